@@ -172,7 +172,12 @@ function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCach
   const files = parsed.map(({ file }) => file);
   const checked = run(files, sources.readListFile, cache.checked);
   const syntax = new Map(
-    parsed.filter((one) => one.diagnostics.length > 0).map((one) => [one.file.span.file, one.diagnostics]),
+    parsed
+      .filter((one) => one.diagnostics.length > 0)
+      .map(({ file, diagnostics }) => [
+        file.span.file,
+        diagnostics.filter((slip) => !isUnfitAnyway(slip, checked.diagnostics)),
+      ]),
   );
   // Text that the parser had to skip makes the rest look unused, unconditional and the like; such findings
   // are worth reporting only once the text can be read.
@@ -235,10 +240,35 @@ function followsFromBroken(
   const { brokenLines = [], diagnostics = [] } =
     broken.find(({ file }) => file.span.file === span.file) ?? {};
   if (isOnLine(diagnostic, brokenLines)) return true;
-  if (diagnostics.some((slip) => span.start <= slip.span.start && slip.span.end <= span.end)) return true;
+  const isAround = diagnostics.some(
+    (slip) =>
+      span.start <= slip.span.start && slip.span.end <= span.end && !isUnfitAnyway(slip, [diagnostic]),
+  );
+  if (isAround) return true;
   if (!unknown.has(code)) return false;
   const name = files.find(({ path }) => path === span.file)?.text.slice(span.start, span.end) ?? '';
   return broken.some(({ declaredByBroken }) => declaredByBroken.has(name));
+}
+
+/**
+ * Whether a literal is misspelt where no such value may be, such as `60 days` behind a date and `+`. To spell it
+ * right would only lead to the next error.
+ */
+function isUnfitAnyway(slip: Diagnostic, found: readonly Diagnostic[]): boolean {
+  return literalSlips.has(slip.code) && found.some((one) => isUnfitOperand(slip, one));
+}
+
+const literalSlips: ReadonlySet<Code> = new Set([
+  'duration-spelling',
+  'money-spelling',
+  'instant-without-offset',
+]);
+
+function isUnfitOperand({ span: slip }: Diagnostic, { code, span }: Diagnostic): boolean {
+  if (span.file !== slip.file || (code !== 'arithmetic-unfit' && code !== 'type-mismatch')) return false;
+  return (
+    (span.start <= slip.start && slip.end === span.end) || (span.start === slip.start && slip.end <= span.end)
+  );
 }
 
 /** Returns the parsed files; a file with an unchanged text keeps its tree. */

@@ -11,13 +11,14 @@ const faults: Readonly<Record<string, string>> = {
   EACCES: 'may not be read or written by this user',
   EPERM: 'may not be read or written by this user',
   EROFS: 'is on a file system that cannot be written',
-  ENOSPC: 'has no room: the disk is full, or takes no more files (`df -h` and `df -i` tell which)',
-  EDQUOT: 'has no room: the quota of this user is used up',
+  ENOSPC:
+    'cannot be written, as its disk is full: free space there (`df -h` shows it), or delete files if no inodes are left (`df -i`)',
+  EDQUOT: 'cannot be written, as the disk quota of this user is used up: free space, or raise the quota',
   EMFILE: 'cannot be opened, as too many files are open: raise the limit (`ulimit -n`)',
   ENFILE: 'cannot be opened, as too many files are open on this machine',
   ELOOP: 'is a loop of links',
   ENAMETOOLONG: 'has a name that is too long',
-  EIO: 'cannot be read or written, as the disk reported an error: look at the disk and the system log',
+  EIO: 'cannot be read or written, as the disk reported an error: check the disk and the system log',
 };
 
 /**
@@ -35,6 +36,12 @@ export function fileOfError(error: unknown, otherwise: string): string {
 }
 
 /**
+ * Free space under which a write may have failed for lack of space: a library deletes what it could not write in
+ * full before anybody looks at the disk.
+ */
+const leastBytes = 1_048_576;
+
+/**
  * Looks for what is wrong with a file that a library could not open, and says it as `faultOfFile` does; null
  * when nothing is found. Changes nothing.
  */
@@ -42,9 +49,10 @@ export function findFault(path: string): string | null {
   try {
     const isThere = statSync(path, { throwIfNoEntry: false });
     if (isThere?.isDirectory() === true) return faults.EISDIR ?? null;
-    const { bavail, ffree, files } = statfsSync(dirname(path));
+    const { bavail, bsize, ffree, files } = statfsSync(dirname(path));
     // Some file systems count no files.
-    return bavail === 0 || (ffree === 0 && files > 0) ? (faults.ENOSPC ?? null) : null;
+    const isFull = bavail * bsize < leastBytes || (ffree === 0 && files > 0);
+    return isFull ? (faults.ENOSPC ?? null) : null;
   } catch (error) {
     return faultOfFile(error);
   }

@@ -57,6 +57,28 @@ describe('writ fmt', () => {
     expect(readFileSync(join(folder, 'p/a.policy'), 'utf8')).toBe(untidy);
   });
 
+  it('says which files end their lines with CR LF, in place of a diff of equal lines', async () => {
+    const folder = createFolder({
+      'a.policy': canonical.replaceAll('\n', '\r\n'),
+      'b.policy': untidy.replaceAll('\n', '\r\n').replaceAll('a.b', 'c.d'),
+      'c.policy': canonical.replaceAll('a.b', 'e.f'),
+    });
+    const { code, stdout, stderr } = await writ(['fmt', '--check'], { cwd: folder });
+    expect(code).toBe(1);
+    expect(stdout.match(/^--- .*$/gm)).toEqual(['--- a/b.policy']);
+    expect(stderr.split('\n')).toEqual([
+      'lines end with CR LF, and in canonical form with LF (in git, write `*.policy text eol=lf` to `.gitattributes`):',
+      'a.policy',
+      'b.policy',
+      'not in canonical form, which `writ fmt` writes:',
+      'a.policy',
+      'b.policy',
+      '',
+    ]);
+    expect(await writ(['fmt'], { cwd: folder })).toMatchObject({ code: 0, stdout: 'a.policy\nb.policy\n' });
+    expect(readFileSync(join(folder, 'a.policy'), 'utf8')).toBe(canonical);
+  });
+
   it('leaves a broken file alone, says why, and goes on with the others', async () => {
     const broken = untidy.replace('allow small', 'allow');
     const folder = createFolder({ 'a.policy': broken, 'b.policy': untidy });

@@ -14,6 +14,7 @@ import { type Breach, guardsNeverOpen, orderNeverMatters, unknownNeverOpens } fr
 import { tryAnyTexts, tryMutations } from './mutations.ts';
 import { type Reached, tableOf } from './reached.ts';
 import { tryAnyRequests } from './robustness.ts';
+import { titlesAgree } from './titles.ts';
 
 const { values } = parseArgs({
   options: {
@@ -49,6 +50,10 @@ const laws: Readonly<Record<string, (seed: number) => Tried>> = {
   },
   'any text is answered': (seed) => tryMutations(400, seed),
   'any type and condition is answered': (seed) => tryAnyTexts(400, seed),
+  'titles show what rules see': (seed) => {
+    const { titles, breaches } = titlesAgree(2_000, seed);
+    return ofBreaches({ compared: titles, breaches });
+  },
   'any request is decided': (seed) => {
     const { requests, findings } = tryAnyRequests(60, seed);
     return { count: requests, findings };

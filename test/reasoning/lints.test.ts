@@ -62,6 +62,11 @@ describe('what is needless', () => {
       ['guard-without-allow large: `large` guards nothing: no `allow` grants a request that it is about'],
     ],
     [
+      'no refusal of all requests with a reason of its own',
+      'deny people_only because "orders are placed only by people"',
+      [],
+    ],
+    [
       'a guard that two denials leave nothing',
       'allow small when payload.count <= 9\n deny a when payload.count > 5\n deny b when payload.vendor == "x"\n escalate c to boss when payload.count > 7 or payload.vendor == "x"',
       [

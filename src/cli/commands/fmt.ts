@@ -136,8 +136,20 @@ function isChanged(file: FormatResult): file is FormatChange {
 }
 
 function showChanges(changed: readonly FormatChange[]): void {
-  print(changed.map(({ path, before, after }) => showDiff(path, before, after)).join(''));
-  if (changed.length > 0) printError(`not in canonical form, which \`writ fmt\` gives:\n${listOf(changed)}`);
+  const visible = changed.filter(({ before, after }) => withPlainEnds(before) !== after);
+  print(visible.map(({ path, before, after }) => showDiff(path, before, after)).join(''));
+  const windows = changed.filter(({ before }) => before !== withPlainEnds(before));
+  if (windows.length > 0) {
+    printError(
+      `lines end with CR LF, and in canonical form with LF (in git, write \`*.policy text eol=lf\` to \`.gitattributes\`):\n${listOf(windows)}`,
+    );
+  }
+  if (changed.length > 0) printError(`not in canonical form, which \`writ fmt\` writes:\n${listOf(changed)}`);
+}
+
+/** The text with the line ends of the canonical form. A diff of line ends alone would show equal lines. */
+function withPlainEnds(text: string): string {
+  return text.replaceAll('\r\n', '\n');
 }
 
 function listOf(files: readonly FormatResult[]): string {

@@ -215,7 +215,8 @@ function decideAndTrace(
   if (facts === null) return { decision: refusedBy(gate, asked), trace: noTrace };
   const traced = traceDecision(tracers.of(facts.action), unit, facts);
   if (facts === asked) return traced;
-  return { ...traced, resolved: resolvedTexts(gate.shape, asked.payload, facts.payload) };
+  const { payload } = facts;
+  return { ...traced, resolved: resolvedTexts(gate.shape, asked.payload, payload), payload };
 }
 
 /**

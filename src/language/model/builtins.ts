@@ -5,7 +5,7 @@
 export const builtins = {
   length: {
     signature: 'length(string | list): integer',
-    meaning: 'code points of a text, elements of a list',
+    meaning: 'the number of code points of a text, or of elements of a list',
     example: 'length("añb") == 3',
   },
   lower: {
@@ -20,7 +20,7 @@ export const builtins = {
   },
   fold: {
     signature: 'fold(string): string',
-    meaning: 'as lists that ignore case compare text',
+    meaning: 'the form in which lists that ignore case compare text',
     example: 'fold("ＯＦＦＩＣＥ   supplies") == "office supplies"',
   },
   links: {
@@ -31,37 +31,37 @@ export const builtins = {
   commands: {
     signature:
       'commands(string): [{ program, subcommand: string, words, args, options, files: [string], only_reads: boolean }]',
-    meaning: 'what a shell line would run, unknown unless the line itself says it',
+    meaning: 'the commands that a shell line may start; unknown if the line does not say which',
     example: 'every c in commands("ls -l") (c.program == "ls")',
   },
   domain: {
     signature: 'domain(email): host',
-    meaning: 'what stands behind the @, in canonical form',
+    meaning: 'the domain after the @, in canonical form',
     example: 'domain(payload.mail) == "example.com"',
   },
   host: {
     signature: 'host(url | web_address): host',
-    meaning: 'in canonical form: lower case, without trailing dot',
+    meaning: 'the host in canonical form: lower case, no dot at the end',
     example: 'host(payload.link) == "www.example.com"',
   },
   scheme: {
     signature: 'scheme(url | web_address): string',
-    meaning: 'lower case; https where a web address has none',
+    meaning: 'the scheme in lower case; https if a web address has none',
     example: 'scheme(payload.link) == "https"',
   },
   port: {
     signature: 'port(url | web_address): integer',
-    meaning: 'explicit, else by scheme, else unknown',
+    meaning: 'the port as written, or the usual one of the scheme; unknown if there is none',
     example: 'port(payload.link) == 443',
   },
   ip: {
     signature: 'ip(host): ip',
-    meaning: 'the address that a host is, unknown where it is a name',
+    meaning: 'the address that a host is; unknown if it is a name',
     example: 'some link in links("http://10.1.2.3/") (ip(host(link)) in "10.0.0.0/8")',
   },
   first: {
     signature: 'first([text]): text',
-    meaning: 'the first element of a list of texts, unknown where it is empty',
+    meaning: 'the first element of a list of texts; unknown if it is empty',
     example: 'first(payload.names) == "a"',
   },
   join: {
@@ -72,7 +72,7 @@ export const builtins = {
   quantity: {
     signature: 'quantity(string): number',
     meaning:
-      'a number with a unit: `m`, `k`, `M`, `G`, ..., `Ki`, `Mi`, ..., also with `B`; unknown where it is none',
+      'a number with a unit: `m`, `k`, `M`, `G`, ..., `Ki`, `Mi`, ..., also with `B`; unknown if it is none',
     example: 'quantity("1.5Gi") > quantity("512Mi") and quantity("100m") == 0.1',
   },
   date: {

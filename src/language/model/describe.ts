@@ -4,7 +4,7 @@ import { formatDecimal } from '../value/decimal.ts';
 import { escapeControls } from '../value/text.ts';
 import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../value/time.ts';
 import type { PayloadIssue } from './decision.ts';
-import type { Quantity, Range, Shape, Slot, Type } from './type.ts';
+import type { Quantity, Range, Shape, Slot, TextType, Type } from './type.ts';
 import { signedMark } from './vouched.ts';
 
 /** Returns the type as a policy file writes it, on one line. */
@@ -74,16 +74,29 @@ export const payloadFaults = {
   mistyped: (slot: Slot): string => `must be ${describeSlot(slot)}${noteOn(slot.type)}`,
 } as const;
 
-/** Returns the further requirements of a path, which the name of the type does not tell. */
+/** Returns what the name of the type does not say about its values: an example, or further requirements. */
 function noteOn(type: Type): string {
-  const isPath = type.kind === 'text' && (type.of === 'path' || type.of === 'path ignoring case');
-  return isPath ? ', without a backslash and without `..` above where it starts' : '';
+  if (type.kind === 'money')
+    return `: a number, with a currency code of ISO 4217 such as "USD" in \`${type.currencyField ?? ''}\``;
+  const form = type.kind === 'text' ? (type.values === null ? type.of : null) : type.kind;
+  return form !== null && Object.hasOwn(notes, form) ? notes[form as keyof typeof notes]! : '';
 }
+
+const pathNote = ', without a backslash and without `..` above where it starts';
+const notes: Partial<Readonly<Record<Type['kind'] | TextType['of'], string>>> = {
+  path: pathNote,
+  'path ignoring case': pathNote,
+  date: ', such as 2026-03-02',
+  timestamp: ', such as 2026-03-02T10:00:00Z',
+  datetime: ', such as 2026-03-02T10:00, without an offset',
+  url: ', such as https://example.com/a',
+  web_address: ', such as www.example.com/a',
+};
 
 /** Returns the reason of `invalid_payload`: each place by JSON pointer, never a value. */
 export function payloadReason(issues: readonly PayloadIssue[]): string {
   const places = issues.map(({ pointer, message }) => `${pointer === '' ? 'it' : pointer} ${message}`);
-  return `The payload is not of the declared shape: ${places.join('; ')}`;
+  return `The payload does not match the declared shape: ${places.join('; ')}`;
 }
 
 const formats: Readonly<Record<Quantity, typeof formatDecimal>> = {

@@ -138,6 +138,14 @@ export function isGuard({ effect }: Pick<Rule, 'effect'>): boolean {
 }
 
 /**
+ * Whether the rule refuses every request and says why. Actions that only such a rule is about are refused on
+ * purpose.
+ */
+export function isRefusalWithReason({ effect, condition, reason }: Rule): boolean {
+  return effect === 'deny' && reason !== null && condition.kind === 'literal' && condition.value === true;
+}
+
+/**
  * Whether the rule takes part in a decision even when its condition is unknown: a guard, or a rule with
  * points.
  */

@@ -6,6 +6,7 @@
 import { cut, escapeControls, length } from '../value/text.ts';
 import type { JsonObject } from './json.ts';
 import { valueAt } from './request.ts';
+import type { ResolvedText } from './trace.ts';
 
 /** Texts and the fields between them, in order. */
 export type Title = readonly (string | TitleField)[];
@@ -26,15 +27,17 @@ const shortFieldsMax = 3;
 const shortFieldLengthMax = 40;
 
 /**
- * Fills a title with fields of the payload. A missing field is shown by its name: `(no vendor)`. A text that
- * would be too long ends with `…` in place of whole fields: a part of an amount or a name would read as
- * another one.
+ * Fills a title with fields of the payload as rules see it. A text that was sent in another spelling is shown
+ * beside it: `a@example.com (given as "a@EXAMPLE.com")`. A missing field is shown by its name: `(no vendor)`. A
+ * text that would be too long is shown without other spellings, and then ends with `…` in place of whole fields: a
+ * part of an amount or a name would read as another one.
  */
-export function titleText(title: Title, payload: JsonObject): string {
+export function titleText(title: Title, sent: JsonObject, seen = sent): string {
   let whole = '';
-  for (const part of title) whole += partText(part, payload);
+  for (const part of title) whole += partText(part, sent, seen);
   if (whole.length <= filledTitleLengthMax || length(whole) <= filledTitleLengthMax) return whole;
-  const parts = title.map((part) => partText(part, payload));
+  if (sent !== seen) return titleText(title, seen);
+  const parts = title.map((part) => partText(part, sent, seen));
   let text = '';
   let left = filledTitleLengthMax - 1;
   for (const [index, part] of parts.entries()) {
@@ -46,25 +49,39 @@ export function titleText(title: Title, payload: JsonObject): string {
   return text;
 }
 
-function partText(part: Title[number], payload: JsonObject): string {
-  return typeof part === 'string' ? part : fieldText(part, payload);
+function partText(part: Title[number], sent: JsonObject, seen: JsonObject): string {
+  return typeof part === 'string' ? part : fieldText(part, sent, seen);
 }
 
-function fieldText({ steps, currency }: TitleField, payload: JsonObject): string {
-  const value = valueAt(payload, steps);
-  const code = currency === null ? null : valueAt(payload, currency);
-  return shown(value, code ?? null) ?? `(no ${cut(steps.at(-1) ?? '', fieldLengthMax)})`;
+function fieldText({ steps, currency }: TitleField, sent: JsonObject, seen: JsonObject): string {
+  const value = valueAt(seen, steps);
+  const code = currency === null ? null : valueAt(seen, currency);
+  const text = shown(value, code ?? null) ?? `(no ${cut(steps.at(-1) ?? '', fieldLengthMax)})`;
+  return sent === seen ? text : text + givenAs(valueAt(sent, steps), value);
 }
 
-/** Returns the first short fields with their names; an empty text when there are none. */
-export function shortFields(payload: JsonObject): string {
-  const short = Object.entries(payload).flatMap(([name, value]) => {
+/** The spelling in which a text was sent, if rules see another one. */
+function givenAs(sent: unknown, seen: unknown): string {
+  if (typeof sent !== 'string' || sent === seen) return '';
+  return ` (given as "${shortened(sent).replaceAll('"', '\\"')}")`;
+}
+
+/**
+ * Returns the first short fields with their names; an empty text when there are none. `resolved` has the texts
+ * that rules see in another spelling.
+ */
+export function shortFields(payload: JsonObject, resolved: readonly ResolvedText[] = []): string {
+  const seen = new Map(resolved.map((one) => [one.pointer, one.resolved]));
+  const parts: { readonly plain: string; readonly given: string }[] = [];
+  for (const [name, sent] of Object.entries(payload)) {
+    const value = seen.get(`/${name}`) ?? sent;
     const text = shown(value, null);
-    return text === null || text.length > shortFieldLengthMax
-      ? []
-      : [`${cut(escapeControls(name), 40)} ${text}`];
-  });
-  return short.slice(0, shortFieldsMax).join(', ');
+    if (text === null || text.length > shortFieldLengthMax) continue;
+    parts.push({ plain: `${cut(escapeControls(name), 40)} ${text}`, given: givenAs(sent, value) });
+    if (parts.length === shortFieldsMax) break;
+  }
+  const whole = parts.map(({ plain, given }) => plain + given).join(', ');
+  return length(whole) <= filledTitleLengthMax ? whole : parts.map(({ plain }) => plain).join(', ');
 }
 
 /** Returns an amount in the usual notation: `4,200.00 USD`. */

@@ -2,7 +2,7 @@
 
 import type { Span } from '../diagnostic/span.ts';
 import type { Decision } from './decision.ts';
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { Effect } from './policy.ts';
 
 export type Truth = 'true' | 'false' | 'unknown';
@@ -128,6 +128,8 @@ export interface TracedDecision {
   readonly trace: Trace;
   /** The texts that rules see in another form than sent; absent when there are none. */
   readonly resolved?: readonly ResolvedText[];
+  /** The payload as rules see it; absent when it is the one sent. */
+  readonly payload?: JsonObject;
 }
 
 /** A condition with the value of each of its parts, as evaluated by the definition. */

@@ -204,10 +204,10 @@ interface TokenGap {
   readonly to: number;
 }
 
-/** Reads a placeholder like `readPlaceholder`, but each word in it names a field. */
+/** Reads a placeholder like `readPlaceholder`, but a word at its beginning names a field. */
 function readFieldName(text: UnescapedText, between: TokenGap, reader: Reader): ExpressionNode {
-  return readPlaceholder(text, between, reader, (token) =>
-    isAnyWord(token) ? retype(token, NameToken, token.image) : token,
+  return readPlaceholder(text, between, reader, (token, index) =>
+    index === 0 && isAnyWord(token) ? retype(token, NameToken, token.image) : token,
   );
 }
 
@@ -219,7 +219,7 @@ function readPlaceholder(
   text: UnescapedText,
   { from, to }: TokenGap,
   reader: Reader,
-  meant: (token: Token) => Token = (token) => token,
+  meant: (token: Token, index: number) => Token = (token) => token,
 ): ExpressionNode {
   const { tokens, comments, strays } = tokenize(text.value.slice(from, to));
   const offsetOf = (at: number) => text.offsetOf(from + at);

@@ -2,7 +2,7 @@
 // a grant, escape a denial, or differ from what other rules do anyway. INVARIANT: a finding is proved; a rule
 // of which nothing is known has none.
 
-import { isGuard, type Rule } from '../../language/model/policy.ts';
+import { isGuard, isRefusalWithReason, type Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { judgedRules, type RuleOutcome } from '../prove/outcomes.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
@@ -113,7 +113,7 @@ function strayGuards(
   asked: readonly RuleQuery[],
   { questions, granted }: ActionRules,
 ): readonly RuleFinding[] {
-  const guards = asked.filter(({ one }) => isGuard(one.rule));
+  const guards = asked.filter(({ one: { rule } }) => isGuard(rule) && !isRefusalWithReason(rule));
   return questions
     .amongExcluded(guards.map(({ one, acts }) => ({ one, literals: [acts, granted] })))
     .map(({ one }) => finding('guard-without-allow', one.rule));

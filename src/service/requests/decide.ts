@@ -44,7 +44,7 @@ export function decide(
     uses.length === 0 ? noReadings : metering.read(uses, { nowMs, requestId: input.requestId });
   const facts = readings === noReadings ? asked : { ...asked, meters: readings.known };
   const startedAt = performance.now();
-  const { decision, trace, resolved } = active.decideTraced(facts);
+  const { decision, trace, resolved, payload } = active.decideTraced(facts);
   const decidedAt = performance.now();
   const first = firstStatus[decision.outcome];
   const isRequestable = first === 'pending' && input.evaluation?.deniedId === null;
@@ -82,7 +82,7 @@ export function decide(
   };
   const title = active.titleOf(input.actionKey);
   const isTitled = title !== null && decision.by !== 'invalid_payload';
-  if (isTitled) record.title = titleText(title, input.payload);
+  if (isTitled) record.title = titleText(title, input.payload, payload);
   const more = rareParts(deps, input, { resolved, status, rows: facts.rows });
   return {
     record: more === null ? record : { ...record, ...more },

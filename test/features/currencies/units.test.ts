@@ -58,7 +58,13 @@ describe('a payload', () => {
     [{ amount: 1, currency: 'JPY', lines: [{ fee: null }, { fee: 0.5 }] }, ['/lines/1/fee', whole]],
     [own(0.5, 'USD'), null],
     [own(0.005, 'USD'), ['/lines/0/own/net', places(2)]],
-    [own(5, 'usd'), ['/lines/0/own/net', 'must be money(unit)']],
+    [
+      own(5, 'usd'),
+      [
+        '/lines/0/own/net',
+        'must be money(unit): a number, with a currency code of ISO 4217 such as "USD" in `unit`',
+      ],
+    ],
   ])('%j', (payload, fault) => {
     const expected = fault === null ? [] : [{ pointer: fault[0], message: fault[1] }];
     expect(engine.checkPayload('bill.pay', payload)).toEqual(expected);

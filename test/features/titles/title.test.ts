@@ -8,6 +8,7 @@ import {
   type Title,
   titleText,
 } from '../../../src/language/model/title.ts';
+import { resolveRecord } from '../../../src/language/spec/payload.ts';
 import { compile } from '../../../src/pipeline.ts';
 
 const text = `
@@ -70,6 +71,53 @@ describe('a title', () => {
     expect(titleText(title, sent)).toBe(expected);
   });
 
+  it.each<[string, string, string]>([
+    ['an address', 'Pay@Example.COM', 'Mail Pay@example.com (given as "Pay@Example.COM") soon'],
+    ['an address in canonical form', 'pay@example.com', 'Mail pay@example.com soon'],
+    [
+      'a long address',
+      `a@${'X'.repeat(59)}.com`,
+      `Mail a@${'x'.repeat(57)}… (given as "a@${'X'.repeat(57)}…") soon`,
+    ],
+    [
+      'letters of another script',
+      'a@ex\u0430mple.com',
+      'Mail a@xn--exmple-4nf.com (given as "a@ex\u0430mple.com") soon',
+    ],
+  ])('shows %s in the spelling that rules see, beside the one sent', (_, to, expected) => {
+    const { engine, set } = compile({
+      files: [
+        {
+          path: 'a.policy',
+          text: 'action mail.send "Mail {to} soon" { to: email }\npolicy all on mail.send { allow any }',
+        },
+      ],
+      readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }),
+    });
+    const sent = { to };
+    const traced = engine!.decideTraced({
+      action: 'mail.send',
+      payload: sent,
+      agent: {},
+      request: {},
+      nowMs: 0,
+      meters: {},
+      satisfied: { escalate: [], reauth: [] },
+    });
+    const { title, shape } = set!.actions.get('mail.send')!;
+    expect(titleText(title!, sent, traced.payload)).toBe(expected);
+    expect(titleText(title!, sent, resolveRecord(shape, sent))).toBe(expected);
+  });
+
+  it('leaves the spellings out before it leaves a field out', () => {
+    const five = titleIn(
+      text.replace(/"Pay.*?"/, `"${Array.from({ length: 5 }, () => '{note}').join(' ')}"`),
+    );
+    const sent = { ...payload, note: 'Y'.repeat(55) };
+    const seen = { ...payload, note: 'y'.repeat(55) };
+    expect(titleText(five, sent, seen)).toBe(Array.from({ length: 5 }, () => seen.note).join(' '));
+  });
+
   it('is cut before the field that is too much, and never within one', () => {
     const many = (fields: string, more = '') =>
       titleIn(text.replace(/"Pay.*?"/, `"${fields}"`).replace('note?:', `${more}note?:`));
@@ -92,7 +140,13 @@ describe('a title', () => {
       fc.property(
         fc.dictionary(fc.constantFrom('amount', 'currency', 'payee', 'note'), fc.jsonValue()),
         (sent) => {
-          for (const shown of [titleText(title, sent as JsonObject), shortFields(sent as JsonObject)]) {
+          const seen = { ...payload, note: 'seen' };
+          const resolved = [{ pointer: '/note', resolved: 'seen' }];
+          for (const shown of [
+            titleText(title, sent as JsonObject),
+            titleText(title, sent as JsonObject, seen),
+            shortFields(sent as JsonObject, resolved),
+          ]) {
             expect(shown).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
             expect([...shown].length).toBeLessThanOrEqual(filledTitleLengthMax);
           }
@@ -110,6 +164,16 @@ describe('short fields stand for a title', () => {
     [{ none: null, blank: ' ' }, ''],
   ])('%j', (sent, expected) => {
     expect(shortFields(sent)).toBe(expected);
+  });
+
+  it('in the spelling that rules see, beside the one sent', () => {
+    const resolved = [{ pointer: '/to', resolved: 'a@example.com' }];
+    expect(shortFields({ to: 'a@EXAMPLE.com', size: 3 }, resolved)).toBe(
+      'to a@example.com (given as "a@EXAMPLE.com"), size 3',
+    );
+    const long = Object.fromEntries(['a', 'b', 'c'].map((one) => [one.repeat(40), 'X'.repeat(38)]));
+    const lower = Object.keys(long).map((name) => ({ pointer: `/${name}`, resolved: 'x'.repeat(38) }));
+    expect(shortFields(long, lower)).not.toContain('given as');
   });
 });
 

@@ -174,7 +174,7 @@ describe('the gate', () => {
     expect(decide('allow ok', { payload: { n: '1', m: 2 } })).toMatchObject({
       outcome: 'DENY',
       by: 'invalid_payload',
-      reason: 'The payload is not of the declared shape: /n must be number; /m is not declared',
+      reason: 'The payload does not match the declared shape: /n must be number; /m is not declared',
       risk: { low: 100, high: 100 },
       withShadow: 'DENY',
     });

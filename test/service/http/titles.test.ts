@@ -9,6 +9,10 @@ const policies = (title: string) => `
 approvers finance "Finance"
 action payment.create ${title} { amount: money(currency) 0.01.., currency: "USD", vendor: string, token?: secret string }
 action note.write { path: string, text: string }
+action mail.send "Mail to {to}" { to: email }
+action web.open { link: url }
+policy mails on mail.send, web.open { escalate all to finance within 1h because "people look at it" }
+policy all on mail.send, web.open { allow any }
 policy payments on payment.create {
   allow any
   escalate large to finance within 1h when payload.amount >= 10 USD
@@ -72,4 +76,15 @@ it('a title is in lists, the queue, the detail, the export and the record, and s
     'amount much, vendor Staples',
     '',
   ]);
+  // Rules see paths, URLs, hosts and e-mail addresses in one spelling; the agent's is shown behind it.
+  const mail = await ask(service, 'mail.send', { payload: { to: 'Pay@Example.COM' } });
+  const link = await ask(service, 'web.open', { payload: { link: 'HTTPS://Example.com:443/a' } });
+  const plain = await ask(service, 'mail.send', { payload: { to: 'pay@example.com' } });
+  const spelled = await titles(reader);
+  expect([mail, link, plain].map((one) => spelled.get(one.request_id))).toEqual([
+    'Mail to Pay@example.com (given as "Pay@Example.COM")',
+    'link https://example.com/a (given as "HTTPS://Example.com:443/a")',
+    'Mail to pay@example.com',
+  ]);
+  expect(mail.message).toContain('It is about: Mail to Pay@example.com (given as "Pay@Example.COM").');
 });

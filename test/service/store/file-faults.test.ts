@@ -124,11 +124,18 @@ const script = `
   }
   console.log(await openStore({ path }).then(() => 'opened', (error) => error.message));
 `;
+/** Prints what is said when SQLite cannot write the index of its log. */
+const failingScript = `
+  import Database from '${import.meta.dirname}/../../../node_modules/better-sqlite3/lib/index.js';
+  import { toFailure } from ${JSON.stringify(new URL('../../../src/service/store/sqlite/file/errors.ts', import.meta.url).href)};
+  const error = new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_SHMSIZE');
+  console.log(toFailure(error, '/var/lib/writ/writ.db').message);
+`;
 /** Loaded first in the process and in each of its threads. */
 const withoutFreeFiles = `
   import fs from 'node:fs';
   import { syncBuiltinESMExports } from 'node:module';
-  fs.statfsSync = () => ({ bavail: 1, files: 12, ffree: 0 });
+  fs.statfsSync = () => ({ bavail: 4096, bsize: 4096, files: 12, ffree: 0 });
   syncBuiltinESMExports();
 `;
 function run([program = '', ...args]: readonly string[]) {
@@ -152,9 +159,23 @@ test.each([false, true])(
     const { stdout, stderr } = canMount
       ? run([...ownMounts, 'sh', '-c', mount, 'sh', folder, process.execPath, ...opening, 'mounted'])
       : run([process.execPath, '--import', preload, ...opening, 'told']);
-    expect(stdout + stderr).toMatch(/has no room: the disk is full, or takes no more files/);
+    expect(stdout + stderr).toMatch(/writ\.db[a-z.]*` cannot be written, as its disk is full: .*`df -i`/);
   },
 );
+
+test.each([
+  ['nothing is free', 'bavail: 0'],
+  ['a library has deleted what it could not write in full', 'bavail: 8'],
+])('a full disk is named (%s)', (_, free) => {
+  const file = join(temporaryFolder(), 'open.mjs');
+  writeFileSync(file, failingScript);
+  const preload = join(temporaryFolder(), 'preload.mjs');
+  writeFileSync(preload, withoutFreeFiles.replace('bavail: 4096', free).replace('ffree: 0', 'ffree: 12'));
+  const { stdout, stderr } = run([process.execPath, '--import', preload, file]);
+  expect(stdout + stderr).toBe(
+    '`/var/lib/writ/writ.db` cannot be written, as its disk is full: free space there (`df -h` shows it), or delete files if no inodes are left (`df -i`)\n',
+  );
+});
 
 test('what the system reports is said in words, and what it does not report is not guessed', () => {
   const of = (code: string) =>

@@ -79,6 +79,6 @@ function OtherPolicies({
 
 const gates: Readonly<Record<string, string>> = {
   default_deny: 'No rule allowed it, and what no rule allows is refused.',
-  invalid_payload: 'The payload is not of the declared shape, so no rule was evaluated.',
+  invalid_payload: 'The payload does not match the declared shape, so no rule was evaluated.',
   undeclared_action: 'No policy file declares this action, so no rule was evaluated.',
 };

@@ -173,7 +173,7 @@ function resolveTitle(node: TemplateNode | null, shape: Shape, env: Environment)
 function resolveField(value: ExpressionNode, shape: Shape, env: Environment): TitleField | null {
   if (value.kind !== 'path') {
     // The parser has reported what it could not read.
-    if (value.kind !== 'missing') env.report(titleHoldsNoField(value.span));
+    if (value.kind !== 'missing') env.report(titleHoldsNoField(value));
     return null;
   }
   const names = [value.root, ...value.steps];

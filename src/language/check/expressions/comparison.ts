@@ -17,6 +17,7 @@ import {
 import { operandsDiffer, spellingsDiffer } from '../messages/operand-errors.ts';
 import { nullOrdered } from '../messages/path-errors.ts';
 import {
+  daysAddedToDate,
   enumerationsDisjoint,
   equalityUnfit,
   orderingUnfit,
@@ -41,11 +42,28 @@ export function inferComparison(
     return plainType(null);
   }
   if (isRisk(node.left, ctx) || isRisk(node.right, ctx)) return plainType(inferRiskTest(node, operator, ctx));
+  if (isWithDaysAdded(node, ctx)) return plainType(null);
   const left = inferValue(node.left, ctx);
   // A clock time beside an operand in error is not reported as well.
   const right = left === null && node.right.kind === 'clock' ? null : inferValue(node.right, ctx);
   if (left === null || right === null) return plainType(null);
   return plainType(compareValues(node, operator, [left, right], ctx));
+}
+
+/** Whether a date is compared with a date and days added to it, which is reported. */
+function isWithDaysAdded(node: BinaryExpression, ctx: Context): boolean {
+  const added = [node.left, node.right].find(addsDuration);
+  if (added === undefined) return false;
+  const other = added === node.left ? node.right : node.left;
+  const quiet = { ...ctx, env: { ...ctx.env, report: () => {} } };
+  const areDates = [added.left, other].every((side) => inferValue(side, quiet)?.type.kind === 'date');
+  if (areDates) ctx.env.report(daysAddedToDate(node, added));
+  return areDates;
+}
+
+function addsDuration(node: Tree): node is BinaryExpression {
+  const isSum = node.kind === 'binary' && (node.operator === '+' || node.operator === '-');
+  return isSum && node.right.kind === 'duration';
 }
 
 function compareValues(

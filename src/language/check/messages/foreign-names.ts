@@ -66,6 +66,9 @@ const conversion = 'nothing is converted: declare the field with the type that i
 const pattern = "write `x matches '...'`, which matches the whole text";
 const smallLetters = 'compare small letters: `lower(x)`';
 const fallback = 'write `(payload.note else "")`';
+/** Help about texts that other languages join by `+` or a function. */
+export const joining =
+  'texts cannot be joined: compare each part by itself; a reason joins texts in placeholders, as in `because "{payload.vendor}: {payload.note}"`';
 const functionForms: Readonly<Record<string, string>> = {
   any: someElement,
   all: everyElement,
@@ -90,6 +93,10 @@ const functionForms: Readonly<Record<string, string>> = {
   age: 'write `payload.born + 18 years <= today in "Europe/Berlin"`',
   is_single_script: 'write `payload.note is single_script`',
   single_script: 'write `payload.note is single_script`',
+  concat: joining,
+  join: joining,
+  format: joining,
+  sprintf: joining,
   coalesce: fallback,
   ifnull: fallback,
 };

@@ -11,11 +11,14 @@ import { type DiagnosticDetails, error } from './problem.ts';
 import { typeText } from './type-text.ts';
 
 export function operandsDiffer(node: BinaryExpression, left: Type, right: Type): Diagnostic {
-  const message = `\`${typeText(left)}\` and \`${typeText(right)}\` are never compared`;
+  const message = `\`${typeText(left)}\` and \`${typeText(right)}\` cannot be compared`;
   const unquoted = literalFix(node.right, left) ?? literalFix(node.left, right);
   if (unquoted !== null) return error('type-mismatch', node.span, message, unquoted);
-  const [number] = [node.left, node.right].filter((side) => side.kind === 'number');
-  const help = comparisonHelp(left, right, number?.text) ?? comparisonHelp(right, left, number?.text);
+  const sides = [
+    { type: left, node: node.left },
+    { type: right, node: node.right },
+  ] as const;
+  const help = comparisonHelp(sides[0], sides[1]) ?? comparisonHelp(sides[1], sides[0]);
   return error('type-mismatch', node.span, message, help === null ? {} : { help });
 }
 
@@ -63,13 +66,30 @@ function canonicalHelp(written: Type, beside: Type): string | null {
   return `rules see a \`${of}\` in its canonical form: write \`${better}\` for \`${JSON.stringify(stray)}\``;
 }
 
-function comparisonHelp(a: Type, b: Type, number = '100'): string | null {
-  if (a.kind === 'money' && (b.kind === 'number' || b.kind === 'integer')) {
-    return `write the currency with the amount, such as \`${number} USD\``;
+/** One side of a comparison; `node` is null if only its type is known. */
+interface Side {
+  readonly type: Type;
+  readonly node: Tree | null;
+}
+
+function comparisonHelp({ type: a, node }: Side, { type: b, node: other }: Side): string | null {
+  const isNumber = b.kind === 'number' || b.kind === 'integer';
+  if (a.kind === 'money' && isNumber) {
+    return node?.kind === 'money'
+      ? `write \`${node.amount}\`, or declare the field as \`money(currency)\``
+      : `write the currency with the amount, such as \`${writtenNumber(other) ?? '100'} USD\``;
   }
-  if (a.kind === 'duration' && (b.kind === 'number' || b.kind === 'integer'))
-    return `write the unit with the number, such as \`${number}s\``;
-  if (a.kind === 'timestamp' && b.kind === 'date') return 'take the date of the instant: `date(x, "Zone")`';
+  if (a.kind === 'duration' && isNumber) {
+    return node?.kind === 'duration'
+      ? `write the number alone: \`${b.kind}\` has no unit`
+      : `write the unit with the number, such as \`${writtenNumber(other) ?? '100'}s\``;
+  }
+  if (a.kind === 'datetime') return datetimeHelp(b, other);
+  if (a.kind === 'timestamp' && b.kind === 'date') {
+    return node?.kind === 'instant'
+      ? `write the date alone: \`${node.text.slice(0, 10)}\``
+      : 'take the date of the instant: `date(x, "Zone")`';
+  }
   if (a.kind === 'list') return 'test membership with `in`, or go through it with `some x in ... (...)`';
   if (a.kind !== 'text') return null;
   const [shown] = a.values ?? [];
@@ -79,10 +99,38 @@ function comparisonHelp(a: Type, b: Type, number = '100'): string | null {
   return 'there is no conversion between text and other values';
 }
 
+function writtenNumber(node: Tree | null): string | undefined {
+  return node?.kind === 'number' ? node.text : undefined;
+}
+
+/** A local time without an offset is compared with local times only; those are written as texts. */
+function datetimeHelp(b: Type, other: Tree | null): string | null {
+  if (b.kind !== 'timestamp' && b.kind !== 'date') return null;
+  if (other?.kind === 'instant')
+    return `a \`datetime\` has no offset from UTC: write \`"${other.text.replace(/(?:Z|[+-]\d\d:\d\d)$/, '')}"\``;
+  if (other?.kind === 'date') return `write a local time as text: \`"${other.text}T00:00"\``;
+  return 'a `datetime` has no offset from UTC, so it is no instant: declare the field as `timestamp`';
+}
+
 export function rangeMismatch(end: Expression, type: Type): Diagnostic {
   const message = `the end of the range is \`${typeText(end.type)}\`, the value \`${typeText(type)}\``;
-  const help = comparisonHelp(type, end.type) ?? comparisonHelp(end.type, type);
+  const sides = [
+    { type, node: null },
+    { type: end.type, node: null },
+  ] as const;
+  const help =
+    rangeHelp(end, type) ?? comparisonHelp(sides[0], sides[1]) ?? comparisonHelp(sides[1], sides[0]);
   return error('type-mismatch', end.span, message, help === null ? {} : { help });
+}
+
+/** Help for an end with a unit, of a range for a number, and for a range of local times. */
+function rangeHelp(end: Expression, type: Type): string | null {
+  if (type.kind === 'datetime') return 'write a local time as text, such as `"2026-03-02T00:00"`';
+  const isNumber = type.kind === 'number' || type.kind === 'integer';
+  if (!isNumber || (end.type.kind !== 'money' && end.type.kind !== 'duration')) return null;
+  return end.type.kind === 'money'
+    ? 'leave out the currency, or declare the field as `money(currency)`'
+    : `leave out the unit: \`${type.kind}\` has none`;
 }
 
 export function notText(expression: Expression, operator: string, node: Tree): Diagnostic {

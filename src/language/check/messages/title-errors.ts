@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { type Span, spanning } from '../../diagnostic/span.ts';
 import { didYouMean } from '../../diagnostic/suggest.ts';
 import type { Type } from '../../model/type.ts';
-import type { NameNode } from '../../syntax/tree/tree.ts';
+import type { ExpressionNode, NameNode } from '../../syntax/tree/tree.ts';
 import { error } from './problem.ts';
 import { typeText } from './type-text.ts';
 
@@ -16,9 +16,19 @@ export function titleUnfit(span: Span, what: string): Diagnostic {
   });
 }
 
-export function titleHoldsNoField(span: Span): Diagnostic {
-  return error(code, span, 'a title shows payload fields and nothing else', {
-    help: 'write the name of a field between the braces, such as `{amount}`, or `{{` for a brace',
+export function titleHoldsNoField(value: ExpressionNode): Diagnostic {
+  const message = 'a placeholder in a title is the name of a payload field, not an expression';
+  if (value.kind !== 'else' || value.subject.kind !== 'path') {
+    return error(code, value.span, message, {
+      help: 'write only the name of a field between the braces, such as `{amount}`; for a brace, write `{{`',
+    });
+  }
+  const { root, steps } = value.subject;
+  const names = root.text === 'payload' && steps.length > 0 ? steps : [root, ...steps];
+  const text = names.map((name) => name.text).join('.');
+  return error(code, value.span, message, {
+    help: `write \`{${text}}\`: if the field is absent, the title shows \`(no ${names.at(-1)!.text})\``,
+    fix: { title: `write \`${text}\``, edits: [{ span: value.span, text }] },
   });
 }
 

@@ -6,6 +6,7 @@ import { didYouMean, nearestOf } from '../../diagnostic/suggest.ts';
 import { type Builtin, builtins } from '../../model/builtins.ts';
 import type { Expression, Literal } from '../../model/expression.ts';
 import type { Slot, Type } from '../../model/type.ts';
+import { printExpression } from '../../syntax/print/print.ts';
 import { printType } from '../../syntax/print/type.ts';
 import type {
   BinaryExpression,
@@ -16,7 +17,8 @@ import type {
   Quantifier,
   ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
-import { foreignFunction } from './foreign-names.ts';
+import { isNumeric } from '../logic/type-relations.ts';
+import { foreignFunction, joining } from './foreign-names.ts';
 import { listed, spelledPath } from './path-errors.ts';
 import { earlier, error } from './problem.ts';
 import { typeText } from './type-text.ts';
@@ -219,19 +221,55 @@ export function anyOfTooLong(span: Span, operator: string, count: number): Diagn
 
 export function arithmeticUnfit(node: BinaryExpression, left: Type, right: Type): Diagnostic {
   const message = `\`${typeText(left)}\` \`${node.operator}\` \`${typeText(right)}\` has no meaning`;
-  const isDate = left.kind === 'date' && (right.kind === 'integer' || right.kind === 'number');
-  if (isDate)
-    return error('arithmetic-unfit', node.span, message, {
-      help: 'say what is added: `18 years`, `6 months`, `30d`',
-    });
-  const isMoney = (left.kind === 'money') !== (right.kind === 'money') && /[+-]/.test(node.operator);
-  return error('arithmetic-unfit', node.span, message, {
-    help: isMoney ? 'write the currency with the amount, such as `100 USD`' : arithmeticHelp,
+  return error('arithmetic-unfit', node.span, message, { help: arithmeticHelp(node, left, right) });
+}
+
+function arithmeticHelp({ operator, left: operand }: BinaryExpression, left: Type, right: Type): string {
+  const kinds = [left.kind, right.kind];
+  const isSum = operator === '+' || operator === '-';
+  if (isSum && left.kind === 'date' && right.kind === 'duration') {
+    const date = printExpression(operand);
+    return `only whole months and years are added to a date, as in \`${date} ${operator} 2 months\`; for days, compare the difference of two dates, as in \`payload.end - payload.start > 60d\``;
+  }
+  if (isSum && left.kind === 'date' && isNumeric(right))
+    return 'write `6 months` or `18 years`; for days, compare the difference of two dates with a duration, as in `payload.end - payload.start > 60d`';
+  if (isSum && kinds.includes('text')) return joining;
+  if (isSum && kinds.includes('list'))
+    return 'lists are joined in their declaration, as in `list all = a + b`; elsewhere, write one test for each, as in `x in a or x in b`';
+  if (isSum && kinds.includes('boolean')) return 'join conditions by `and` or `or`';
+  if (isSum && kinds.includes('money')) return 'write the currency with the amount, such as `100 USD`';
+  if (left.kind === 'datetime' || right.kind === 'datetime')
+    return 'a `datetime` has no time zone, so only the difference of two of them is known; declare the field as `timestamp`';
+  if (operator === '+' && left.kind === 'timestamp')
+    return 'add a duration to a time, as in `payload.at + 24h`; two times have only a difference, as in `now - payload.at`';
+  return 'numbers are added, subtracted, multiplied and divided; money and durations are added to their like and multiplied by a number; durations are added to times; two times or two dates have a difference';
+}
+
+/**
+ * Reports a comparison of a date with a date that is so many days away; the fix compares the difference of the
+ * two dates with the duration.
+ */
+export function daysAddedToDate(node: BinaryExpression, added: BinaryExpression): Diagnostic {
+  const isRight = node.right === added;
+  const isSum = added.operator === '+';
+  const other = isRight ? node.left : node.right;
+  const [later, sooner] = isSum ? [other, added.left] : [added.left, other];
+  const difference: BinaryExpression = { ...added, operator: '-', left: later, right: sooner };
+  const operator = isRight === isSum ? node.operator : (turned[node.operator] ?? node.operator);
+  const text = printExpression({ ...node, operator, left: difference, right: added.right });
+  const message = `\`date\` \`${added.operator}\` \`duration\` has no meaning`;
+  return error('arithmetic-unfit', added.span, message, {
+    help: `compare the difference of the two dates: \`${text}\``,
+    fix: { title: 'compare the difference of the two dates', edits: [{ span: node.span, text }] },
   });
 }
 
-const arithmeticHelp =
-  'there are numbers, money with money or times a number, times with durations, and differences of times';
+const turned: Partial<Record<BinaryExpression['operator'], BinaryExpression['operator']>> = {
+  '<': '>',
+  '<=': '>=',
+  '>': '<',
+  '>=': '<=',
+};
 
 export function negationUnfit(operand: Expression): Diagnostic {
   return error('arithmetic-unfit', operand.span, `\`${typeText(operand.type)}\` has no opposite`);

@@ -7,6 +7,7 @@ import type { Code } from '../../diagnostic/codes.ts';
 import { type Reader, syntaxError, tokenSpan } from '../parse/context.ts';
 import {
   bracketStep,
+  effects,
   isAnyWord,
   literal,
   NameToken,
@@ -95,6 +96,11 @@ export class Cursor {
   /** Whether the cursor is in an action and outside of braces: before its payload or right behind it. */
   get isBeforePayload(): boolean {
     return this.braces === 0 && this.declaration === word.action;
+  }
+
+  /** Whether the cursor is right behind the effect and the name of a rule, where its clauses begin. */
+  get isAwaitedByRule(): boolean {
+    return effects.has(this.type(-2)) && this.braces === 1;
   }
 
   at(offset: number): Token | undefined {

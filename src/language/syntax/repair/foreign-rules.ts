@@ -15,7 +15,16 @@ import {
   typeOfName,
   word,
 } from '../parse/tokens.ts';
-import { type Cursor, clauseStarts, hole, lookaheadMax, needless, type Repair, spelled } from './cursor.ts';
+import {
+  type Cursor,
+  clauseStarts,
+  hole,
+  lookaheadMax,
+  needless,
+  type Repair,
+  spelled,
+  stretched,
+} from './cursor.ts';
 
 const oneSet = 'remove it: all files of a directory are one policy set';
 const noDefault = 'remove it: what no `allow` grants is refused';
@@ -278,6 +287,28 @@ export function repairUnquotedReason(here: Cursor): Repair | null {
   // The placeholders of a reason are not read until it stands in quotes.
   const read = [retype(first!, literal.quoted, '"..."')];
   return { from: 1, to, code: 'unterminated-text', message: 'a reason stands in quotes', help, write, read };
+}
+
+/** Repairs `because "for " + payload.vendor` and `because payload.vendor`: values go into placeholders of a text. */
+export function repairJoinedReason(here: Cursor): Repair | null {
+  let reason = '';
+  let at = 1;
+  for (; ; at += 2) {
+    const token = here.at(at);
+    const pathEnd = here.pathEnd(at);
+    if (isAnyText(token) && !/["\\]/.test(token.image.slice(1, -1))) reason += token.image.slice(1, -1);
+    else if (token?.tokenType === NameToken && pathEnd > at + 1) {
+      reason += `{${here.text(at, pathEnd - 1)}}`;
+      at = pathEnd - 1;
+    } else return null;
+    if (here.type(at + 1) !== sign.plus) break;
+  }
+  const isWhole = here.beginsLine(at + 1) || here.type(at + 1) === sign.closeCurly;
+  if (!isWhole || (at === 1 && isAnyText(here.at(1)))) return null;
+  const write = `"${reason}"`;
+  const read = [stretched(retype(here.at(1)!, literal.quoted, '"..."'), here.at(at)!)];
+  const message = 'a reason is one text; values stand in placeholders within it';
+  return { from: 1, to: at, message, write, read };
 }
 
 /** Repairs `allow x "why" when c`: a reason stands behind `because`. */

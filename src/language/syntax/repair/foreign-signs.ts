@@ -23,7 +23,6 @@ import {
   rebracketed,
   stretched,
 } from './cursor.ts';
-import { optionalField } from './forms.ts';
 
 /** Repairs a comment that begins with `//`, `--` or `/*`: comments begin with `#`. */
 export function repairComment(here: Cursor): Repair {
@@ -110,6 +109,35 @@ export function repairTextLetter(here: Cursor): Repair | null {
   return { message: 'no flags stand behind a text', help, read: [] };
 }
 
+/**
+ * Repairs `"{payload.note else "-"}"`: a text between double quotes ends at the next one, so texts in a
+ * placeholder stand between single quotes.
+ */
+export function repairQuotesInPlaceholder(here: Cursor): Repair | null {
+  if (here.type(-1) !== word.because && !here.isBeforePayload) return null;
+  let to = 0;
+  let text = here.token.image;
+  while (hasOpenPlaceholder(text)) {
+    to++;
+    if (here.at(to) === undefined || here.beginsLine(to) || to === lookaheadMax) return null;
+    text = here.text(0, to);
+  }
+  if (to === 0) return null;
+  const inner = text.slice(1, -1);
+  if (!text.endsWith('"') || inner.includes("'")) return null;
+  const write = `"${inner.replaceAll('"', "'")}"`;
+  const read = [stretched(retype(here.token, literal.quoted, write), here.at(to)!)];
+  // A title has no texts in its placeholders, which the checker reports.
+  if (here.isBeforePayload) return { to, read };
+  const message = 'a double quote in a placeholder ends the whole text';
+  return { to, message, help: 'write single quotes in the placeholder', write, read };
+}
+
+/** Whether a `{` of the text has no `}` yet; `{{` is a brace of the text. */
+function hasOpenPlaceholder(text: string): boolean {
+  return text.replaceAll('{{', '').lastIndexOf('{') > text.lastIndexOf('}');
+}
+
 /** Repairs `'it\'s'`: a raw text has no escapes, so it ends behind the backslash. */
 export function repairRawEscape(here: Cursor): Repair | null {
   if (!here.token.image.endsWith("\\'") || here.at(1) === undefined || !here.isAdjacent(1)) return null;
@@ -121,20 +149,6 @@ export function repairRawEscape(here: Cursor): Repair | null {
   const write = JSON.stringify(text);
   const message = 'a raw text has no escapes, so this one ends behind the backslash';
   return { to, message, write, read: [retype(here.token, literal.quoted, write)] };
-}
-
-/** Reads `a ? b : c` as `a and b or c`. */
-export function repairTernary(here: Cursor): Repair {
-  for (let at = 1; at < lookaheadMax; at++) {
-    const type = here.type(at);
-    if (type === undefined || type === sign.openCurly || type === sign.closeCurly) break;
-    if (type !== sign.colon) continue;
-    here.rereads.set(here.index + at, retype(here.at(at)!, word.or, 'or'));
-    const message = '`? :` chooses between values, which no expression does here';
-    const help = 'write `(a and b) or (not a and c)` for `a ? b : c`, or two rules';
-    return { message, help, read: here.readAs('and') };
-  }
-  return { message: '`?` has no meaning here', help: optionalField, read: [] };
 }
 
 /** Reads `when { a }` as `when (a)`. */

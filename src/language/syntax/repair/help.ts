@@ -49,6 +49,11 @@ export const negatable = wordTypes(...relatingWords, 'has', 'is');
  */
 export function helpFor(error: PlacedError): string | undefined {
   const { expected, found } = error;
+  if (error.endName === 'the end of the placeholder') {
+    if (found === null && expected === 'a value')
+      return 'name a value, such as `{payload.vendor}`; for a brace, write `{{`';
+    if (found?.tokenType === sign.colon) return 'remove it: a placeholder has no format';
+  }
   if (found === null) return undefined;
   const at = { ...error, found };
   return (
@@ -187,6 +192,13 @@ const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
   [
     repeated.guarantee!,
     ({ found }) => (found.tokenType === word.to ? 'write `always ask finance`' : undefined),
+  ],
+  [
+    'the name of a list of dates',
+    ({ found }) =>
+      found.tokenType === literal.date || found.tokenType === sign.openSquare
+        ? 'declare the dates as a list and name it: `list holidays = [2026-12-25]`, and `except holidays`'
+        : undefined,
   ],
   ['`)`', helpForClosing],
   ['`]`', helpForEntry],

@@ -18,6 +18,7 @@ import {
 } from '../parse/tokens.ts';
 import { type Cursor, lookaheadMax, needless, type RepairAt, spelled } from './cursor.ts';
 import { repairCall, repairLambda, repairMethod, repairPresence, repairTotal } from './foreign-calls.ts';
+import { repairConditional, repairTernary } from './foreign-conditionals.ts';
 import {
   declaresFields,
   repairAsked,
@@ -48,6 +49,7 @@ import {
   repairConditionFirst,
   repairElse,
   repairForeignLine,
+  repairJoinedReason,
   repairNameless,
   repairPatternKind,
   repairPatternList,
@@ -71,9 +73,9 @@ import {
   repairListType,
   repairPercent,
   repairPosition,
+  repairQuotesInPlaceholder,
   repairRawEscape,
   repairRegex,
-  repairTernary,
   repairTextLetter,
   repairThousands,
   repairTuple,
@@ -280,6 +282,7 @@ export const repairs = repairTable(
   [word.risk, repairRisk, repairDeclaredWord],
   [
     NameToken,
+    repairConditional,
     repairRate,
     repairClauseSign,
     repairClauseWord,
@@ -319,14 +322,14 @@ export const repairs = repairTable(
   [sign.star, repairCountAll],
   [word.for, repairPolicyFor],
   [word.or, repairEnumeration],
-  [word.because, repairUnquotedReason],
+  [word.because, repairJoinedReason, repairUnquotedReason],
   [sign.ellipsis, repairDots],
   [sign.optional, repairMissingBrace],
   [sign.comma, repairRuleComma],
   [sign.colon, repairPointsSign, repairListBrackets, repairPayloadColon, repairRuleColon, repairMissingBrace],
   [sign.openParen, repairPayloadParens],
   [sign.minus, repairResult, repairDots, repairMapRule],
-  [literal.quoted, repairRuleText],
+  [literal.quoted, repairQuotesInPlaceholder, repairRuleText],
   [literal.raw, repairRawEscape, repairRuleText],
   [word.from, repairApprovalFrom],
   [sign.equal, repairEqual],

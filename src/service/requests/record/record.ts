@@ -161,8 +161,12 @@ interface RequestTiming {
 }
 
 /** Returns what the request is about, in one line; empty when nothing short describes it. */
-export function recordTitle({ title, payload }: Pick<DecisionRecord, 'title' | 'payload'>): string {
-  return title ?? shortFields(payload);
+export function recordTitle({
+  title,
+  payload,
+  resolved,
+}: Pick<DecisionRecord, 'title' | 'payload' | 'resolved'>): string {
+  return title ?? shortFields(payload, resolved);
 }
 
 export function requestRow(record: RequestRecord): RequestRow {

@@ -10,6 +10,7 @@ import type { Environment } from '../../incremental/environment.ts';
 import type { PathNode } from '../../incremental/resolved.ts';
 import { payloadNode, stepInto } from '../../logic/payload-paths.ts';
 import { structureOf } from '../../logic/structure.ts';
+import { spelledPath } from '../../messages/path-errors.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ConditionScope } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
@@ -23,15 +24,32 @@ export function everyOverEmpty({ enforced, env }: ConditionScope): void {
       if (node.sources.every((source) => isOfCommands(source, one))) continue;
       const long = node.sources.filter(hasLeastLength);
       if (long.some((source) => !mayBeMissing(source, { one, env }))) continue;
-      const declare =
-        long.length > 0 ? 'make the list required' : 'declare a least length, such as `[T] 1..`';
       env.report(
         warning('every-over-empty', node.span, 'this is true when there is no element at all', {
-          help: `${declare}, or add \`some ${node.variable} in ... (...)\``,
+          help: helpFor(node, long.length > 0),
         }),
       );
     }
   }
+}
+
+function helpFor({ sources, variable }: Quantify, isLong: boolean): string {
+  const list = listText(sources[0]!);
+  const some = `add \`some ${variable} in ${list} (...)\``;
+  // Only the declaration of a payload can require elements.
+  if (sources.some(({ kind }) => kind !== 'field'))
+    return `${some}; if no element is fine, write \`length(${list}) == 0 or every ...\``;
+  return `${isLong ? 'make the list required' : 'declare a least length, such as `[T] 1..`'}, or ${some}`;
+}
+
+/** The list as written, if it is a field, a fact or a function of a field; else `...`. */
+function listText(source: Expression): string {
+  if (source.kind === 'field') return spelledPath(source);
+  if (source.kind === 'fact') return source.fact;
+  const [argument] = source.kind === 'call' ? source.args : [];
+  return source.kind === 'call' && argument?.kind === 'field'
+    ? `${source.builtin}(${spelledPath(argument)})`
+    : '...';
 }
 
 /** Whether the list has elements wherever it is present: a list literal, or a list with a least length. */

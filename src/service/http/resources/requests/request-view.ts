@@ -33,7 +33,8 @@ const cameBySchema = {
 
 const titleSchema = {
   type: 'string',
-  description: 'A one-line title; empty if there is none.',
+  description:
+    'A one-line title; empty if there is none. Texts have the spelling that rules see, followed by the spelling of the agent if it differs.',
 } as const;
 
 /** The reply to `POST /v1/authorize`, with exactly these eight fields. */

@@ -25,7 +25,7 @@ const messages = {
     'another version of Writ has upgraded this database since it was opened here: use that version',
   unreachable: 'the database cannot be reached: nothing is granted until it can',
   locked: 'another transaction of the database holds a lock: end it, or try again once it is done',
-  full: 'the disk of the database is full: make room, later writes then succeed by themselves',
+  full: 'the disk of the database server is full: free space on it; the service then continues by itself',
   io: 'the database reported an error of its disk: check the disk and the log of the server',
   corrupt: 'the database is damaged: restore it from a backup',
   unwritable: 'the database refuses this user: let it own the database, or grant it what it lacks',

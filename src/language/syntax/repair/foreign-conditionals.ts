@@ -1,0 +1,69 @@
+// Repairs values that other languages choose by a condition: `c ? x : y`, `x if c else y` and `if c then x else
+// y`. Nothing is known about the chosen value, so there is no fix, and one message for all of these forms.
+
+import { declaring, effects, literal, NameToken, sign, type Token, word } from '../parse/tokens.ts';
+import { type Cursor, clauseStarts, hole, lookaheadMax, type Repair } from './cursor.ts';
+import { optionalField } from './forms.ts';
+
+const message = 'an expression cannot choose between two values';
+const help =
+  'write one rule for each case, with `c and ...` in one and `not (c) and ...` in the other; if a field chooses, look the value up in a table of constants: `limits[payload.currency]`';
+
+/** Reads `c ? x : y` as `c and` a value of which nothing is known. */
+export function repairTernary(here: Cursor): Repair {
+  const colon = findAtDepth(here, 1, ({ tokenType }) => tokenType === sign.colon);
+  if (colon === null) return { message: '`?` has no meaning here', help: optionalField, read: [] };
+  return { to: endOfValue(here, colon + 1), message, help, read: [...here.readAs('and'), hole(here.token)] };
+}
+
+/** Reads `x if c else y` as `x`, and `if c then x else y` as a value of which nothing is known. */
+export function repairConditional(here: Cursor): Repair | null {
+  if (here.token.image !== 'if' || here.isAwaitedByRule) return null;
+  const other = findAtDepth(here, 1, ({ tokenType }) => tokenType === word.else);
+  if (other === null || effects.has(here.type(other + 1))) return null;
+  const isBehindValue = endsValue.has(here.type(-1)) && !here.beginsLine(0);
+  return { to: endOfValue(here, other + 1), message, help, read: isBehindValue ? [] : [hole(here.token)] };
+}
+
+const endsValue: ReadonlySet<unknown> = new Set([
+  ...Object.values(literal),
+  NameToken,
+  sign.closeParen,
+  sign.closeSquare,
+]);
+
+/** Offset of the first such token of the same expression, outside of further brackets; null if there is none. */
+function findAtDepth(here: Cursor, start: number, isFound: (token: Token) => boolean): number | null {
+  const end = endOfExpression(here, start, isFound);
+  return end !== null && isFound(here.at(end)!) ? end : null;
+}
+
+/** Offset of the last token of the value that begins at an offset. */
+function endOfValue(here: Cursor, start: number): number {
+  const end = endOfExpression(here, start, ({ tokenType }) => joins.has(tokenType));
+  return Math.max(start, (end ?? start + 1) - 1);
+}
+
+const joins: ReadonlySet<unknown> = new Set([word.and, word.or]);
+
+function endOfExpression(here: Cursor, start: number, isEnd: (token: Token) => boolean): number | null {
+  let depth = 0;
+  for (let offset = start; offset < start + lookaheadMax; offset++) {
+    const token = here.at(offset);
+    if (token === undefined) return null;
+    const { tokenType } = token;
+    if (opening.has(tokenType)) depth++;
+    else if (closing.has(tokenType) && --depth < 0) return offset;
+    if (depth === 0 && (ends.has(tokenType) || isEnd(token))) return offset;
+  }
+  return null;
+}
+
+const opening: ReadonlySet<unknown> = new Set([sign.openParen, sign.openSquare]);
+const closing: ReadonlySet<unknown> = new Set([sign.closeParen, sign.closeSquare]);
+const ends: ReadonlySet<unknown> = new Set([
+  ...[sign.openCurly, sign.closeCurly, sign.comma],
+  ...effects,
+  ...declaring,
+  ...clauseStarts,
+]);
