@@ -10,7 +10,7 @@ import { windowStartMs } from '../../../language/value/meter-window.ts';
 import type { EnteredMeter, MeterTotals, ReadingAt } from '../../meters/meter-totals.ts';
 import { createMeterTotals } from '../../meters/meter-totals.ts';
 import type { MeterStore, MovedMeterEntry } from '../../store/contract/metering.ts';
-import type { RecordedReading } from '../record/record.ts';
+import { pastNotKnown, type RecordedReading } from '../record/record.ts';
 import type { MeteredPolicies } from './entry-rows.ts';
 import {
   aheadMs,
@@ -333,9 +333,7 @@ class LiveMetering implements Metering {
 
   #whyUnknown({ definition, key }: MeterUse): string {
     if (key === null) return 'what it is kept for is not known';
-    return this.#totals.isFilled(definition.id)
-      ? 'it holds a value that is not known'
-      : 'its past is not known';
+    return this.#totals.isFilled(definition.id) ? 'it holds a value that is not known' : pastNotKnown;
   }
 }
 
