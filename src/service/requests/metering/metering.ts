@@ -261,7 +261,8 @@ class LiveMetering implements Metering {
     // The totals of meters that are not in this set end here.
     this.#totals.tidy(new Set(ids), clock());
     this.#noted = definitions;
-    for (const id of this.#kept.keys()) if (!ids.includes(id)) this.#kept.delete(id);
+    for (const known of [this.#kept, this.#notBefore, this.#unreadable])
+      for (const id of known.keys()) if (!ids.includes(id)) known.delete(id);
     for (const [at, id] of ids.entries()) {
       if (!this.#kept.has(id))
         this.#kept.set(id, { sinceMs: since[at] ?? null, missingSinceMs: this.#missingSinceMs });
