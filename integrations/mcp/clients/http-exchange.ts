@@ -59,7 +59,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse)
   };
   return {
     request,
-    onBehalfOf: request.headersDistinct['x-on-behalf-of']?.join(', '),
+    onBehalfOf: request.headersDistinct['x-on-behalf-of']?.[0],
     answer,
     refuse: (status, code, detail) => answer(status, errorAnswer(null, code, detail)),
     accept: () => response.writeHead(202).end(),

@@ -1,8 +1,9 @@
 // Serves clients over streamable HTTP, of both eras. Each POST is one message, and messages that belong to it
 // go back on its reply. INVARIANT: a client is known by its own key, which goes to the service and nowhere
-// else; a session answers only to the key that began it.
+// else; a session answers only to the key that began it; a header of which one value is read has one.
 
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { isSingular, repeatedHeader } from '../../../src/service/http/connection/repeated-headers.ts';
 import { metaNames, versionOf, versionsWithSessions } from '../protocol/eras.ts';
 import {
   errorAnswer,
@@ -41,6 +42,9 @@ export function createHttpFront(front: HttpFront): Server {
 
 async function handle(front: HttpFront, sessions: ClientSessions, exchange: Exchange): Promise<void> {
   const { request, refuse } = exchange;
+  const repeated = repeatedHeader(request, (name) => name.startsWith('mcp-') || isSingular(name));
+  if (repeated !== null)
+    return refuse(400, errorCodes.invalidRequest, `the header \`${repeated}\` is given more than once`);
   const [path] = (request.url ?? '').split('?');
   if (path !== '/mcp') return refuse(404, errorCodes.invalidRequest, 'the address is /mcp');
   if (!isLocal(front, request))

@@ -5,6 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
+import { countRules } from '../../language/model/policy.ts';
 import { bundleContents } from '../../service/policies/bundles/bundle-contents.ts';
 import { commitOf } from '../../service/policies/commit.ts';
 import { type BundleSigner, writeBundle } from '../../service/policies/compiled/bundle.ts';
@@ -50,9 +51,10 @@ async function build(path: string, { output, sign: keyFile, json }: Options): Pr
   await writeFile(output, bytes).catch((error: unknown) => {
     throw new UsageError(`cannot write ${output}: ${fileError(error)}`);
   });
-  const made = { file: output, bytes: bytes.length, rules: contents.program.rules, key: signer?.key ?? null };
+  const rules = countRules(loaded.compiled.set?.policies ?? []);
+  const made = { file: output, bytes: bytes.length, rules, key: signer?.key ?? null };
   if (json === true) printJson(made);
-  else print(`${output}: ${made.rules} rules, ${made.bytes} bytes, ${signedText(made.key)}\n`);
+  else print(`${output}: ${rules} rules, ${made.bytes} bytes, ${signedText(made.key)}\n`);
   return exitCodes.ok;
 }
 

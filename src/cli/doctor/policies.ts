@@ -4,6 +4,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Diagnostic, hasErrors } from '../../language/diagnostic/diagnostic.ts';
+import { countRules } from '../../language/model/policy.ts';
 import { compileToProgram } from '../../pipeline.ts';
 import { bundleSource } from '../../service/policies/bundles/bundle-source.ts';
 import { sourcesOf } from '../../service/policies/bundles/read-sources.ts';
@@ -21,7 +22,7 @@ export async function examinePolicies({ policies, bundle }: Config): Promise<Par
   if (errors.length > 0) return wrong(errorText(errors, policies), help);
   if (await mayEverybodyWrite(read.root ?? policies))
     return wrong(`every user of the machine may change ${policies}`, `chmod -R o-w ${policies}`);
-  return ok(`${policies}: ${read.found.length} files, ${compiled.packed?.rules ?? 0} rules`);
+  return ok(`${policies}: ${read.found.length} files, ${countRules(compiled.set?.policies ?? [])} rules`);
 }
 
 function errorText(errors: readonly Diagnostic[], place: string): string {

@@ -1,6 +1,7 @@
 // Finds what the active policies ask for and this installation does not have: members of an approval group, an
 // issuer of users, an enforcement point of a name. Requests that depend on it can never be granted, and nothing
-// else would say so. INVARIANT: nothing is decided by a gap.
+// else would say so. People and enforcement points are read only after one of them, or the policies, changed.
+// INVARIANT: nothing is decided by a gap.
 
 import type { AskedRule } from '../../language/model/asked.ts';
 import { type Points, pointsIn } from '../agents/points/point.ts';
@@ -18,13 +19,17 @@ export interface GapDeps {
   readonly directory: Directory;
   /** Whether an issuer of users is configured. */
   readonly knowsUsers: boolean;
+  /** The same object until other policies are active. */
   readonly needed: () => NeededByPolicies;
 }
 
 export interface PolicyGaps {
   /** One sentence for each gap, as of the last look. */
   current(): readonly string[];
-  /** Looks again. Resolves to the moment at which each gap was first seen, in milliseconds since 1970. */
+  /**
+   * Looks again, if anything has changed. Resolves to the moment at which each gap was first seen, in milliseconds
+   * since 1970.
+   */
   look(): Promise<readonly number[]>;
   /** Looks again in the background; a failure waits for the next look. */
   lookSoon(): void;
@@ -38,9 +43,14 @@ export function watchPolicyGaps(
   },
 ): PolicyGaps {
   let since: ReadonlyMap<string, number> = new Map();
+  let basis: GapBasis | null = null;
   const look = async (): Promise<readonly number[]> => {
+    // Read before what it stands for: a change in between makes the next look look again.
+    const present = await basisOf(deps);
+    if (basis !== null && isSameBasis(basis, present)) return [...since.values()];
     const nowMs = deps.directory.clock();
-    const found = await findPolicyGaps(deps);
+    const found = await findPolicyGaps(deps, present);
+    basis = present;
     const isChanged = found.length !== since.size || found.some((gap) => !since.has(gap));
     since = new Map(found.map((gap) => [gap, since.get(gap) ?? nowMs]));
     if (isChanged) deps.onChange(found);
@@ -53,13 +63,35 @@ export function watchPolicyGaps(
   };
 }
 
+/** Everything that gaps are found from, as of one moment. */
+interface GapBasis {
+  readonly needed: NeededByPolicies;
+  /** Generations of the people and of the enforcement points. */
+  readonly generations: readonly number[];
+}
+
+async function basisOf({ directory, needed }: GapDeps): Promise<GapBasis> {
+  const { points } = pointsIn(directory.documents);
+  return {
+    needed: needed(),
+    generations: await Promise.all([directory.people.generation(), points.generation()]),
+  };
+}
+
+function isSameBasis(one: GapBasis, other: GapBasis): boolean {
+  const isSame = one.generations.every((generation, at) => generation === other.generations[at]);
+  return isSame && one.needed === other.needed;
+}
+
 /** More people and enforcement points than an installation has. */
 const readMax = 10_000;
 const rulesNamedMax = 3;
 
 /** One sentence for each gap. */
-async function findPolicyGaps({ directory, knowsUsers, needed }: GapDeps): Promise<readonly string[]> {
-  const { asks, needs } = needed();
+async function findPolicyGaps(
+  { directory, knowsUsers }: GapDeps,
+  { needed: { asks, needs } }: GapBasis,
+): Promise<readonly string[]> {
   return [
     ...(await groupGaps(directory, asks)),
     ...(knowsUsers || needs.user.length === 0

@@ -175,13 +175,29 @@ export function createMeterTotals(): MeterTotals {
     fill: (definition, past) => {
       fillPart(definition, past).meanwhile = null;
     },
-    tidy: (inUse, nowMs) => tidyAll(meters, inUse, nowMs),
+    tidy: (inUse, nowMs) => forgetReserved(reserved, tidyAll(meters, inUse, nowMs)),
   };
 }
 
-function tidyAll(meters: Map<string, Meter>, inUse: ReadonlySet<string>, nowMs: number): void {
+/** Returns the windows of the meters that are forgotten. */
+function tidyAll(meters: Map<string, Meter>, inUse: ReadonlySet<string>, nowMs: number): ReadonlySet<Window> {
+  const gone = new Set<Window>();
   for (const [id, { windows }] of meters) {
-    if (!inUse.has(id)) meters.delete(id);
+    if (!inUse.has(id)) {
+      meters.delete(id);
+      for (const window of windows.values()) gone.add(window);
+    }
     for (const [key, window] of windows) if (window.isEmpty(nowMs)) windows.delete(key);
+  }
+  return gone;
+}
+
+/** Requests may wait for days, so they must not keep what nobody reads any more. */
+function forgetReserved(reserved: Map<string, Window[]>, gone: ReadonlySet<Window>): void {
+  if (gone.size === 0) return;
+  for (const [requestId, windows] of reserved) {
+    const left = windows.filter((window) => !gone.has(window));
+    if (left.length === 0) reserved.delete(requestId);
+    else if (left.length < windows.length) reserved.set(requestId, left);
   }
 }

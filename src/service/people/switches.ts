@@ -100,7 +100,7 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
   async function lookOnce(): Promise<void> {
     const atMs = steadyMs();
     // Read before the list: the store then reports a change in between as unseen.
-    const generation = await directory.documents.generation(switchKind);
+    const generation = await switches.generation();
     const on = (await switches.list({ countMax: countedMax })).map(({ value }) => value);
     // When look-ups overlap, the result with the later generation counts.
     if (generation < seen.generation) return;

@@ -13,7 +13,9 @@ import type { NamedFinding } from '../../../src/cli/commands/doctor.ts';
 import { diskFinding, examineRoom } from '../../../src/cli/doctor/machine.ts';
 import { examineAddress } from '../../../src/cli/doctor/network.ts';
 import { compileToProgram } from '../../../src/pipeline.ts';
+import { readSources } from '../../../src/service/policies/bundles/read-sources.ts';
 import { writeBundle } from '../../../src/service/policies/compiled/bundle.ts';
+import { createSetCompiler } from '../../../src/service/policies/set-compiler.ts';
 import { loadConfig } from '../../../src/service/settings/load.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { requestRow, temporaryFolder } from '../../service/store/rows.ts';
@@ -95,6 +97,19 @@ test('an installation without a fault has none, and is not changed', async () =>
   const empty = await writ(['doctor', '--port', '0', '--data', 'nothing/yet'], { cwd: folder });
   expect([empty.code, empty.stdout]).toEqual([0, expect.stringContaining('the first start makes it')]);
   expect(existsSync(join(folder, 'nothing'))).toBe(false);
+});
+
+test('rules are counted as the service and `writ build` count them: once, however many actions they are for', async () => {
+  writeFileSync(
+    join(folder, 'policies/a.policy'),
+    'action a.b, a.c, a.d { n: integer }\npolicy p on a.* { allow x when payload.n > 1\n deny y when payload.n > 9 }\n',
+  );
+  const { findings } = await doctor();
+  expect(findings.find(({ part }) => part === 'policies')?.what).toMatch(/: 1 files, 2 rules$/);
+  const built = await writ(['build', 'policies', '-o', 'a.writ'], { cwd: folder });
+  expect(built.stdout).toMatch(/: 2 rules, /);
+  const compiled = createSetCompiler()(await readSources(join(folder, 'policies')));
+  expect(compiled.result).toMatchObject({ kind: 'compiled', set: { rules: 2 } });
 });
 
 test('for people, a fault is told with its fix', async () => {

@@ -2,7 +2,10 @@
 // in the log and by an alert.
 
 import { expect, test } from 'vitest';
+import type { AskedRule } from '../../../src/language/model/asked.ts';
 import { addPoint } from '../../../src/service/agents/points/change-point.ts';
+import { type NeededByPolicies, watchPolicyGaps } from '../../../src/service/alerts/policy-gaps.ts';
+import { createDirectory } from '../../../src/service/people/directory.ts';
 import { firstAdmin, personWith, tokenClient } from '../http/person-client.ts';
 import { type Service, startService } from '../http/service.ts';
 import { usePolicies } from '../http/written-policies.ts';
@@ -66,4 +69,69 @@ test('groups without enough members, an issuer that is not set, and unknown poin
     users,
     point('gatway'),
   ]);
+});
+
+test('people and points are read again only after one of them, or the policies, changed', async () => {
+  const service = await startService();
+  const admin = await firstAdmin(service);
+  const { documents } = service.store;
+  const lists: string[] = [];
+  const watchedDocuments = {
+    ...documents,
+    list: (page: Parameters<typeof documents.list>[0]) => {
+      lists.push(page.kind);
+      return documents.list(page);
+    },
+  };
+  const asked: AskedRule = {
+    ...{ rule: 'p/r', conditionDigest: '', kind: 'approval', groups: ['finance'] },
+    ...{ needs: 1, except: [], withinSeconds: 60 },
+  };
+  const needs = { user: [], points: [{ name: 'gateway', rules: ['p/d'] }] };
+  let needed: NeededByPolicies = { asks: [asked], needs };
+  const changes: number[] = [];
+  const gaps = watchPolicyGaps({
+    directory: createDirectory(watchedDocuments, () => 1_000 + lists.length),
+    knowsUsers: true,
+    needed: () => needed,
+    onChange: (found) => changes.push(found.length),
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  const read = async () => {
+    lists.length = 0;
+    const since = await gaps.look();
+    return [since.length, [...lists].sort()];
+  };
+  const both = ['person', 'point'];
+  expect(await read()).toEqual([2, both]);
+  for (let look = 0; look < 20; look += 1) expect(await read()).toEqual([2, []]);
+  await personWith(service, admin, { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] });
+  expect(await read()).toEqual([1, both]);
+  const by = { documents, who: 'test', nowMs: Date.now() };
+  await addPoint(by, { name: 'gateway', agents: [service.agent.id], mayRelease: false });
+  expect(await read()).toEqual([0, both]);
+  needed = { ...needed, asks: [{ ...asked, needs: 2 }] };
+  expect(await read()).toEqual([1, both]);
+  expect(await read()).toEqual([1, []]);
+  expect(changes).toEqual([2, 1, 0, 1]);
+});
+
+test('a look that failed is made again, though nothing has changed', async () => {
+  const { store } = await startService();
+  let isBroken = true;
+  const list = (page: Parameters<typeof store.documents.list>[0]) =>
+    isBroken ? Promise.reject(new Error('not now')) : store.documents.list(page);
+  const needed = { asks: [], needs: { user: [], points: [{ name: 'gateway', rules: ['p/d'] }] } };
+  const gaps = watchPolicyGaps({
+    directory: createDirectory({ ...store.documents, list }, () => 1_000),
+    knowsUsers: true,
+    needed: () => needed,
+    onChange: () => undefined,
+    onFailure: () => undefined,
+  });
+  await expect(gaps.look()).rejects.toThrow('not now');
+  isBroken = false;
+  expect(await gaps.look()).toEqual([1_000]);
 });

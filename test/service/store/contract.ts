@@ -201,6 +201,20 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         );
       });
 
+      test('a key that has ended stays ended when a later one comes', async () => {
+        const agent = agentRow();
+        await store.agents.add(agent, keyRow(agent.id));
+        const rotate = (createdAtMs: number) =>
+          store.agents.rotateKey({
+            key: keyRow(agent.id, { createdAtMs }),
+            othersNotAfterMs: createdAtMs + 1_000,
+          });
+        expect(await rotate(startMs + 10)).toBe('added');
+        expect(await rotate(startMs + 2_000)).toBe('added');
+        const ends = (await store.agents.keys(agent.id)).map((key) => key.notAfterMs);
+        expect(ends).toEqual([startMs + 1_010, startMs + 3_000, null]);
+      });
+
       test('signing is set with its secret', async () => {
         const agent = agentRow();
         await store.agents.add(agent, keyRow(agent.id));
@@ -224,6 +238,9 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         store.agents.noteUse(key, startMs + 5);
         await store.close();
         store = await place.open();
+        expect((await store.agents.keys(agent.id))[0]?.lastUsedAtMs).toBe(startMs + 60_000);
+        // Of two processes, the one that noted the earlier use may write last.
+        await withOther(async (other) => other.agents.noteUse(key, startMs + 5));
         expect((await store.agents.keys(agent.id))[0]?.lastUsedAtMs).toBe(startMs + 60_000);
       });
     });
@@ -570,6 +587,8 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         expect(await store.chain.latestAtMs()).toBe(startMs + 7);
         await store.requests.appendRefusal(refusalRecord({ atMs: startMs + 9 }));
         expect(await store.chain.latestAtMs()).toBe(startMs + 9);
+        await store.requests.append(requestRow({ createdAtMs: startMs + 11 }), limits);
+        expect(await store.chain.latestAtMs()).toBe(startMs + 11);
       });
 
       test('a stretch is bounded by its numbers', async () => {

@@ -112,6 +112,15 @@ export function describeGrantBasis(name: string, createPlace: () => Promise<Plac
         store.requests.append(requestRow({ agentId: agent.id, createdAtMs }), { openMax: 9, basis });
       expect(await at(startMs)).toBe('stored');
       expect(await at(startMs + 1)).toBe('basis-changed');
+      const waiting = pendingRow({ agentId: agent.id });
+      expect(await store.requests.append(waiting, { openMax: 9, basis })).toBe('stored');
+      const approve = (atMs: number) => {
+        const state = { status: 'approved', decidedAtMs: atMs, expiresAtMs: startMs + 9 } as const;
+        const events = [{ atMs, who: 'ann', what: 'decided', state, detail: null }] as const;
+        return store.requests.change({ requestId: waiting.id, events, from: ['pending'], seen: 0, basis });
+      };
+      expect(await approve(startMs + 1)).toBe('basis-changed');
+      expect(await approve(startMs)).toBe('changed');
     });
 
     test('an agent that is not there has no grants', async () => {

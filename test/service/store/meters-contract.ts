@@ -230,6 +230,15 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
         return { rows, all };
       };
 
+      test('of two that are made at once, none holds what the other holds', async () => {
+        for (let at = 0; at < 8; at += 1)
+          await add(requestRow({ decidedAtMs: startMs + at }), entry(String(at)));
+        const all = await grantedEntries(store, 'spent');
+        const keep = (countMax: number) => store.meters.keepSnapshot('spent', { ...within, countMax });
+        await Promise.all([keep(2), keep(5), keep(3)]);
+        expect(await grantedEntries(store, 'spent')).toEqual(all);
+      });
+
       test('hold the entries as they are stored, also those of one moment', async () => {
         const { all } = await fill();
         expect(await keepAll()).toBe(0);

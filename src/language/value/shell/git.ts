@@ -1,15 +1,7 @@
 // Says what git starts because of its arguments, and which of its commands only read. The configuration of a
 // repository names programs, too (a pager, a file system monitor, a driver of diffs); that is not seen here.
 
-import {
-  type Arguments,
-  hasOption,
-  namedFiles,
-  type OptionReader,
-  type OptionTable,
-  optionReader,
-  readArguments,
-} from './options.ts';
+import { type Arguments, type ArgumentTable, argumentReader, hasOption } from './options.ts';
 import { walked } from './plain-programs.ts';
 
 /** Commands that git brings. Any other word is an alias, or a program `git-word`. */
@@ -73,12 +65,10 @@ function runsStrategy(args: readonly string[], hasShort: boolean): boolean {
 
 type GitReader = (args: readonly string[]) => readonly string[] | null;
 
-interface GitArguments extends OptionTable {
+interface GitArguments extends ArgumentTable {
   /** The first operands are texts and no files; -1 stands for all. */
   readonly texts?: number;
   readonly operandsMin?: number;
-  readonly operandsMax?: number;
-  readonly holds?: (args: Arguments) => boolean;
   readonly reads?: (args: Arguments) => readonly string[];
 }
 
@@ -101,19 +91,16 @@ function isPlainOption(name: string, value: string | null): boolean {
 }
 
 function reading(table: GitArguments): GitReader {
-  let reader: OptionReader | null = null;
-  const min = table.operandsMin ?? 0;
-  const max = table.operandsMax ?? Number.POSITIVE_INFINITY;
+  const read = argumentReader({ isJoined: true, ...table });
   return (args) => {
-    reader ??= optionReader({ isJoined: true, ...table });
-    const read = readArguments(reader, args);
-    if (read === null || table.holds?.(read) === false) return null;
-    const { operands, options } = read;
-    if (operands.length < min || operands.length > max) return null;
+    const known = read(args);
+    if (known === null) return null;
+    const { operands, options, named } = known;
+    if (operands.length < (table.operandsMin ?? 0)) return null;
     if (!options.every(({ name, value }) => isPlainOption(name, value))) return null;
     const texts = table.texts ?? 0;
     const files = texts < 0 ? [] : operands.slice(texts);
-    return [...files, ...namedFiles(reader, read), ...(table.reads?.(read) ?? [])].flatMap(placesOf);
+    return [...files, ...named, ...(table.reads?.(known) ?? [])].flatMap(placesOf);
   };
 }
 

@@ -30,13 +30,42 @@ export interface Arguments {
 type Arity = 'none' | 'maybe' | 'one';
 
 /** A table in a form that is fast to ask. */
-export interface OptionReader {
+interface OptionReader {
   readonly table: OptionTable;
   readonly arities: ReadonlyMap<string, Arity>;
 }
 
-/** Prepares a table. */
-export function optionReader(table: OptionTable): OptionReader {
+/** The options that are known of a program, and conditions on its arguments. */
+export interface ArgumentTable extends OptionTable {
+  /** The greatest number of operands. */
+  readonly operandsMax?: number;
+  /** A further condition. */
+  readonly holds?: (args: Arguments) => boolean;
+}
+
+export interface KnownArguments extends Arguments {
+  /** The values of the options that name files to read. */
+  readonly named: readonly string[];
+}
+
+export type ArgumentReader = (args: readonly string[]) => KnownArguments | null;
+
+/**
+ * Returns a function that takes arguments apart; it returns null for arguments that are not known, or do not
+ * meet the conditions of the table. The table is prepared at the first call.
+ */
+export function argumentReader(table: ArgumentTable): ArgumentReader {
+  const operandsMax = table.operandsMax ?? Number.POSITIVE_INFINITY;
+  let reader: OptionReader | null = null;
+  return (args) => {
+    reader ??= optionReader(table);
+    const read = readArguments(reader, args);
+    if (read === null || table.holds?.(read) === false || read.operands.length > operandsMax) return null;
+    return { ...read, named: namedFiles(reader, read) };
+  };
+}
+
+function optionReader(table: OptionTable): OptionReader {
   const arities = new Map<string, Arity>();
   const letters = (table.short ?? '').matchAll(/([^:])(:{0,2})/g);
   const names = (table.long ?? '').matchAll(/([^\s:]+)(:{0,2})/g);
@@ -50,7 +79,7 @@ export function optionReader(table: OptionTable): OptionReader {
 const separateValue = /^(?!-)|^-(?:\d+)?$/;
 
 /** Takes the arguments apart; null when one of them is not known. */
-export function readArguments({ table, arities }: OptionReader, args: readonly string[]): Arguments | null {
+function readArguments({ table, arities }: OptionReader, args: readonly string[]): Arguments | null {
   const options: { name: string; value: string | null }[] = [];
   const operands: string[] = [];
   let dashesAt = -1;
@@ -106,8 +135,7 @@ export function readArguments({ table, arities }: OptionReader, args: readonly s
   return { options, operands, dashesAt: dashesAt < 0 ? operands.length : dashesAt };
 }
 
-/** The values of the options that name files to read. */
-export function namedFiles({ table }: OptionReader, { options }: Arguments): readonly string[] {
+function namedFiles({ table }: OptionReader, { options }: Arguments): readonly string[] {
   const names = table.files?.split(' ') ?? [];
   return options.flatMap(({ name, value }) => (names.includes(name) && value !== null ? [value] : []));
 }

@@ -4,15 +4,7 @@
 // option that is not in a table is not known.
 
 import { isPlainAwk, isPlainJq, isPlainSed, isPlainYq } from './filters.ts';
-import {
-  type Arguments,
-  hasOption,
-  namedFiles,
-  type OptionReader,
-  type OptionTable,
-  optionReader,
-  readArguments,
-} from './options.ts';
+import { type Arguments, type ArgumentTable, argumentReader, hasOption } from './options.ts';
 
 /**
  * Returns the files that are named to be read, as written; null when the arguments are not known to only read.
@@ -20,32 +12,26 @@ import {
  */
 export type PlainReader = (args: readonly string[]) => readonly string[] | null;
 
-interface PlainProgram extends OptionTable {
+interface PlainProgram extends ArgumentTable {
   /** What the operands are: files, texts that name none, or as many texts as the number and then files. */
   readonly operands?: 'files' | 'texts' | 'none' | number;
-  /** The greatest number of operands. */
-  readonly operandsMax?: number;
   /** Operands have this form. */
   readonly operandForm?: RegExp;
-  /** What else has to hold. */
-  readonly holds?: (args: Arguments) => boolean;
   /** What else is read, given the operands that are files. */
   readonly reads?: (args: Arguments, files: readonly string[]) => readonly string[];
 }
 
 function plain(table: PlainProgram): PlainReader {
-  let reader: OptionReader | null = null;
+  const read = argumentReader(table);
   return (args) => {
-    reader ??= optionReader(table);
-    const read = readArguments(reader, args);
-    if (read === null || table.holds?.(read) === false) return null;
-    const { operands } = read;
+    const known = read(args);
+    if (known === null) return null;
+    const { operands, named } = known;
     const form = table.operandForm;
-    if (operands.length > (table.operandsMax ?? Number.POSITIVE_INFINITY)) return null;
     if (form !== undefined && !operands.every((operand) => form.test(operand))) return null;
     const files = filesAmong(operands, table.operands ?? 'files');
     if (files === null) return null;
-    return [...files, ...namedFiles(reader, read), ...(table.reads?.(read, files) ?? [])];
+    return [...files, ...named, ...(table.reads?.(known, files) ?? [])];
   };
 }
 

@@ -24,17 +24,25 @@ const singular: ReadonlySet<string> = new Set([
   'x-writ-agent',
 ]);
 
-/** The name of a header that came more than once although it may not, in lower case; null when none did. */
-export function repeatedHeader({
-  rawHeaders,
-  headers,
-}: Pick<IncomingMessage, 'rawHeaders' | 'headers'>): string | null {
+/** Whether the service reads one value of the header; `name` is in lower case. */
+export function isSingular(name: string): boolean {
+  return singular.has(name);
+}
+
+/**
+ * The name of a header that came more than once although it may not, in lower case; null when none did.
+ * `mayComeOnce` tells which headers these are.
+ */
+export function repeatedHeader(
+  { rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>,
+  mayComeOnce: (name: string) => boolean = isSingular,
+): string | null {
   // Nearly all requests repeat nothing, and then there are as many names as lines.
   if (rawHeaders.length === 2 * Object.keys(headers).length) return null;
   const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase();
-    if (seen.has(name) && singular.has(name)) return name;
+    if (seen.has(name) && mayComeOnce(name)) return name;
     seen.add(name);
   }
   return null;

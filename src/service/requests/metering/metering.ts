@@ -10,7 +10,7 @@ import { windowStartMs } from '../../../language/value/meter-window.ts';
 import type { EnteredMeter, MeterTotals, ReadingAt } from '../../meters/meter-totals.ts';
 import { createMeterTotals } from '../../meters/meter-totals.ts';
 import type { MeterStore, MovedMeterEntry } from '../../store/contract/metering.ts';
-import type { RecordedReading } from '../record/record.ts';
+import { pastNotKnown, type RecordedReading } from '../record/record.ts';
 import type { MeteredPolicies } from './entry-rows.ts';
 import {
   aheadMs,
@@ -261,7 +261,8 @@ class LiveMetering implements Metering {
     // The totals of meters that are not in this set end here.
     this.#totals.tidy(new Set(ids), clock());
     this.#noted = definitions;
-    for (const id of this.#kept.keys()) if (!ids.includes(id)) this.#kept.delete(id);
+    for (const known of [this.#kept, this.#notBefore, this.#unreadable])
+      for (const id of known.keys()) if (!ids.includes(id)) known.delete(id);
     for (const [at, id] of ids.entries()) {
       if (!this.#kept.has(id))
         this.#kept.set(id, { sinceMs: since[at] ?? null, missingSinceMs: this.#missingSinceMs });
@@ -333,9 +334,7 @@ class LiveMetering implements Metering {
 
   #whyUnknown({ definition, key }: MeterUse): string {
     if (key === null) return 'what it is kept for is not known';
-    return this.#totals.isFilled(definition.id)
-      ? 'it holds a value that is not known'
-      : 'its past is not known';
+    return this.#totals.isFilled(definition.id) ? 'it holds a value that is not known' : pastNotKnown;
   }
 }
 

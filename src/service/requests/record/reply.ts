@@ -11,7 +11,7 @@ import type { RequestStatus } from '../../store/contract/records.ts';
 import { userUnknowns } from '../../users/on-behalf.ts';
 import { type GroupProgress, groupsAsked } from './groups-left.ts';
 import { statusAt } from './lifecycle.ts';
-import { type RequestPoint, type RequestRecord, recordTitle } from './record.ts';
+import { pastNotKnown, type RequestPoint, type RequestRecord, recordTitle } from './record.ts';
 import type { RequestState, SaidKind } from './request-state.ts';
 import { requestDigest } from './vote-scope.ts';
 
@@ -272,12 +272,33 @@ export const waitingPrefix = 'Wait and look this request up again: ';
  */
 function refusalText(state: RequestState, isRefusedByPerson: boolean): string {
   const { by, matchedPolicy, reason } = state.decision;
+  const meter = isRefusedByPerson ? undefined : missingMeterOf(state);
   const again =
     by === 'invalid_payload'
       ? 'Change the payload before you ask again.'
-      : 'This is a decision, not a fault: the same request will be refused again.';
+      : meter !== undefined
+        ? `The service is still reading what the meter ${meter} has counted: ask again in a minute.`
+        : 'This is a decision, not a fault: the same request will be refused again.';
   const who = isRefusedByPerson || gates.has(matchedPolicy) ? '' : ` by policy ${matchedPolicy}`;
   return `Not permitted${who}: ${sentence(isRefusedByPerson ? whyNot(state) : reason)} ${again}`;
+}
+
+/**
+ * A meter whose past was not known and for which a request was refused: the deciding rule reads it and was
+ * unknown, or no rule allowed the request. Undefined when there is none.
+ */
+function missingMeterOf({ record, decision: { by }, decisions, trace }: RequestState): string | undefined {
+  const { meters } = record;
+  const missing = Object.keys(meters).filter((name) => {
+    const reading = meters[name]!;
+    return 'unknown' in reading && reading.unknown === pastNotKnown;
+  });
+  // The readings are those of the first decision.
+  if (missing.length === 0 || decisions.length > 1) return undefined;
+  if (by === 'default_deny') return missing[0];
+  const rules = 'form' in trace ? tracedRules(trace) : trace;
+  const deciding = rules.find(({ rule, truth }) => rule === by && truth === 'unknown');
+  return deciding && missing.find((name) => Object.hasOwn(deciding.reads, `meters.${name}`));
 }
 
 /** Words that stand in place of a policy's name when no policy has decided. */

@@ -29,6 +29,8 @@ export interface Collection<T> {
    * it is given.
    */
   list(page: ListPage): Promise<readonly ReadDocument<T>[]>;
+  /** A number that grows with every recorded change of a value, by any process. */
+  generation(): Promise<number>;
   put(value: T, seen: number): DocumentPut;
   remove(value: T, seen: number): DocumentRemoval;
 }
@@ -58,6 +60,7 @@ export function createCollection<T extends StoredFields>(
     findByName: async (name) => readMaybe(await store.findByName(kind, name)),
     list: async ({ parent = null, after = null, countMax }) =>
       (await store.list({ kind, parent: parent ?? null, after, countMax })).map(read),
+    generation: () => store.generation(kind),
     put: (value, seen) => {
       const { name = null, parent = null, endsAtMs = null } = facets(value);
       const { id, createdAtMs } = value;

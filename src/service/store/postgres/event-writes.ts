@@ -11,7 +11,7 @@ import { StoreError, tamperedRequest } from '../contract/store-error.ts';
 import { type EventColumns, eventColumns, refusalColumns, requestRowOf } from '../shared/rows.ts';
 import { duplicateId } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { isWrittenAfter } from './moved-meters.ts';
+import { isTakenOutHere, isWrittenAfter } from './moved-meters.ts';
 import { readStored } from './request-lists.ts';
 import { eventSeal, requestDifference, type StoredRequest } from './seals/request-seals.ts';
 import { idArray } from './server/arrays.ts';
@@ -196,7 +196,7 @@ async function settle({ rows }: Transaction, entry: MovedMeterEntry): Promise<vo
   );
 }
 
-/** Whether another process has entered the meters since they were read. */
+/** Whether another process has entered the meters since they were read, or this transaction has taken entries out. */
 async function haveMoved(
   { rows, alone, slot }: Transaction,
   { places, position }: MetersRead,
@@ -206,7 +206,7 @@ async function haveMoved(
   const moved = await rows(
     `SELECT 1 FROM meter_entries JOIN unnest($2::text[], $3::text[]) AS place(definition, key)
        ON meter_entries.definition = place.definition AND meter_key = place.key
-     WHERE ${isWrittenAfter} AND slot IS DISTINCT FROM $4 LIMIT 1`,
+     WHERE (${isWrittenAfter} OR ${isTakenOutHere}) AND slot IS DISTINCT FROM $4 LIMIT 1`,
     [position, places.map(({ definition }) => definition), places.map(({ key }) => key), slot],
   );
   return moved.length > 0;

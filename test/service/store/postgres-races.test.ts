@@ -1,0 +1,287 @@
+// What happens between processes that share a database when one of them is in the middle of a write, has lost its
+// slot, or was refused: each decision rests on what is stored when it is stored.
+
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { isWhole, verifyStore } from '../../../src/service/audit/verify-store.ts';
+import type { MovedMeterEntry } from '../../../src/service/store/contract/metering.ts';
+import type { RequestRow } from '../../../src/service/store/contract/records.ts';
+import type { RequestChange, RequestChangeResult, Store } from '../../../src/service/store/contract/store.ts';
+import { openStore } from '../../../src/service/store/open.ts';
+import { spentPlace } from './guarded-writes.ts';
+import { keptPostgres, type PostgresServer, type TestDatabase } from './postgres-server.ts';
+import { agentRow, keyRow, pendingRow, requestRow, startMs } from './rows.ts';
+import { grantedEntries } from './stored-meters.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await keptPostgres();
+});
+
+interface Scene {
+  readonly database: TestDatabase;
+  /** Opens a store that serves, like a separate process. */
+  readonly open: () => Promise<Store>;
+  readonly sql: <R extends object>(text: string) => Promise<readonly R[]>;
+}
+
+async function setScene(): Promise<Scene> {
+  const database = await server.createDatabase();
+  const open = async () => {
+    const store = await openStore(database);
+    onTestFinished(() => store.close());
+    await store.serve();
+    return store;
+  };
+  return { database, open, sql: (text) => server.query(text, database.name) };
+}
+
+const entries = [{ ...spentPlace, isCertain: true, value: '1' }];
+
+/** The code of the error, or the answer. */
+const told = (answer: Promise<unknown>): Promise<string> =>
+  answer.then(String, (error) => String(error.code ?? error));
+
+/** Stores a request that enters the meter; returns how often it was decided, taken back, and the answer. */
+async function spend(store: Store, row: RequestRow) {
+  const count = { decided: 0, takenBack: 0 };
+  const word = await told(
+    store.meters.spend([spentPlace], () => {
+      count.decided += 1;
+      const takeBack = () => {
+        count.takenBack += 1;
+      };
+      return { row, limits: { openMax: 20 }, entries, takeBack };
+    }),
+  );
+  return { word, ...count };
+}
+
+function approval(requestId: string, others: Partial<RequestChange> = {}): RequestChange {
+  const state = { status: 'approved', decidedAtMs: startMs + 5, expiresAtMs: startMs + 1_000_000 } as const;
+  const events = [{ atMs: startMs + 5, who: 'ann', what: 'decided', state, detail: null }] as const;
+  return { requestId, events, from: ['pending'], seen: 0, ...others };
+}
+
+const metersAsOf = ({ meters }: Store) => ({ places: [spentPlace], position: meters.position() });
+
+/**
+ * What `work` resolves to, when it begins while another transaction with these statements is open. That one is
+ * committed once the work waits for it, or has ended without waiting.
+ */
+async function whileOpen<T>(
+  { database: { name }, sql }: Scene,
+  statements: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  await sql(
+    'CREATE SCHEMA IF NOT EXISTS test; CREATE TABLE IF NOT EXISTS test.over (); DELETE FROM test.over',
+  );
+  const other = sql(`BEGIN; ${statements};
+    DO $$ BEGIN
+      FOR n IN 1..1000 LOOP EXIT WHEN EXISTS (SELECT FROM test.over); PERFORM pg_sleep(0.01); END LOOP;
+    END $$; COMMIT`);
+  const count = async (condition: string) =>
+    (await server.query(`SELECT FROM pg_stat_activity WHERE datname = '${name}' AND ${condition}`)).length;
+  await expect.poll(() => count("wait_event = 'PgSleep'"), { interval: 5 }).toBe(1);
+  let isOver = false;
+  const working = work().finally(() => {
+    isOver = true;
+  });
+  working.catch(() => undefined);
+  await expect
+    .poll(async () => isOver || (await count("wait_event_type = 'Lock'")) > 0, { interval: 5 })
+    .toBe(true);
+  await sql('INSERT INTO test.over DEFAULT VALUES');
+  await other;
+  return await working;
+}
+
+/** A statement that enters the meter like a batch of another process. */
+const enteredByOther = `SELECT writ_beside();
+  INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value, written, slot)
+  VALUES ('${spentPlace.definition}', gen_random_uuid(), '${spentPlace.key}', ${startMs + 2}, true, '1',
+    pg_current_xact_id(), 7)`;
+
+test('an approval waits for what another process is entering into its meters, and then does not rest on less', async () => {
+  const scene = await setScene();
+  const store = await scene.open();
+  const waiting = pendingRow();
+  expect((await spend(store, waiting)).word).toBe('stored');
+  await store.meters.catchUp();
+  const approve = (): Promise<RequestChangeResult> =>
+    store.requests.change(approval(waiting.id, { meters: metersAsOf(store) }));
+  expect(await whileOpen(scene, enteredByOther, approve)).toBe('basis-changed');
+  await store.meters.catchUp();
+  expect(await approve()).toBe('changed');
+});
+
+test('an approval does not rest on a grant that is given back in the same commit', async () => {
+  const { open } = await setScene();
+  const store = await open();
+  const [granted, first, second] = [requestRow(), pendingRow(), pendingRow()];
+  for (const row of [granted, first, second]) expect((await spend(store, row)).word).toBe('stored');
+  await store.meters.catchUp();
+  const meters = metersAsOf(store);
+  const state = { status: 'consumed', decidedAtMs: startMs, expiresAtMs: startMs + 9 } as const;
+  const released = { atMs: startMs + 4, who: 'ann', what: 'released', state, detail: null } as const;
+  const results = await Promise.all([
+    store.requests.change(approval(first.id, { meters })),
+    store.requests.change({ requestId: granted.id, events: [released], from: ['auto_approved'], seen: 0 }),
+  ]);
+  expect(results).toEqual(['basis-changed', 'changed']);
+  expect(await grantedEntries(store, spentPlace.definition)).toEqual([]);
+  // What waited when the meters were read was allowed for, so approvals need not be stored one by one.
+  await store.meters.catchUp();
+  const again = metersAsOf(store);
+  const approvals = [first, second].map(({ id }) => store.requests.change(approval(id, { meters: again })));
+  expect(await Promise.all(approvals)).toEqual(['changed', 'changed']);
+  expect(await grantedEntries(store, spentPlace.definition)).toHaveLength(2);
+});
+
+test('an approval by other policies than the active ones is not made', async () => {
+  const scene = await setScene();
+  const store = await scene.open();
+  const agent = agentRow();
+  await store.agents.add(agent, keyRow(agent.id));
+  const waiting = pendingRow({ agentId: agent.id });
+  await store.requests.append(waiting, { openMax: 20 });
+  await scene.sql("UPDATE control SET policy_digest = 'active'");
+  const basis = {
+    agentId: agent.id,
+    agentVersion: 1,
+    keyNotAfterMs: null,
+    switchGeneration: 0,
+    documents: [],
+  };
+  const approve = (policies: string) =>
+    store.requests.change(approval(waiting.id, { basis: { ...basis, policies } }));
+  expect(await approve('other')).toBe('basis-changed');
+  expect(await approve('active')).toBe('changed');
+});
+
+test.each([
+  ['approved', startMs + 5, false],
+  ['withdrawn', null, true],
+] as const)(
+  'each process hears that a request it has entered was %s by another',
+  async (status, decidedAtMs, isGone) => {
+    const { open } = await setScene();
+    const [one, two] = [await open(), await open()];
+    const waiting = pendingRow();
+    expect((await spend(one, waiting)).word).toBe('stored');
+    const heard: MovedMeterEntry[][] = [[], []];
+    for (const [at, store] of [one, two].entries()) {
+      await store.meters.catchUp();
+      store.meters.onMoved((moved) => void heard[at]?.push(...moved));
+    }
+    const change = approval(waiting.id);
+    const [event] = change.events;
+    const events = [{ ...event!, state: { ...event!.state, status, decidedAtMs } }];
+    expect(await two.requests.change({ ...change, events })).toBe('changed');
+    for (const store of [one, two]) await store.meters.catchUp();
+    const moved = expect.objectContaining({
+      requestId: waiting.id,
+      isGone,
+      ...(isGone ? {} : { grantedAtMs: decidedAtMs }),
+    });
+    expect(heard).toEqual([[moved], [moved]]);
+  },
+);
+
+test('a snapshot of a meter waits for what is being entered, and has it', async () => {
+  const scene = await setScene();
+  const store = await scene.open();
+  for (let at = 0; at < 5; at += 1) await spend(store, requestRow({ decidedAtMs: startMs + at }));
+  await whileOpen(scene, enteredByOther, () =>
+    store.meters.keepSnapshot(spentPlace.definition, { fromMs: 0, untilMs: startMs + 10, countMax: 4 }),
+  );
+  expect(await scene.sql('SELECT FROM meter_snapshots')).toHaveLength(1);
+  expect(await grantedEntries(store, spentPlace.definition)).toHaveLength(6);
+});
+
+test('a knot waits for a batch that has its numbers already, and names its last record', async () => {
+  const scene = await setScene();
+  const [one, two] = [await scene.open(), await scene.open()];
+  await one.requests.append(requestRow(), { openMax: 20 });
+  await two.requests.append(requestRow(), { openMax: 20 });
+  await whileOpen(scene, 'LOCK TABLE requests IN SHARE MODE', async () => {
+    const storing = one.requests.append(requestRow(), { openMax: 20 });
+    await expect
+      .poll(
+        () =>
+          server.query(`SELECT FROM pg_stat_activity WHERE datname = '${scene.database.name}'
+          AND wait_event = 'relation'`),
+        { interval: 5 },
+      )
+      .toHaveLength(1);
+    await Promise.all([storing, two.chain.tie()]);
+  });
+  expect(isWhole(await verifyStore(two))).toBe(true);
+  const lasts = await scene.sql<{ last: string }>(
+    'SELECT max(sequence) AS last FROM requests WHERE sequence < (SELECT min(sequence) FROM knots) GROUP BY lane',
+  );
+  const [knot] = await scene.sql<{ ends: string }>(
+    'SELECT ends_json AS ends FROM knots ORDER BY sequence LIMIT 1',
+  );
+  expect(lasts).toHaveLength(2);
+  for (const { last } of lasts) expect(knot?.ends).toContain(`,${last},`);
+});
+
+test('a request that loses a race for its idempotency key is taken back before it is decided again', async () => {
+  const scene = await setScene();
+  const store = await scene.open();
+  const idempotency = { key: 'k', bodyDigest: 'd', keptUntilMs: startMs + 600_000 };
+  const stored = `INSERT INTO requests (sequence, id, agent_id, action_key, outcome, status, created_ms, expires_ms,
+      idempotency_key, idempotency_digest, idempotency_until_ms, record_json, hash, idempotency_turn)
+    VALUES (1000000, gen_random_uuid(), 'agent-1', 'pay.send', 'ALLOW', 'auto_approved', ${startMs},
+      ${startMs + 600_000}, 'k', 'd', ${startMs + 600_000}, '{}', '', 0)`;
+  const row = requestRow({ idempotency });
+  const spent = await whileOpen(scene, stored, () => spend(store, row));
+  expect(spent).toEqual({ word: 'duplicate-key', decided: 2, takenBack: 2 });
+});
+
+test('what was entered for a request that the database refuses is taken back, and once for each decision', async () => {
+  const { open } = await setScene();
+  const store = await open();
+  const broken = requestRow({ createdAtMs: 2 ** 70 });
+  expect(await spend(store, broken)).toEqual({ word: 'internal', decided: 1, takenBack: 1 });
+  const [good, bad] = await Promise.all([
+    spend(store, requestRow()),
+    spend(store, { ...broken, id: requestRow().id }),
+  ]);
+  expect([good?.word, bad?.word]).toEqual(['stored', 'internal']);
+  expect(good!.decided - good!.takenBack).toBe(1);
+  expect(bad!.decided - bad!.takenBack).toBe(0);
+});
+
+test('a process that is told by a write that it lost its slot ends at once', async () => {
+  const { open, sql } = await setScene();
+  const store = await open();
+  const ended: string[] = [];
+  store.onEnd(({ code }) => ended.push(code));
+  await sql('UPDATE replicas SET epoch = epoch + 1 WHERE slot = 0');
+  expect(await told(store.requests.append(requestRow(), { openMax: 20 }))).toBe('fenced');
+  expect(ended).toEqual(['fenced']);
+});
+
+test('a process that stores nothing hears that it lost its slot, too', async () => {
+  const { open, sql } = await setScene();
+  const store = await open();
+  const ended: string[] = [];
+  store.onEnd(({ code }) => ended.push(code));
+  await sql('UPDATE replicas SET epoch = epoch + 1 WHERE slot = 0');
+  await expect.poll(() => ended, { interval: 20, timeout: 10_000 }).toEqual(['fenced']);
+});
+
+test('policies that were wanted before others became active do not become active', async () => {
+  const { open } = await setScene();
+  const { replicas } = await open();
+  const activate = (digest: string, epoch: number) =>
+    replicas?.activate({ digest, filesJson: '[]' }, { epoch, atMs: startMs });
+  const { epoch } = (await replicas?.now())!;
+  expect(await activate('a', epoch)).toBe(true);
+  await replicas?.tell({ wants: 'b', isReady: true });
+  expect(await activate('b', epoch)).toBe(false);
+  expect(await replicas?.now()).toMatchObject({ active: 'a', epoch: epoch + 1 });
+  expect(await activate('b', epoch + 1)).toBe(true);
+});
