@@ -19,6 +19,16 @@ const week = 7 * secondsPerDay;
 export const horizon = { from: Date.UTC(2025, 0, 1) / 1000, to: Date.UTC(2053, 0, 1) / 1000 } as const;
 
 /**
+ * Whether the time of a decision lies within the horizon, or at most a week after a named instant that lies
+ * after it.
+ */
+export function isCovered(now: Leaf, value: Decimal): boolean {
+  const end = Math.max(horizon.to, ...linearMarks(now).map((mark) => toNumber(mark) + week));
+  const second = toNumber(value);
+  return horizon.from <= second && second <= end;
+}
+
+/**
  * The cells of instants. The time of the decision, the leaf `now`, lies within the horizon; other instants
  * may lie beyond it.
  */
@@ -27,12 +37,12 @@ export function timeCells(leaf: Leaf, faults: Faults): readonly Cell[] {
     const line = { isWhole: false, isMoney: false, fits: leaf.fits, faults };
     return numberCells(linearMarks(leaf), line).map((value) => ({ value, isOther: false }));
   }
-  const { atoms, set } = leaf;
-  const isNow = leaf.key === 'now';
+  const { atoms, set, key } = leaf;
+  const isNow = key === 'now';
   const asked = JSON.stringify([isNow, atoms.map(({ text }) => text), [...faults]]);
   const known = remembered.get(set) ?? new Map<string, readonly Cell[]>();
   remembered.set(set, known);
-  const cells = known.get(asked) ?? newCells(atoms, isNow, faults);
+  const cells = known.get(asked) ?? newCells(leaf, faults);
   known.set(asked, cells);
   return cells;
 }
@@ -40,7 +50,9 @@ export function timeCells(leaf: Leaf, faults: Faults): readonly Cell[] {
 /** Cells by policy set and conditions, since most actions have the same conditions on the time. */
 const remembered = new WeakMap<PolicySet, Map<string, readonly Cell[]>>();
 
-function newCells(atoms: readonly LeafAtom[], isNow: boolean, faults: Faults): readonly Cell[] {
+function newCells(leaf: Leaf, faults: Faults): readonly Cell[] {
+  const { atoms } = leaf;
+  const isNow = leaf.key === 'now';
   const clocks = clocksOf(atoms);
   const marks = marksOf(atoms).map(toNumber);
   const from = Math.min(horizon.from, ...marks.map((mark) => mark - week));
@@ -48,7 +60,8 @@ function newCells(atoms: readonly LeafAtom[], isNow: boolean, faults: Faults): r
   const edges = edgesWithin({ from, to }, clocks, marks);
   const instants = faults.has('times-lack-boundaries') ? edges.filter((_, at) => at % 60 === 0) : edges;
   const named = numberCells(marksOf(atoms), { isWhole: false, isMoney: false, fits: () => true, faults });
-  const within = distinct(atoms, [...instants.flatMap(between).map(instantOf), ...named]);
+  const all = [...instants.flatMap(between).map(instantOf), ...named];
+  const within = distinct(atoms, isNow ? all.filter(leaf.fits) : all);
   return isNow || clocks.length === 0 ? within : [...within, ...beyond(from, to)];
 }
 

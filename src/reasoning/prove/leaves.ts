@@ -32,7 +32,7 @@ import {
   noStates,
   type States,
 } from '../cells/leaf.ts';
-import { horizon } from '../cells/times.ts';
+import { horizon, isCovered } from '../cells/times.ts';
 import { notLiteral } from '../solver/literal.ts';
 import type { Elements, ProofContext } from './context.ts';
 
@@ -297,10 +297,10 @@ function signedLeaf(ctx: ProofContext): Leaf {
 }
 
 function nowLeaf(ctx: ProofContext): Leaf {
-  return (
-    ctx.leaves.get('now') ??
-    addLeaf(ctx, { ...plainLeaf(ctx, 'now', 'time'), marks: [fromNumber(horizon.from)] })
-  );
+  const known = ctx.leaves.get('now');
+  if (known !== undefined) return known;
+  const leaf = { ...plainLeaf(ctx, 'now', 'time'), marks: [horizon.from, horizon.to].map(fromNumber) };
+  return addLeaf(ctx, { ...leaf, fits: (value) => isCovered(leaf, value as Decimal) });
 }
 
 export const tagElement: Slot = listOf(anyText).element;

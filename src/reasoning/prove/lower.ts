@@ -19,6 +19,7 @@ import { boundText } from './bounds.ts';
 import { type Elements, noElements, type ProofContext } from './context.ts';
 import { equalityAtom } from './equality.ts';
 import { leafAtom } from './leaf-atom.ts';
+import { lookupAtom } from './lookups.ts';
 import { meterAtom } from './meters.ts';
 import { moneyAtom } from './money.ts';
 import { countAtom, membershipAtom, quantifierAtom } from './quantifiers.ts';
@@ -138,11 +139,12 @@ function atom(ctx: ProofContext, condition: Expression, elements: Elements): Pai
   const expression = writtenOut(ctx, condition, elements);
   const key = `${elementsKey(elements)} ${expressionMeaning(expression)}`;
   const known = ctx.known.get(key);
-  if (known !== undefined) return known;
-  const pair = newAtom(ctx, expression, elements);
+  const pair = known ?? newAtom(ctx, expression, elements);
   ctx.known.set(key, pair);
-  if (elements.size === 0 && !comparesRisk(expression)) ctx.conditions.push({ expression, pair });
-  return pair;
+  if (known === undefined && elements.size === 0 && !comparesRisk(expression))
+    ctx.conditions.push({ expression, pair });
+  // Texts of lets count as texts of the place where they are read.
+  return expression === condition ? pair : boundText(ctx, condition, { pair, elements });
 }
 
 function elementsKey(elements: Elements): string {
@@ -172,6 +174,8 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
   }
   const withElse = firstElse(expression);
   if (withElse !== null) return elseAtom(ctx, { expression, withElse, elements });
+  const looked = lookupAtom(ctx, expression, elements);
+  if (looked !== null) return looked;
   const made =
     compareAtom(ctx, expression, elements) ??
     listAtom(ctx, expression, elements) ??
