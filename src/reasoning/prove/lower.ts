@@ -18,6 +18,7 @@ import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundText } from './bounds.ts';
 import { type Elements, noElements, type ProofContext } from './context.ts';
 import { equalityAtom } from './equality.ts';
+import { foldedListAtom, wordsAtom } from './folded.ts';
 import { leafAtom } from './leaf-atom.ts';
 import { lookupAtom } from './lookups.ts';
 import { meterAtom } from './meters.ts';
@@ -180,6 +181,7 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
     compareAtom(ctx, expression, elements) ??
     listAtom(ctx, expression, elements) ??
     wordsAtom(ctx, expression, elements) ??
+    foldedListAtom(ctx, expression, elements) ??
     leafAtom(ctx, expression, elements);
   if (made === null) return guess(ctx, expression, elements);
   return boundText(ctx, expression, { pair: made, elements });
@@ -296,18 +298,4 @@ function listAtom(ctx: ProofContext, expression: Expression, elements: Elements)
   if (expression.kind === 'quantify') return quantifierAtom(ctx, expression, elements);
   if (expression.kind !== 'in-elements' || constantOf(expression.elements, ctx.set) !== null) return null;
   return membershipAtom(ctx, expression, elements);
-}
-
-const wordsMax = 2_000;
-
-/** One atom per word, so that lists of words can be compared. */
-function wordsAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
-  if (expression.kind !== 'mentions') return null;
-  const { words: source } = expression;
-  const words =
-    source.kind === 'words' ? source.words : (ctx.set.lists.get(source.list)?.entries as readonly string[]);
-  if (words === undefined || words.length < 2 || words.length > wordsMax) return null;
-  return ctx.circuit.some(
-    words.map((word) => ctx.lower({ ...expression, words: { kind: 'words', words: [word] } }, elements)),
-  );
 }

@@ -17,7 +17,7 @@ import {
   signOf,
   wholeFraction,
 } from '../linear/fraction.ts';
-import type { Inequality, Lemma, LemmaPart } from '../linear/inequality.ts';
+import { type Inequality, type Lemma, type LemmaPart, turned } from '../linear/inequality.ts';
 import { type Farkas, Simplex } from '../linear/simplex.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { ProofContext } from './context.ts';
@@ -71,10 +71,10 @@ function lemmaOf(ctx: ProofContext): Lemma | null {
   const simplex = new Simplex<Reason>();
   const variables = new Map<string, number>();
   for (const leaf of leaves) variables.set(leaf.key, simplex.variable(startOf(ctx, leaf)));
-  const holding = [...ctx.sums.values()].flatMap(({ literal, inequality }) => {
+  const holding = [...ctx.sums.values()].flatMap(({ literal, inequality, opposite: other }) => {
     const isThere = [...inequality.terms.keys()].every((key) => variables.has(key));
     const says = ctx.circuit.solver.holds(literal) ? literal : notLiteral(literal);
-    return isThere ? [{ says, inequality: says === literal ? inequality : oppositeOf(inequality) }] : [];
+    return isThere ? [{ says, inequality: says === literal ? inequality : other }] : [];
   });
   const sums = sumVariables(simplex, variables, holding);
   const found =
@@ -136,19 +136,6 @@ function upright({ terms, constant, isStrict }: Inequality): Inequality & { read
     : { ...turned({ terms, constant, isStrict }), isUpper };
 }
 
-function turned({ terms, constant, isStrict }: Inequality): Inequality {
-  return {
-    terms: new Map([...terms].map(([name, factor]) => [name, opposite(factor)])),
-    constant: opposite(constant),
-    isStrict,
-  };
-}
-
-/** The inequality that holds exactly when this one does not. */
-function oppositeOf(inequality: Inequality): Inequality {
-  return { ...turned(inequality), isStrict: !inequality.isStrict };
-}
-
 function boundSums(
   simplex: Simplex<Reason>,
   sums: ReadonlyMap<string, number>,
@@ -207,9 +194,9 @@ function tableOf(ctx: ProofContext): Map<SolverLiteral, Inequality[]> {
     if (inequality !== null) table.set(literal, [...(table.get(literal) ?? []), inequality]);
   };
   const keys = new Set<string>();
-  for (const { literal, inequality } of ctx.sums.values()) {
+  for (const { literal, inequality, opposite: other } of ctx.sums.values()) {
     note(literal, inequality);
-    note(notLiteral(literal), oppositeOf(inequality));
+    note(notLiteral(literal), other);
     for (const key of inequality.terms.keys()) keys.add(key);
   }
   for (const key of keys) {
@@ -278,7 +265,7 @@ function noteNumbers(ctx: ProofContext, numbers: readonly Fraction[], { leaves, 
       const rounded = roundedDecimal(exact, one);
       return rounded !== null && signOf(plus(fractionOf(rounded), opposite(exact))) === 0;
     });
-    const value = roundedDecimal(exact, places ?? placesTried.at(-1)!);
+    const value = roundedDecimal(exact, leaf.domain === 'integer' ? 0 : (places ?? placesTried.at(-1)!));
     if (value !== null) ctx.numbers.set(leaf.key, value);
   }
   for (const { literal, leaves: added = [] } of ctx.bounds.values())
