@@ -96,4 +96,82 @@ policy p on mail.tag { allow all }`,
       'never allow when "a" in (payload.tags else ([])) and "b" in (payload.tags else ([])) and "c" in (payload.tags else ([]))',
     ],
   },
+  {
+    name: 'dates that are calculated',
+    policies: `action rent.make { born: date, due: date, n: integer, at: timestamp, till?: date }
+hours office = mon-fri 09:00-17:00 in "Europe/Berlin"
+policy p on rent.make {
+  allow ok
+  deny young when payload.born + 18 years > today in "Europe/Berlin"
+  deny late when payload.due < today in "Europe/Berlin"
+  deny closed when now not in office
+  deny far when payload.due > (payload.till else payload.due) + 3 months
+  deny at when date(payload.at, "Asia/Tokyo") > payload.due
+}`,
+    on: 'rent.make',
+    proved: [
+      'never allow when payload.born + 17 years > today in "Europe/Berlin"',
+      'never allow when payload.born + 216 months > payload.due',
+      'never allow when today in "Europe/Berlin" == 2026-12-25 and payload.due < 2026-12-25',
+      'never allow when today in "Europe/Berlin" == 2026-12-26',
+      'never allow when payload.born > 2040-01-01',
+      'never allow when payload.born + 18 years > 2054-01-01',
+      'never allow when payload has till and payload.due > payload.till + 4 months and payload.till < 9999-01-01',
+      'never allow when payload.at > 2030-01-01T00:00Z and payload.due < 2029-12-01',
+      'always deny when payload.born > 2040-01-01 and now < 2041-01-01T00:00Z',
+      'never allow when payload.born + 20 years > payload.due + 3 years and payload.due < 9000-01-01',
+    ],
+    refuted: [
+      'never allow when payload.n > 4',
+      'never allow when payload.born + 19 years > today in "Europe/Berlin"',
+      'never allow when payload.born + 18 years == today in "Europe/Berlin"',
+      'never allow when payload.due - today in "Europe/Berlin" > 3d',
+      'never allow when today in "Europe/Berlin" == 2026-12-25',
+      'never allow when payload has till and payload.due > payload.till + 2 months',
+      'never allow when payload.born + 1 month == 2000-02-28',
+      'never allow when payload.born + 18 years > date(payload.at, "Europe/Berlin")',
+      'never allow when today in "Asia/Tokyo" > payload.due',
+      'never deny when payload.born + 1 month == 2000-02-28',
+    ],
+  },
+  {
+    name: 'whole numbers',
+    policies: `action stock.move { a: integer, b: integer, lines: [{ count: integer 0..99 }] ..5, any: [{ count: integer }] }
+policy p on stock.move {
+  allow few when payload.a + payload.b < 6 and sum line in payload.lines (line.count) <= 20
+  deny odd when 2 * payload.a + 4 * payload.b in 6..7
+}`,
+    on: 'stock.move',
+    proved: [
+      'never allow when payload.a + payload.b > 5 and payload.a in -1_000..1_000 and payload.b in -1_000..1_000',
+      'never allow when sum line in payload.lines (line.count) >= 21',
+      'never allow when payload.a + 2 * payload.b == 3 and payload.a in -1_000..1_000 and payload.b in -1_000..1_000',
+      'never deny when payload.a in 1..9 and payload.b in 0..9 and 2 * payload.a + 4 * payload.b == 9',
+    ],
+    refuted: [
+      'never allow when payload.a + payload.b > 4',
+      'never allow when sum line in payload.lines (line.count) >= 20',
+      'never allow when payload.a + 2 * payload.b == 4',
+    ],
+  },
+  {
+    name: 'texts whatever their case',
+    policies: `action note.add { text: string, title: string }
+list kinds ignoring case = ["Fire", "water"]
+policy p on note.add {
+  allow kinds when payload.text in kinds
+  deny urgent when payload.title mentions any of ["Urgent", "NOW"]
+}`,
+    on: 'note.add',
+    proved: [
+      'never allow when fold(payload.text) != "fire" and fold(payload.text) != "water"',
+      'never allow when payload.text == "earth"',
+      'never allow when payload.title mentions any of ["urgent"]',
+    ],
+    refuted: [
+      'never allow when fold(payload.text) == "fire"',
+      'never allow when payload.text == "FIRE"',
+      'never allow when payload.title mentions any of ["later"]',
+    ],
+  },
 ];

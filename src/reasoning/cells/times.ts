@@ -15,6 +15,9 @@ import { numberCells } from './numbers.ts';
 
 const week = 7 * secondsPerDay;
 
+/** The time that an example has if nothing depends on it: a Monday morning. */
+export const usualMs = Date.UTC(2026, 2, 2, 10);
+
 /** The instants that are examined, in seconds since 1970: 28 years, after which the calendar repeats. */
 export const horizon = { from: Date.UTC(2025, 0, 1) / 1000, to: Date.UTC(2053, 0, 1) / 1000 } as const;
 
@@ -23,9 +26,28 @@ export const horizon = { from: Date.UTC(2025, 0, 1) / 1000, to: Date.UTC(2053, 0
  * after it.
  */
 export function isCovered(now: Leaf, value: Decimal): boolean {
-  const end = Math.max(horizon.to, ...linearMarks(now).map((mark) => toNumber(mark) + week));
   const second = toNumber(value);
-  return horizon.from <= second && second <= end;
+  return horizon.from <= second && second <= coveredEnd(now);
+}
+
+function coveredEnd(now: Leaf): number {
+  const later = linearMarks(now).flatMap((mark) => {
+    const second = toNumber(mark);
+    return second > horizon.to ? [second + week] : [];
+  });
+  return Math.max(horizon.to, ...later);
+}
+
+/** The first and the last local day of the times of decisions, in days since 1970. */
+export function coveredDays(now: Leaf): readonly [first: number, last: number] {
+  const end = coveredEnd(now);
+  return [horizon.from / secondsPerDay - 1, Math.floor(end / secondsPerDay) + 1];
+}
+
+/** An instant at about noon of the local day. */
+export function noonOf(day: Decimal, zone: string): Decimal {
+  const noon = (toNumber(day) + 0.5) * secondsPerDay;
+  return fromNumber(noon - offsetAt(zone, noon));
 }
 
 /**
@@ -34,7 +56,7 @@ export function isCovered(now: Leaf, value: Decimal): boolean {
  */
 export function timeCells(leaf: Leaf, faults: Faults): readonly Cell[] {
   if (isLine(leaf)) {
-    const line = { isWhole: false, isMoney: false, fits: leaf.fits, faults };
+    const line = { isWhole: false, isMoney: false, fits: leaf.fits, usual: leaf.usual, faults };
     return numberCells(linearMarks(leaf), line).map((value) => ({ value, isOther: false }));
   }
   const { atoms, set, key } = leaf;
@@ -59,7 +81,13 @@ function newCells(leaf: Leaf, faults: Faults): readonly Cell[] {
   const to = Math.max(horizon.to, ...marks.map((mark) => mark + week));
   const edges = edgesWithin({ from, to }, clocks, marks);
   const instants = faults.has('times-lack-boundaries') ? edges.filter((_, at) => at % 60 === 0) : edges;
-  const named = numberCells(marksOf(atoms), { isWhole: false, isMoney: false, fits: () => true, faults });
+  const named = numberCells(marksOf(atoms), {
+    isWhole: false,
+    isMoney: false,
+    fits: () => true,
+    usual: null,
+    faults,
+  });
   const all = [...instants.flatMap(between).map(instantOf), ...named];
   const within = distinct(atoms, isNow ? all.filter(leaf.fits) : all);
   return isNow || clocks.length === 0 ? within : [...within, ...beyond(from, to)];

@@ -71,6 +71,12 @@ export interface GrowingPart {
   readonly adds?: { readonly leaf: Leaf; readonly steps: readonly string[] };
 }
 
+export interface CalculatedDate {
+  readonly leaf: Leaf;
+  readonly base: Leaf;
+  readonly calculate: (base: Decimal) => Decimal | null;
+}
+
 export interface SumInequality {
   readonly literal: SolverLiteral;
   readonly inequality: Inequality;
@@ -110,6 +116,8 @@ export interface ProofContext {
   readonly bounds: Map<string, Bound>;
   /** Inequalities of sums with their literals, by the inequality's text. */
   readonly sums: Map<string, SumInequality>;
+  /** Numbers of calculated dates, each with the leaf from which it is calculated, which comes first. */
+  readonly dates: CalculatedDate[];
   /** By list and added expression, what the elements without a place add up to. */
   readonly rests: Map<
     string,

@@ -17,6 +17,7 @@ import { negatedLiteral, type Pair, type WeightedLiteral } from '../solver/circu
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundText } from './bounds.ts';
 import { type Elements, noElements, type ProofContext } from './context.ts';
+import { monthsAtom } from './dates.ts';
 import { equalityAtom } from './equality.ts';
 import { foldedListAtom, wordsAtom } from './folded.ts';
 import { leafAtom } from './leaf-atom.ts';
@@ -288,6 +289,7 @@ function compareAtom(ctx: ProofContext, expression: Expression, elements: Elemen
   const compared = { operator, constant: constant as Value, elements };
   if (left.kind === 'risk') return riskAtom(ctx, compared);
   if (left.kind === 'meter') return meterAtom(ctx, left, compared);
+  if (left.kind === 'call' && left.builtin === 'months_later') return monthsAtom(ctx, left, compared);
   if (left.kind === 'quantify' && left.quantifier === 'count') return countAtom(ctx, left, compared);
   if (left.kind === 'quantify' || left.kind === 'arithmetic' || left.kind === 'negate')
     return sumAtom(ctx, expression, elements);

@@ -85,6 +85,7 @@ export function createContext(
     guesses: new Map(),
     bounds: new Map(),
     sums: new Map(),
+    dates: [],
     rests: new Map(),
     lemmas: [],
     numbers: new Map(),

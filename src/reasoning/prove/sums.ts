@@ -26,6 +26,7 @@ import { type Inequality, turned } from '../linear/inequality.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Elements, MeterEnds, ProofContext } from './context.ts';
+import { dateLeaf, isDateCall } from './dates.ts';
 import { exactLiteral, inverseOf, isShortProduct } from './digits.ts';
 import { fieldLeaf, hasValue, leafOf, placeOfField } from './leaves.ts';
 import { listSum, type SumParts } from './list-sums.ts';
@@ -217,8 +218,9 @@ function sumOf(ctx: ProofContext, expression: Expression, elements: Elements): S
         : null;
     case 'call':
     case 'now': {
-      if (expression.kind === 'call' && expression.builtin === 'today') return null;
-      const leaf = leafOf(ctx, expression, elements);
+      const leaf = isDateCall(expression)
+        ? dateLeaf(ctx, expression, elements)
+        : leafOf(ctx, expression, elements);
       return leaf === null || !isNumber(leaf) ? null : { ...noSum, terms: new Map([[leaf, wholeFraction]]) };
     }
     default:
