@@ -139,6 +139,56 @@ policy p on pay.make {
     expect(code).toBe(expected);
   });
 
+  describe('with a change that is neither loosened nor stricter as far as is known', () => {
+    const text = (guard: string): string => `action pay.make { a: number, b: number }
+policy p on pay.make {
+  allow all
+  deny large when ${guard} > 12
+}
+`;
+    const [old, now] = ['product', 'turned'].map((name) => join(root, `${name}.policy`)) as [string, string];
+    const of = (...args: readonly string[]) => writ(['diff', '--old', old, '--new', now, ...args]);
+
+    beforeAll(() => {
+      writeFileSync(old, text('payload.a * payload.b'));
+      writeFileSync(now, text('payload.b * payload.a'));
+    });
+
+    it.each([
+      ['loosened', 0],
+      ['stricter', 0],
+      ['undecided', 1],
+      ['loosened,undecided', 1],
+      ['any', 1],
+    ])('--fail-on %s ends with %d', async (kinds, expected) => {
+      expect((await of('--fail-on', kinds)).code).toBe(expected);
+    });
+
+    it('tells undecided apart from loosened in every format', async () => {
+      const { stdout } = await of();
+      expect(stdout).toMatch(/0 loosened · 0 stricter · 2 undecided/);
+      expect(stdout).toMatch(/^❓ undecided: DENY → ALLOW/m);
+      expect((await of('--format', 'markdown')).stdout).toMatch(/^❓ \*\*undecided: DENY → ALLOW\*\*/m);
+      const { loosened, undecided, findings } = JSON.parse((await of('--json')).stdout);
+      expect([loosened, undecided]).toEqual([0, 2]);
+      expect(findings.map(({ direction }: { direction: string }) => direction)).toEqual([
+        'undecided',
+        'undecided',
+      ]);
+      const { results } = JSON.parse((await of('--format', 'sarif')).stdout).runs[0];
+      expect(results.map(({ ruleId }: { ruleId: string }) => ruleId)).toEqual([
+        'decision-undecided',
+        'decision-undecided',
+      ]);
+    });
+  });
+
+  it('refuses kinds of changes that it does not know', async () => {
+    const { code, stderr } = await writ(['diff', 'main', '--fail-on', 'looser'], { cwd: root });
+    expect(code).toBe(2);
+    expect(stderr).toContain('--fail-on takes any, or loosened, stricter, undecided');
+  });
+
   it('compares two folders without git', async () => {
     const other = join(root, 'other');
     cpSync(payments, other, { recursive: true });

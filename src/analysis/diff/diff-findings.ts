@@ -8,9 +8,7 @@ import type { DiffReport, ReportedFinding } from './diff-report.ts';
 /** `path` is the compared path; findings without a place of their own lie there. */
 export function diffFindings({ findings, limits }: DiffReport, path: string): readonly Finding[] {
   return [
-    ...findings
-      .filter(({ direction, example }) => direction !== 'reworded' || example === null)
-      .map((finding) => findingOf(finding, path)),
+    ...findings.flatMap((finding) => findingOf(finding, path)),
     ...limits.map(({ action, limits: own }) => ({
       code: diffCodes.undecided.code,
       severity: 'warning' as const,
@@ -20,21 +18,23 @@ export function diffFindings({ findings, limits }: DiffReport, path: string): re
   ];
 }
 
-function findingOf(finding: ReportedFinding, path: string): Finding {
+function findingOf(finding: ReportedFinding, path: string): readonly Finding[] {
   const { from, to, actions, when, causes, example, direction } = finding;
-  const kind = example === null || direction === 'reworded' ? 'undecided' : direction;
+  if (direction === 'reworded') return [];
   const place = causes.find((cause) => cause.side === 'new' && cause.place !== null)?.place ?? null;
   const conditions = when.length === 0 ? '' : ` when ${when.map(shownCondition).join(' and ')}`;
   const because = causes.map(({ rule, change }) => `${rule ?? 'the action'} (${change})`).join(', ');
   const asked = example === null ? '' : `\nfor example ${JSON.stringify(example.request)}`;
   const start = place === null ? null : { line: place.line, column: 1 };
-  return {
-    code: diffCodes[kind].code,
-    severity: 'warning',
-    message: `${from} → ${to} for ${actions.join(', ')}${conditions}, because of ${because}${asked}`,
-    ...nowhere(path),
-    ...(place === null ? {} : { file: place.file, start, end: start }),
-  };
+  return [
+    {
+      code: diffCodes[direction].code,
+      severity: 'warning',
+      message: `${direction === 'undecided' ? 'undecided: ' : ''}${from} → ${to} for ${actions.join(', ')}${conditions}, because of ${because}${asked}`,
+      ...nowhere(path),
+      ...(place === null ? {} : { file: place.file, start, end: start }),
+    },
+  ];
 }
 
 function nowhere(path: string): Omit<Finding, 'code' | 'severity' | 'message'> {

@@ -46,7 +46,8 @@ export interface GuaranteeChange {
   readonly new: ClauseVerdict['kind'] | null;
 }
 
-export type Direction = 'loosened' | 'stricter' | 'reworded';
+/** A finding without a request is undecided, whatever its tier. */
+export type Direction = 'loosened' | 'stricter' | 'reworded' | 'undecided';
 
 export interface ReportedPlace {
   readonly file: string;
@@ -157,16 +158,15 @@ export function reportOf(comparison: SetComparison): DiffReport {
     ...reportedFinding(sides, finding),
     log: log?.findings[at] ?? null,
   }));
-  const decided = findings.filter(({ example }) => example !== null);
-  const count = (direction: Direction): number =>
-    decided.filter((finding) => finding.direction === direction).length;
+  const count = (wanted: Direction): number =>
+    findings.filter(({ direction }) => direction === wanted).length;
   return {
     old: namedSide(sides.before),
     new: namedSide(sides.after),
     loosened: count('loosened'),
     stricter: count('stricter'),
     reworded: count('reworded'),
-    undecided: findings.length - decided.length + diff.limits.length,
+    undecided: count('undecided') + diff.limits.length,
     findings,
     remarks: remarksBetween(comparison),
     limits: diff.limits,
@@ -215,7 +215,7 @@ function dateOf(second: number): string {
 function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): Omit<ReportedFinding, 'log'> {
   const { tier, difference, from, to, actions, when, causes, example, guessed } = finding;
   return {
-    direction: tier < 5 ? 'loosened' : tier === 5 ? 'stricter' : 'reworded',
+    direction: example === null ? 'undecided' : directionOf(tier),
     tier,
     difference,
     from,
@@ -226,6 +226,11 @@ function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): O
     example: example === null ? null : reportedExample(example),
     guessed: [...new Set(guessed.map(shownCondition))],
   };
+}
+
+function directionOf(tier: DiffFinding['tier']): Direction {
+  if (tier === 6) return 'reworded';
+  return tier === 5 ? 'stricter' : 'loosened';
 }
 
 function reportedCause(

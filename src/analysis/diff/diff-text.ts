@@ -65,9 +65,8 @@ function many(count: number, one: string): string {
 /** The heading of a finding, then a line for each thing that is known about it. */
 function findingLines(finding: ReportedFinding, style: Style): readonly string[] {
   const { actions, when, example } = finding;
-  const mark = example === null ? '❓' : { loosened: '🔓', stricter: '🔒', reworded: '·' }[finding.direction];
   return [
-    `${mark} ${style.strong(headingOf(finding))}   ${actions.map(style.code).join(', ')}`,
+    `${marks[finding.direction]} ${style.strong(headingOf(finding))}   ${actions.map(style.code).join(', ')}`,
     ...(when.length === 0 ? [] : [`when ${when.map(shownCondition).map(style.code).join(' and ')}`]),
     ...(finding.causes.length === 0
       ? []
@@ -76,6 +75,10 @@ function findingLines(finding: ReportedFinding, style: Style): readonly string[]
     ...(finding.log === null ? [] : [filedText(finding.log), ...peopleTexts(finding.log.people, style)]),
   ];
 }
+
+const marks = { loosened: '🔓', stricter: '🔒', reworded: '·', undecided: '❓' } as const satisfies Readonly<
+  Record<ReportedFinding['direction'], string>
+>;
 
 function filedText({ requests, agents }: NonNullable<ReportedFinding['log']>): string {
   if (requests === 0) return 'in the log no request';
@@ -112,16 +115,26 @@ function becomes({ before, now }: GroupWorkload['votes']): string {
 }
 
 function headingOf({ from, to, difference, tier, direction }: ReportedFinding): string {
+  const isUndecided = direction === 'undecided';
+  return isUndecided
+    ? `undecided: ${turnOf({ from, to, difference, tier })}`
+    : turnOf({ from, to, difference, tier });
+}
+
+function turnOf({
+  from,
+  to,
+  difference,
+  tier,
+}: Pick<ReportedFinding, 'from' | 'to' | 'difference' | 'tier'>): string {
   const turn = from === to ? from : `${from} → ${to}`;
   switch (difference) {
     case 'outcome':
       return tier === 4 ? `${turn}, refused before any rule until now` : turn;
     case 'people':
-      return direction === 'loosened'
-        ? `${turn}, by fewer or other people or later`
-        : `${turn}, by more people or sooner`;
+      return tier < 5 ? `${turn}, by fewer or other people or later` : `${turn}, by more people or sooner`;
     case 'time':
-      return direction === 'loosened' ? `${turn}, for longer` : `${turn}, for a shorter time`;
+      return tier < 5 ? `${turn}, for longer` : `${turn}, for a shorter time`;
     case 'rule':
       return `${turn} as before, by another rule`;
   }
@@ -153,7 +166,7 @@ const shapeWords = {
 
 function undecidedLines({ guessed }: ReportedFinding, style: Style): readonly string[] {
   const terms = guessed.length === 0 ? '' : `: it may turn on ${guessed.map(style.code).join(', ')}`;
-  return [`undecided, no request was found that is decided so${terms}`];
+  return [`no request was found that is decided so${terms}`];
 }
 
 function exampleLines(
@@ -216,7 +229,7 @@ function durationText(seconds: number): string {
 
 function endLines(report: DiffReport, style: Style): readonly string[] {
   const { findings, limits, meters } = report;
-  const decisions = findings.filter(({ direction, example }) => direction !== 'reworded' || example === null);
+  const decisions = findings.filter(({ direction }) => direction !== 'reworded');
   return [
     ...meters.map(
       (name) => `⚠ meter ${style.code(name)} says something else: it is computed again from the records`,

@@ -37,9 +37,9 @@ export function defineDiff(command: Command, finish: (code: ExitCode) => void): 
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
     .addOption(
       new Option(
-        '--fail-on <what>',
-        'end with 1 where something is loosened or undecided, or where any decision changes',
-      ).choices(['loosened', 'any']),
+        '--fail-on <kinds>',
+        'end with 1 if something is loosened, stricter or undecided, or if any decision changes',
+      ).argParser(readKinds),
     )
     .option(
       '--log <path>',
@@ -49,7 +49,7 @@ export function defineDiff(command: Command, finish: (code: ExitCode) => void): 
     .option('--max <n>', 'findings of one action and one pair of decisions', readCount)
     .addHelpText(
       'after',
-      '\nWithout NEW the files as they are now are compared.\n\nExamples:\n  writ diff\n  writ diff main\n  writ diff v1.2..v1.3 policies/payments\n  writ diff origin/main...HEAD --format markdown --fail-on loosened\n  writ diff main --log /var/lib/writ --since 30d\n  writ diff --old /tmp/before --new policies --json | jq .findings',
+      '\nWithout NEW the files as they are now are compared.\n\nExamples:\n  writ diff\n  writ diff main\n  writ diff v1.2..v1.3 policies/payments\n  writ diff origin/main...HEAD --format markdown --fail-on loosened,undecided\n  writ diff main --log /var/lib/writ --since 30d\n  writ diff --old /tmp/before --new policies --json | jq .findings',
     )
     .action(async (first: string | undefined, second: string | undefined, options: Options) => {
       finish(await diff(first, second, options));
@@ -61,10 +61,22 @@ interface Options {
   readonly new?: string;
   readonly format: (typeof formats)[number];
   readonly json?: boolean;
-  readonly failOn?: 'loosened' | 'any';
+  readonly failOn?: readonly FailureKind[];
   readonly max?: number;
   readonly log?: string;
   readonly since?: string;
+}
+
+const failureKinds = ['loosened', 'stricter', 'undecided'] as const;
+type FailureKind = (typeof failureKinds)[number];
+
+function readKinds(text: string): readonly FailureKind[] {
+  if (text === 'any') return failureKinds;
+  return text.split(',').map((name) => {
+    const kind = failureKinds.find((one) => one === name.trim());
+    if (kind !== undefined) return kind;
+    throw new UsageError(`--fail-on takes any, or ${failureKinds.join(', ')} with commas, not \`${text}\``);
+  });
 }
 
 function readCount(text: string): number {
@@ -142,15 +154,16 @@ function changedActions({ findings }: DiffReport): readonly string[] {
   return [...new Set(findings.flatMap(({ actions }) => actions))];
 }
 
-/**
- * Fails on undecided requests, which might be loosened, and on guarantees that are no longer proved, whose
- * requests might be loosened, too.
- */
-function isGood(report: DiffReport, failOn: Options['failOn']): boolean {
-  if (failOn === undefined) return true;
-  const isLoosened = report.loosened + report.undecided > 0;
-  const isBroken = report.guarantees.some((one) => one.old === 'proved' && one.new !== 'proved');
-  return !isLoosened && !isBroken && (failOn === 'loosened' || report.stricter === 0);
+/** A claim that is no longer proved counts as loosened, or as undecided if the new verdict is undecided. */
+function isGood({ guarantees, ...report }: DiffReport, kinds: readonly FailureKind[] = []): boolean {
+  const lost = guarantees.filter((one) => one.old === 'proved' && one.new !== 'proved');
+  const undecided = lost.filter((one) => one.new === 'undecided').length;
+  const counts = {
+    loosened: report.loosened + lost.length - undecided,
+    stricter: report.stricter,
+    undecided: report.undecided + undecided,
+  };
+  return kinds.every((kind) => counts[kind] === 0);
 }
 
 // ---- the two sides

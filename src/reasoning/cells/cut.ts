@@ -94,14 +94,16 @@ function stateCells({ states }: Leaf, faults: Faults): readonly Cell[] {
 }
 
 function valueCells(leaf: Leaf, after: number, faults: Faults): readonly Cell[] {
-  const { domain, fits } = leaf;
+  const { domain, fits, usual } = leaf;
   const plain = (values: readonly Value[]): readonly Cell[] =>
     values.map((value) => ({ value, isOther: false }));
   switch (domain) {
     case 'number':
     case 'integer': {
       const { isMoney } = leaf;
-      return plain(numberCells(marksOf(leaf), { isWhole: domain === 'integer', isMoney, fits, faults }));
+      return plain(
+        numberCells(marksOf(leaf), { isWhole: domain === 'integer', isMoney, fits, usual, faults }),
+      );
     }
     case 'boolean':
       return plain([true, false]);

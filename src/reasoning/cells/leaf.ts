@@ -69,6 +69,8 @@ export interface Leaf {
   isEachApart: boolean;
   /** Whether the numbers are amounts of money. */
   readonly isMoney: boolean;
+  /** The number that stands for its cell if no condition names it, such as a date of these years. */
+  readonly usual: Decimal | null;
   /** Values that have a cell of their own, besides the values that conditions name. */
   readonly marks: Value[];
   /** The cells in order; empty until the leaf is cut. */

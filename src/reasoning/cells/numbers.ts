@@ -21,16 +21,25 @@ export interface Line {
   /** Whether the numbers are amounts, of which a cell shows the coarsest. */
   readonly isMoney: boolean;
   readonly fits: (value: Value) => boolean;
+  /** The number that stands for the gap in which it lies. */
+  readonly usual: Decimal | null;
   readonly faults: Faults;
 }
 
 /** The values of the cells, in order, without those that the declared shape excludes. */
 export function numberCells(
   marks: readonly Decimal[],
-  { isWhole, isMoney, fits, faults }: Line,
+  { isWhole, isMoney, fits, usual, faults }: Line,
 ): readonly Decimal[] {
   const sorted = sortedMarks(faults.has('numbers-lack-a-constant') ? marks.slice(1) : marks);
-  const gapBetween = isWhole ? wholeGap : isMoney ? moneyGap : gap;
+  const plainGap = isWhole ? wholeGap : isMoney ? moneyGap : gap;
+  const gapBetween: typeof plainGap = (low, high) => {
+    const isUsual =
+      usual !== null &&
+      (low === null || compare(low, usual) < 0) &&
+      (high === null || compare(usual, high) < 0);
+    return isUsual ? usual : plainGap(low, high);
+  };
   const cells = sorted.flatMap((mark, at) => [gapBetween(sorted[at - 1] ?? null, mark), mark]);
   const last = faults.has('numbers-lack-the-last-gap') ? null : gapBetween(sorted.at(-1) ?? null, null);
   return [...cells, last].filter(

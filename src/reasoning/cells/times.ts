@@ -15,8 +15,40 @@ import { numberCells } from './numbers.ts';
 
 const week = 7 * secondsPerDay;
 
+/** The time that an example has if nothing depends on it: a Monday morning. */
+export const usualMs = Date.UTC(2026, 2, 2, 10);
+
 /** The instants that are examined, in seconds since 1970: 28 years, after which the calendar repeats. */
 export const horizon = { from: Date.UTC(2025, 0, 1) / 1000, to: Date.UTC(2053, 0, 1) / 1000 } as const;
+
+/**
+ * Whether the time of a decision lies within the horizon, or at most a week after a named instant that lies
+ * after it.
+ */
+export function isCovered(now: Leaf, value: Decimal): boolean {
+  const second = toNumber(value);
+  return horizon.from <= second && second <= coveredEnd(now);
+}
+
+function coveredEnd(now: Leaf): number {
+  const later = linearMarks(now).flatMap((mark) => {
+    const second = toNumber(mark);
+    return second > horizon.to ? [second + week] : [];
+  });
+  return Math.max(horizon.to, ...later);
+}
+
+/** The first and the last local day of the times of decisions, in days since 1970. */
+export function coveredDays(now: Leaf): readonly [first: number, last: number] {
+  const end = coveredEnd(now);
+  return [horizon.from / secondsPerDay - 1, Math.floor(end / secondsPerDay) + 1];
+}
+
+/** An instant at about noon of the local day. */
+export function noonOf(day: Decimal, zone: string): Decimal {
+  const noon = (toNumber(day) + 0.5) * secondsPerDay;
+  return fromNumber(noon - offsetAt(zone, noon));
+}
 
 /**
  * The cells of instants. The time of the decision, the leaf `now`, lies within the horizon; other instants
@@ -24,15 +56,15 @@ export const horizon = { from: Date.UTC(2025, 0, 1) / 1000, to: Date.UTC(2053, 0
  */
 export function timeCells(leaf: Leaf, faults: Faults): readonly Cell[] {
   if (isLine(leaf)) {
-    const line = { isWhole: false, isMoney: false, fits: leaf.fits, faults };
+    const line = { isWhole: false, isMoney: false, fits: leaf.fits, usual: leaf.usual, faults };
     return numberCells(linearMarks(leaf), line).map((value) => ({ value, isOther: false }));
   }
-  const { atoms, set } = leaf;
-  const isNow = leaf.key === 'now';
+  const { atoms, set, key } = leaf;
+  const isNow = key === 'now';
   const asked = JSON.stringify([isNow, atoms.map(({ text }) => text), [...faults]]);
   const known = remembered.get(set) ?? new Map<string, readonly Cell[]>();
   remembered.set(set, known);
-  const cells = known.get(asked) ?? newCells(atoms, isNow, faults);
+  const cells = known.get(asked) ?? newCells(leaf, faults);
   known.set(asked, cells);
   return cells;
 }
@@ -40,15 +72,24 @@ export function timeCells(leaf: Leaf, faults: Faults): readonly Cell[] {
 /** Cells by policy set and conditions, since most actions have the same conditions on the time. */
 const remembered = new WeakMap<PolicySet, Map<string, readonly Cell[]>>();
 
-function newCells(atoms: readonly LeafAtom[], isNow: boolean, faults: Faults): readonly Cell[] {
+function newCells(leaf: Leaf, faults: Faults): readonly Cell[] {
+  const { atoms } = leaf;
+  const isNow = leaf.key === 'now';
   const clocks = clocksOf(atoms);
   const marks = marksOf(atoms).map(toNumber);
   const from = Math.min(horizon.from, ...marks.map((mark) => mark - week));
   const to = Math.max(horizon.to, ...marks.map((mark) => mark + week));
   const edges = edgesWithin({ from, to }, clocks, marks);
   const instants = faults.has('times-lack-boundaries') ? edges.filter((_, at) => at % 60 === 0) : edges;
-  const named = numberCells(marksOf(atoms), { isWhole: false, isMoney: false, fits: () => true, faults });
-  const within = distinct(atoms, [...instants.flatMap(between).map(instantOf), ...named]);
+  const named = numberCells(marksOf(atoms), {
+    isWhole: false,
+    isMoney: false,
+    fits: () => true,
+    usual: null,
+    faults,
+  });
+  const all = [...instants.flatMap(between).map(instantOf), ...named];
+  const within = distinct(atoms, isNow ? all.filter(leaf.fits) : all);
   return isNow || clocks.length === 0 ? within : [...within, ...beyond(from, to)];
 }
 

@@ -3,16 +3,19 @@
 // not name gives null, and its truth is then left free; no form is taken to be constant by omission.
 
 import type { Expression } from '../../language/model/expression.ts';
-import type { List, PolicySet } from '../../language/model/policy.ts';
+import type { List, PolicySet, Table } from '../../language/model/policy.ts';
 import { isPushed } from '../../language/model/pushed-row.ts';
 import { type UnknownValue, unknown, type Value } from '../../language/model/value.ts';
 import type { EvaluationScope } from '../../language/spec/evaluate.ts';
 import { evaluate } from '../../language/spec/evaluate.ts';
+import { fromNumber } from '../../language/value/decimal.ts';
 import { globLiteralParts } from '../../language/value/glob.ts';
 import type { Hours } from '../../language/value/hours.ts';
 import type { Cidr } from '../../language/value/ip.ts';
+import { memo } from '../../language/value/memo.ts';
 import { canonicalPath } from '../../language/value/path.ts';
 import { scriptExamples } from '../../language/value/scripts.ts';
+import { rowKeys, type TableRows } from '../../language/value/table/rows.ts';
 import type { Domain } from './leaf.ts';
 import { anythingForProgram as anything, quotedForProgram } from './programs.ts';
 
@@ -138,9 +141,27 @@ function valuesOf(expression: Expression, set: PolicySet, isRead = isPlaceholder
       return isRead(expression.subject) ? listed(set.lists.get(expression.list)) : null;
     case 'in-elements':
       return isRead(expression.subject) ? of(constantOf(expression.elements, set), false) : null;
+    case 'in-table': {
+      const table = set.tables.get(expression.table);
+      return isRead(expression.subject) && table !== undefined ? keysOf(table) : null;
+    }
     default:
       return null;
   }
+}
+
+const keyValues = new WeakMap<TableRows, readonly Value[]>();
+
+/** The keys of a table that is not pushed, in one array for each table. */
+function keysOf({ rows, key }: Table): Values | null {
+  if (rows === null) return null;
+  const values = memo(keyValues, rows, () => [...rowKeys(rows)].map((text) => keyValue(text, key)));
+  return { kind: 'values', values, otherwise: false };
+}
+
+/** The key of a row in the form that conditions compare. */
+export function keyValue(text: string, { kind }: Table['key']): Value {
+  return kind === 'integer' ? fromNumber(Number(text)) : text;
 }
 
 /** Uses the list's own array, by which everything derived from it is found again. */

@@ -71,10 +71,17 @@ function withAddends(ctx: ProofContext, facts: Facts, { key, adds }: GrowingPart
     const last: Json = own.at(-1) ?? sampleOf(list.element);
     const most = highestAt(list.element, adds.steps);
     const count = Math.max(1, Math.min(elementsMax, Math.ceil(toNumber(rest) / most)));
-    const added = changedAt(last, adds.steps, () => toNumber(rest) / count);
-    return [...own, ...Array.from({ length: count }, () => added)];
+    const shares = sharesOf(toNumber(rest), count, adds.leaf.domain === 'integer');
+    return [...own, ...shares.map((share) => changedAt(last, adds.steps, () => share))];
   });
   return withPayload(facts, payload);
+}
+
+/** Numbers that add up to the total: equal ones, or whole ones that differ by at most 1. */
+function sharesOf(total: number, count: number, areWhole: boolean): readonly number[] {
+  if (!areWhole) return Array.from({ length: count }, () => total / count);
+  const least = Math.floor(total / count);
+  return Array.from({ length: count }, (_, at) => least + (at < total - least * count ? 1 : 0));
 }
 
 function highestAt({ type }: Slot, [first, ...others]: readonly string[]): number {

@@ -16,6 +16,7 @@ import type { Decimal } from '../../language/value/decimal.ts';
 import { isTwoValued } from '../cells/two-valued.ts';
 import { constantOf } from '../cells/understand.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
+import { noteFolds } from '../prove/folded.ts';
 import { fieldLeaf } from '../prove/leaves.ts';
 import { lowerCondition } from '../prove/lower.ts';
 import { currencyIs } from '../prove/money.ts';
@@ -97,6 +98,7 @@ function begin(
 ): ProblemSetup {
   const ctx = createContext(joint.set, action, { isCoarse, rules: [] });
   countElements(ctx, conditionsOf(joint, rules));
+  noteFolds(ctx, conditionsOf(joint, rules));
   const open = left.map((one) => ({ rules: one.rules, pair: guess(ctx, one, joint) }));
   markNumbers(
     ctx,

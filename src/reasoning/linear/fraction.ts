@@ -61,6 +61,15 @@ export function isLess(a: Fraction, b: Fraction): boolean {
   return a.top * b.bottom < b.top * a.bottom;
 }
 
+/** The largest number of which each of the fractions is a whole multiple. */
+export function sharedUnit(fractions: readonly Fraction[]): Fraction {
+  return fractions.reduce(
+    (unit, { top, bottom }) =>
+      fraction(commonFactor(unit.top * bottom, (top < 0n ? -top : top) * unit.bottom), unit.bottom * bottom),
+    noFraction,
+  );
+}
+
 function commonFactor(a: bigint, b: bigint): bigint {
   let [x, y] = [a, b];
   while (y !== 0n) [x, y] = [y, x % y];

@@ -2,13 +2,27 @@
 // taken with a multiplier, add up to "0 is more than 0". INVARIANT: `followsFrom` only adds up and compares;
 // it uses nothing of the code that found the lemma.
 
-import { type Fraction, multiplied, noFraction, plus, signOf } from './fraction.ts';
+import { type Fraction, multiplied, noFraction, opposite, plus, signOf } from './fraction.ts';
 
 /** A statement that multiples of numbers and a constant add up to 0 or less; to less than 0 if `isStrict`. */
 export interface Inequality {
   readonly terms: ReadonlyMap<string, Fraction>;
   readonly constant: Fraction;
   readonly isStrict: boolean;
+}
+
+/** The inequality with the opposite of each factor and of the constant. */
+export function turned({ terms, constant, isStrict }: Inequality): Inequality {
+  return {
+    terms: new Map([...terms].map(([name, factor]) => [name, opposite(factor)])),
+    constant: opposite(constant),
+    isStrict,
+  };
+}
+
+/** The inequality that holds exactly when this one does not. */
+export function oppositeOf(inequality: Inequality): Inequality {
+  return { ...turned(inequality), isStrict: !inequality.isStrict };
 }
 
 export interface LemmaPart {

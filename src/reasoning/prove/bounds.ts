@@ -22,7 +22,7 @@ interface BoundedPair {
 export function boundText(ctx: ProofContext, expression: Expression, { pair, elements }: BoundedPair): Pair {
   if (elements.size === 0) return pair;
   const texts = descendants(expression).filter(
-    (part) => textUnits(part) > 0 && !(roundsOf(elements) * textUnits(part) <= textRoundsMax),
+    (part) => textUnits(ctx, part) > 0 && !(roundsOf(elements) * textUnits(ctx, part) <= textRoundsMax),
   );
   const small = texts.map((text) => {
     const element = text.kind === 'field' ? elements.get(text.root) : undefined;
@@ -94,9 +94,13 @@ function overOf(elements: Elements): string {
  * The longest the text can be, in UTF-16 code units, of which a code point has at most two; 0 if the part is
  * no free text.
  */
-function textUnits(part: Expression): number {
-  if (part.kind !== 'field' && part.kind !== 'else') return 0;
-  if (part.type.kind !== 'text' || part.type.values !== null) return 0;
+function textUnits({ set }: ProofContext, part: Expression): number {
+  if (part.type.kind !== 'text') return 0;
+  if (part.kind === 'let' || part.kind === 'column') {
+    const value = constantOf(part, set);
+    return value === null ? Number.POSITIVE_INFINITY : typeof value === 'string' ? value.length : 0;
+  }
+  if ((part.kind !== 'field' && part.kind !== 'else') || part.type.values !== null) return 0;
   return 2 * highest(part.type.length);
 }
 

@@ -71,6 +71,19 @@ export interface GrowingPart {
   readonly adds?: { readonly leaf: Leaf; readonly steps: readonly string[] };
 }
 
+export interface CalculatedDate {
+  readonly leaf: Leaf;
+  readonly base: Leaf;
+  readonly calculate: (base: Decimal) => Decimal | null;
+}
+
+export interface SumInequality {
+  readonly literal: SolverLiteral;
+  readonly inequality: Inequality;
+  /** What holds if the inequality does not: for whole numbers, that the sum is at least one unit above. */
+  readonly opposite: Inequality;
+}
+
 export interface MeterEnds {
   readonly name: string;
   readonly isKnown: SolverLiteral;
@@ -102,7 +115,9 @@ export interface ProofContext {
   /** Literals that hold for all but odd requests; if one fails, a condition is unknown. */
   readonly bounds: Map<string, Bound>;
   /** Inequalities of sums with their literals, by the inequality's text. */
-  readonly sums: Map<string, { readonly literal: SolverLiteral; readonly inequality: Inequality }>;
+  readonly sums: Map<string, SumInequality>;
+  /** Numbers of calculated dates, each with the leaf from which it is calculated, which comes first. */
+  readonly dates: CalculatedDate[];
   /** By list and added expression, what the elements without a place add up to. */
   readonly rests: Map<
     string,
@@ -124,6 +139,8 @@ export interface ProofContext {
   readonly lowered: Map<Expression, Pair>;
   /** By list, how many elements the formula gives it. */
   readonly elementsOf: Map<string, number>;
+  /** Whether a condition reads `fold(...)`; lists that ignore case are then lists of folded texts. */
+  readonly folds: { areRead: boolean };
   /** Lists that need more elements than the formula gives them; nothing is proved then. */
   readonly bounded: Set<string>;
   /** Run once all conditions are added: `beforeCut` before leaves are cut, `afterCut` after that. */

@@ -32,7 +32,7 @@ import {
   noStates,
   type States,
 } from '../cells/leaf.ts';
-import { horizon } from '../cells/times.ts';
+import { horizon, isCovered, usualMs } from '../cells/times.ts';
 import { notLiteral } from '../solver/literal.ts';
 import type { Elements, ProofContext } from './context.ts';
 
@@ -107,6 +107,7 @@ export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elem
     ...('length' in type ? { lengths: type.length } : {}),
     marks: 'range' in type ? rangeMarks(type.range) : [],
     isMoney: type.kind === 'money',
+    usual: usualOf(type),
   });
   if (type.kind === 'money') tieToCurrency(ctx, leaf, { type, field, elements });
   // A field for which an enforcement point vouches stays free to be known or unknown, whatever conditions
@@ -167,6 +168,7 @@ export function plainLeaf({ set }: ProofContext, key: string, domain: Domain): L
     atomsByText: new Map(),
     isEachApart: false,
     isMoney: false,
+    usual: null,
     marks: [],
     cells: [],
     order: [],
@@ -226,6 +228,14 @@ function fitsPlace({ slot, shape, key }: Place, payload: Shape): (value: Value) 
 
 /** One function per type, so that results cached by the function are found again. */
 const textFits = new WeakMap<Type, Leaf['fits']>();
+
+const usualTime = fromNumber(usualMs / 1000);
+export const usualDate = fromNumber(Math.floor(usualMs / 86_400_000));
+
+function usualOf({ kind }: Type): Decimal | null {
+  if (kind === 'date') return usualDate;
+  return kind === 'timestamp' || kind === 'datetime' ? usualTime : null;
+}
 
 function rangeMarks({ low, high }: Range): Decimal[] {
   return [low, high].filter((end) => end !== null);
@@ -297,10 +307,14 @@ function signedLeaf(ctx: ProofContext): Leaf {
 }
 
 function nowLeaf(ctx: ProofContext): Leaf {
-  return (
-    ctx.leaves.get('now') ??
-    addLeaf(ctx, { ...plainLeaf(ctx, 'now', 'time'), marks: [fromNumber(horizon.from)] })
-  );
+  const known = ctx.leaves.get('now');
+  if (known !== undefined) return known;
+  const leaf = {
+    ...plainLeaf(ctx, 'now', 'time'),
+    usual: usualTime,
+    marks: [horizon.from, horizon.to].map(fromNumber),
+  };
+  return addLeaf(ctx, { ...leaf, fits: (value) => isCovered(leaf, value as Decimal) });
 }
 
 export const tagElement: Slot = listOf(anyText).element;

@@ -64,7 +64,8 @@ function sumOfSource(ctx: ProofContext, sum: OfSource, parts: SumParts): ListTot
   if (list === null) return null;
   const addends = list.places.map((place) => addendAt(ctx, sum, { place, parts }));
   if (addends.includes(null)) return null;
-  const rest = restOf(ctx, sum, list.places);
+  const isWhole = (addends as readonly Addend[]).every(({ leaf }) => leaf.domain === 'integer');
+  const rest = restOf(ctx, sum, { places: list.places, isWhole });
   return { isListKnown: list.isKnown, addends: addends as readonly Addend[], rest };
 }
 
@@ -120,9 +121,18 @@ function addendAt(
   const key = `addend ${placeKey(place.element)} ${canonicalMeaning(body)}`;
   const made = ctx.leaves.get(key);
   if (made !== undefined) return { leaf: made, isThere: place.isThere, known, reads };
-  const leaf = addLeaf(ctx, { ...plainLeaf(ctx, key, 'number'), marks: [zero] });
+  const leaf = addLeaf(ctx, { ...plainLeaf(ctx, key, isWhole(sum) ? 'integer' : 'number'), marks: [zero] });
   tieToPlace(ctx, leaf, { place, sum, parts });
   return { leaf, isThere: place.isThere, known, reads };
+}
+
+function isWhole({ terms, constant }: Sum): boolean {
+  return (
+    constant.bottom === 1n &&
+    [...terms].every(
+      ([term, { bottom }]) => bottom === 1n && !('isKnown' in term) && term.domain === 'integer',
+    )
+  );
 }
 
 function placeKey(element: SlotElement): string {
@@ -156,8 +166,14 @@ interface RestOfList {
   readonly isKnown: SolverLiteral;
 }
 
+interface PlacesOfSum {
+  readonly places: readonly PlaceOfElement[];
+  /** Whether only whole numbers are added up. */
+  readonly isWhole: boolean;
+}
+
 /** What the elements without a place add up to; null when there can be none. */
-function restOf(ctx: ProofContext, sum: OfSource, places: readonly PlaceOfElement[]): RestOfList | null {
+function restOf(ctx: ProofContext, sum: OfSource, { places, isWhole }: PlacesOfSum): RestOfList | null {
   const longest = constantOf(sum.source, ctx.set) === null ? longestOf(sum.source) : places.length;
   if (longest <= places.length || ctx.faults.has('sums-lack-their-rest')) return null;
   const key = `rest ${canonicalMeaning(sum.source)} ${canonicalMeaning(sum.body)}`;
@@ -165,7 +181,7 @@ function restOf(ctx: ProofContext, sum: OfSource, places: readonly PlaceOfElemen
   if (known !== undefined) return known;
   const { low, high } = rangeOfRest(ctx, sum, { places, longest });
   const leaf = addLeaf(ctx, {
-    ...plainLeaf(ctx, key, 'number'),
+    ...plainLeaf(ctx, key, isWhole && places.length > 0 ? 'integer' : 'number'),
     fits: (value) =>
       (low === null || compare(low, value as Decimal) <= 0) &&
       (high === null || compare(value as Decimal, high) <= 0),

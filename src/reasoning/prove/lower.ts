@@ -17,8 +17,11 @@ import { negatedLiteral, type Pair, type WeightedLiteral } from '../solver/circu
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundText } from './bounds.ts';
 import { type Elements, noElements, type ProofContext } from './context.ts';
+import { monthsAtom } from './dates.ts';
 import { equalityAtom } from './equality.ts';
+import { foldedListAtom, wordsAtom } from './folded.ts';
 import { leafAtom } from './leaf-atom.ts';
+import { lookupAtom } from './lookups.ts';
 import { meterAtom } from './meters.ts';
 import { moneyAtom } from './money.ts';
 import { countAtom, membershipAtom, quantifierAtom } from './quantifiers.ts';
@@ -142,11 +145,12 @@ function atom(ctx: ProofContext, condition: Expression, elements: Elements): Pai
   const expression = writtenOut(ctx, condition, elements);
   const key = `${elementsKey(elements)} ${expressionMeaning(expression)}`;
   const known = ctx.known.get(key);
-  if (known !== undefined) return known;
-  const pair = newAtom(ctx, expression, elements);
+  const pair = known ?? newAtom(ctx, expression, elements);
   ctx.known.set(key, pair);
-  if (elements.size === 0 && !comparesRisk(expression)) ctx.conditions.push({ expression, pair });
-  return pair;
+  if (known === undefined && elements.size === 0 && !comparesRisk(expression))
+    ctx.conditions.push({ expression, pair });
+  // Texts of lets count as texts of the place where they are read.
+  return expression === condition ? pair : boundText(ctx, condition, { pair, elements });
 }
 
 function elementsKey(elements: Elements): string {
@@ -178,10 +182,13 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
   if (withElse !== null) return elseAtom(ctx, { expression, withElse, elements });
   const withIf = firstIf(expression);
   if (withIf !== null) return ifAtom(ctx, { expression, withIf, elements });
+  const looked = lookupAtom(ctx, expression, elements);
+  if (looked !== null) return looked;
   const made =
     compareAtom(ctx, expression, elements) ??
     listAtom(ctx, expression, elements) ??
     wordsAtom(ctx, expression, elements) ??
+    foldedListAtom(ctx, expression, elements) ??
     leafAtom(ctx, expression, elements);
   if (made === null) return guess(ctx, expression, elements);
   return boundText(ctx, expression, { pair: made, elements });
@@ -321,6 +328,7 @@ function compareAtom(ctx: ProofContext, expression: Expression, elements: Elemen
   const compared = { operator, constant: constant as Value, elements };
   if (left.kind === 'risk') return riskAtom(ctx, compared);
   if (left.kind === 'meter') return meterAtom(ctx, left, compared);
+  if (left.kind === 'call' && left.builtin === 'months_later') return monthsAtom(ctx, left, compared);
   if (left.kind === 'quantify' && left.quantifier === 'count') return countAtom(ctx, left, compared);
   if (left.kind === 'quantify' || left.kind === 'arithmetic' || left.kind === 'negate')
     return sumAtom(ctx, expression, elements);
@@ -331,18 +339,4 @@ function listAtom(ctx: ProofContext, expression: Expression, elements: Elements)
   if (expression.kind === 'quantify') return quantifierAtom(ctx, expression, elements);
   if (expression.kind !== 'in-elements' || constantOf(expression.elements, ctx.set) !== null) return null;
   return membershipAtom(ctx, expression, elements);
-}
-
-const wordsMax = 2_000;
-
-/** One atom per word, so that lists of words can be compared. */
-function wordsAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
-  if (expression.kind !== 'mentions') return null;
-  const { words: source } = expression;
-  const words =
-    source.kind === 'words' ? source.words : (ctx.set.lists.get(source.list)?.entries as readonly string[]);
-  if (words === undefined || words.length < 2 || words.length > wordsMax) return null;
-  return ctx.circuit.some(
-    words.map((word) => ctx.lower({ ...expression, words: { kind: 'words', words: [word] } }, elements)),
-  );
 }

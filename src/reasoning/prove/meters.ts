@@ -10,7 +10,7 @@ import { compare, type Decimal, fromNumber, zero } from '../../language/value/de
 import { isWhere, keyOf, type Leaf, marksOf } from '../cells/leaf.ts';
 import { countsWithin } from '../cells/windows.ts';
 import { noFraction, opposite, wholeFraction } from '../linear/fraction.ts';
-import type { Inequality } from '../linear/inequality.ts';
+import { type Inequality, oppositeOf } from '../linear/inequality.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type MeterEnds, noElements, type ProofContext } from './context.ts';
@@ -282,7 +282,11 @@ function currencyOf(ctx: ProofContext, { currency }: Meter, field: FieldRead & E
 }
 
 /** The inequality's literal; the inequality's first factor must be 1. */
-export function literalOf(ctx: ProofContext, inequality: Inequality): SolverLiteral {
+export function literalOf(
+  ctx: ProofContext,
+  inequality: Inequality,
+  otherwise = oppositeOf(inequality),
+): SolverLiteral {
   const { terms, constant, isStrict } = inequality;
   const key = [...terms, ['', constant] as const].map(
     ([name, { top, bottom }]) => `${name} ${top}/${bottom}`,
@@ -291,6 +295,6 @@ export function literalOf(ctx: ProofContext, inequality: Inequality): SolverLite
   const known = ctx.sums.get(text);
   if (known !== undefined) return known.literal;
   const literal = ctx.circuit.free();
-  ctx.sums.set(text, { literal, inequality });
+  ctx.sums.set(text, { literal, inequality, opposite: otherwise });
   return literal;
 }

@@ -23,6 +23,7 @@ import { Circuit } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { noElements, type ProofContext } from './context.ts';
 import { linkEqualities, shareTexts } from './equality.ts';
+import { noteFolds } from './folded.ts';
 import { lowerCondition } from './lower.ts';
 import { judgedRules, type OutcomeLiterals, outcomesOf, type RuleOutcome } from './outcomes.ts';
 import { countElements } from './quantifiers.ts';
@@ -49,6 +50,7 @@ export function createProblem(
 ): ProofProblem {
   const ctx = createContext(set, action, options);
   countElements(ctx, conditionsOf(ctx, claims));
+  noteFolds(ctx, conditionsOf(ctx, claims));
   const outcomes = outcomesOf(ctx, false);
   const broken = claims.map((claim) => breaks(ctx, claim));
   finishProblem(ctx);
@@ -83,6 +85,7 @@ export function createContext(
     guesses: new Map(),
     bounds: new Map(),
     sums: new Map(),
+    dates: [],
     rests: new Map(),
     lemmas: [],
     numbers: new Map(),
@@ -91,6 +94,7 @@ export function createContext(
     known: new Map(),
     lowered: new Map(),
     elementsOf: new Map(),
+    folds: { areRead: false },
     bounded: new Set(),
     beforeCut: [],
     afterCut: [],

@@ -18,6 +18,7 @@ import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundList, longestOf } from './bounds.ts';
 import type { Elements, ListElements, ProofContext, SlotElement } from './context.ts';
 import { hasValue, isUnknown, leafOf, placeOfField, tagElement } from './leaves.ts';
+import { lookupCases } from './lookups.ts';
 import { type Comparison, comparisonCall, literalNode, writtenOut } from './rewrite.ts';
 
 const elementsMax = 24;
@@ -326,13 +327,14 @@ function need(ctx: ProofContext, part: Expression, around: ElementNeed): void {
     part.kind === 'quantify' ? part.sources : part.kind === 'in-elements' ? [part.elements] : [];
   // A sum needs no place for each addend: elements without a place add to the rest.
   const more = part.kind === 'quantify' && part.quantifier === 'sum' ? 0 : around.more;
-  const keys = sources.flatMap((source) => listKey(source) ?? []);
+  const keys = sources.flatMap((source) => listKey(listOfElse(source)) ?? []);
   const id = keys.length === 0 ? '' : `${around.within} ${canonicalMeaning(part)}`;
+  const cases = keys.length === 0 ? 1 : lookupCases(ctx.set, part);
   for (const key of keys)
-    memo(around.needs, key, () => new Map<string, number>()).set(id, around.rounds * (1 + more));
+    memo(around.needs, key, () => new Map<string, number>()).set(id, around.rounds * (1 + more) * cases);
   if (part.kind === 'quantify') {
     const rounds = part.sources.reduce(
-      (sum, source) => sum + (ctx.elementsOf.get(listKey(source) ?? '') ?? lengthOf(ctx, source)),
+      (sum, source) => sum + (ctx.elementsOf.get(listKey(listOfElse(source)) ?? '') ?? lengthOf(ctx, source)),
       0,
     );
     need(ctx, part.body, {
@@ -345,6 +347,11 @@ function need(ctx: ProofContext, part: Expression, around: ElementNeed): void {
   }
   const counted = part.kind === 'compare' ? countedTo(ctx, part) : 0;
   for (const child of childrenOf(part)) need(ctx, child, { ...around, more: counted });
+}
+
+/** The list of `list else (...)`, which is read as itself where it is there. */
+function listOfElse(source: Expression): Expression {
+  return source.kind === 'else' ? source.subject : source;
 }
 
 function lengthOf({ set }: ProofContext, source: Expression): number {

@@ -4,7 +4,8 @@
 // from the inequalities of its literals alone.
 
 import type { Decimal } from '../../language/value/decimal.ts';
-import { compare, fromNumber } from '../../language/value/decimal.ts';
+import { add, compare, fromNumber, toNumber } from '../../language/value/decimal.ts';
+import { secondsPerDay } from '../../language/value/time.ts';
 import { cellPlaceOf } from '../cells/cut.ts';
 import { isLine, isValue, type Leaf, marksOf } from '../cells/leaf.ts';
 import {
@@ -17,11 +18,11 @@ import {
   signOf,
   wholeFraction,
 } from '../linear/fraction.ts';
-import type { Inequality, Lemma, LemmaPart } from '../linear/inequality.ts';
+import { type Inequality, type Lemma, type LemmaPart, turned } from '../linear/inequality.ts';
 import { type Farkas, Simplex } from '../linear/simplex.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { ProofContext } from './context.ts';
-import { cellOf } from './text-choice.ts';
+import { cellOf, textTruth } from './text-choice.ts';
 
 const lemmasMax = 500;
 
@@ -67,21 +68,137 @@ type Reason = Pick<LemmaPart, 'literal' | 'which'>;
  * noted.
  */
 function lemmaOf(ctx: ProofContext): Lemma | null {
+  const first = numbersWith(ctx, noNumbers);
+  if ('lemma' in first) return first.lemma;
+  noteNumbers(ctx, first);
+  return null;
+}
+
+/**
+ * Makes calculated dates of the last model agree with what they are calculated from, as far as possible; for
+ * a request of the model.
+ */
+export function agreeOnDates(ctx: ProofContext): void {
+  if (ctx.dates.length === 0 || ctx.sums.size === 0) return;
+  const first = numbersWith(ctx, noNumbers);
+  if (!('lemma' in first)) noteNumbers(ctx, agreeing(ctx, first));
+}
+
+const noNumbers: ReadonlyMap<string, Decimal> = new Map();
+
+/** The numbers of the model, or why there are none if these leaves have these numbers. */
+function numbersWith(
+  ctx: ProofContext,
+  fixed: ReadonlyMap<string, Decimal>,
+): NumbersOfModel | { readonly lemma: Lemma | null } {
   const leaves = leavesOfSums(ctx);
   const simplex = new Simplex<Reason>();
   const variables = new Map<string, number>();
   for (const leaf of leaves) variables.set(leaf.key, simplex.variable(startOf(ctx, leaf)));
-  const holding = [...ctx.sums.values()].flatMap(({ literal, inequality }) => {
+  const holding = [...ctx.sums.values()].flatMap(({ literal, inequality, opposite: other }) => {
     const isThere = [...inequality.terms.keys()].every((key) => variables.has(key));
     const says = ctx.circuit.solver.holds(literal) ? literal : notLiteral(literal);
-    return isThere ? [{ says, inequality: says === literal ? inequality : oppositeOf(inequality) }] : [];
+    return isThere ? [{ says, inequality: says === literal ? inequality : other }] : [];
   });
   const sums = sumVariables(simplex, variables, holding);
   const found =
-    boundLeaves(ctx, simplex, { leaves, variables }) ?? boundSums(simplex, sums, holding) ?? simplex.solve();
-  if (found !== null) return lemmaFrom(found);
-  noteNumbers(ctx, simplex.numbers(), { leaves, variables });
+    boundLeaves(ctx, simplex, { leaves, variables }) ??
+    boundSums(simplex, sums, holding) ??
+    fixNumbers(simplex, variables, fixed) ??
+    simplex.solve();
+  return found === null
+    ? { numbers: simplex.numbers(), leaves, variables, fixed }
+    : { lemma: fixed.size > 0 ? null : lemmaFrom(found) };
+}
+
+function fixNumbers(
+  simplex: Simplex<Reason>,
+  variables: ReadonlyMap<string, number>,
+  fixed: ReadonlyMap<string, Decimal>,
+): readonly Farkas<Reason>[] | null {
+  for (const [key, value] of fixed) {
+    const variable = variables.get(key);
+    if (variable === undefined) continue;
+    const bound = { number: fractionOf(value), isStrict: false, reason: { literal: 0, which: 0 } };
+    const found =
+      simplex.bound(variable, { ...bound, isUpper: true }) ??
+      simplex.bound(variable, { ...bound, isUpper: false });
+    if (found !== null) return found;
+  }
   return null;
+}
+
+/** By how many days a date is moved if calculated dates do not agree with the model's comparisons. */
+const daysTried = [0, 1, -1, 2, -2, 3, -3, 31, -31, 400, -400].map(fromNumber);
+
+/** By how many quarters of an hour a time is moved: those of two days, then the hours of a week. */
+const quartersTried = [
+  ...Array.from({ length: 192 }, (_, at) => at),
+  ...Array.from({ length: 192 }, (_, at) => -at),
+  ...Array.from({ length: 168 }, (_, at) => 192 + 4 * at),
+];
+
+/** Numbers of the same model in which each calculated date is what it is calculated to; else the given ones. */
+function agreeing(ctx: ProofContext, first: NumbersOfModel): NumbersOfModel {
+  let best = first;
+  for (const [base, dates] of Map.groupBy(ctx.dates, (one) => one.base)) {
+    const own = dates.filter(({ leaf }) => isValue(cellOf(ctx, leaf).value));
+    if (own.length === 0 || !isValue(cellOf(ctx, base).value)) continue;
+    for (const value of candidatesFor(ctx, best, { base, dates: own })) {
+      const numbers = own.map(
+        ({ leaf, calculate }) => [leaf.key, calculate(value)] satisfies [string, Decimal | null],
+      );
+      if (numbers.some(([, number]) => number === null)) continue;
+      const fixed = new Map([...best.fixed, [base.key, value], ...(numbers as [string, Decimal][])]);
+      const made = numbersWith(ctx, fixed);
+      if ('lemma' in made) continue;
+      best = made;
+      break;
+    }
+  }
+  return best;
+}
+
+interface DatesOfBase {
+  readonly base: Leaf;
+  readonly dates: ProofContext['dates'];
+}
+
+/** Numbers for the base of calculated dates: the time as it is in the model or near it, or days near a date. */
+function* candidatesFor(
+  ctx: ProofContext,
+  { fixed, ...model }: NumbersOfModel,
+  { base, dates }: DatesOfBase,
+): Generator<Decimal> {
+  const known = fixed.get(base.key);
+  if (known !== undefined) {
+    yield known;
+    return;
+  }
+  const cell = cellOf(ctx, base).value as Decimal;
+  const own = numberOf(model, base);
+  if (base.domain !== 'time') {
+    for (const days of daysTried) {
+      const day = add(own ?? cell, days);
+      if (day !== null) yield day;
+    }
+    return;
+  }
+  yield cell;
+  const [first] = dates;
+  const day = first === undefined ? null : numberOf(model, first.leaf);
+  const start =
+    own !== null && isLine(base)
+      ? own
+      : day === null
+        ? cell
+        : fromNumber((toNumber(day) + 0.5) * secondsPerDay);
+  const isAsInModel = (value: Decimal): boolean =>
+    base.fits(value) && base.atoms.every(({ truthAt, pair }) => truthAt(value) === textTruth(ctx, pair));
+  for (const quarters of quartersTried) {
+    const value = add(start, fromNumber(quarters * 900));
+    if (value !== null && isAsInModel(value)) yield value;
+  }
 }
 
 function lemmaFrom(found: readonly Farkas<Reason>[]): Lemma {
@@ -136,19 +253,6 @@ function upright({ terms, constant, isStrict }: Inequality): Inequality & { read
     : { ...turned({ terms, constant, isStrict }), isUpper };
 }
 
-function turned({ terms, constant, isStrict }: Inequality): Inequality {
-  return {
-    terms: new Map([...terms].map(([name, factor]) => [name, opposite(factor)])),
-    constant: opposite(constant),
-    isStrict,
-  };
-}
-
-/** The inequality that holds exactly when this one does not. */
-function oppositeOf(inequality: Inequality): Inequality {
-  return { ...turned(inequality), isStrict: !inequality.isStrict };
-}
-
 function boundSums(
   simplex: Simplex<Reason>,
   sums: ReadonlyMap<string, number>,
@@ -162,6 +266,12 @@ function boundSums(
     if (found !== null) return found;
   }
   return null;
+}
+
+interface NumbersOfModel extends Numbers {
+  readonly numbers: readonly Fraction[];
+  /** Numbers that were given. */
+  readonly fixed: ReadonlyMap<string, Decimal>;
 }
 
 interface Numbers {
@@ -178,15 +288,16 @@ function boundLeaves(
   for (const leaf of leaves) {
     const at = leaf.cells.indexOf(cellOf(ctx, leaf));
     for (const literal of [leaf.order[at]!, notLiteral(leaf.order[at + 1]!)]) {
-      const inequalities = saidBy(ctx, literal);
-      const which = inequalities.findIndex(({ terms }) => terms.has(leaf.key));
-      if (which < 0) continue;
-      const { terms, constant, isStrict } = inequalities[which]!;
-      const isUpper = signOf(terms.get(leaf.key)!) > 0;
-      const number = isUpper ? opposite(constant) : constant;
-      const reason = { literal, which };
-      const found = simplex.bound(variables.get(leaf.key)!, { isUpper, number, isStrict, reason });
-      if (found !== null) return found;
+      // Both ends of a range lie at the literal that is always true.
+      for (const [which, { terms, constant, isStrict }] of saidBy(ctx, literal).entries()) {
+        const factor = terms.get(leaf.key);
+        if (factor === undefined) continue;
+        const isUpper = signOf(factor) > 0;
+        const number = isUpper ? opposite(constant) : constant;
+        const reason = { literal, which };
+        const found = simplex.bound(variables.get(leaf.key)!, { isUpper, number, isStrict, reason });
+        if (found !== null) return found;
+      }
     }
   }
   return null;
@@ -207,9 +318,9 @@ function tableOf(ctx: ProofContext): Map<SolverLiteral, Inequality[]> {
     if (inequality !== null) table.set(literal, [...(table.get(literal) ?? []), inequality]);
   };
   const keys = new Set<string>();
-  for (const { literal, inequality } of ctx.sums.values()) {
+  for (const { literal, inequality, opposite: other } of ctx.sums.values()) {
     note(literal, inequality);
-    note(notLiteral(literal), oppositeOf(inequality));
+    note(notLiteral(literal), other);
     for (const key of inequality.terms.keys()) keys.add(key);
   }
   for (const key of keys) {
@@ -270,19 +381,30 @@ function highEnd({ key, domain }: Leaf, { number, isOwn }: Edge, isForgotten: bo
 const placesTried = [0, 2, 6, 15] as const;
 
 /** Notes the model's numbers, rounded to few digits if that changes nothing. */
-function noteNumbers(ctx: ProofContext, numbers: readonly Fraction[], { leaves, variables }: Numbers): void {
+function noteNumbers(ctx: ProofContext, model: NumbersOfModel): void {
   ctx.numbers.clear();
-  for (const leaf of leaves) {
-    const exact = numbers[variables.get(leaf.key)!]!;
-    const places = placesTried.find((one) => {
-      const rounded = roundedDecimal(exact, one);
-      return rounded !== null && signOf(plus(fractionOf(rounded), opposite(exact))) === 0;
-    });
-    const value = roundedDecimal(exact, places ?? placesTried.at(-1)!);
+  for (const leaf of model.leaves) {
+    const value = numberOf(model, leaf);
     if (value !== null) ctx.numbers.set(leaf.key, value);
   }
+  for (const [key, value] of model.fixed) ctx.numbers.set(key, value);
   for (const { literal, leaves: added = [] } of ctx.bounds.values())
     if (!ctx.circuit.solver.holds(literal)) makeOdd(ctx, added);
+}
+
+/** The leaf's number, with few digits if that changes nothing; null if no sum reads the leaf. */
+function numberOf(
+  { numbers, variables }: Pick<NumbersOfModel, 'numbers' | 'variables'>,
+  leaf: Leaf,
+): Decimal | null {
+  const variable = variables.get(leaf.key);
+  if (variable === undefined) return null;
+  const exact = numbers[variable]!;
+  const places = placesTried.find((one) => {
+    const rounded = roundedDecimal(exact, one);
+    return rounded !== null && signOf(plus(fractionOf(rounded), opposite(exact))) === 0;
+  });
+  return roundedDecimal(exact, leaf.domain === 'integer' ? 0 : (places ?? placesTried.at(-1)!));
 }
 
 const oddNumbers = [1e300, 1e-300, -1e300].map(fromNumber);

@@ -18,12 +18,15 @@ import {
   opposite,
   over,
   plus,
+  sharedUnit,
   signOf,
   wholeFraction,
 } from '../linear/fraction.ts';
+import { type Inequality, turned } from '../linear/inequality.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Elements, MeterEnds, ProofContext } from './context.ts';
+import { dateLeaf, isDateCall } from './dates.ts';
 import { exactLiteral, inverseOf, isShortProduct } from './digits.ts';
 import { fieldLeaf, hasValue, leafOf, placeOfField } from './leaves.ts';
 import { listSum, type SumParts } from './list-sums.ts';
@@ -140,7 +143,29 @@ function inequalityLiteral(
   }
   const reduced = sorted.map(([leaf, factor]): [string, Fraction] => [leaf.key, over(factor, first)]);
   const ownConstant = ctx.faults.has('sums-lack-their-constant') ? noFraction : over(constant, first);
-  return literalOf(ctx, { terms: new Map(reduced), constant: ownConstant, isStrict });
+  const inequality = { terms: new Map(reduced), constant: ownConstant, isStrict };
+  const isWhole = sorted.every(([{ domain }]) => domain === 'integer');
+  if (!isWhole) return literalOf(ctx, inequality);
+  const { rounded, opposite: otherwise } = ofWholeNumbers(inequality);
+  return literalOf(ctx, rounded, otherwise);
+}
+
+/** The same inequality and its opposite, each as narrow as whole numbers allow. */
+function ofWholeNumbers(inequality: Inequality): {
+  readonly rounded: Inequality;
+  readonly opposite: Inequality;
+} {
+  const { terms, constant, isStrict } = inequality;
+  const unit = sharedUnit([...terms.values()]);
+  // How many units the sum of the terms is at most.
+  const bound = over(opposite(constant), unit);
+  const down = bound.top / bound.bottom - (bound.top % bound.bottom < 0n ? 1n : 0n);
+  const most = isStrict && bound.bottom === 1n ? down - 1n : down;
+  const atMost = (count: bigint): Fraction => multiplied({ top: -count, bottom: 1n }, unit);
+  return {
+    rounded: { terms, constant: atMost(most), isStrict: false },
+    opposite: turned({ terms, constant: atMost(most + 1n), isStrict: false }),
+  };
 }
 
 function termsKnown(ctx: ProofContext, { terms, known }: Sum): readonly SolverLiteral[] {
@@ -193,8 +218,9 @@ function sumOf(ctx: ProofContext, expression: Expression, elements: Elements): S
         : null;
     case 'call':
     case 'now': {
-      if (expression.kind === 'call' && expression.builtin === 'today') return null;
-      const leaf = leafOf(ctx, expression, elements);
+      const leaf = isDateCall(expression)
+        ? dateLeaf(ctx, expression, elements)
+        : leafOf(ctx, expression, elements);
       return leaf === null || !isNumber(leaf) ? null : { ...noSum, terms: new Map([[leaf, wholeFraction]]) };
     }
     default:

@@ -11,20 +11,21 @@ import { unknown } from '../../language/model/value.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { formatIp, type Ip } from '../../language/value/ip.ts';
 import { type CellValue, isValue, type Leaf } from '../cells/leaf.ts';
+import { usualMs } from '../cells/times.ts';
 import { inUnits } from '../cells/units.ts';
 import type { ProofContext } from './context.ts';
 import { jsonOfSample, sampleOf } from './sample.ts';
+import { agreeOnDates } from './search.ts';
 import { cellOf, chooseText } from './text-choice.ts';
 
 type Values = ReadonlyMap<string, CellValue>;
-
-const mondayMorningMs = Date.UTC(2026, 2, 2, 10);
 
 /**
  * The request of the solver's last model. Pushed tables are known and empty, as in a request that sends no
  * rows.
  */
 export function witnessOf(ctx: ProofContext): Facts {
+  agreeOnDates(ctx);
   const values = valuesOf(ctx);
   const now = values.get('now');
   return {
@@ -32,7 +33,7 @@ export function witnessOf(ctx: ProofContext): Facts {
     payload: inUnits(ctx.action.shape, recordOf({ ctx, values }, ctx.action.shape, 'payload')),
     agent: agentOf(ctx, values),
     request: requestOf(ctx, values),
-    nowMs: isValue(now) ? Math.round(toNumber(now as Decimal) * 1000) : mondayMorningMs,
+    nowMs: isValue(now) ? Math.round(toNumber(now as Decimal) * 1000) : usualMs,
     meters: metersOf(ctx),
     satisfied: satisfiedOf(ctx),
     ...rowsKnown(ctx.set, {}),

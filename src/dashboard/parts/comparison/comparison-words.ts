@@ -21,20 +21,15 @@ const kinds = {
   stricter: { word: 'Stricter', icon: 'locked', tone: 'allow' },
   reworded: { word: 'Another rule', icon: 'policy', tone: 'unknown' },
   undecided: { word: 'Undecided', icon: 'unknown', tone: 'unknown' },
-} as const satisfies Readonly<Record<string, Kind>>;
+} as const satisfies Readonly<Record<ComparedFinding['direction'], Kind>>;
 
-/** Without an example, the finding counts as undecided: nobody knows whether such a request exists. */
-export function kindOf({ direction, example }: Pick<ComparedFinding, 'direction' | 'example'>): Kind {
-  return kinds[example === null ? 'undecided' : direction];
+export function kindOf({ direction }: Pick<ComparedFinding, 'direction'>): Kind {
+  return kinds[direction];
 }
 
 /** What sets two decisions apart beyond the names of their outcomes; empty when the names say everything. */
-export function differenceText({
-  difference,
-  tier,
-  direction,
-}: Pick<ComparedFinding, 'difference' | 'tier' | 'direction'>): string {
-  const isLoose = direction === 'loosened';
+export function differenceText({ difference, tier }: Pick<ComparedFinding, 'difference' | 'tier'>): string {
+  const isLoose = tier < 5;
   switch (difference) {
     case 'outcome':
       return tier === 4 ? 'refused before any rule until now' : '';
@@ -184,7 +179,7 @@ const limitWords = {
 } as const satisfies Readonly<Record<Comparison['limits'][number]['limits'][number], string>>;
 
 function proofText({ findings, actions, horizon }: Comparison): string {
-  const isChanged = findings.some(({ direction, example }) => direction !== 'reworded' || example === null);
+  const isChanged = findings.some(({ direction }) => direction !== 'reworded');
   const what = isChanged ? 'Nothing else changes' : 'No decision changes';
   return `${what}: proved for all requests of ${many(actions.length, 'action')}, decided from ${horizon.from} to ${horizon.to}`;
 }

@@ -65,7 +65,7 @@ const exampleSchema = objectSchema({
 });
 
 export const findingParts = {
-  direction: { type: 'string', enum: ['loosened', 'stricter', 'reworded'] },
+  direction: { type: 'string', enum: ['loosened', 'stricter', 'reworded', 'undecided'] },
   tier: { type: 'integer', minimum: 0, description: 'The most serious finding has the lowest number.' },
   difference: { type: 'string', enum: ['outcome', 'people', 'time', 'rule'] },
   from: decision,
