@@ -119,7 +119,7 @@ async function serve(): Promise<Helper> {
   child.stderr?.on('data', (part: Buffer) => {
     said += part.toString();
   });
-  await expect.poll(() => said, { timeout: 60_000 }).toContain('listens on');
+  await expect.poll(() => said, { timeout: 60_000 }).toContain('listening on');
   return { socket, keyFile, pid: child.pid ?? 0 };
 }
 
@@ -360,9 +360,9 @@ describe('the command', () => {
     [
       'the key of an agent',
       () => serving(keyFile('writ_x'), '--url', 'http://127.0.0.1:1'),
-      /does not hold the key of an enforcement point/,
+      /does not contain an enforcement point's key/,
     ],
-    ['no address', () => serving(keyFile('writpep_x')), /say with --url/],
+    ['no address', () => serving(keyFile('writpep_x')), /--url is missing/],
   ])('refuses %s', async (_what, ran, why) => {
     const { code, stderr } = await ran();
     expect([code, stderr]).toEqual([2, expect.stringMatching(why)]);

@@ -200,7 +200,7 @@ describe('the settings', () => {
     });
   });
 
-  test('say how long people are waited for, and give the hook longer than that', async () => {
+  test('say how long to wait for people, and give the hook longer than that', async () => {
     const shown = async (...args: readonly string[]) => {
       const { code, stdout } = await install(place(), [...args, '--dry-run']);
       return code === 0 ? JSON.parse(stdout).hooks : code;

@@ -112,7 +112,7 @@ describe('writ replay', () => {
     const { changed, log } = await setUp();
     const csv = join(temporaryFolder(), 'changed.csv');
     const { stdout, stderr } = await replay(log, '--policies', changed, '--csv', csv);
-    expect(stderr).toBe(`requests that change are in ${csv}\n`);
+    expect(stderr).toBe(`changed requests are in ${csv}\n`);
     const [, outcomes = '', askedOthers = ''] =
       /(\d+) requests? decided otherwise, (\d+) for which other people are asked/.exec(stdout) ?? [];
     const [names, ...rows] = readFileSync(csv, 'utf8').trimEnd().split('\r\n');
