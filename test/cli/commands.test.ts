@@ -67,7 +67,7 @@ describe('the command line', () => {
       expect(noId).toMatchObject({ code: 2, stderr: "error: missing required argument 'id'\n" });
       expect(noComment).toMatchObject({
         code: 2,
-        stderr: 'error: say why: --comment TEXT is recorded with your vote\n',
+        stderr: 'error: --comment TEXT is required: the reason, recorded with your vote\n',
       });
     }
   });

@@ -67,7 +67,7 @@ true    escalate p/medium (decides)
 what would change it:
   ALLOW if payload.n < 10
 
-what would change it, beside the payload:
+other ways to change it:
   ALLOW once finance (1 person) approves
   ALLOW if agent.risk_tier in ["low", "medium"]
 `);

@@ -60,7 +60,7 @@ test.each([
   ['a CSV export', 'request_id,created_at\r\n', `cannot read the request: ${csv}`],
   ['a policy file', 'policy p on a.b { allow }', `cannot read the request: ${policy}`],
   ['nothing', '\n', 'the request is empty: give a request as a JSON object'],
-  ['two lines', request.repeat(2), 'the request is 2 lines: give one of them (`sed -n 1p`)'],
+  ['two lines', request.repeat(2), 'the request has 2 lines: select one (`sed -n 1p`)'],
   ['a list', `[${request}]`, 'the request must be a JSON object'],
   ['a cut line', request.slice(0, 20), 'the request is not JSON: the string has no end at /action_key'],
 ])('one request is no %s', async (_, content, expected) => {

@@ -225,7 +225,7 @@ describe.runIf(isRoot)('as another user', () => {
     expect((await own(helperUser, 0o660)).code).toBe(0);
     expect(await own(agentUser, 0o660)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('belongs to the user of the agent'),
+      stderr: expect.stringContaining("belongs to the agent's user"),
     });
     expect(await own(helperUser, 0o666)).toMatchObject({
       code: 2,
@@ -268,8 +268,10 @@ describe('in this process', () => {
       await expect(listenOnSocket(helper(), join(folder(mode), 's'))).rejects.toThrow(/others can write to/);
     const own = folder(0o755);
     writeFileSync(join(own, 'file'), '');
-    await expect(listenOnSocket(helper(), join(own, 'file'))).rejects.toThrow(/is no socket/);
-    await expect(listenOnSocket(helper(), join(own, 'none', 's'))).rejects.toThrow(/there is no folder/);
+    await expect(listenOnSocket(helper(), join(own, 'file'))).rejects.toThrow(/is not a socket/);
+    await expect(listenOnSocket(helper(), join(own, 'none', 's'))).rejects.toThrow(
+      /the folder .* does not exist/,
+    );
     await listenOnSocket(helper(), join(own, 's'));
     await expect(listenOnSocket(helper(), join(own, 's'))).rejects.toThrow(/another helper/);
   });
@@ -317,10 +319,10 @@ describe('in this process', () => {
   test("the agent's own socket counts for nothing", async () => {
     const path = join(folder(0o755), 's');
     await listenOnSocket(helper(), path);
-    expect(socketFault(path)).toMatch(/belongs to the user of the agent/);
+    expect(socketFault(path)).toMatch(/belongs to the agent's user/);
     expect(socketFault(`${path}-none`)).toMatch(/cannot be reached/);
     writeFileSync(`${path}-file`, '');
-    expect(socketFault(`${path}-file`)).toMatch(/is no socket/);
+    expect(socketFault(`${path}-file`)).toMatch(/is not a socket/);
   });
 });
 

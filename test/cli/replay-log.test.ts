@@ -137,7 +137,7 @@ describe('writ replay', () => {
     expect(code).toBe(1);
     expect(stdout).toContain(`${asked - 1} requests`);
     expect(stderr).toMatch(new RegExp(`^error: ${broken}:${place + 1}: `));
-    expect(stderr).toContain('error: 1 could not be read, and are not in the figures\n');
+    expect(stderr).toContain('error: 1 unreadable, not in the figures\n');
   });
 
   it('files each request under the finding of the comparison that it meets', async () => {
@@ -231,7 +231,7 @@ describe('writ replay', () => {
     const { data, same, log } = await setUp();
     expect(await replay('--policies', same, '--since', 'soon')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--since takes a time ago (90d, 12h, 2w)'),
+      stderr: expect.stringContaining('--since must be a duration (90d, 12h, 2w)'),
     });
     expect(await replay(log, '--data', data)).toMatchObject({
       code: 2,
@@ -329,7 +329,7 @@ describe('an export of requests', () => {
       .find((line) => line.includes('"kind":"event"'));
     expect(await writ(['decide', '--policies', same], { stdin: event ?? '' })).toMatchObject({
       code: 2,
-      stderr: 'error: the request is a record of something else than a request\n',
+      stderr: 'error: the request is not the record of a request\n',
     });
   });
 });
@@ -359,12 +359,12 @@ describe('writ test --requests', () => {
     writeFileSync(empty, '');
     expect(await writ(['test', same, '--requests', empty])).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('holds no recorded request'),
+      stdout: expect.stringContaining('has no recorded request'),
     });
     writeFileSync(empty, `${readFileSync(log, 'utf8')}{"sequence":\n`);
     expect(await writ(['test', same, '--requests', empty])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('1 could not be read'),
+      stderr: expect.stringContaining('1 unreadable'),
     });
     expect(await writ(['test', same, '--requests', log, '--coverage-min', '3'])).toMatchObject({
       code: 2,
