@@ -197,7 +197,7 @@ ${count} requests, all confirmed`);
              bad.jsonl:5:1: a value should stand here
              bad.jsonl:6: the request has no key \`paylod\` (did you mean \`payload\`)
              bad.jsonl:7: \`action_key\` is missing
-             bad.jsonl:8: a request is a JSON object
+             bad.jsonl:8: a request must be a JSON object
              bad.jsonl:9: \`now\` must be a time with an offset (such as \`2026-03-02T10:00:00-05:00\`, no finer than milliseconds)
       "
     `);

@@ -49,7 +49,7 @@ test.each([
 test('lines that are no requests are named by file, line and place', () => {
   const of = (text: string) => readRequestLines(Buffer.from(text), 'log.jsonl').mistakes;
   expect(of(request.slice(0, 22))).toEqual(['log.jsonl:1:15: the string has no end']);
-  expect(of(`${request}\n"text"\n`)).toEqual(['log.jsonl:3: a request is a JSON object']);
+  expect(of(`${request}\n"text"\n`)).toEqual(['log.jsonl:3: a request must be a JSON object']);
   expect(of('{"wrong":1}')).toEqual([
     'log.jsonl:1: `action_key` is missing',
     expect.stringContaining('log.jsonl:1: the request has no key `wrong`'),
