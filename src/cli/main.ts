@@ -42,7 +42,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/serve.ts')).defineServe,
   },
   config: {
-    summary: 'show the settings and where each comes from',
+    summary: 'show the settings and their sources',
     load: async () => (await import('./commands/config.ts')).defineConfig,
   },
   doctor: {
@@ -188,7 +188,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/store.ts')).defineStore,
   },
   completion: {
-    summary: 'print a script that completes commands and options in a shell',
+    summary: 'print a completion script for a shell',
     load: async () => (await import('./commands/completion.ts')).defineCompletion,
   },
   dump: {

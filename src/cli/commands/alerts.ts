@@ -39,8 +39,8 @@ interface SetOptions extends ApiOptions {
 export function defineAlerts(command: Command, finish: (code: ExitCode) => void): void {
   withApiOptions(command)
     .option('--on', 'only active alerts')
-    .option('--limit <count>', 'at most this many: 1 to 200')
-    .option('--cursor <cursor>', 'continue after the previous page, with the cursor that it printed')
+    .option('--limit <count>', 'maximum number of entries, 1 to 200')
+    .option('--cursor <cursor>', 'the cursor from the previous page')
     .addHelpText('after', examples + apiHelp)
     .action(async (options: ListOptions) => {
       finish(await withApi(options, (api) => list(api, options)));

@@ -55,7 +55,7 @@ interface VerifyCommandOptions extends DataOption {
 
 function defineVerify(command: Command, finish: Finish): void {
   withDataOption(command.command('verify'))
-    .description('verify that only the service changed the store, and name other changes')
+    .description('verify that only the service has changed the store, and name other changes')
     .option('--checkpoint <file...>', 'compare with checkpoints that you kept elsewhere', [])
     .option('--json', 'print the result as JSON')
     .action(async (options: VerifyCommandOptions) => {
@@ -211,7 +211,7 @@ interface AcceptCommandOptions extends DataOption {
 
 function defineAccept(command: Command, finish: Finish): void {
   withDataOption(command.command('accept'))
-    .description('accept intended changes by hand outside the records')
+    .description('accept manual changes outside the records')
     .option('--yes', 'accept and record it; otherwise only list the differences')
     .action(async (options: AcceptCommandOptions) => {
       finish(await withStore(options, (store) => accept(store, options)));

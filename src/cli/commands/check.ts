@@ -44,7 +44,7 @@ export function defineCheck(command: Command, finish: (code: ExitCode) => void):
     .option('--thorough', 'also look for needless rules in actions with many rules or long conditions')
     .addOption(new Option('--format <format>', 'output format').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
-    .option('--fix', 'apply the fixes that diagnostics offer, and check the result')
+    .option('--fix', 'apply the suggested fixes, and check the result')
     .option('--dry-run', 'with --fix: write nothing, show a diff')
     .addHelpText(
       'after',

@@ -51,7 +51,8 @@ Examples:
   echo '{"action": "repo.read", "payload": {"name": "web"}}' | writ decide --json
   sed -n 7p log.jsonl | writ decide --policies new --trace
 
-A line of exported requests is decided with its recorded facts. Missing facts are unknown. Exit codes: 0 ALLOW, 3 any other decision, 1 the policies have errors, 2 wrong usage.`;
+A line of exported requests is decided with its recorded facts. Missing facts are unknown.
+Exit codes: 0 ALLOW, 3 any other decision, 1 the policies have errors, 2 wrong usage.`;
 
 interface Options {
   readonly policies?: string;

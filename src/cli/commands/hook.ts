@@ -67,7 +67,7 @@ Examples:
   writ hook --dialect gemini --socket /run/writ/hook.sock < event.json
   writ hook install codex --url https://writ.example.com --wait 300
 
-Exit codes: 0 the tool may run, 2 it may not, or anything is unclear.`;
+Exit codes: 0 the tool may run, 2 in every other case.`;
 
 function readSeconds(text: string): number {
   if (/^\d{1,4}$/.test(text) && Number(text) <= waitSecondsMax) return Number(text);

@@ -24,7 +24,7 @@ export function defineKeys(command: Command, finish: (code: ExitCode) => void): 
     },
   );
   withApiOptions(command.command('rotate'))
-    .description('publish a new key, which signs from tomorrow')
+    .description('publish a new key, which starts to sign after one day')
     .option('--at-once', 'withdraw a leaked key and sign with the new one now')
     .action(async (options: ApiOptions & { readonly atOnce?: boolean }) => {
       finish(

@@ -67,8 +67,8 @@ Examples:
 
 function withPage(command: Command): Command {
   return withApiOptions(command)
-    .option('--limit <count>', 'at most this many: 1 to 200')
-    .option('--cursor <cursor>', 'continue after the previous page, with the cursor that it printed');
+    .option('--limit <count>', 'maximum number of entries, 1 to 200')
+    .option('--cursor <cursor>', 'the cursor from the previous page');
 }
 
 function withAccess(command: Command): Command {

@@ -42,7 +42,8 @@ Examples:
   writ point rotate "files proxy" --grace now
   writ point disable "files proxy"
   writ point revoke "files proxy" --yes
-  writ point list`;
+  writ point list
+`;
 
 const pointArgument = ['<point>', 'its name or id'] as const;
 

@@ -114,8 +114,8 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
     .option('--policy <name>', 'only those decided by this policy')
     .option('--from <time>', 'only those since this time')
     .option('--to <time>', 'only those before this time')
-    .option('--limit <count>', 'at most this many: 1 to 200')
-    .option('--cursor <cursor>', 'continue after the previous page, with the cursor that it printed')
+    .option('--limit <count>', 'maximum number of entries, 1 to 200')
+    .option('--cursor <cursor>', 'the cursor from the previous page')
     .option('-f, --follow', 'keep running and print each new request, newest last')
     .addHelpText('after', examples + apiHelp)
     .action(async (options: ListOptions) => {

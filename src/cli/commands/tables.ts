@@ -28,8 +28,8 @@ export function defineTables(command: Command, finish: (code: ExitCode) => void)
   withApiOptions(command.command('list'))
     .description('list the tables with pushed rows, or the rows of one')
     .argument('[table]', "the table's name in the active policies")
-    .option('--limit <n>', 'at most this many rows: 1 to 200')
-    .option('--cursor <cursor>', 'continue after the previous page, with the cursor that it printed')
+    .option('--limit <n>', 'maximum number of rows, 1 to 200')
+    .option('--cursor <cursor>', 'the cursor from the previous page')
     .action(async (name: string | undefined, options: PageOptions) => {
       finish(
         await withApi(options, (api) =>

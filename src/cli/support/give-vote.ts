@@ -31,7 +31,7 @@ export function defineVote(
   finish: (code: ExitCode) => void,
 ): void {
   if (vote === 'approve')
-    command.option('--letters-checked', 'approve a request that contains deceptive letters');
+    command.option('--letters-checked', 'confirm that you have checked the look-alike letters');
   withApiOptions(command)
     .argument('<id>', 'the request id, from `writ requests`')
     .option('--comment <text>', 'the reason; required and recorded')
