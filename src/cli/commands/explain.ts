@@ -66,8 +66,8 @@ Examples:
   writ explain request.json --step
   echo '{"action": "repo.read", "payload": {"name": "web"}}' | writ explain - --json
 
-A recorded request is decided again with its recorded facts and the current policies. If other policies decided it, a
-note says so first. Exit codes: 0 explained, 1 no such request, or policies with errors.`;
+A recorded request is decided again with its recorded facts and the policies of --policies. If other policies decided
+it, a note says so first. Exit codes: 0 explained, 1 no such request, or policies with errors.`;
 
 interface Options extends DataOption {
   readonly policies?: string;
