@@ -12,13 +12,12 @@ import { temporaryFolder } from '../service/store/rows.ts';
 
 const request = '{"action_key":"pay.send","payload":{"amount":3}}\n';
 const csv =
-  'this is a CSV export, which does not say on what requests were decided: export JSON Lines instead (`writ audit export`, or the requests as JSON Lines)';
-const list =
-  'this is a JSON list, and requests are one JSON object a line: turn it into lines first (`jq -c .[]`)';
+  'this is a CSV export, which lacks the facts of decisions: export JSON Lines instead (`writ audit export`, or the requests as JSON Lines)';
+const list = 'this is a JSON list; expected one JSON object per line: convert it with `jq -c .[]`';
 const several =
-  'this is JSON over several lines, and requests are one JSON object a line: put each on a line first (`jq -c .`)';
-const policy = 'this is a policy file, and no file of requests';
-const compressed = 'the file is compressed: unpack it first';
+  'this is JSON over several lines; expected one JSON object per line: convert it with `jq -c .`';
+const policy = 'this is a policy file, not a file of requests';
+const compressed = 'the file is compressed: decompress it first';
 
 test.each([
   ['JSON Lines', request.repeat(2), null],

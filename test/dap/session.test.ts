@@ -84,7 +84,7 @@ describe('a request', () => {
       seen.push(await debug.frames());
     }
     expect(seen).toEqual([
-      ['The gate opens: `pay.send` is declared, and the payload is of its shape.', '1: request pay.send'],
+      ['The gate opens: `pay.send` is declared, and the payload matches its shape.', '1: request pay.send'],
       ['11: allow paying/small', '1: request pay.send'],
       ['12: payload.amount <= 100 and payload.to == "Acme"', '11: allow paying/small', '1: request pay.send'],
       [
