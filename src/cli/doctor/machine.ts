@@ -103,7 +103,7 @@ function commitMs(file: number): number {
 }
 
 export function diskFinding(medianMs: number, place: string): PartFinding {
-  const said = `a commit to the disk of ${place} takes ${medianMs.toFixed(1)} ms`;
+  const said = `a commit takes ${medianMs.toFixed(1)} ms on the disk of ${place}`;
   return medianMs <= slowMs
     ? ok(said)
     : warned(said, 'each decision waits for the disk: put the data on a local SSD');
