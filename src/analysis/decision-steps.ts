@@ -55,7 +55,10 @@ export function decisionWalk(walked: WalkedDecision, sourceOf: SourceOf): readon
   const stepsOf = (some: readonly ExplainedRule[]): readonly WalkStep[] =>
     some.flatMap((rule) => ruleSteps(rule, walked, sourceOf));
   return [
-    step('gate', `The gate opens: \`${walked.facts.action}\` is declared, and the payload is of its shape.`),
+    step(
+      'gate',
+      `The gate opens: \`${walked.facts.action}\` is declared, and the payload matches its shape.`,
+    ),
     ...stepsOf(allows),
     step('grant', grantText(allows)),
     ...stepsOf(others),
@@ -123,13 +126,13 @@ function whyUnknown(text: string, unknown: readonly UnknownFact[]): string | nul
 }
 
 function outcomeText(rule: Rule, truth: Truth, { satisfied }: Facts): string {
-  if (rule.isShadow) return `It is ${truth}, and nobody enforces it.`;
+  if (rule.isShadow) return `It is ${truth}, but not enforced.`;
   switch (rule.effect) {
     case 'allow':
       if (truth === 'true') return `It is true, so it may grant${conditionOf(rule, satisfied)}.`;
       return truth === 'false'
         ? 'It is false, so it grants nothing.'
-        : 'It is unknown, so it grants nothing: an `allow` has to be true.';
+        : 'It is unknown, so it grants nothing: an `allow` must be true.';
     case 'risk':
       return truth === 'false'
         ? 'It is false, so it adds nothing.'
@@ -167,6 +170,6 @@ function grantText(allows: readonly ExplainedRule[]): string {
     .filter(({ truth, isShadow }) => truth === 'true' && !isShadow)
     .map(({ rule }) => rule);
   if (granting.length === 0) return 'No `allow` is true, so nothing is granted.';
-  const most = granting.length === 1 ? '' : '; the one that asks for least grants';
+  const most = granting.length === 1 ? '' : '; the least demanding one grants';
   return `True: ${granting.join(', ')}${most}.`;
 }

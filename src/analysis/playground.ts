@@ -136,7 +136,7 @@ class LivePlayground implements Playground {
     if (this.#underWay().filter(({ by }) => by.person === person).length >= ofPersonMax)
       return new PlaygroundRefusal('busy', 'your earlier questions are still being answered');
     return this.#waiting.length >= waitingMax
-      ? new PlaygroundRefusal('busy', 'too many questions wait to be answered')
+      ? new PlaygroundRefusal('busy', 'too many questions are waiting')
       : null;
   }
 
@@ -152,8 +152,7 @@ class LivePlayground implements Playground {
     const isOlder = ({ by, message }: Job): boolean => by.person === person && message.question === question;
     const older = this.#waiting.filter(isOlder);
     this.#waiting = this.#waiting.filter((job) => !isOlder(job));
-    for (const { reject } of older)
-      reject(new PlaygroundRefusal('busy', 'a later question of yours has taken its place'));
+    for (const { reject } of older) reject(new PlaygroundRefusal('busy', 'replaced by your later question'));
   }
 
   #next(): void {

@@ -100,7 +100,7 @@ export function gateIssues(
 const namedMax = 8;
 
 function unknownAction(action: string, { actions }: PolicySet): RequestIssue {
-  const message = `no action \`${action}\` is declared`;
+  const message = `the action \`${action}\` is not declared`;
   const nearest = nearestOf(action, actions.keys());
   const help = nearest === null ? listed('declared are', [...actions.keys()]) : `did you mean \`${nearest}\``;
   return { pointer: '/action_key', message, help };
@@ -244,7 +244,7 @@ function reportTable(name: string, { tables }: PolicySet, report: ReportRow): vo
   const pushed = [...tables.values()].filter(isPushed).map((table) => table.name);
   const nearest = nearestOf(name, pushed);
   const help = nearest === null ? null : `did you mean \`${nearest}\``;
-  report([name], `the policies have no table \`${name}\` whose rows are pushed`, help);
+  report([name], `the policies have no table \`${name}\` with pushed rows`, help);
 }
 
 function rowsOf(table: PushedTable, rows: JsonObject, report: ReportRow): PushedRows['given'][string] {

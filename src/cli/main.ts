@@ -42,27 +42,27 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/serve.ts')).defineServe,
   },
   config: {
-    summary: 'show the settings and where each comes from',
+    summary: 'show the settings and their sources',
     load: async () => (await import('./commands/config.ts')).defineConfig,
   },
   doctor: {
-    summary: 'say what is wrong with an installation, and what to do',
+    summary: 'find faults of an installation and suggest fixes',
     load: async () => (await import('./commands/doctor.ts')).defineDoctor,
   },
   check: {
-    summary: 'check policies and show what is wrong',
+    summary: 'check policies and show every error and warning',
     load: async () => (await import('./commands/check.ts')).defineCheck,
   },
   prove: {
-    summary: 'prove or refute guarantees, or a question of your own',
+    summary: 'prove or refute guarantees, or your own question',
     load: async () => (await import('./commands/prove.ts')).defineProve,
   },
   diff: {
-    summary: 'show which requests two revisions of policies decide otherwise',
+    summary: 'show the requests that two policy revisions decide differently',
     load: async () => (await import('./commands/diff.ts')).defineDiff,
   },
   fmt: {
-    summary: 'put policy files into their canonical form',
+    summary: 'format policy files',
     load: async () => (await import('./commands/fmt.ts')).defineFmt,
   },
   lsp: {
@@ -71,7 +71,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/lsp.ts')).defineLsp,
   },
   dap: {
-    summary: 'debug decisions in an editor, by the Debug Adapter Protocol',
+    summary: 'start the debugger for editors (Debug Adapter Protocol)',
     runs: 'until it is stopped',
     load: async () => (await import('./commands/dap.ts')).defineDap,
   },
@@ -88,11 +88,11 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/explain.ts')).defineExplain,
   },
   build: {
-    summary: 'make a bundle: compiled policies in one file, signed',
+    summary: 'build a bundle: compiled policies in one file, optionally signed',
     load: async () => (await import('./commands/build.ts')).defineBuild,
   },
   'verify-bundle': {
-    summary: 'check that a bundle is whole, signed, and what its texts compile to',
+    summary: 'verify the contents and the signature of a bundle',
     load: async () => (await import('./commands/verify-bundle.ts')).defineVerifyBundle,
   },
   matrix: {
@@ -100,39 +100,39 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/matrix.ts')).defineMatrix,
   },
   summary: {
-    summary: 'say what policies do, in plain sentences that are proved',
+    summary: 'describe policies in plain sentences, each proved',
     load: async () => (await import('./commands/summary.ts')).defineSummary,
   },
   replay: {
-    summary: 'try policies on the requests of the past',
+    summary: 'try policies on past requests',
     runs: 'through many records',
     load: async () => (await import('./commands/replay.ts')).defineReplayOfLog,
   },
   types: {
-    summary: 'print TypeScript types of the payloads of actions',
+    summary: "print TypeScript types for the actions' payloads",
     load: async () => (await import('./commands/types.ts')).defineTypes,
   },
   bench: {
-    summary: 'measure what decisions cost on your own requests',
+    summary: 'measure the cost of decisions on your own requests',
     runs: 'through many records',
     load: async () => (await import('./commands/bench.ts')).defineBench,
   },
   agent: {
     alias: 'agents',
-    summary: 'register agents, change their keys and state',
+    summary: 'register agents and manage their keys and state',
     load: async () => (await import('./commands/agent.ts')).defineAgent,
   },
   point: {
     alias: 'points',
-    summary: 'register enforcement points of a running service, assign agents to them',
+    summary: 'register enforcement points of a running service and assign agents',
     load: async () => (await import('./commands/point.ts')).definePoint,
   },
   hook: {
-    summary: 'decide about a tool call of a coding agent, as its hook',
+    summary: "decide a coding agent's tool call, as its hook",
     load: async () => (await import('./commands/hook.ts')).defineHook,
   },
   mcp: {
-    summary: 'stand between MCP clients and a server, and ask before each call',
+    summary: 'run a proxy for an MCP server, which asks before each call',
     runs: 'until it is stopped',
     load: async () => (await import('./commands/mcp.ts')).defineMcp,
   },
@@ -141,11 +141,11 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/requests.ts')).defineRequests,
   },
   approve: {
-    summary: 'approve a request that waits',
+    summary: 'approve a pending request',
     load: async () => (await import('./commands/approve.ts')).defineApprove,
   },
   reject: {
-    summary: 'reject a request that waits',
+    summary: 'reject a pending request',
     load: async () => (await import('./commands/reject.ts')).defineReject,
   },
   people: {
@@ -153,7 +153,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/people.ts')).definePeople,
   },
   alerts: {
-    summary: 'show what is out of the ordinary in a running service',
+    summary: 'show alerts of a running service and change alert rules',
     load: async () => (await import('./commands/alerts.ts')).defineAlerts,
   },
   tables: {
@@ -161,38 +161,38 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/tables.ts')).defineTables,
   },
   'kill-switch': {
-    summary: 'stop agents at once with the kill switch of a running service',
+    summary: 'stop agents immediately with the kill switch of a running service',
     load: async () => (await import('./commands/kill-switch.ts')).defineSwitch,
   },
   keys: {
-    summary: 'list and rotate the keys of receipts of a running service',
+    summary: 'list and rotate the receipt keys of a running service',
     load: async () => (await import('./commands/keys.ts')).defineKeys,
   },
   audit: {
-    summary: 'check, export, sign, delete and replay the records',
+    summary: 'verify, export, sign, delete and replay the records',
     runs: 'through many records',
     load: async () => (await import('./commands/audit.ts')).defineAudit,
   },
   backup: {
-    summary: 'copy the records while the service runs',
+    summary: 'back up the records while the service runs',
     runs: 'through many records',
     load: async () => (await import('./commands/backup.ts')).defineBackup,
   },
   replicas: {
-    summary: 'show the processes that serve the same records',
+    summary: 'show the replicas of a running service',
     load: async () => (await import('./commands/replicas.ts')).defineReplicas,
   },
   store: {
-    summary: 'move the records into a database, and go on after a restore',
+    summary: 'move the records into a database, and resume after a restore',
     runs: 'through many records',
     load: async () => (await import('./commands/store.ts')).defineStore,
   },
   completion: {
-    summary: 'print a script that completes commands and options in a shell',
+    summary: 'print a completion script for a shell',
     load: async () => (await import('./commands/completion.ts')).defineCompletion,
   },
   dump: {
-    summary: 'print what a stage of the compiler made',
+    summary: 'print the output of a compiler stage',
     load: async () => (await import('./commands/dump.ts')).defineDump,
   },
 };
@@ -219,10 +219,7 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
     .version(manifest.version)
     .exitOverride()
     .helpCommand('help [command]', 'show help for a command')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 success, 1 the command found something wrong, 2 wrong usage, 70 internal error',
-    );
+    .addHelpText('after', '\nExit codes: 0 success, 1 problems found, 2 wrong usage, 70 internal error');
   const wanted = args.find((arg) => !arg.startsWith('-') && arg !== 'help');
   const runs = wanted === undefined ? undefined : commands[wanted]?.runs;
   whenReaderLeaves(runs === 'until it is stopped' ? 'go on' : 'end');

@@ -79,8 +79,8 @@ export function askedOf(engine: () => LinkedFunctions): AskedPolicies {
 
 function factsOf(question: AskedDecision): Facts {
   const { action, payload, agent = {}, request = {}, meters = {}, satisfied = {}, now } = question;
-  if (typeof action !== 'string') throw new TypeError('`action` is the key of an action');
-  if (!isJsonObject(payload)) throw new TypeError('`payload` is an object');
+  if (typeof action !== 'string') throw new TypeError('`action` must be the key of an action');
+  if (!isJsonObject(payload)) throw new TypeError('`payload` must be an object');
   return {
     action,
     payload,
@@ -98,7 +98,9 @@ function readingOf(name: string, given: MeterInput): MeterReading {
   const [least, most] = Array.isArray(given) ? (given as readonly [number, number]) : [given, given];
   const [low, high] = [parseDecimal(String(least)), parseDecimal(String(most))];
   if (low !== null && high !== null) return { low, high };
-  throw new TypeError(`the reading of \`${name}\` is a number, its digits as text, or two of them`);
+  throw new TypeError(
+    `the reading of \`${name}\` must be a number, a decimal string, or a list of two of these`,
+  );
 }
 
 function answerOf({ outcome, reason, matchedPolicy, by, risk, ...rest }: Decision): EmbeddedDecision {

@@ -78,7 +78,7 @@ async function readPlace(place: PolicyPlace): Promise<Read> {
         files: place,
         readListFile: (path) => ({
           code: 'list-file-missing',
-          message: `\`${path}\` is not among the texts`,
+          message: `there is no text \`${path}\``,
         }),
       },
       diagnostics: [],
@@ -89,7 +89,7 @@ async function readPlace(place: PolicyPlace): Promise<Read> {
 }
 
 async function follow(place: PolicyPlace, reload: () => Promise<void>, listener: PolicyListener) {
-  if (typeof place !== 'string') throw new TypeError('texts do not change: give a path to follow it');
+  if (typeof place !== 'string') throw new TypeError('texts cannot change: pass a path to follow changes');
   let last: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   const again = () => {

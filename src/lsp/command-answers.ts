@@ -76,7 +76,7 @@ export function answerLenses(answering: AnsweringCommands): void {
     const carryOut = Object.hasOwn(commands, command) ? commands[command as keyof typeof commands] : null;
     const [uri, given] = args as readonly unknown[];
     const snapshot = typeof uri === 'string' ? await workspace.snapshotOf(uri) : null;
-    if (carryOut === null || snapshot === null) throw failed('there is nothing to carry this out on');
+    if (carryOut === null || snapshot === null) throw failed('unknown command, or its policies are not open');
     const about = { snapshot, file: fileNameOf(snapshot, String(uri)), given };
     const { result, message, isGood } = await carryOut(about, answering);
     const type = isGood ? MessageType.Info : MessageType.Warning;
@@ -98,7 +98,7 @@ async function runCase(
   const [run] = files;
   if (run === undefined || run.isBroken) throw failed('the test file or its policies have errors');
   const cases = run.cases.filter(({ start }) => typeof given !== 'number' || start === given);
-  if (cases.length === 0) throw failed('there is no such case');
+  if (cases.length === 0) throw failed('no such case');
   const wrong = cases.filter(({ outcome }) => outcome !== 'passed');
   const passed = cases.length - wrong.length;
   const lines = wrong.map(({ name, text }) => `${name}: ${text}`);
@@ -140,7 +140,7 @@ async function proveClause(
 ): Promise<CommandResult> {
   const claims = await slow.claims(snapshot);
   const found = claims?.find((one) => one.file === file && one.start === given);
-  if (found === undefined) throw failed('nothing is proved while the policies have errors');
+  if (found === undefined) throw failed('no proofs while the policies have errors');
   const { result, why, request } = found;
   return { result: { result, why, request }, message: null, isGood: result === 'proved' };
 }
@@ -155,7 +155,7 @@ async function tryRequest(
     given !== null &&
     'action_key' in given &&
     typeof given.action_key === 'string';
-  if (!isRequest) throw failed('a request has an `action_key` and a `payload`');
+  if (!isRequest) throw failed('a request needs an `action_key` and a `payload`');
   // The walk reads the fields of the request and reports their mistakes.
   const request = { payload: {}, ...given } as GivenRequest;
   const walk = await slow.walk(snapshot, request);
@@ -189,8 +189,8 @@ async function showChanges(
   if (failure !== null) throw failed(failure);
   refreshLenses();
   const count = findings.length;
-  const found = count === 0 ? 'nothing is decided otherwise than by HEAD' : `${count} changes since HEAD`;
-  return { result: { findings }, message: isShown ? found : 'changes are not shown', isGood: true };
+  const found = count === 0 ? 'no decision differs from HEAD' : `${count} changes since HEAD`;
+  return { result: { findings }, message: isShown ? found : 'changes are hidden', isGood: true };
 }
 
 /** Explains the newest request that a policy has decided. */
@@ -199,7 +199,7 @@ async function explainLogged(
   { service }: AnsweringCommands,
 ): Promise<CommandResult> {
   const asked = service();
-  if (asked === null) throw failed('no service is named: set WRIT_URL and WRIT_TOKEN');
+  if (asked === null) throw failed('no service is configured: set WRIT_URL and WRIT_TOKEN');
   const found = await asked.lastRequest(String(given));
   if (typeof found === 'string') throw failed(found);
   return { result: found, message: found.text, isGood: true };

@@ -131,7 +131,7 @@ export function fixesOf(
   const edits = apart(ofFile.flatMap(({ fix }) => fix?.edits ?? []).filter(({ span }) => span.file === file));
   if (edits.length === 0) return single;
   const all: CodeAction = {
-    title: 'Fix all that has one fix',
+    title: 'Fix all problems with a single fix',
     kind: CodeActionKind.SourceFixAll,
     edit: { changes: editsOf(snapshot, edits) },
   };

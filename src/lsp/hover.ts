@@ -38,7 +38,7 @@ function hitLines({ kind, name }: Occurrence, hits: ToldHits | null): readonly s
   const hit = kind === 'rule' ? hits.rules.get(name) : undefined;
   if (hit === undefined) return [];
   const last = hit.lastAt === null ? 'never' : `last ${hit.lastAt}`;
-  return [`Decided ${times(hit.decided)}, held ${times(hit.met)} since ${hits.since}, ${last}`];
+  return [`Decided ${times(hit.decided)}, matched ${times(hit.met)} since ${hits.since}, ${last}`];
 }
 
 function times(count: number): string {

@@ -57,8 +57,8 @@ function policyLenses(
   const pending = (range: Range, data: LensData): CodeLens => ({ range, data });
   const lineOf = (start: number): Range => rangeOf(document, { file, start, end: start });
   const changes = areChangesShown
-    ? { title: 'hide what changes since HEAD', command: commandNames.hideChanges, arguments: [uri] }
-    : { title: 'show what changes since HEAD', command: commandNames.showChanges, arguments: [uri] };
+    ? { title: 'hide changes since HEAD', command: commandNames.hideChanges, arguments: [uri] }
+    : { title: 'show changes since HEAD', command: commandNames.showChanges, arguments: [uri] };
   return [
     { range: lineOf(0), command: changes },
     ...tree.declarations.flatMap((declaration): readonly CodeLens[] => {
@@ -123,7 +123,7 @@ const nothing = (title: string) => ({ title, command: '' });
 async function ruleCommand(snapshot: SetSnapshot, rule: string, { file, slow }: LensContext) {
   const { coverage } = await slow.tests(snapshot, null);
   const found = coverage.find((one) => one.file === file && one.rule === rule);
-  return nothing(found === undefined ? 'no test runs on it' : coverageText(found));
+  return nothing(found === undefined ? 'no tests' : coverageText(found));
 }
 
 /** The coverage of a rule, in the words of `writ test --coverage`. */

@@ -81,21 +81,21 @@ function shortName({ kind, name }: Occurrence): string {
 export function renameAt(place: DocumentPlace, to: string): WorkspaceEdit | string {
   const { snapshot } = place;
   const found = nameAt(place);
-  if (found === null || renamedAt(place) === null) return 'there is no name here that can be changed';
+  if (found === null || renamedAt(place) === null) return 'there is no name to rename here';
   const why = whyNoName(to);
   if (why !== null) return why;
   const isTaken = occurrencesOf(snapshot.files).some(
     (one) => one.isDeclared && one.kind !== 'field' && shortName(one) === to && isBeside(one, found),
   );
-  if (isTaken) return `\`${to}\` is declared already`;
+  if (isTaken) return `\`${to}\` is already declared`;
   const edits = sameNames(snapshot, found).map(({ span }) => ({ span, text: to }));
   return { changes: editsOf(snapshot, edits) };
 }
 
 function whyNoName(name: string): string | null {
   if (!/^[a-z][a-z0-9_]*$/.test(name))
-    return 'names begin with a small letter and go on with small letters, digits and `_`';
-  return isReservedWord(name) ? `\`${name}\` is a word of the language` : whyReserved(name);
+    return 'names start with a lower-case letter, followed by lower-case letters, digits and `_`';
+  return isReservedWord(name) ? `\`${name}\` is a keyword` : whyReserved(name);
 }
 
 /**

@@ -140,7 +140,7 @@ function watchFiles(connection: Connection): void {
   const registered = connection.sendRequest('client/registerCapability', {
     registrations: [{ id: 'files', method: 'workspace/didChangeWatchedFiles', registerOptions }],
   });
-  registered.catch((error: unknown) => connection.console.warn(`files are not watched: ${String(error)}`));
+  registered.catch((error: unknown) => connection.console.warn(`cannot watch files: ${String(error)}`));
 }
 
 function foldersOf({ workspaceFolders, rootUri }: InitializeParams): readonly string[] {

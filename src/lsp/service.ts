@@ -73,7 +73,7 @@ function serviceAt({ base, token }: ServiceAccess): PolicyService {
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    if (!reply.ok) throw new Error(`${base} answers ${reply.status} to ${path}`);
+    if (!reply.ok) throw new Error(`${base} answered ${path} with status ${reply.status}`);
     return (await reply.json()) as T;
   };
   return {
@@ -151,7 +151,7 @@ interface ExplainReply {
 async function readLast(get: GetJson, policy: string): Promise<RecordedExplanation | string> {
   const { items } = await get<RequestsReply>(`/v1/requests?${new URLSearchParams({ policy, limit: '1' })}`);
   const [last] = items;
-  if (last === undefined) return `\`${policy}\` has decided no request yet`;
+  if (last === undefined) return `\`${policy}\` has not decided a request yet`;
   const { request_id: id } = last;
   const explained = await get<ExplainReply>(`/v1/requests/${encodeURIComponent(id)}/explain`);
   return { id, text: explainedText(id, explained) };

@@ -106,7 +106,7 @@ export function createTelling({ connection, workspace, documents, slow }: Tellin
   };
   const report = (error: unknown): void => {
     const isOvertaken = error instanceof ResponseError && error.code === LSPErrorCodes.ContentModified;
-    if (!isOvertaken) connection.console.error(`the policies were not checked: ${String(error)}`);
+    if (!isOvertaken) connection.console.error(`could not check the policies: ${String(error)}`);
   };
   let timer: NodeJS.Timeout | undefined;
   return {

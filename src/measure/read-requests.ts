@@ -72,7 +72,7 @@ function readLine(bytes: Uint8Array, fault: Fault): Omit<RequestLine, 'line'> | 
   }
   const { value } = result;
   if (!isJsonObject(value)) {
-    fault('', 'a request is a JSON object');
+    fault('', 'a request must be a JSON object');
     return null;
   }
   const given = withFault(fault, () => recordedGiven(value as JsonObject));

@@ -37,7 +37,7 @@ export function readExpectation(located: LocatedValue, report: Report): Expectat
   if (located.kind === 'scalar') return { ...anything, decision: readDecision(located, report) };
   const map = readMap(located, { name: '`expect`', keys: expectationKeys }, report);
   if (map === null) return anything;
-  if (map.entries.length === 0) report(located.span, '`expect` names nothing to compare');
+  if (map.entries.length === 0) report(located.span, '`expect` has nothing to compare');
   const text = (key: string): string | null =>
     readIfThere(map, key, (value) => readText(value, `\`${key}\``, report));
   return {
@@ -147,7 +147,7 @@ function readApprovals(located: LocatedValue, report: Report): readonly Expected
   return located.items.flatMap((item) => {
     const map = readMap(item, { name: 'an approval', keys: ['group', 'needs', 'within', 'except'] }, report);
     const name = find(map, 'group');
-    if (map !== null && name === null) report(item.span, 'an approval names its `group`');
+    if (map !== null && name === null) report(item.span, 'an approval needs a `group`');
     const group = name === null ? null : readText(name, '`group`', report);
     if (map === null || group === null) return [];
     const needs = readIfThere(map, 'needs', (value) =>

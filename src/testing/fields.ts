@@ -31,7 +31,7 @@ export function unknownKey(
   report: Report,
 ): void {
   const nearest = nearestOf(found.key, found.keys);
-  const keys = found.keys.length === 0 ? undefined : `it may be ${oneOf(found.keys)}`;
+  const keys = found.keys.length === 0 ? undefined : `use ${oneOf(found.keys)}`;
   report(found.keySpan, message, nearest === null ? keys : `did you mean \`${nearest}\``);
 }
 

@@ -26,7 +26,7 @@ export const stepKeys = ['name', 'after', ...factKeys, ...changeKeys, 'expect', 
 
 export function readSequence(located: LocatedValue, facts: RawFacts, report: Report): readonly RawStep[] {
   if (located.kind !== 'list' || located.items.length === 0) {
-    report(located.span, '`sequence` must be a list that is not empty');
+    report(located.span, '`sequence` must be a non-empty list');
     return [];
   }
   const ofTest = withoutMeters(facts);
@@ -54,7 +54,7 @@ export function readSequence(located: LocatedValue, facts: RawFacts, report: Rep
     });
     pausedSeconds = 0;
   }
-  if (steps.length === 0) report(located.span, 'nothing is asked in this sequence');
+  if (steps.length === 0) report(located.span, 'this sequence has no request');
   return steps;
 }
 
@@ -66,13 +66,13 @@ function withoutMeters(facts: RawFacts): RawFacts {
 function withoutCounted(step: LocatedMap, ofTest: RawFacts, report: Report): RawFacts {
   const facts = applyPart(ofTest, step, report);
   const meters = facts.get('meters') ?? unknownMeter(step, report);
-  if (meters) report(meters.span, 'a sequence counts its meters by itself', 'leave them out');
+  if (meters) report(meters.span, 'a sequence counts its own meters', 'omit them');
   const now = facts.get('now');
   if (now !== undefined && now !== ofTest.get('now'))
     report(
       now.span,
-      'the time of a step comes from `after`',
-      'such as `after: 10m`; the test says when it begins',
+      'the time of a step is given with `after`',
+      'such as `after: 10m`; `now` of the test is its start',
     );
   return withoutMeters(facts);
 }

@@ -41,7 +41,7 @@ function readPolicyPaths(file: LocatedMap | null, report: Report): readonly stri
   const given = find(file, 'policies');
   if (given === null) return ['.'];
   if (given.kind === 'list') {
-    if (given.items.length === 0) report(given.span, '`policies` names no file');
+    if (given.items.length === 0) report(given.span, '`policies` has no file');
     return (readTexts(given, '`policies`', report) ?? []).map(({ text }) => text);
   }
   const path = readText(given, '`policies`', report);
@@ -58,7 +58,7 @@ function readTests(file: LocatedMap | null, defaults: RawFacts, report: Report):
   if (file === null) return [];
   const tests = find(file, 'tests');
   if (tests?.kind !== 'list') {
-    report(tests?.span ?? file.span, 'a test file has a list of `tests`');
+    report(tests?.span ?? file.span, 'a test file needs a list of `tests`');
     return [];
   }
   return tests.items.flatMap((test) => readTest(test, defaults, report));
@@ -69,7 +69,7 @@ function readTest(located: LocatedValue, defaults: RawFacts, report: Report): re
   if (test === null) return [];
   const facts = applyPart(defaults, test, report);
   const named = find(test, 'name');
-  if (named === null) report(test.span, 'a test has a `name`');
+  if (named === null) report(test.span, 'a test needs a `name`');
   const name = (named && readText(named, '`name`', report)) ?? '';
   const expect = find(test, 'expect');
   const sequence = find(test, 'sequence');
@@ -77,7 +77,7 @@ function readTest(located: LocatedValue, defaults: RawFacts, report: Report): re
   const cases = find(test, 'cases');
   if (cases === null) return readCase({ name, span: test.span, facts, expect }, report);
   if (cases.kind !== 'list' || cases.items.length === 0) {
-    report(cases.span, '`cases` must be a list that is not empty');
+    report(cases.span, '`cases` must be a non-empty list');
     return [];
   }
   return cases.items.flatMap((item, index) => {
@@ -105,8 +105,8 @@ function readInSequence(
   report: Report,
 ): readonly TestCase[] {
   const [cases, meters] = [find(test, 'cases'), find(test, 'meters')];
-  if (cases !== null) report(cases.span, 'a test has `cases` or a `sequence`');
-  if (meters !== null) report(meters.span, 'a sequence counts its meters by itself', 'leave them out');
+  if (cases !== null) report(cases.span, 'a test has either `cases` or a `sequence`');
+  if (meters !== null) report(meters.span, 'a sequence counts its own meters', 'omit them');
   const before: PastRequest[] = [];
   return readSequence(sequence, facts, report).flatMap(
     ({ step, elapsedMs, answer, result, ...own }, index) => {
@@ -138,7 +138,7 @@ interface RawCase {
 
 function readCase({ name, span, facts, expect }: RawCase, report: Report): readonly TestCase[] {
   const situation = readSituation(facts, span, report);
-  if (expect === null) report(span, 'nothing is expected of this', 'write `expect:` with a decision');
+  if (expect === null) report(span, 'there is no expectation', 'add `expect:` with a decision');
   const expectation = expect && readExpectation(expect, report);
   return situation === null || expectation === null
     ? []

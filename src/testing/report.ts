@@ -86,8 +86,7 @@ export function explainFailure(result: CaseResult): readonly string[] {
     decision === null
       ? []
       : [`decided ${decision.outcome} by ${decision.by}: ${escapeForTerminal(decision.reason)}`];
-  const fault =
-    'the compiled policies and the definition of the language disagree: please report this as a bug of writ';
+  const fault = 'the compiled policies and the definition of the language disagree: please report this bug';
   return outcome === 'disagreed' ? [fault, ...lines] : [...lines, ...said];
 }
 

@@ -187,7 +187,7 @@ function judgeCase(test: TestCase, subject: Subject): JudgedCase {
   if (facts === null) return mistaken;
   const { decision, disagreements } = decideTwice(facts, subject);
   if (test.answer !== null && !waitsForPeople(decision)) {
-    const said = `\`then: ${test.answer}\` answers a request that waits, and this is ${decision.outcome}`;
+    const said = `\`then: ${test.answer}\` answers a pending request, but this one is ${decision.outcome}`;
     mistakes.push(testDiagnostic(test.span, said));
     return mistaken;
   }

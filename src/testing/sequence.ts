@@ -50,8 +50,8 @@ function isReportable(
   { facts, engine, isGranted, report }: OutcomeInput,
 ): boolean {
   const issues = engine.checkResult(facts.action, json);
-  if (!isGranted) report(span, 'what is not granted returns nothing');
-  else if (issues === null) report(span, `\`${facts.action}\` declares no result`);
+  if (!isGranted) report(span, 'only a granted request returns a result');
+  else if (issues === null) report(span, `\`${facts.action}\` has no declared result`);
   else for (const { pointer, message } of issues) report(span, `\`result${pointer}\` ${message}`);
   return isGranted && issues?.length === 0;
 }

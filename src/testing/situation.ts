@@ -53,7 +53,7 @@ export function readSituation(facts: RawFacts, span: Span, report: Report): Situ
     report(...what);
   };
   const action = facts.get('action');
-  if (action === undefined) fault(span, 'a test names its `action`');
+  if (action === undefined) fault(span, 'a test needs an `action`');
   const situation: Situation = {
     action: (action && readText(action, '`action`', fault)) ?? '',
     payload: readPayload(facts.get('payload'), fault),
@@ -238,7 +238,7 @@ function isRowOf({ table: name, key, row, span }: GivenRow, { tables }: PolicySe
     const help = nearest === null ? undefined : `did you mean \`${nearest}\``;
     report(
       span,
-      table ? `the rows of \`${name}\` are not pushed` : `the policies have no table \`${name}\``,
+      table ? `table \`${name}\` has no pushed rows` : `the policies have no table \`${name}\``,
       help,
     );
     return false;

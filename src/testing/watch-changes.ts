@@ -99,7 +99,7 @@ function applyRemovals(
     if (path === null || !check(path, report)) continue;
     const isGone = remove(facts, path);
     // Making an unknown fact unknown is no mistake; removing a fact that is not there is one.
-    if (!isGone && verb === 'unset') report(span, `there is no \`${text}\` to take away`);
+    if (!isGone && verb === 'unset') report(span, `there is no \`${text}\` to remove`);
   }
 }
 
@@ -118,7 +118,7 @@ function checkUnknown({ segments, span }: Path, report: Report): boolean {
     const help =
       root === 'payload'
         ? 'a `signed` field is unknown when `request.signed` is false'
-        : 'attributes of `agent` and `request`, and meters, may be unknown';
+        : 'only attributes of `agent` and `request`, and meters, can be unknown';
     report(span, `\`${root}\` is never unknown`, help);
     return false;
   }
@@ -146,7 +146,7 @@ function readPath(text: string, span: Span, report: Report): Path | null {
     return null;
   }
   if (!(factKeys as readonly string[]).includes(root)) {
-    unknownKey(`no fact is called \`${root}\``, { key: root, keySpan: span, keys: factKeys }, report);
+    unknownKey(`there is no fact \`${root}\``, { key: root, keySpan: span, keys: factKeys }, report);
     return null;
   }
   return { segments: root === 'session' ? ['request', ...segments] : segments, span };
@@ -172,7 +172,7 @@ function put(
   const [root, ...steps] = segments as [string, ...string[]];
   const changed = putAt(facts.get(root) ?? null, steps, value);
   if (typeof changed === 'string')
-    report(span, `\`${root}\` cannot be changed at \`${changed}\``, 'it has no such place');
+    report(span, `\`${root}\` cannot be changed at \`${changed}\``, 'there is no such place');
   else facts.set(root, changed);
 }
 

@@ -126,12 +126,12 @@ function convert(reader: Reader, node: ParsedNode | null, depth: number): Locate
   const nothing: LocatedValue = { kind: 'scalar', value: null, span };
   reader.count += 1;
   if (depth > depthMax || reader.count > valuesMax) {
-    if (reader.count <= valuesMax + 1) reader.report(span, 'this is nested too deep, or repeats too much');
+    if (reader.count <= valuesMax + 1) reader.report(span, 'too deeply nested, or too much repetition');
     return nothing;
   }
   if (isAlias(node)) {
     const target = node.resolve(reader.document) as ParsedNode | undefined;
-    if (target === undefined) reader.report(span, `nothing is named \`${node.source}\``);
+    if (target === undefined) reader.report(span, `there is no anchor \`${node.source}\``);
     return convert(reader, target ?? null, depth + 1);
   }
   if (isMap(node)) return { kind: 'map', entries: convertEntries(reader, node, depth), span };
@@ -165,7 +165,7 @@ function scalarValue(reader: Reader, node: Scalar, span: Span): null | boolean |
   if (typeof value === 'number') {
     const text = node.source ?? String(value);
     if (!jsonNumber.test(text)) {
-      reader.report(span, `\`${text}\` is not a number as JSON writes it`, 'quote it if it is meant as text');
+      reader.report(span, `\`${text}\` is not a JSON number`, 'put it in quotes if it is text');
       return 0;
     }
     const fault = numberFault(text);
@@ -177,7 +177,7 @@ function scalarValue(reader: Reader, node: Scalar, span: Span): null | boolean |
 
 /** The library's message, in the style of the project's messages. */
 function describeFault({ code, message }: YAMLError): string {
-  if (code === 'MULTIPLE_DOCS') return 'a file holds one document';
+  if (code === 'MULTIPLE_DOCS') return 'a file must have one document';
   return (message.charAt(0).toLowerCase() + message.slice(1)).replace(/\.$/, '');
 }
 

@@ -42,7 +42,7 @@ describe('writ audit verify', () => {
     expect(await run('audit', 'verify')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^✓ records 1 to 3 are as they were written\n {2}the last has hash [0-9a-f]{64}\n {2}all else is as the service left it\n$/,
+        /^✓ records 1 to 3 are unchanged\n {2}the last has hash [0-9a-f]{64}\n {2}everything else is as the service left it\n$/,
       ),
       stderr: '',
     });
@@ -149,7 +149,7 @@ describe('writ audit verify', () => {
       run('audit', 'verify', '--checkpoint', `${file}.absent`),
       writ(['audit', 'verify', '--data', join(data, 'elsewhere')]),
     ]);
-    expect(none).toMatchObject({ code: 2, stderr: `error: ${file} holds no checkpoint\n` });
+    expect(none).toMatchObject({ code: 2, stderr: `error: ${file} is not a checkpoint\n` });
     expect(absent).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot read') });
     expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no store at') });
     expect(readdirSync(data)).not.toContain('elsewhere');
@@ -196,7 +196,7 @@ describe('writ audit prune', () => {
       code: 0,
       stdout: '2 records deleted\n',
     });
-    expect((await run('audit', 'verify')).stdout).toContain('records 3 to 4 are as they were written');
+    expect((await run('audit', 'verify')).stdout).toContain('records 3 to 4 are unchanged');
     const { records } = await store.chain.stretch(0, 10);
     expect(records[1]?.entry).toMatchObject({ what: 'records-pruned', who: commandLineUser() });
   });
@@ -236,7 +236,7 @@ describe('writ backup', () => {
     tamper('DELETE FROM requests WHERE sequence = 2');
     expect(await run('backup', join(data, 'backup.db'))).toMatchObject({
       code: 1,
-      stderr: 'error: copied as it is, but record 2: the record is not there\n',
+      stderr: 'error: copied unchanged, but record 2: the record is not there\n',
     });
   });
 });

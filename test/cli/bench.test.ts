@@ -28,7 +28,7 @@ describe('writ bench', () => {
     expect(code).toBe(0);
     expect(masked(stdout)).toMatchInlineSnapshot(`
       "policies/payments: 2 policies, 8 rules, 1 action
-      61 requests, all decided by the definition too, with the same decisions
+      61 requests, all confirmed by the language definition
 
       p50 # #..#
       p90 # #..#
@@ -37,7 +37,7 @@ describe('writ bench', () => {
       throughput # #..#
       ready in # #..#
       kept # of # of text
-      rules tried 8 a decision in the median, p99 8, max 8
+      rules tried 8 per decision (median), p99 8, max 8
       ALLOW 15
       ESCALATE 22
       REAUTH_REQUIRED 7
@@ -99,7 +99,7 @@ risk each_time +1
     });
     expect(stderr).toBe('');
     const text = masked(stdout);
-    expect(text).toContain('rules tried 0 a decision in the median, p99 3, max 3');
+    expect(text).toContain('rules tried 0 per decision (median), p99 3, max 3');
     expect(text).toContain('\na.b 2 # # 3 of 32 ALLOW 1, DENY 1\nc.d (not declared) 1 # # 0 of 0 DENY 1\n');
     expect(text).toContain('p/r7 allow 1 1 1 # #');
     expect(text).toContain('29 rules never tried');
@@ -147,7 +147,7 @@ a.b p/odd no equality, range or literal condition that all must meet
     `);
     expect(text).toContain(`first policies/payments: 2 policies, 8 rules, 1 action
 second FOLDER: 2 policies, 8 rules, 1 action
-${count} requests, all decided`);
+${count} requests, all confirmed`);
     expect(text).toMatch(/\np50 # # # \(#\.\.#\)\n/);
   });
 
@@ -197,7 +197,7 @@ ${count} requests, all decided`);
              bad.jsonl:5:1: a value should stand here
              bad.jsonl:6: the request has no key \`paylod\` (did you mean \`payload\`)
              bad.jsonl:7: \`action_key\` is missing
-             bad.jsonl:8: a request is a JSON object
+             bad.jsonl:8: a request must be a JSON object
              bad.jsonl:9: \`now\` must be a time with an offset (such as \`2026-03-02T10:00:00-05:00\`, no finer than milliseconds)
       "
     `);
@@ -220,12 +220,15 @@ ${count} requests, all decided`);
       code: 2,
       stderr: 'error: cannot read `nowhere.jsonl`: there is no such file\n',
     });
-    expect(noRequest).toMatchObject({ code: 2, stderr: `error: \`${empty}\` has no request\n` });
+    expect(noRequest).toMatchObject({ code: 2, stderr: `error: \`${empty}\` has no requests\n` });
     expect(noPolicies).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('`nowhere` does not exist'),
     });
-    expect(seconds).toMatchObject({ code: 2, stderr: expect.stringContaining('--duration takes seconds') });
+    expect(seconds).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--duration must be a number of seconds'),
+    });
   });
 
   it('shows what is wrong with policies as `writ check` does', async () => {
@@ -261,7 +264,7 @@ function masked(text: string): string {
   const unit = '(?:(?: (?:ns|µs|ms|s|kB|MB|bytes|%)|x|/s)(?!\\w))';
   const lines = text
     // The definition decides as many requests as it can within its time, so the number varies.
-    .replace(/\d+ of them decided by/, 'all decided by')
+    .replace(/, \d+ confirmed by/, ', all confirmed by')
     .replaceAll(new RegExp(`${number}${unit}?\\.\\.${number}${unit}?`, 'g'), '#..#')
     .replaceAll(new RegExp(`(?<![\\w.:-])${number}${unit}`, 'g'), '#')
     .split('\n')

@@ -67,7 +67,7 @@ describe('the command line', () => {
       expect(noId).toMatchObject({ code: 2, stderr: "error: missing required argument 'id'\n" });
       expect(noComment).toMatchObject({
         code: 2,
-        stderr: 'error: say why: --comment TEXT is recorded with your vote\n',
+        stderr: 'error: --comment TEXT is required: the reason, recorded with your vote\n',
       });
     }
   });
@@ -148,7 +148,7 @@ describe('writ test', () => {
     expect(readFileSync(junit, 'utf8')).toContain('<failure');
     expect(filtered).toMatchObject({
       code: 1,
-      stderr: 'no case is called like `nothing is called like this`\n',
+      stderr: 'no case name contains `nothing is called like this`\n',
     });
     expect(uncovered).toMatchObject({ code: 1, stderr: 'coverage is 50 %, less than 90 %\n' });
   });

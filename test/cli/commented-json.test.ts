@@ -50,17 +50,17 @@ test('a text without comments stays strict JSON', () => {
 });
 
 test.each([
-  ['', 'a value is expected'],
-  ['{"a": 1', '`,` or `}` is expected'],
-  ['{"a": 1, "a": 2}', 'the member "a" is there twice'],
-  ['{"a" 1}', '`:` is expected'],
-  ['{a: 1}', 'a value is expected'],
-  ['{"a": tru}', 'a value is expected'],
-  ['{"a": "b\nc"}', 'no JSON value'],
-  ['{"a": 01}', 'no JSON value'],
-  ['{} {}', 'nothing more is expected'],
-  ['{"a": /* never', 'a value is expected'],
-  ['['.repeat(100), 'nested more than 64 deep'],
+  ['', 'expected a value'],
+  ['{"a": 1', 'expected `,` or `}`'],
+  ['{"a": 1, "a": 2}', 'the property "a" appears twice'],
+  ['{"a" 1}', 'expected `:`'],
+  ['{a: 1}', 'expected a value'],
+  ['{"a": tru}', 'expected a value'],
+  ['{"a": "b\nc"}', 'not a JSON value'],
+  ['{"a": 01}', 'not a JSON value'],
+  ['{} {}', 'the file should end here'],
+  ['{"a": /* never', 'expected a value'],
+  ['['.repeat(100), 'nested more than 64 levels deep'],
 ])('%j is refused', (text, why) => {
   expect(() => readCommentedJson(text)).toThrow(why);
   expect(() => writeCommentedJson(text, {})).toThrow(why);

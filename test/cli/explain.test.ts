@@ -67,7 +67,7 @@ true    escalate p/medium (decides)
 what would change it:
   ALLOW if payload.n < 10
 
-what would change it, beside the payload:
+other ways to change it:
   ALLOW once finance (1 person) approves
   ALLOW if agent.risk_tier in ["low", "medium"]
 `);
@@ -166,7 +166,7 @@ false   deny     p/other
     ]);
     expect(missing).toMatchObject({
       code: 2,
-      stderr: 'error: `nowhere.json` is neither the id of a request nor a file\n',
+      stderr: 'error: `nowhere.json` is neither a request id nor a file\n',
     });
     expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('bad.policy:1:') });
   });
@@ -260,7 +260,7 @@ describe('writ explain ID', () => {
       request: { id, action: 'a.b', status: 'rejected', decision: { outcome: 'DENY', by: 'p/budget' } },
       decision: { outcome: 'DENY', by: 'p/budget' },
       unknown: [],
-      notes: [expect.stringContaining('no rule reads more than their presence')],
+      notes: [expect.stringContaining('rules read only whether they are present')],
     });
     expect(shown.changes.map(({ text }: { text: string }) => text)).toContain(
       'ESCALATE if not (payload has pin)',
@@ -275,10 +275,10 @@ describe('writ explain ID', () => {
     expect(ran.stdout).toMatch(/\nALLOW by p\/small\n/);
     const [changed, decided] = notes(ran.stdout);
     expect(changed).toMatch(
-      /^note: these policies \(digest [0-9a-f]{12}\) are not the ones that decided \(digest [0-9a-f]{12}\)$/,
+      /^note: these policies \(digest [0-9a-f]{12}\) differ from those that decided \(digest [0-9a-f]{12}\)$/,
     );
     expect(decided).toBe(
-      'note: the record says ESCALATE by p/medium; what follows is the decision of these policies',
+      'note: the record says ESCALATE by p/medium; the decision of these policies follows',
     );
   });
 
@@ -287,7 +287,7 @@ describe('writ explain ID', () => {
     const ran = await writ(['explain', id, '--data', data, '--policies', policies]);
     expect(ran.code).toBe(0);
     expect(notes(ran.stdout)).toEqual([
-      'note: secrets were withheld from the record, so the payload check cannot be repeated: this is what the record says',
+      'note: the record omits secrets, so the payload cannot be checked again: this is the recorded result',
     ]);
     expect(ran.stdout).toContain('DENY by invalid_payload\n  The payload does not match the declared shape: /pin');
   });

@@ -78,7 +78,7 @@ test('requests are followed as they come, each once, also when the service was a
   child.kill('SIGINT');
   expect(await once(child, 'close')).toEqual([null, 'SIGINT']);
   const wrong = await writ(['requests', '--follow', '--to', '2026-01-01T00:00:00Z'], { env });
-  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--follow has no end')]);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--follow cannot be combined')]);
 });
 
 describe('writ completion', () => {

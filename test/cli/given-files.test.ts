@@ -12,13 +12,12 @@ import { temporaryFolder } from '../service/store/rows.ts';
 
 const request = '{"action_key":"pay.send","payload":{"amount":3}}\n';
 const csv =
-  'this is a CSV export, which does not say on what requests were decided: export JSON Lines instead (`writ audit export`, or the requests as JSON Lines)';
-const list =
-  'this is a JSON list, and requests are one JSON object a line: turn it into lines first (`jq -c .[]`)';
+  'this is a CSV export, which lacks the facts of decisions: export JSON Lines instead (`writ audit export`, or the requests as JSON Lines)';
+const list = 'this is a JSON list; expected one JSON object per line: convert it with `jq -c .[]`';
 const several =
-  'this is JSON over several lines, and requests are one JSON object a line: put each on a line first (`jq -c .`)';
-const policy = 'this is a policy file, and no file of requests';
-const compressed = 'the file is compressed: unpack it first';
+  'this is JSON over several lines; expected one JSON object per line: convert it with `jq -c .`';
+const policy = 'this is a policy file, not a file of requests';
+const compressed = 'the file is compressed: decompress it first';
 
 test.each([
   ['JSON Lines', request.repeat(2), null],
@@ -49,7 +48,7 @@ test.each([
 test('lines that are no requests are named by file, line and place', () => {
   const of = (text: string) => readRequestLines(Buffer.from(text), 'log.jsonl').mistakes;
   expect(of(request.slice(0, 22))).toEqual(['log.jsonl:1:15: the string has no end']);
-  expect(of(`${request}\n"text"\n`)).toEqual(['log.jsonl:3: a request is a JSON object']);
+  expect(of(`${request}\n"text"\n`)).toEqual(['log.jsonl:3: a request must be a JSON object']);
   expect(of('{"wrong":1}')).toEqual([
     'log.jsonl:1: `action_key` is missing',
     expect.stringContaining('log.jsonl:1: the request has no key `wrong`'),
@@ -60,7 +59,7 @@ test.each([
   ['a CSV export', 'request_id,created_at\r\n', `cannot read the request: ${csv}`],
   ['a policy file', 'policy p on a.b { allow }', `cannot read the request: ${policy}`],
   ['nothing', '\n', 'the request is empty: give a request as a JSON object'],
-  ['two lines', request.repeat(2), 'the request is 2 lines: give one of them (`sed -n 1p`)'],
+  ['two lines', request.repeat(2), 'the request has 2 lines: select one (`sed -n 1p`)'],
   ['a list', `[${request}]`, 'the request must be a JSON object'],
   ['a cut line', request.slice(0, 20), 'the request is not JSON: the string has no end at /action_key'],
 ])('one request is no %s', async (_, content, expected) => {

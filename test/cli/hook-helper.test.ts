@@ -119,7 +119,7 @@ async function serve(): Promise<Helper> {
   child.stderr?.on('data', (part: Buffer) => {
     said += part.toString();
   });
-  await expect.poll(() => said, { timeout: 60_000 }).toContain('listens on');
+  await expect.poll(() => said, { timeout: 60_000 }).toContain('listening on');
   return { socket, keyFile, pid: child.pid ?? 0 };
 }
 
@@ -225,7 +225,7 @@ describe.runIf(isRoot)('as another user', () => {
     expect((await own(helperUser, 0o660)).code).toBe(0);
     expect(await own(agentUser, 0o660)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('belongs to the user of the agent'),
+      stderr: expect.stringContaining("belongs to the agent's user"),
     });
     expect(await own(helperUser, 0o666)).toMatchObject({
       code: 2,
@@ -268,8 +268,10 @@ describe('in this process', () => {
       await expect(listenOnSocket(helper(), join(folder(mode), 's'))).rejects.toThrow(/others can write to/);
     const own = folder(0o755);
     writeFileSync(join(own, 'file'), '');
-    await expect(listenOnSocket(helper(), join(own, 'file'))).rejects.toThrow(/is no socket/);
-    await expect(listenOnSocket(helper(), join(own, 'none', 's'))).rejects.toThrow(/there is no folder/);
+    await expect(listenOnSocket(helper(), join(own, 'file'))).rejects.toThrow(/is not a socket/);
+    await expect(listenOnSocket(helper(), join(own, 'none', 's'))).rejects.toThrow(
+      /the folder .* does not exist/,
+    );
     await listenOnSocket(helper(), join(own, 's'));
     await expect(listenOnSocket(helper(), join(own, 's'))).rejects.toThrow(/another helper/);
   });
@@ -317,10 +319,10 @@ describe('in this process', () => {
   test("the agent's own socket counts for nothing", async () => {
     const path = join(folder(0o755), 's');
     await listenOnSocket(helper(), path);
-    expect(socketFault(path)).toMatch(/belongs to the user of the agent/);
+    expect(socketFault(path)).toMatch(/belongs to the agent's user/);
     expect(socketFault(`${path}-none`)).toMatch(/cannot be reached/);
     writeFileSync(`${path}-file`, '');
-    expect(socketFault(`${path}-file`)).toMatch(/is no socket/);
+    expect(socketFault(`${path}-file`)).toMatch(/is not a socket/);
   });
 });
 
@@ -360,9 +362,9 @@ describe('the command', () => {
     [
       'the key of an agent',
       () => serving(keyFile('writ_x'), '--url', 'http://127.0.0.1:1'),
-      /does not hold the key of an enforcement point/,
+      /does not contain an enforcement point's key/,
     ],
-    ['no address', () => serving(keyFile('writpep_x')), /say with --url/],
+    ['no address', () => serving(keyFile('writpep_x')), /--url is missing/],
   ])('refuses %s', async (_what, ran, why) => {
     const { code, stderr } = await ran();
     expect([code, stderr]).toEqual([2, expect.stringMatching(why)]);

@@ -64,7 +64,7 @@ describe.each(hosts)('%s', (host, path) => {
     const here = place();
     const { code, stdout } = await install(here, [host]);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`asks ${shared().url} before `)]);
-    expect(stdout).toContain('Tried with a tool that does not exist: it was refused');
+    expect(stdout).toContain('Tested with a tool that does not exist: it was refused');
     expect(stdout.split('\n').length).toBeGreaterThan(4);
     const text = readFileSync(join(here.folder, path), 'utf8');
     expect(text).not.toContain(shared().apiKey);
@@ -96,7 +96,7 @@ describe.each(hosts)('%s', (host, path) => {
       const here = place();
       put(here, file, '{"disableAllHooks": true}');
       const { code, stdout } = await install(here, [host]);
-      expect([file, code, stdout]).toEqual([file, 1, expect.stringContaining('does not ask as it should')]);
+      expect([file, code, stdout]).toEqual([file, 1, expect.stringContaining('does not work in')]);
       expect(stdout).toContain('"disableAllHooks": true');
       expect(stdout).not.toContain(' before ');
     }
@@ -108,7 +108,7 @@ describe.each(hosts)('%s', (host, path) => {
       expect([code, stdout]).toEqual([1, expect.stringContaining('it does not work: Not')]);
     }
     const untried = await install(place(), [host], { WRIT_API_KEY: '' });
-    expect([untried.code, untried.stdout]).toEqual([0, expect.stringContaining('Not tried')]);
+    expect([untried.code, untried.stdout]).toEqual([0, expect.stringContaining('Not tested')]);
     const gone = await install(place(), [host, '--socket', '/no/such/hook.sock']);
     expect([gone.code, gone.stdout]).toEqual([1, expect.stringContaining('cannot be reached')]);
   });
@@ -200,7 +200,7 @@ describe('the settings', () => {
     });
   });
 
-  test('say how long people are waited for, and give the hook longer than that', async () => {
+  test('say how long to wait for people, and give the hook longer than that', async () => {
     const shown = async (...args: readonly string[]) => {
       const { code, stdout } = await install(place(), [...args, '--dry-run']);
       return code === 0 ? JSON.parse(stdout).hooks : code;

@@ -89,7 +89,7 @@ describe('what it asks on a terminal', () => {
     const answers = await answersOf({ directory: 'rules' }, packs, rest);
     expect(answers).toEqual({ pack: 'mail', directory: 'rules', domain: 'acme.org' });
     expect(shown.join('')).toContain('did you mean mail?');
-    expect(shown.join('')).toContain('"ACME" is no domain');
+    expect(shown.join('')).toContain('"ACME" is not a domain');
     expect(shown.join('')).not.toContain('Which directory');
   });
 
@@ -115,7 +115,7 @@ it('writes the domain that it is given, and the policies and tests still hold', 
   expect(await writ(['test', 'rules'], { cwd })).toMatchObject({ code: 0, stderr: '' });
   expect(await writ(['init', 'other', '--domain', 'no domain'], { cwd })).toMatchObject({
     code: 2,
-    stderr: 'error: --domain "no domain" is no domain: write one such as acme.org, in lower case\n',
+    stderr: 'error: --domain "no domain" is not a domain: use one such as acme.org, in lower case\n',
   });
   expect(readdirSync(cwd)).toEqual(['rules']);
 });

@@ -70,7 +70,7 @@ describe('matrixOf', () => {
 
   it('says what nothing can allow, and why', () => {
     expect(rows().map(({ action, closed }) => [action, closed])).toEqual([
-      ['doc.drop', 'careful/dropping denies it without condition'],
+      ['doc.drop', 'careful/dropping always denies it'],
       ['doc.read', null],
       ['doc.write', null],
       ['x|y.z', 'no rule allows it'],
@@ -87,10 +87,10 @@ doc.write  careful  ○ key (reauth)    ○ risky
            changes  ○ own (approval)            ○ foreign +20 (shadow)
 x|y.z               no rule
 
-● always  ○ under a condition  (approval), (reauth): grants after that  (shadow): recorded, never enforced
+● always  ○ conditional  (approval), (reauth): required before the grant  (shadow): recorded, never enforced
 
-nothing can allow:
-  doc.drop: careful/dropping denies it without condition
+never allowed:
+  doc.drop: careful/dropping always denies it
   x|y.z: no rule allows it
 `);
     expect(matrixToMarkdown(rows())).toContain(

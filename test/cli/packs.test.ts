@@ -55,7 +55,7 @@ it('names the packs where there is none of that name', async () => {
     stderr: 'error: there is no pack `devop`: did you mean `devops`?\n',
   });
   expect(far.stderr).toBe(
-    `error: there is no pack \`../packs\`: there are ${packs
+    `error: there is no pack \`../packs\`: choose one of ${packs
       .map((pack) => pack.name)
       .toSorted()
       .join(', ')}\n`,

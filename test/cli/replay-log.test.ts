@@ -80,12 +80,12 @@ describe('writ replay', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain(`${asked} requests, 2026-`);
     expect(stdout).toContain(', in order, by ');
-    expect(stdout).toContain('\nevery request is decided as before\n');
+    expect(stdout).toContain('\nevery decision is the same as before\n');
     expect(stdout).toMatch(/ {2}before \\ now +ALLOW +ESCALATE +REAUTH +DENY\n/);
     expect(stdout).toMatch(
       / {2}finance +\d+ +\d+ +[\d.]+ -> [\d.]+ +\d+ -> \d+ +\d+ -> \d+ +[\d.]+ -> [\d.]+ h\n/,
     );
-    expect(stdout).toContain('3 minutes a vote are assumed');
+    expect(stdout).toContain('assumed: 3 minutes per vote');
   });
 
   it('says the same of a store and of its export, and counts every request', async () => {
@@ -112,9 +112,9 @@ describe('writ replay', () => {
     const { changed, log } = await setUp();
     const csv = join(temporaryFolder(), 'changed.csv');
     const { stdout, stderr } = await replay(log, '--policies', changed, '--csv', csv);
-    expect(stderr).toBe(`requests that change are in ${csv}\n`);
+    expect(stderr).toBe(`changed requests are in ${csv}\n`);
     const [, outcomes = '', askedOthers = ''] =
-      /(\d+) requests? decided otherwise, (\d+) for which other people are asked/.exec(stdout) ?? [];
+      /(\d+) requests? decided differently, (\d+) with other approvers/.exec(stdout) ?? [];
     const [names, ...rows] = readFileSync(csv, 'utf8').trimEnd().split('\r\n');
     expect(names).toBe(
       'request_id,at,agent_id,agent,action,before,before_by,before_asks,now,now_by,now_asks,finding,incomplete_meters',
@@ -137,7 +137,7 @@ describe('writ replay', () => {
     expect(code).toBe(1);
     expect(stdout).toContain(`${asked - 1} requests`);
     expect(stderr).toMatch(new RegExp(`^error: ${broken}:${place + 1}: `));
-    expect(stderr).toContain('error: 1 could not be read, and are not in the figures\n');
+    expect(stderr).toContain('error: 1 unreadable, not in the figures\n');
   });
 
   it('files each request under the finding of the comparison that it meets', async () => {
@@ -159,7 +159,7 @@ describe('writ replay', () => {
     const filed = readFileSync(csv, 'utf8').trimEnd().split('\r\n').slice(1);
     expect(filed.every((row) => /,\d+,$/.test(row))).toBe(true);
     const text = await run('--against', same);
-    expect(text.stdout).toMatch(/what changes from .*same\.policy, and the requests that meet it: /);
+    expect(text.stdout).toMatch(/changes from .*same\.policy, with their requests: /);
     expect(text.stdout).toMatch(
       /1\. 🔓 ESCALATE → ALLOW[\s\S]* in the log \d+ requests? of [12] agents?\n {3}people: finance \d+ fewer, \d+ → 0, a day [\d.]+ → 0, on the worst \d+ → 0, in the busiest hour \d+ → 0\n/,
     );
@@ -194,7 +194,7 @@ describe('writ replay', () => {
     writeFileSync(others, mixed.join('\n'));
     const some = await run(others);
     expect(some.stdout).toMatch(/! HEAD decided \d+ requests of the log, and other policies \d+\n/);
-    expect(some.stdout).toMatch(/\d+ requests? decided otherwise without a finding\n/);
+    expect(some.stdout).toMatch(/\d+ requests? decided differently without a finding\n/);
   });
 
   it('says why nothing is compared, and refuses policies that are not there or have errors', async () => {
@@ -206,7 +206,7 @@ describe('writ replay', () => {
       no_diff_reason:
         'there are no policies of HEAD at this path: name the policies that decided it with --against',
     });
-    expect((await run()).stdout).toContain('! not compared, as there are no policies of HEAD at this path');
+    expect((await run()).stdout).toContain('! not compared: there are no policies of HEAD at this path');
     expect(await run('--against', 'no-such-thing')).toMatchObject({ code: 2 });
     const broken = join(temporaryFolder(), 'broken.policy');
     writeFileSync(broken, 'nonsense');
@@ -219,7 +219,7 @@ describe('writ replay', () => {
   it('takes the last days alone, and a store of which nothing is left', async () => {
     const { data, asked, same } = await setUp();
     const none = await replay('--policies', same, '--data', data, '--since', '2100-01-01');
-    expect(none).toMatchObject({ code: 0, stdout: 'the log has no request\n' });
+    expect(none).toMatchObject({ code: 0, stdout: 'the log has no requests\n' });
     const all = await replay('--policies', same, '--data', data, '--since', '2000-01-01', '--json');
     expect(JSON.parse(all.stdout)).toMatchObject({
       requests: asked,
@@ -231,7 +231,7 @@ describe('writ replay', () => {
     const { data, same, log } = await setUp();
     expect(await replay('--policies', same, '--since', 'soon')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--since takes a time ago (90d, 12h, 2w)'),
+      stderr: expect.stringContaining('--since must be a duration (90d, 12h, 2w)'),
     });
     expect(await replay(log, '--data', data)).toMatchObject({
       code: 2,
@@ -329,7 +329,7 @@ describe('an export of requests', () => {
       .find((line) => line.includes('"kind":"event"'));
     expect(await writ(['decide', '--policies', same], { stdin: event ?? '' })).toMatchObject({
       code: 2,
-      stderr: 'error: the request is a record of something else than a request\n',
+      stderr: 'error: the request is not the record of a request\n',
     });
   });
 });
@@ -359,12 +359,12 @@ describe('writ test --requests', () => {
     writeFileSync(empty, '');
     expect(await writ(['test', same, '--requests', empty])).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('holds no recorded request'),
+      stdout: expect.stringContaining('has no recorded request'),
     });
     writeFileSync(empty, `${readFileSync(log, 'utf8')}{"sequence":\n`);
     expect(await writ(['test', same, '--requests', empty])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('1 could not be read'),
+      stderr: expect.stringContaining('1 unreadable'),
     });
     expect(await writ(['test', same, '--requests', log, '--coverage-min', '3'])).toMatchObject({
       code: 2,

@@ -83,12 +83,12 @@ describe('writ audit replay', () => {
     const { ids, run } = await recordPayloads({ n: 1 }, { n: 13 }, { n: 99 }, { n: 'x' }, {});
     expect(await run(ids[1]!)).toMatchObject({
       code: 0,
-      stdout: '✓ 1 decided the same again, 0 otherwise\n',
+      stdout: '✓ 1 decided the same again, 0 differently\n',
       stderr: '',
     });
     expect(await run('--all')).toMatchObject({
       code: 0,
-      stdout: '✓ 5 decided the same again, 0 otherwise\n',
+      stdout: '✓ 5 decided the same again, 0 differently\n',
     });
   });
 
@@ -113,7 +113,7 @@ describe('writ audit replay', () => {
     // A single request is read as the service reads it, which refuses a record that it did not write.
     expect(one).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('writ audit verify') });
     expect(text.stdout).toBe(
-      `✗ ${ids[1]} (a.b)\n    decision.outcome: recorded "ALLOW", now "DENY"\n✗ 1 decided the same again, 1 otherwise\n`,
+      `✗ ${ids[1]} (a.b)\n    decision.outcome: recorded "ALLOW", now "DENY"\n✗ 1 decided the same again, 1 differently\n`,
     );
     expect(JSON.parse(json.stdout)).toMatchObject({
       different: 1,
@@ -132,7 +132,7 @@ describe('writ audit replay', () => {
     writeFileSync(policyFile, policyText.replace('< 50', '< 60'));
     expect(await run(ids[0]!)).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('1 was decided by other policies than these'),
+      stdout: expect.stringContaining('1 was decided by other policies'),
     });
     expect(await run('--all')).toMatchObject({ code: 1, stdout: expect.stringContaining('2 were decided') });
     writeFileSync(policyFile, `# a comment is no other policy\n${policyText}`);
@@ -165,8 +165,8 @@ policy p on a.* { allow small when grades[payload.n].name == "low" and grades[pa
         '    grades[payload.n].name: recorded "unknown", now "low"',
         '    grades[payload.n].open: recorded "unknown", now false',
         '    payload.n in grades: recorded false, now true',
-        '✗ 0 decided the same again, 0 otherwise',
-        '  3 were decided by other policies than these',
+        '✗ 0 decided the same again, 0 differently',
+        '  3 were decided by other policies',
         '',
       ].join('\n'),
     );
@@ -194,9 +194,7 @@ policy p on a.* { allow small when grades[payload.n].name == "low" and grades[pa
       code: 0,
       stdout: expect.stringMatching(/\n {2}recorded under Unicode \S+, now 9\.9\n$/),
     });
-    expect((await later('explain', ids[0]!)).stdout).toMatch(
-      /^note: it was decided under Unicode \S+, now 9\.9$/m,
-    );
+    expect((await later('explain', ids[0]!)).stdout).toMatch(/^note: decided under Unicode \S+, now 9\.9$/m);
   });
 
   it('takes one id or --all, of a request that is there', async () => {

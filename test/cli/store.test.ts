@@ -51,14 +51,14 @@ test('the records of a running service move into a database, and its budgets wit
   const { code, stdout, stderr } = await copying;
   expect({ code, stderr }).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining('stop it, and the rest'),
+    stderr: expect.stringContaining('stop it to copy the rest'),
   });
   expect(JSON.parse(stdout)).toMatchObject({ ok: true, hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
   const next = await start({ WRIT_STORE: url });
   expect(await pay(11, next.url)).toBe('DENY');
   expect(await pay(10, next.url)).toBe('ALLOW');
   const verified = await writ(['audit', 'verify', '--data', data, '--store', url]);
-  expect(verified.stdout).toContain('are as they were written');
+  expect(verified.stdout).toContain('are unchanged');
   await expect(start()).rejects.toThrow('the records have moved to postgres://');
   expect((await writ(['agent', 'list', '--data', data])).stderr).toContain('the records have moved to');
 });
@@ -76,7 +76,7 @@ test('a backup that was put back stops all until somebody has looked', async () 
   const restored = await store('restored');
   expect(restored).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('the kill switch is on for all'),
+    stdout: expect.stringContaining('the kill switch is on for everything'),
   });
   const next = await start();
   expect(await pay(1, next.url)).toBe('urn:writ:error:stopped');

@@ -24,7 +24,7 @@ describe('writ test', () => {
     const cwd = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });
     expect(await writ(['test', 'a.policy'], { cwd })).toMatchObject({
       code: 2,
-      stderr: 'error: a.policy is a policy file: name its folder, or the *.test.yaml file beside it\n',
+      stderr: 'error: a.policy is a policy file: name its folder or its *.test.yaml file\n',
     });
   });
 });
@@ -45,7 +45,7 @@ describe('writ test --coverage-min', () => {
     );
     expect(wrong).toMatchObject({
       code: 2,
-      stderr: 'error: --coverage-min takes a number from 0 to 100\n',
+      stderr: 'error: --coverage-min must be a number from 0 to 100\n',
     });
   });
 });
@@ -77,7 +77,7 @@ describe('writ test --mutate', () => {
   it('tries none while a test fails', async () => {
     const folder = createFolder({ 'a.policy': policy, 'a.test.yaml': tests.replace('ALLOW', 'DENY') });
     const failed = await writ(['test', '--mutate-min', '10'], { cwd: folder });
-    expect(failed).toMatchObject({ code: 1, stderr: 'mutants are tried once every test passes\n' });
+    expect(failed).toMatchObject({ code: 1, stderr: 'mutants are tried only when every test passes\n' });
   });
 });
 
@@ -94,7 +94,7 @@ describe('writ test of nothing', () => {
     expect(alone).toEqual({ code: 1, stdout: '', stderr: `no *.test.yaml under ${empty}\n` });
     expect(beside).toMatchObject({ code: 1, stderr: `no *.test.yaml under ${empty}\n` });
     expect(beside.stdout).toContain('1 passed');
-    expect(noCase).toMatchObject({ code: 1, stderr: 'the test files hold no case\n' });
+    expect(noCase).toMatchObject({ code: 1, stderr: 'the test files have no cases\n' });
   });
 });
 
@@ -142,6 +142,6 @@ describe('writ test --watch', () => {
     child.kill('SIGINT');
     expect(await ended).toBe(0);
     const json = await writ(['test', '--watch', '--json'], { cwd: folder });
-    expect(json).toMatchObject({ code: 2, stderr: expect.stringContaining('--watch is for people') });
+    expect(json).toMatchObject({ code: 2, stderr: expect.stringContaining('--watch cannot be combined') });
   });
 });

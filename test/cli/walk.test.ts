@@ -44,7 +44,7 @@ describe('a walk through a decision', () => {
     const cwd = createFolder({ 'policies/a.policy': text });
     const stdin = JSON.stringify({ action: 'a.b', payload: { n: 1 } });
     const { stdout } = await writ(['explain', '-', '--step'], { cwd, stdin });
-    expect(stdout).toContain('→ It is unknown, so it grants nothing: an `allow` has to be true.');
+    expect(stdout).toContain('→ It is unknown, so it grants nothing: an `allow` must be true.');
     expect(stdout).toContain('→ It is unknown, so the request is refused: a guard acts unless it is false.');
     expect(stdout).toContain('\nDENY by p/marked');
   });

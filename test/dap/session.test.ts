@@ -84,7 +84,7 @@ describe('a request', () => {
       seen.push(await debug.frames());
     }
     expect(seen).toEqual([
-      ['The gate opens: `pay.send` is declared, and the payload is of its shape.', '1: request pay.send'],
+      ['The gate opens: `pay.send` is declared, and the payload matches its shape.', '1: request pay.send'],
       ['11: allow paying/small', '1: request pay.send'],
       ['12: payload.amount <= 100 and payload.to == "Acme"', '11: allow paying/small', '1: request pay.send'],
       [
@@ -126,7 +126,7 @@ describe('a request', () => {
       'Agent',
       'Request',
       'Meters',
-      'Not known',
+      'Unknown',
     ]);
     const inside = async (name: string): Promise<Got> => {
       const { variablesReference } = scopes.find((one: Got) => one.name === name);
@@ -145,7 +145,7 @@ describe('a request', () => {
     expect(JSON.stringify(payload)).not.toContain('a-secret-value');
     const tags = (await debug.ask('variables', { variablesReference: payload[3].variablesReference })).body;
     expect(tags.variables).toMatchObject([{ name: '0', value: '"x"' }]);
-    expect(await inside('Not known')).toMatchObject([{ name: 'agent.risk_tier' }]);
+    expect(await inside('Unknown')).toMatchObject([{ name: 'agent.risk_tier' }]);
   });
 
   it('has expressions evaluated in it', async () => {
@@ -239,15 +239,11 @@ describe('a case of a test file', () => {
 
 describe('a launch that cannot be', () => {
   it.each([
-    ['nothing to debug', {}, 'say what to debug'],
+    ['nothing to debug', {}, 'the launch needs a target'],
     ['a file that is not there', { decide: 'no.json' }, 'there is no file'],
     ['no request', { decide: 'policies/pay.policy' }, 'this is a policy file'],
     ['an action that is not declared', { decide: { action: 'pay.sent', payload: {} } }, null],
-    [
-      'several cases',
-      { test: 'policies/pay.test.yaml' },
-      'say which `case` to debug: there are `a small one`',
-    ],
+    ['several cases', { test: 'policies/pay.test.yaml' }, 'name the `case` to debug, one of `a small one`'],
     ['a misspelt case', { test: 'policies/pay.test.yaml', case: 'a deer one' }, 'did you mean `a dear one`?'],
     ['policies that are not there', { decide: 'request.json', policies: 'elsewhere' }, 'does not exist'],
   ])('for %s says so', async (_, given, said) => {

@@ -21,7 +21,7 @@ function table(): string {
     return `| \`${name}\` | ${words} | ${roles.map((role) => cells[operations[name][role]]).join(' | ')} |`;
   });
   return [
-    `| operation | what it is | ${roles.join(' | ')} |`,
+    `| operation | description | ${roles.join(' | ')} |`,
     `|---|---|${roles.map(() => '---|').join('')}`,
     ...rows,
     '',

@@ -119,7 +119,7 @@ describe('writ verify-bundle', () => {
       await writeBundle({ texts: wider, program, madeMs, commit: null }, null),
     );
     const { code, stderr } = await verify('other.writ');
-    expect([code, stderr]).toEqual([1, 'other.writ: its program is not what its texts compile to\n']);
+    expect([code, stderr]).toEqual([1, 'other.writ: its program does not match its sources\n']);
   });
 
   test('compares what it says of its policies, too', async () => {
@@ -141,7 +141,7 @@ describe('writ verify-bundle', () => {
     [['verify-bundle', 'a.policy'], 1, /no bundle of policies/],
     [['verify-bundle', 'nowhere.writ'], 2, /cannot read nowhere\.writ/],
     [['build', 'a.policy', '-o', 'nowhere/b.writ'], 2, /cannot write nowhere/],
-    [['build', 'a.policy', '-o', 'b.writ', '--sign', 'vendors.txt'], 2, /no private Ed25519 key/],
+    [['build', 'a.policy', '-o', 'b.writ', '--sign', 'vendors.txt'], 2, /is not a private Ed25519 key/],
     [['build', 'vendors.txt', '-o', 'b.writ'], 1, /./],
     [['build', '.'], 2, /--output/],
   ])('says what is wrong: %j', async (args, expected, message) => {
@@ -217,7 +217,7 @@ describe('commands take a bundle where they take policies', () => {
   test('none is fixed: `check --fix` says so', async () => {
     expect(await run('check', 'plain.writ', '--fix')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('a bundle is made anew'),
+      stderr: expect.stringContaining('a bundle cannot be fixed'),
     });
   });
 });

@@ -72,7 +72,7 @@ describe('policies in a program', () => {
 
   test.each([
     [{ ...question, action: 3 }, /key of an action/],
-    [{ ...question, payload: [] }, /is an object/],
+    [{ ...question, payload: [] }, /must be an object/],
     [{ ...question, meters: { spent: 'much' } }, /the reading of `spent`/],
   ])('refuse what is no question: %j', async (wrong, message) => {
     const policies = await loadPolicies(place);

@@ -48,7 +48,7 @@ test('Emacs with dap-mode', { timeout }, async () => {
   const line = `${stdout}\n${stderr}`.split('\n').find((one) => one.startsWith('{'));
   expect(JSON.parse(line ?? stderr)).toEqual({
     // The gate has no place in a file.
-    entry: { name: 'The gate opens: `pay.send` is declared, and the payload is of its shape.', line: 0 },
+    entry: { name: 'The gate opens: `pay.send` is declared, and the payload matches its shape.', line: 0 },
     breakpoint: { name: 'payload.amount > 50 USD and payload.to == "bob"', line: 8 },
     in: { name: 'payload.amount > 50 USD', line: 8 },
     value: '120 USD',

@@ -124,7 +124,7 @@ test('Neovim', { timeout }, async () => {
   expect(got.answers).toEqual(expected);
   expect(got.own).toMatchObject({
     ...own,
-    lenses: expect.arrayContaining(['proved for all requests', 'hide what changes since HEAD']),
+    lenses: expect.arrayContaining(['proved for all requests', 'hide changes since HEAD']),
   });
   expect(`${got.own.text}\n`).toBe(canonical);
 });

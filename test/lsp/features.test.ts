@@ -159,9 +159,9 @@ describe('names', () => {
     const rename = (newName: string) => editor.at('textDocument/rename', file, position, { newName });
     const { changes } = await rename('treasury');
     expect(Object.keys(changes)).toHaveLength(2);
-    await expect(rename('vendors')).rejects.toThrow('`vendors` is declared already');
-    await expect(rename('Big')).rejects.toThrow('small letter');
-    await expect(rename('policy')).rejects.toThrow('word of the language');
+    await expect(rename('vendors')).rejects.toThrow('`vendors` is already declared');
+    await expect(rename('Big')).rejects.toThrow('lower-case letter');
+    await expect(rename('policy')).rejects.toThrow('is a keyword');
     await expect(rename('payload')).rejects.toThrow('every request');
   });
 

@@ -28,9 +28,11 @@ describe('with a service', () => {
   };
 
   test('a rule tells how often it has decided, a policy how often in the last day', async () => {
-    expect(await hover('allow mo|st')).toMatch(/Decided 2 times, held 2 times since \d{4}-.*, last \d{4}-/);
-    expect(await hover('deny o|ne')).toContain('Decided once, held once');
-    expect(await hover('reauth ano|ther')).toContain('Decided 0 times, held 0 times');
+    expect(await hover('allow mo|st')).toMatch(
+      /Decided 2 times, matched 2 times since \d{4}-.*, last \d{4}-/,
+    );
+    expect(await hover('deny o|ne')).toContain('Decided once, matched once');
+    expect(await hover('reauth ano|ther')).toContain('Decided 0 times, matched 0 times');
     expect(await hover('policy de|mo')).toContain('Decided 3 times in the last day');
   });
 
@@ -47,7 +49,7 @@ describe('with a service', () => {
     expect(editor.messages.at(-1)).toBe(text);
     const unknown = { command, arguments: [args[0], 'other'] };
     await expect(editor.ask('workspace/executeCommand', unknown)).rejects.toThrow(
-      'has decided no request yet',
+      'has not decided a request yet',
     );
   });
 });

@@ -182,7 +182,7 @@ describe('mistakes in a test file', () => {
     [
       'an unknown fact',
       one('agent: { tier: low }'),
-      '4:14 `agent` has no key `tier` (it may be `id`, `name`, `risk_tier`, `control_owner` or `tags`)',
+      '4:14 `agent` has no key `tier` (use `id`, `name`, `risk_tier`, `control_owner` or `tags`)',
     ],
     [
       'a wrong tier',
@@ -203,12 +203,12 @@ describe('mistakes in a test file', () => {
     [
       'a number that JSON does not know',
       one('payload: { a: 0x10 }'),
-      '4:19 `0x10` is not a number as JSON writes it (quote it if it is meant as text)',
+      '4:19 `0x10` is not a JSON number (put it in quotes if it is text)',
     ],
     [
       'infinity',
       one('payload: { a: .inf }'),
-      '4:19 `.inf` is not a number as JSON writes it (quote it if it is meant as text)',
+      '4:19 `.inf` is not a JSON number (put it in quotes if it is text)',
     ],
     ['a key that is no text', one('payload: { 1: a }'), '4:16 a key must be text (write it in quotes)'],
     [
@@ -240,23 +240,19 @@ describe('mistakes in a test file', () => {
     [
       'a path that leads nowhere',
       one('set: { paylod.a: 1 }'),
-      '4:12 no fact is called `paylod` (did you mean `payload`)',
+      '4:12 there is no fact `paylod` (did you mean `payload`)',
     ],
     [
       'a path through a text',
       `${one('payload: { a: x }')}    set: { payload.a.b: 1 }\n`,
-      '6:12 `payload` cannot be changed at `b` (it has no such place)',
+      '6:12 `payload` cannot be changed at `b` (there is no such place)',
     ],
     [
       'an index far behind the end',
       `${one('payload: { a: [1] }')}    set: { payload.a.2: 1 }\n`,
-      '6:12 `payload` cannot be changed at `2` (it has no such place)',
+      '6:12 `payload` cannot be changed at `2` (there is no such place)',
     ],
-    [
-      'to take away what is not there',
-      one('unset: [payload.a]'),
-      '4:13 there is no `payload.a` to take away',
-    ],
+    ['to take away what is not there', one('unset: [payload.a]'), '4:13 there is no `payload.a` to remove'],
     ['to take away the payload', one('unset: [payload]'), '4:13 `payload` is part of every request'],
     [
       'an unknown payload',
@@ -266,7 +262,7 @@ describe('mistakes in a test file', () => {
     [
       'an unknown time',
       one('unknown: [now]'),
-      '4:15 `now` is never unknown (attributes of `agent` and `request`, and meters, may be unknown)',
+      '4:15 `now` is never unknown (only attributes of `agent` and `request`, and meters, can be unknown)',
     ],
     [
       'an unknown attribute that is none',
@@ -276,16 +272,12 @@ describe('mistakes in a test file', () => {
     [
       'no expectation',
       'tests: [{ name: t, action: a.b }]',
-      '1:9 nothing is expected of this (write `expect:` with a decision)',
+      '1:9 there is no expectation (add `expect:` with a decision)',
     ],
-    ['no action', 'tests: [{ name: t, expect: ALLOW }]', '1:9 a test names its `action`'],
-    ['no name', 'tests: [{ action: a.b, expect: ALLOW }]', '1:9 a test has a `name`'],
-    ['no tests', 'defaults: {}', '1:1 a test file has a list of `tests`'],
-    [
-      'no cases',
-      'tests: [{ name: t, action: a.b, cases: [] }]',
-      '1:40 `cases` must be a list that is not empty',
-    ],
+    ['no action', 'tests: [{ name: t, expect: ALLOW }]', '1:9 a test needs an `action`'],
+    ['no name', 'tests: [{ action: a.b, expect: ALLOW }]', '1:9 a test needs a `name`'],
+    ['no tests', 'defaults: {}', '1:1 a test file needs a list of `tests`'],
+    ['no cases', 'tests: [{ name: t, action: a.b, cases: [] }]', '1:40 `cases` must be a non-empty list'],
     [
       'a wrong decision',
       'tests: [{ name: t, action: a.b, expect: ALOW }]',
@@ -299,7 +291,7 @@ describe('mistakes in a test file', () => {
     [
       'an expectation of nothing',
       'tests: [{ name: t, action: a.b, expect: {} }]',
-      '1:41 `expect` names nothing to compare',
+      '1:41 `expect` has nothing to compare',
     ],
     [
       'a risk beyond 100',
@@ -312,7 +304,7 @@ describe('mistakes in a test file', () => {
       '1:51 `/(/` is not a regular expression',
     ],
     ['the same key twice', 'defaults: {}\ndefaults: {}\ntests: []', '2:1 map keys must be unique'],
-    ['two documents', 'tests: []\n---\ntests: []', '2:1 a file holds one document'],
+    ['two documents', 'tests: []\n---\ntests: []', '2:1 a file must have one document'],
     ['an empty file', '', '1:1 the file is empty'],
     ['a list', '[]', '1:1 a test file must be a mapping'],
   ])('%s', (_name, text, mistake) => {
@@ -331,13 +323,13 @@ tests:
 
   it('include too deep nesting and aliases that multiply', () => {
     const deep = `${'['.repeat(70)}${']'.repeat(70)}`;
-    expect(mistakesOf(one(`payload: { a: ${deep} }`))[0]).toContain('nested too deep');
+    expect(mistakesOf(one(`payload: { a: ${deep} }`))[0]).toContain('too deeply nested');
     const lines = Array.from(
       { length: 8 },
       (_, n) => `    k${n}: &k${n} [${`*k${n - 1},`.repeat(n === 0 ? 0 : 10)}1]`,
     );
     expect(mistakesOf(`defaults:\n  payload:\n${lines.join('\n')}\ntests: []`)[0]).toContain(
-      'repeats too much',
+      'too much repetition',
     );
   });
 });

@@ -82,34 +82,30 @@ it('fails where a step comes out otherwise, and reads each agent by its own', as
 });
 
 test.each([
-  [
-    'a reading',
-    '      - { meters: { spent: 1 }, expect: ALLOW }\n',
-    'a sequence counts its meters by itself',
-  ],
+  ['a reading', '      - { meters: { spent: 1 }, expect: ALLOW }\n', 'a sequence counts its own meters'],
   [
     'a reading that is set',
     '      - { set: { meters.spent: 1 }, expect: ALLOW }\n',
-    'a sequence counts its meters by itself',
+    'a sequence counts its own meters',
   ],
   [
     'a reading that is unknown',
     '      - { unknown: [meters.spent], expect: ALLOW }\n',
-    'a sequence counts its meters by itself',
+    'a sequence counts its own meters',
   ],
   [
     'a time',
     '      - { now: "2026-03-02T10:00:00Z", expect: ALLOW }\n',
-    'the time of a step comes from `after`',
+    'the time of a step is given with `after`',
   ],
-  ['nothing but time', '      - after: 1h\n', 'nothing is asked in this sequence'],
+  ['nothing but time', '      - after: 1h\n', 'this sequence has no request'],
   ['no duration', '      - { after: soon, expect: ALLOW }\n', '`after` must be a duration such as `15m`'],
   [
     'an unknown answer',
     '      - { then: approve, expect: ESCALATE }\n',
     '`then` must be `approved` or `rejected`',
   ],
-  ['no expectation', '      - { payload: { n: 1 } }\n', 'nothing is expected of this'],
+  ['no expectation', '      - { payload: { n: 1 } }\n', 'there is no expectation'],
 ])('a step with %s is a mistake of the file', async (_, sequence, message) => {
   expect(told(await run(sequence)).map((line) => line.replace(/^error\[\S+\]: |^error: /, ''))).toEqual([
     message,
@@ -118,9 +114,7 @@ test.each([
 
 it('takes no reading and no cases beside it, and passes over the readings of the defaults', async () => {
   const one = step(20, 'ALLOW');
-  expect(told(await run(one, '    meters: { spent: 1 }\n'))[0]).toContain(
-    'a sequence counts its meters by itself',
-  );
+  expect(told(await run(one, '    meters: { spent: 1 }\n'))[0]).toContain('a sequence counts its own meters');
   expect(told(await run(one, '    cases: [{ expect: ALLOW }]\n'))[0]).toContain('`cases` or a `sequence`');
 });
 
@@ -128,7 +122,7 @@ it('is mistaken about an answer to what does not wait', async () => {
   const { cases } = await run(step(20, 'ALLOW', ', then: approved'));
   expect([cases[0]?.outcome, cases[0]?.mistake]).toEqual([
     'mistaken',
-    expect.stringContaining('answers a request that waits, and this is ALLOW'),
+    expect.stringContaining('answers a pending request, but this one is ALLOW'),
   ]);
 });
 

@@ -106,7 +106,7 @@ function factsOf(line: ExportLine): Facts | null {
  */
 export function listedEntries(line: ListedRequest): readonly LogEntry[] {
   if (line.recorded === undefined)
-    throw new Error('the line does not say on what the request was decided: export the requests again');
+    throw new Error('the line lacks the facts of the decision: export the requests again');
   const { events } = line.recorded;
   if (!Array.isArray(events)) throw new Error('`recorded.events` must be a list');
   const own = listedRequest(line);

@@ -38,7 +38,7 @@ export function requestOf(
   record: unknown,
   mayHoldDigests = true,
 ): LoggedRequest {
-  if (!isRecordText(record)) throw new Error('the record lacks what deciding it again needs');
+  if (!isRecordText(record)) throw new Error('the record lacks facts that are needed to decide it again');
   if (!Number.isSafeInteger(createdAtMs)) throw new Error('the record has no time');
   const { payload, agent, request, satisfied } = record;
   const facts = {

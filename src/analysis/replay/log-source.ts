@@ -40,5 +40,5 @@ export class LogFaults {
 /** The message for an error that occurred while something was read. */
 export function faultText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error instanceof SyntaxError ? `what it holds is not JSON: ${error.message}` : error.message;
+  return error instanceof SyntaxError ? `its contents are not JSON: ${error.message}` : error.message;
 }

@@ -24,22 +24,22 @@ export function otherFileText(bytes: Uint8Array): string | null {
   if (foreign !== null) return foreign;
   const [first = '', second = ''] = linesOf(bytes);
   if (first.startsWith('['))
-    return 'this is a JSON list, and requests are one JSON object a line: turn it into lines first (`jq -c .[]`)';
+    return 'this is a JSON list; expected one JSON object per line: convert it with `jq -c .[]`';
   return first === '{' || (first.startsWith('{') && second.startsWith('"'))
-    ? 'this is JSON over several lines, and requests are one JSON object a line: put each on a line first (`jq -c .`)'
+    ? 'this is JSON over several lines; expected one JSON object per line: convert it with `jq -c .`'
     : null;
 }
 
 /** What is wrong with a file that is not JSON; null when it may be JSON. */
 export function foreignText(bytes: Uint8Array): string | null {
   if (compressed.some((magic) => magic.every((byte, at) => bytes[at] === byte)))
-    return 'the file is compressed: unpack it first';
+    return 'the file is compressed: decompress it first';
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
     return 'the file is in UTF-16: save it as UTF-8';
   const [first = ''] = linesOf(bytes);
   if (csvHead.test(first))
-    return 'this is a CSV export, which does not say on what requests were decided: export JSON Lines instead (`writ audit export`, or the requests as JSON Lines)';
-  return policyText.test(first) ? 'this is a policy file, and no file of requests' : null;
+    return 'this is a CSV export, which lacks the facts of decisions: export JSON Lines instead (`writ audit export`, or the requests as JSON Lines)';
+  return policyText.test(first) ? 'this is a policy file, not a file of requests' : null;
 }
 
 /** The first lines that are not empty. */

@@ -115,7 +115,8 @@ class LineReader {
     const line = isJsonObject(value) ? exportLineOf(value) : null;
     if (line === null) throw new Error(isRequest(value) ? withoutDecision : notExported);
     this.#kind ??= line.kind;
-    if (line.kind !== this.#kind) throw new Error('the line is of another kind of export than the first');
+    if (line.kind !== this.#kind)
+      throw new Error('the line is from another kind of export than the first line');
     if (line.kind === 'record') return this.#readRecord(line);
     if (this.#ids.has(line.line.request_id)) {
       this.#faults.repeated += 1;
@@ -137,15 +138,12 @@ class LineReader {
     // The file may join two exports with some records in common.
     if (id !== null && this.#ids.has(id)) this.#faults.repeated += 1;
     else if (id !== null)
-      throw new Error(
-        `record ${sequence} comes after record ${this.#lastSequence}: sort the lines by their sequence`,
-      );
+      throw new Error(`record ${sequence} follows record ${this.#lastSequence}: sort the lines by sequence`);
     return [];
   }
 }
 
-const notExported =
-  'this is no line of an export of requests, as `writ audit export` or the list of requests makes it';
+const notExported = 'this is not a line of exported requests, from `writ audit export` or the request list';
 
 const withoutDecision =
   'the request has no recorded decision: export requests with `writ audit export`, or compare two sets with `writ bench --compare`';

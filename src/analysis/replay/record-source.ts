@@ -43,7 +43,7 @@ export function sourceInThread(place: RecordsPlace): RecordSource {
     else end(message.code === null ? new Error(message.text) : new StoreError(message.code, message.text));
   });
   thread.on('error', end);
-  thread.on('exit', () => end(new Error('the thread that reads the records has ended')));
+  thread.on('exit', () => end(new Error('the record reader thread has ended')));
   return {
     atOnce: stretchesAhead,
     records: async (after, countMax) => {

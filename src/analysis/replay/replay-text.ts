@@ -20,7 +20,7 @@ export interface RenderedAs {
 
 export function renderReplay(result: ReplayResult, { path, filed, marks }: RenderedAs): string {
   const { period, reading, requests } = result;
-  if (period === null) return 'the log has no request\n';
+  if (period === null) return 'the log has no requests\n';
   const parts = [
     [
       `${many(requests, 'request')}, ${dateText(period.fromMs)} to ${dateText(period.untilMs)}, ${reading}, by ${path}`,
@@ -57,8 +57,8 @@ function matrixLines({ matrix }: ReplayResult): readonly string[] {
 function peopleLines(people: readonly GroupWorkload[]): readonly string[] {
   if (people.length === 0) return [];
   const head = [
-    ...['people', 'asked before', 'now', 'a day, median', 'worst', 'busiest hour'],
-    `about, at ${minutesAVote} min a vote`,
+    ...['people', 'asked before', 'now', 'per day, median', 'worst', 'busiest hour'],
+    `about, at ${minutesAVote} min per vote`,
   ];
   const rows = people.map(({ group, votes, day, busiest, hours }) => [
     group,
@@ -72,16 +72,16 @@ function peopleLines(people: readonly GroupWorkload[]): readonly string[] {
   const aligns: readonly Align[] = ['left', 'right', 'right', 'right', 'right', 'right', 'right'];
   return [
     ...columns([head, ...rows], aligns),
-    `  (the records do not say how long people looked: ${minutesAVote} minutes a vote are assumed)`,
+    `  (assumed: ${minutesAVote} minutes per vote, because records have no review times)`,
   ];
 }
 
 function changesLine({ changes: { outcome, asked, rule } }: ReplayResult): string {
-  if (outcome + asked + rule === 0) return 'every request is decided as before';
+  if (outcome + asked + rule === 0) return 'every decision is the same as before';
   return [
-    `${many(outcome, 'request')} decided otherwise`,
-    `${figure(asked)} for which other people are asked`,
-    `${figure(rule)} decided the same by another rule`,
+    `${many(outcome, 'request')} decided differently`,
+    `${figure(asked)} with other approvers`,
+    `${figure(rule)} with the same decision by another rule`,
   ].join(', ');
 }
 
@@ -90,8 +90,8 @@ function waitsLines({ waits }: ReplayResult): readonly string[] {
   const { granted, refused, expired, open, unknown } = waits;
   const all = granted + refused + expired + open + unknown;
   if (all === 0) return [];
-  const told = `${figure(granted)} granted and ${figure(refused)} refused as people said then, ${figure(expired)} expired, ${figure(open)} open`;
-  return [`of ${many(all, 'wait')}: ${told}, ${figure(unknown)} not known how they would have been decided`];
+  const told = `${figure(granted)} granted and ${figure(refused)} refused with the recorded votes, ${figure(expired)} expired, ${figure(open)} pending`;
+  return [`of ${many(all, 'wait')}: ${told}, ${figure(unknown)} with unknown votes`];
 }
 
 function noteLines(result: ReplayResult): readonly string[] {
@@ -107,42 +107,44 @@ function noteLines(result: ReplayResult): readonly string[] {
     ...(withheld === 0
       ? []
       : [
-          `${many(withheld, 'request')} in no cell: digests stand in the records for what the payload check or rules read`,
+          `${many(withheld, 'request')} in no cell: their records have digests instead of values that the payload check or rules read`,
         ]),
     ...[...unknownFacts].map(([fact, count]) => `\`${fact}\` is unknown for ${many(count, 'request')}`),
     ...(readingsRecorded === 0
       ? []
       : [
-          `the log begins later than some meters: for ${many(readingsRecorded, 'decision')} they read what the records say`,
+          `the log begins later than some meters: ${many(readingsRecorded, 'decision')} used recorded readings`,
         ]),
     ...incompleteMeters.map(
       ({ name, sinceMs, requests }) =>
-        `\`${name}\` is incomplete since ${new Date(sinceMs).toISOString()}, as records hide what grants add to it: for ${many(requests, 'request')} it reads what the records say`,
+        `\`${name}\` is incomplete since ${new Date(sinceMs).toISOString()}, because records hide values of grants: ${many(requests, 'request')} used recorded readings`,
     ),
     ...(changed === 0
       ? []
-      : [`${many(changed, 'request')} of those that change read an incomplete meter, which may be why`]),
+      : [
+          `${many(changed, 'request')} among the changed ones read an incomplete meter, which may be the reason`,
+        ]),
   ].map(escapeForTerminal);
 }
 
 function filedLines(result: ReplayResult, filed: RenderedAs['filed'], marks: Marks): readonly string[] {
-  if ('reason' in filed) return [`${marks.bad('!')} not compared, as ${escapeForTerminal(filed.reason)}`];
+  if ('reason' in filed) return [`${marks.bad('!')} not compared: ${escapeForTerminal(filed.reason)}`];
   const { report, decided } = filed;
   const byOthers = result.requests - decided;
   const { without_finding: without = 0, unfiled = 0, people_without_finding: others = [] } = report.log ?? {};
   return [
-    `what changes from ${escapeForTerminal(report.old.name)}, and the requests that meet it: ${countsText(report)}`,
+    `changes from ${escapeForTerminal(report.old.name)}, with their requests: ${countsText(report)}`,
     ...findingTexts(report).map((text, at) => `${at + 1}. ${text.trimEnd()}`),
-    ...(without === 0 ? [] : [`${many(without, 'request')} decided otherwise without a finding`]),
+    ...(without === 0 ? [] : [`${many(without, 'request')} decided differently without a finding`]),
     ...peopleTexts(changedPeople(others)).map((text) => `requests without a finding, ${text}`),
     ...(unfiled === 0
       ? []
       : [
-          `${marks.bad('!')} ${many(unfiled, 'request')} can be filed under no finding: digests stand for what rules read`,
+          `${marks.bad('!')} ${many(unfiled, 'request')} cannot be assigned to a finding: their records have digests instead of values that rules read`,
         ]),
     ...report.limits.map(
       ({ action, limits }) =>
-        `${marks.bad('!')} ${escapeForTerminal(action)}: the findings are not proved to be all, ${limits.join(', ')}`,
+        `${marks.bad('!')} ${escapeForTerminal(action)}: the findings are not proved to be complete, ${limits.join(', ')}`,
     ),
     ...(byOthers === 0
       ? []

@@ -59,7 +59,7 @@ export function httpAdmin(api: Api): AgentAdmin {
 export async function findAgent(api: Api, idOrName: string): Promise<ShownAgent> {
   const found = await listAgents(api, idOrName);
   const agent = found.find(({ id }) => id === idOrName) ?? found.find((one) => isNamed(one, idOrName));
-  return agent ?? refuse(`you can see no agent \`${idOrName}\``);
+  return agent ?? refuse(`no agent \`${idOrName}\`, or you may not see it`);
 }
 
 async function listAgents(api: Api, text?: string): Promise<readonly ShownAgent[]> {

@@ -95,7 +95,7 @@ function storeAdmin(store: Store): AgentAdmin {
         throw new CommandError(
           result.kind === 'unknown-agent'
             ? `there is no agent \`${name}\``
-            : `\`${agent.name}\` has two valid keys already: wait until the older one ends, or end both with --grace now`,
+            : `\`${agent.name}\` already has two valid keys: wait until the older one expires, or end both with --grace now`,
         );
       const oldKeyNotAfter = shownTime(nowMs + graceMs);
       return { agent: agentJson(agent), apiKey: result.apiKey, oldKeyNotAfter };
@@ -111,7 +111,7 @@ function storeAdmin(store: Store): AgentAdmin {
 }
 
 function revoked(name: string): CommandError {
-  return new CommandError(`\`${name}\` is revoked, and that is final`);
+  return new CommandError(`\`${name}\` is revoked permanently`);
 }
 
 const optionNames = {

@@ -18,8 +18,8 @@ export function withAgentOptions(command: Command): Command {
   return command
     .option('--data <directory>', 'the data directory of the service (default: ./var)')
     .option('--store <address>', storeMeaning)
-    .option('--url <address>', 'the running service to call instead, as one of its people')
-    .option('--token <token>', 'a personal token for --url (WRIT_TOKEN, which other users do not see)')
+    .option('--url <address>', 'call this running service instead, as one of its people')
+    .option('--token <token>', 'a personal token for --url (WRIT_TOKEN hides it from other users)')
     .option('--json', 'print the result as JSON');
 }
 
@@ -33,7 +33,7 @@ export function withAgentAdmin(
 ): Promise<ExitCode> {
   const { data, store, url, token } = options;
   if (url === undefined) {
-    if (token !== undefined) throw new UsageError('--token is for a running service: name it with --url');
+    if (token !== undefined) throw new UsageError('--token needs --url, the address of a running service');
     return withStoreAdmin({ data: data ?? './var', store }, run);
   }
   if (data !== undefined || store !== undefined)

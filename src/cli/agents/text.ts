@@ -72,7 +72,7 @@ export function rateText({ rate_per_minute: rate, burst }: ShownAgent): string {
 
 export function keyTable(keys: readonly ShownKey[], nowMs: number): string {
   return table(
-    ['key', 'made', 'last used', 'good until'],
+    ['key', 'made', 'last used', 'valid until'],
     keys.map(({ id, created_at, last_used, not_after: ends }) => [
       ...[`writ_${id}...`, localTime(created_at), last_used === null ? 'never' : localTime(last_used)],
       ends === null ? '-' : Date.parse(ends) <= nowMs ? 'ended' : localTime(ends),

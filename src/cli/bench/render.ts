@@ -28,8 +28,8 @@ export function describeSet({ path, policies, rules, actions }: Result): string 
 
 /** One line about the requests, and how many of them the language's definition has decided, too. */
 export function describeRequests(requests: number, checked: number): string {
-  const agreed = checked === requests ? 'all' : `${count(checked)} of them`;
-  return `${many(requests, 'request')}, ${agreed} decided by the definition too, with the same decisions`;
+  const agreed = checked === requests ? 'all' : `${count(checked)}`;
+  return `${many(requests, 'request')}, ${agreed} confirmed by the language definition`;
 }
 
 function renderFigures({ latency, each, ready, keptBytes, textBytes, used, outcomes: by }: Result): string {
@@ -43,7 +43,7 @@ function renderFigures({ latency, each, ready, keptBytes, textBytes, used, outco
     ['throughput', `${perSecond(each.median)}/s`, spread(inverse(each), (rate) => perSecond(1e9 / rate))],
     ['ready in', duration(ready.median * 1e6), spread(ready, (ms) => duration(ms * 1e6))],
     ['kept', size(keptBytes), `of ${size(textBytes)} of text`],
-    ['rules tried', count(p50), `a decision in the median, p99 ${count(p99)}, max ${count(max)}`],
+    ['rules tried', count(p50), `per decision (median), p99 ${count(p99)}, max ${count(max)}`],
     ...outcomes.filter((outcome) => by[outcome] > 0).map((outcome) => [outcome, count(by[outcome]), '']),
   ];
   return columns(rows, ['left', 'right', 'left']).join('\n');

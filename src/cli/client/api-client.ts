@@ -18,13 +18,13 @@ const defaultUrl = 'http://127.0.0.1:8181';
 /** Adds the options that every client has. */
 export function withApiOptions(command: Command): Command {
   return command
-    .option('--url <address>', `where the service is (WRIT_URL; default: ${defaultUrl})`)
-    .option('--token <token>', 'a personal token (WRIT_TOKEN, which other users of the machine do not see)')
+    .option('--url <address>', `the address of the service (WRIT_URL; default: ${defaultUrl})`)
+    .option('--token <token>', 'a personal token (WRIT_TOKEN hides it from other users of the machine)')
     .option('--json', 'print the result as JSON');
 }
 
 export const apiHelp = `
-Make a personal token in the dashboard, under your account. Set WRIT_URL and WRIT_TOKEN to leave the options out.`;
+Create a personal token in the dashboard, under your account. WRIT_URL and WRIT_TOKEN replace the two options.`;
 
 export interface Api {
   get<T>(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<T>;
@@ -88,8 +88,9 @@ function openApi(options: ApiOptions): Api {
   const base = serviceAddress(options);
   const { token } = options;
   const secret = token ?? environment('WRIT_TOKEN');
-  if (secret === undefined) throw new UsageError('name a personal token: set WRIT_TOKEN or use --token');
-  if (!/^[\x21-\x7e]+$/.test(secret)) throw new UsageError('the token holds characters that no token has');
+  if (secret === undefined)
+    throw new UsageError('a personal token is missing: set WRIT_TOKEN or use --token');
+  if (!/^[\x21-\x7e]+$/.test(secret)) throw new UsageError('the token contains invalid characters');
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const reply = await send(base, { method, path, secret, body });
     const text = await reply.text().catch(() => '');
@@ -142,7 +143,7 @@ async function send(base: string, { method, path, secret, body }: ApiCall): Prom
     });
   } catch (error) {
     throw new ApiError(
-      `${base} does not answer (${reasonOf(error)}): is the service running, and is --url right?`,
+      `${base} does not answer (${reasonOf(error)}): is the service running, and is --url correct?`,
       true,
     );
   }
@@ -152,7 +153,7 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown reason';
   const { cause } = error;
   if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
-  return error.name === 'TimeoutError' ? `nothing within ${timeoutMs / 1_000} s` : error.message;
+  return error.name === 'TimeoutError' ? `no reply within ${timeoutMs / 1_000} s` : error.message;
 }
 
 interface Problem {
@@ -170,7 +171,7 @@ function problemOf(status: number, text: string): ApiError {
   const problem = parse(text) as Problem | null;
   const isProblem = typeof problem === 'object' && problem !== null && typeof problem.detail === 'string';
   if (!isProblem)
-    return new ApiError(`the reply (status ${status}) is not from a Writ service: is --url right?`);
+    return new ApiError(`the reply (status ${status}) is not from a Writ service: is --url correct?`);
   const places = (problem.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`).join('');
   const code = String(problem.type).replace('urn:writ:error:', '');
   const what = help[code] === undefined ? '' : ` (${help[code]})`;

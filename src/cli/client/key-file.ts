@@ -12,7 +12,7 @@ export function keyIn(path: string): string {
     if (isOpenToOthers(path))
       throw new UsageError(`${path} can be read by other users of this machine: chmod 600 ${path}`);
     const key = readFileSync(path, 'utf8').trim();
-    if (key === '') throw new UsageError(`${path} is empty: it has to hold the key`);
+    if (key === '') throw new UsageError(`${path} is empty: it must contain the key`);
     return key;
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -17,7 +17,7 @@ export interface DataOption {
   readonly store?: string | undefined;
 }
 
-export const storeMeaning = 'the PostgreSQL database of the service, where it has one (WRIT_STORE)';
+export const storeMeaning = "the service's PostgreSQL database, if it has one (WRIT_STORE)";
 
 /** Adds the options that name the data directory and the database. */
 export function withDataOption(command: Command): Command {

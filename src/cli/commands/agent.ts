@@ -45,8 +45,8 @@ Examples:
   writ agent revoke buyer-1 --yes
   writ agent list --url https://writ.example.com
 
-Works on the data directory of the service, whether the service runs or not: a change takes effect
-within a second. With --url it calls the running service, as the person whose token is in WRIT_TOKEN.`;
+Works on the data directory of the service, even while the service runs: a change takes effect within
+a second. With --url it calls the running service, as the person whose token is in WRIT_TOKEN.`;
 
 interface AddOptions extends AgentOptions {
   readonly tier: string;
@@ -56,13 +56,13 @@ interface AddOptions extends AgentOptions {
 
 function defineAdd(command: Command, finish: Finish): void {
   withAgentOptions(command.command('add'))
-    .description('register an agent and print its API key, which is shown only this once')
-    .argument('<name>', 'the name that people see')
+    .description('register an agent and print its API key, which is shown only once')
+    .argument('<name>', 'the displayed name')
     .addOption(
-      new Option('--tier <tier>', 'how much harm it could do').choices(riskTiers).makeOptionMandatory(),
+      new Option('--tier <tier>', 'the harm that it could do').choices(riskTiers).makeOptionMandatory(),
     )
-    .requiredOption('--owner <person>', 'who answers for the agent (its control owner)')
-    .option('--tag <tag...>', 'words that policies can test', [])
+    .requiredOption('--owner <person>', 'the person responsible for the agent (its control owner)')
+    .option('--tag <tag...>', 'tags for conditions in policies', [])
     .action(async (name: string, options: AddOptions) => {
       finish(await withAgentAdmin(options, (admin) => add(admin, name, options)));
     });
@@ -90,7 +90,7 @@ const agentArgument = ['<agent>', 'its name or id'] as const;
 
 function defineShow(command: Command, finish: Finish): void {
   withAgentOptions(command.command('show'))
-    .description('show an agent and its keys: when they were created and last used, and when they end')
+    .description('show an agent and the creation, last use and expiry of its keys')
     .argument(...agentArgument)
     .action(async (name: string, options: AgentOptions) => {
       finish(
@@ -126,12 +126,12 @@ function defineStatus(command: Command, { name, status, description }: StatusCom
 
 function defineRevoke(command: Command, finish: Finish): void {
   withAgentOptions(command.command('revoke'))
-    .description('refuse all requests of an agent for good; you cannot undo this')
+    .description('permanently refuse all requests of an agent; you cannot undo this')
     .argument(...agentArgument)
-    .option('--yes', 'confirm it: revoking is final')
+    .option('--yes', 'confirm: this is permanent')
     .action(async (agent: string, options: AgentOptions & { readonly yes?: boolean }) => {
       if (options.yes !== true)
-        throw new UsageError('a revoked agent can never be enabled again: say --yes if that is meant');
+        throw new UsageError('a revoked agent can never be enabled again: add --yes to confirm');
       const revoke = { status: 'revoked', options } as const;
       finish(await withAgentAdmin(options, (admin) => setStatus(admin, agent, revoke)));
     });
@@ -154,7 +154,7 @@ interface RotateOptions extends AgentOptions {
 
 function defineRotate(command: Command, finish: Finish): void {
   withGrace(withAgentOptions(command.command('rotate')))
-    .description('create a new API key, shown only this once, and end the current one')
+    .description('create a new API key, shown only once, and end the current one')
     .argument(...agentArgument)
     .action(async (agent: string, options: RotateOptions) => {
       finish(await withAgentAdmin(options, (admin) => rotate(admin, agent, options)));
@@ -168,9 +168,9 @@ async function rotate(admin: AgentAdmin, name: string, options: RotateOptions): 
     print(`${createMarks().good('✓')} ${printable(agent.name)} has a new key\n\n  ${apiKey}\n\n`);
     const end =
       graceMs === 0
-        ? 'The old one is refused from now on'
+        ? 'The old key no longer works'
         : `The old key works until ${localTime(oldKeyNotAfter ?? '')}`;
-    print(`This is the only time it is shown. ${end}.\n`);
+    print(`This is the only time the key is shown. ${end}.\n`);
   });
 }
 
@@ -180,17 +180,16 @@ interface SigningOptions extends AgentOptions {
 
 function defineSigning(command: Command, finish: Finish): void {
   withAgentOptions(command.command('signing'))
-    .description('set whether an agent signs its requests; a new signing secret is shown only this once')
+    .description('set whether an agent signs its requests; a new signing secret is shown only once')
     .argument(...agentArgument)
-    .addArgument(new Argument('<mode>', 'off forgets the signing secret').choices(signingModes))
+    .addArgument(new Argument('<mode>', 'off deletes the signing secret').choices(signingModes))
     .option(
       '--new-secret',
       'replace the signing secret; without this option, only an agent without a secret gets one',
     )
     .action(async (agent: string, mode: SigningMode, options: SigningOptions) => {
       const isSecretNew = options.newSecret === true;
-      if (mode === 'off' && isSecretNew)
-        throw new UsageError('`off` forgets the secret: leave --new-secret out');
+      if (mode === 'off' && isSecretNew) throw new UsageError('`off` deletes the secret: omit --new-secret');
       finish(
         await withAgentAdmin(options, async (admin) => {
           const signed = await admin.sign(agent, { mode, isSecretNew });
@@ -212,18 +211,18 @@ interface RateOptions extends AgentOptions {
 
 function defineRate(command: Command, finish: Finish): void {
   withAgentOptions(command.command('rate'))
-    .description('set how many requests an agent may send; `default` restores the limits of all agents')
+    .description("set an agent's rate limits; `default` restores the service's limits")
     .argument(...agentArgument)
-    .option('--per-minute <count>', 'how many in a minute, or default', readCount)
-    .option('--burst <count>', 'how many at once, or default', readCount)
+    .option('--per-minute <count>', 'requests per minute, or default', readCount)
+    .option('--burst <count>', 'requests at once, or default', readCount)
     .action(async (agent: string, options: RateOptions) => {
       const [ratePerMinute, burst] = [countOf(options.perMinute), countOf(options.burst)];
       if (ratePerMinute === undefined && burst === undefined)
-        throw new UsageError('say what to change: --per-minute or --burst');
+        throw new UsageError('nothing to change: use --per-minute or --burst');
       finish(
         await withAgentAdmin(options, async (admin) => {
           const changed = await admin.setRate(agent, { ratePerMinute, burst });
-          const rate = rateText(changed) === '-' ? 'that of all agents' : rateText(changed);
+          const rate = rateText(changed) === '-' ? "the service's default" : rateText(changed);
           showResult(options, changed, () => print(`the rate of ${printable(changed.name)}: ${rate}\n`));
         }),
       );
@@ -233,7 +232,7 @@ function defineRate(command: Command, finish: Finish): void {
 function defineTelling(command: Command, finish: Finish): void {
   withAgentOptions(command.command('refusal-hints'))
     .description(
-      'set whether refusals say what would pass, which shows limits to anyone who steers the agent',
+      'set whether refusals include what would pass; hints reveal limits to anyone who controls the agent',
     )
     .argument(...agentArgument)
     .addArgument(new Argument('<state>', 'on or off').choices(['on', 'off']))
@@ -241,7 +240,7 @@ function defineTelling(command: Command, finish: Finish): void {
       finish(
         await withAgentAdmin(options, async (admin) => {
           const changed = await admin.setTelling(agent, state === 'on');
-          const what = changed.refusal_hints ? 'say what would pass' : 'say why, and no more';
+          const what = changed.refusal_hints ? 'include what would pass' : 'include only the reason';
           showResult(options, changed, () => print(`refusals of ${printable(changed.name)} ${what}\n`));
         }),
       );
@@ -258,5 +257,5 @@ function countOf(count: Count | undefined): number | null | undefined {
 function readCount(text: string): Count {
   if (text === 'default') return text;
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new UsageError(`\`${text}\` is not \`default\` or a whole number from 1 on`);
+  throw new UsageError(`\`${text}\` is neither \`default\` nor a whole number of at least 1`);
 }

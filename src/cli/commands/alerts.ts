@@ -38,14 +38,14 @@ interface SetOptions extends ApiOptions {
 
 export function defineAlerts(command: Command, finish: (code: ExitCode) => void): void {
   withApiOptions(command)
-    .option('--on', 'only those that are on now')
-    .option('--limit <count>', 'how many at most: 1 to 200')
-    .option('--cursor <cursor>', 'the page that begins here, as the page before printed it')
+    .option('--on', 'only active alerts')
+    .option('--limit <count>', 'maximum number of entries, 1 to 200')
+    .option('--cursor <cursor>', 'the cursor from the previous page')
     .addHelpText('after', examples + apiHelp)
     .action(async (options: ListOptions) => {
       finish(await withApi(options, (api) => list(api, options)));
     });
-  withApiOptions(command.command('rules').description('list what counts as out of the ordinary')).action(
+  withApiOptions(command.command('rules').description('list the alert rules')).action(
     async (_own: unknown, own: Command) => {
       const options = own.optsWithGlobals<ApiOptions>();
       finish(
@@ -56,12 +56,12 @@ export function defineAlerts(command: Command, finish: (code: ExitCode) => void)
       );
     },
   );
-  withApiOptions(command.command('set').description('change a rule'))
-    .argument('<rule>', 'its id or name, as `writ alerts rules` shows them')
-    .option('--threshold <number>', 'from how many on it is an alert; of denials the percentage', readNumber)
-    .option('--minutes <number>', 'within or for how many minutes', readNumber)
-    .option('--off', 'the rule makes no alerts')
-    .option('--on', 'the rule makes alerts')
+  withApiOptions(command.command('set').description('change an alert rule'))
+    .argument('<rule>', 'its id or name, from `writ alerts rules`')
+    .option('--threshold <number>', 'threshold (for denials: a percentage)', readNumber)
+    .option('--minutes <number>', 'the period in minutes', readNumber)
+    .option('--off', 'turn the rule off')
+    .option('--on', 'turn the rule on')
     .action(async (rule: string, _own: unknown, own: Command) => {
       const options = own.optsWithGlobals<SetOptions>();
       finish(await withApi(options, (api) => set(api, rule, options)));
@@ -75,7 +75,7 @@ async function list(api: Api, options: ListOptions): Promise<void> {
       ? await api.get<Page<ShownAlert>>('/v1/alerts/active')
       : await api.get<Page<ShownAlert>>('/v1/alerts', { limit, cursor });
   show(options, page, ({ items }) => {
-    print(items.length === 0 ? (on === true ? 'no alert is on\n' : 'no alerts\n') : alertTable(items));
+    print(items.length === 0 ? (on === true ? 'no active alerts\n' : 'no alerts\n') : alertTable(items));
     printRest(page);
   });
 }
@@ -88,7 +88,7 @@ async function set(api: Api, rule: string, options: SetOptions): Promise<void> {
     ...(off === true ? { active: false } : on === true ? { active: true } : {}),
   };
   if (Object.keys(change).length === 0)
-    throw new UsageError('name what to change: --threshold, --minutes, --on or --off');
+    throw new UsageError('nothing to change: use --threshold, --minutes, --on or --off');
   const { items } = await api.get<Page<ShownRule>>('/v1/alert-rules');
   const found = items.find(({ id, name }) => id === rule || name === rule);
   if (found === undefined) refuse(`there is no rule \`${rule}\`: see \`writ alerts rules\``);
@@ -98,7 +98,7 @@ async function set(api: Api, rule: string, options: SetOptions): Promise<void> {
 
 function readNumber(text: string): number {
   if (/^\d{1,7}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Name a whole number.');
+  throw new InvalidArgumentError('Use a whole number.');
 }
 
 const examples = `
@@ -114,7 +114,7 @@ function alertTable(items: readonly ShownAlert[]): string {
     ['began', 'over', 'alert', 'what happened'],
     items.map(({ started_at: began, ended_at: over, name, text }) => [
       localTime(began),
-      over === null ? 'on now' : localTime(over),
+      over === null ? 'active' : localTime(over),
       name,
       text,
     ]),

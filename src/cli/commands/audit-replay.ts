@@ -33,14 +33,14 @@ interface Options extends DataOption {
 
 export function defineReplay(command: Command, finish: (code: ExitCode) => void): void {
   withDataOption(command.command('replay'))
-    .description('decide recorded requests again by the same policies, and list the differences')
-    .argument('[request]', 'the id of a request')
-    .option('--all', 'every request that these policies decided')
+    .description('decide recorded requests again with the same policies, and list the differences')
+    .argument('[request]', 'a request id')
+    .option('--all', 'all requests that these policies decided')
     .option('--policies <path>', 'the policy directory (default: ./policies, else the current directory)')
     .option('--json', 'print the result as JSON')
     .action(async (id: string | undefined, options: Options) => {
       if ((id === undefined) === (options.all !== true))
-        throw new UsageError('name the id of a request, or say --all');
+        throw new UsageError('name a request id, or use --all');
       finish(await run(id ?? null, options));
     });
 }
@@ -151,17 +151,15 @@ function createTally({ json, all }: Options): Tally {
         return code;
       }
       const mark = code === exitCodes.ok ? marks.good('✓') : marks.bad('✗');
-      print(`${mark} ${counts.same} decided the same again, ${counts.different} otherwise\n`);
+      print(`${mark} ${counts.same} decided the same again, ${counts.different} differently\n`);
       if (decisionOnly > 0)
-        print(
-          `  of ${decisionOnly} only the decision was compared: secrets were withheld from their records\n`,
-        );
+        print(`  of ${decisionOnly} only the decision was compared, because their records omit secrets\n`);
       if (counts.withheld > 0)
-        print(`  ${counts.withheld} cannot be repeated: what their payload check read was withheld\n`);
-      if (counts['other-policies'] > 0)
         print(
-          `  ${counts['other-policies']} ${all === true ? 'were' : 'was'} decided by other policies than these\n`,
+          `  ${counts.withheld} cannot be repeated, because their records omit values that the payload check reads\n`,
         );
+      if (counts['other-policies'] > 0)
+        print(`  ${counts['other-policies']} ${all === true ? 'were' : 'was'} decided by other policies\n`);
       for (const version of versions) print(`  recorded under ${version}\n`);
       return code;
     },

@@ -55,7 +55,7 @@ interface VerifyCommandOptions extends DataOption {
 
 function defineVerify(command: Command, finish: Finish): void {
   withDataOption(command.command('verify'))
-    .description('check that the store is as the service wrote it, and name what is not')
+    .description('verify that only the service has changed the store, and name other changes')
     .option('--checkpoint <file...>', 'compare with checkpoints that you kept elsewhere', [])
     .option('--json', 'print the result as JSON')
     .action(async (options: VerifyCommandOptions) => {
@@ -66,7 +66,7 @@ function defineVerify(command: Command, finish: Finish): void {
 
 function readCheckpointFile(path: string): SignedCheckpoint {
   const checkpoint = readCheckpoint(readFile(path));
-  if (checkpoint === null) throw new UsageError(`${path} holds no checkpoint`);
+  if (checkpoint === null) throw new UsageError(`${path} is not a checkpoint`);
   return checkpoint;
 }
 
@@ -102,15 +102,15 @@ function verifyWithProgress(store: Store, checkpoints: readonly SignedCheckpoint
   return verifyStore(store, {
     checkpoints,
     onChecked: (sequence, last) => progress.show(`record ${count(sequence)} of ${count(last)}`),
-    onRows: (rows) => progress.show(`${count(rows)} rows beside the records`),
+    onRows: (rows) => progress.show(`${count(rows)} rows outside the records`),
   }).finally(progress.clear);
 }
 
 function describe({ firstSequence, end, checkpointCount }: WholeChain): string {
-  const compared = checkpointCount === 0 ? '' : `; ${count(checkpointCount)} checkpoints hold`;
+  const compared = checkpointCount === 0 ? '' : `; ${count(checkpointCount)} checkpoints match`;
   if (end.sequence < firstSequence) return `there are no records${compared}`;
-  const range = `records ${count(firstSequence)} to ${count(end.sequence)} are as they were written`;
-  return `${range}${compared}\n  the last has hash ${end.hash}\n  all else is as the service left it`;
+  const range = `records ${count(firstSequence)} to ${count(end.sequence)} are unchanged`;
+  return `${range}${compared}\n  the last has hash ${end.hash}\n  everything else is as the service left it`;
 }
 
 function printFaults({ chain, differences }: StoreVerification): void {
@@ -136,10 +136,10 @@ interface ExportCommandOptions extends DataOption {
 
 function defineExport(command: Command, finish: Finish): void {
   withDataOption(command.command('export'))
-    .description('print the records, the oldest first')
-    .option('--since <time>', 'records from this time on', readMoment)
+    .description('print the records, oldest first')
+    .option('--since <time>', 'records since this time', readMoment)
     .option('--until <time>', 'records before this time', readMoment)
-    .addOption(new Option('--format <format>', 'form of the output').choices(exportFormats).default('jsonl'))
+    .addOption(new Option('--format <format>', 'output format').choices(exportFormats).default('jsonl'))
     .action(async (options: ExportCommandOptions) => {
       finish(await withStore(options, (store) => exportAll(store, options)));
     });
@@ -155,9 +155,7 @@ async function exportAll(store: Store, { since, until, format }: ExportCommandOp
 
 function defineCheckpoint(command: Command, finish: Finish): void {
   withDataOption(command.command('checkpoint'))
-    .description(
-      'sign where the records stand and print it: a copy kept elsewhere shows if the end is cut off',
-    )
+    .description('sign the end of the records and print it; a copy kept elsewhere detects a truncation')
     .action(async (options: DataOption) => {
       finish(await withStore(options, checkpoint));
     });
@@ -185,8 +183,8 @@ interface PruneCommandOptions extends DataOption {
 
 function definePrune(command: Command, finish: Finish): void {
   withDataOption(command.command('prune'))
-    .description('delete the records before a time, up to the first that still counts')
-    .requiredOption('--before <time>', 'records from this time on stay', readMoment)
+    .description('delete the records before a time, up to the first that is still in use')
+    .requiredOption('--before <time>', 'keep the records since this time', readMoment)
     .option('--json', 'print the result as JSON')
     .action(async (options: PruneCommandOptions) => {
       finish(await withStore(options, (store) => prune(store, options)));
@@ -213,8 +211,8 @@ interface AcceptCommandOptions extends DataOption {
 
 function defineAccept(command: Command, finish: Finish): void {
   withDataOption(command.command('accept'))
-    .description('accept changes beside the records that you made by hand on purpose')
-    .option('--yes', 'do it, and record who did; without it, only list what differs')
+    .description('accept manual changes outside the records')
+    .option('--yes', 'accept and record it; otherwise only list the differences')
     .action(async (options: AcceptCommandOptions) => {
       finish(await withStore(options, (store) => accept(store, options)));
     });
@@ -227,7 +225,7 @@ function defineAccept(command: Command, finish: Finish): void {
 async function accept(store: Store, { yes }: AcceptCommandOptions): Promise<ExitCode> {
   const differences = await store.state.differences({ isQuick: false });
   if (differences.length === 0) {
-    print('the store is as the service left it: there is nothing to accept\n');
+    print('the store is as the service left it: nothing to accept\n');
     return exitCodes.ok;
   }
   for (const difference of differences) printDifference(difference);
@@ -238,17 +236,19 @@ async function accept(store: Store, { yes }: AcceptCommandOptions): Promise<Exit
   await store.state.accept({ atMs: Date.now(), differences });
   const left = await store.state.differences({ isQuick: false });
   if (left.length === 0) {
-    print('accepted as it is, and recorded\n');
+    print('accepted and recorded\n');
     return exitCodes.ok;
   }
   for (const difference of left) printDifference(difference);
-  printError('the rest was accepted; what requests say cannot be: undo the change, or restore a backup\n');
+  printError(
+    'the rest was accepted; changes of requests cannot be accepted: undo them, or restore a backup\n',
+  );
   return exitCodes.wrong;
 }
 
 const why = {
   date: '',
-  'still-counts': '; an older one still counts: it stays, with all later ones',
+  'still-counts': '; an older one is still in use and stays, with all later ones',
 } as const;
 
 function count(number: number): string {

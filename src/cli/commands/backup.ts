@@ -9,7 +9,7 @@ import { createMarks, type ExitCode, exitCodes, print, printError } from '../out
 
 export function defineBackup(command: Command, finish: (code: ExitCode) => void): void {
   withDataOption(command)
-    .argument('<file>', 'where to put the copy; its key goes beside it, to FILE.key')
+    .argument('<file>', 'the file for the copy; its key is copied to FILE.key')
     .addHelpText('after', examples)
     .action(async (file: string, options: DataOption) => {
       finish(
@@ -33,8 +33,8 @@ Examples:
 /** Only the earlier version knows how to verify its records, and the copy must stay one for that version. */
 function tellEarlier(file: string): ExitCode {
   print(
-    `${createMarks().good('✓')} ${file} and its key are in ${dirname(file)}, as an earlier version wrote them\n` +
-      '  its pages were checked, not its records: `writ audit verify` of that version does that\n',
+    `${createMarks().good('✓')} ${file} and its key are in ${dirname(file)}, in the format of an earlier version\n` +
+      '  its pages were checked, not its records: use `writ audit verify` of that version\n',
   );
   return exitCodes.ok;
 }
@@ -45,7 +45,7 @@ async function check(file: string): Promise<ExitCode> {
   try {
     const result = await verifyChain(copy);
     if (result.kind === 'broken') {
-      printError(`error: copied as it is, but record ${result.break.sequence}: ${result.break.message}\n`);
+      printError(`error: copied unchanged, but record ${result.break.sequence}: ${result.break.message}\n`);
       return exitCodes.wrong;
     }
     const { sequence } = result.end;

@@ -25,12 +25,12 @@ export function defineBench(command: Command, finish: (code: ExitCode) => void):
       '--policies <path>',
       'a policy directory, or one file (default: ./policies, else the current directory)',
     )
-    .requiredOption('--requests <file>', 'the requests: one JSON object a line')
-    .option('--compare <path>', 'other policies to measure in turn on the same requests')
+    .requiredOption('--requests <file>', 'the requests: one JSON object per line')
+    .option('--compare <path>', 'other policies to measure with the same requests, in alternating rounds')
     .option('--plot <file>', 'write the distribution of latencies as SVG')
     .option('--rounds <n>', 'rounds; the output shows their median', readWhole('--rounds'), 5)
-    .option('--duration <seconds>', 'how long to measure', readSeconds, 3)
-    .option('--json', 'print everything as JSON')
+    .option('--duration <seconds>', 'total time of the rounds', readSeconds, 3)
+    .option('--json', 'print all results as JSON')
     .addHelpText('after', examples)
     .action(async (options: Options) => {
       finish(await bench(options));
@@ -43,11 +43,11 @@ Examples:
   writ bench --requests recorded.jsonl --duration 10 --plot latency.svg
   writ bench --policies policies --compare policies-of-the-branch --requests recorded.jsonl
 
-An export of requests is read as it is, as \`writ audit export\` or the list of requests makes it. Else a line
-is the body of POST /v1/authorize, with agent, request, now, meters and satisfied as \`writ decide\` takes them:
+The file is an export of \`writ audit export\` or of the request list. Otherwise each line is the body of
+POST /v1/authorize, with agent, request, now, meters and satisfied as for \`writ decide\`:
   {"action_key": "repo.read", "payload": {"name": "web"}, "agent": {"risk_tier": "low"}}
 
-A fact that is not given is unknown; without \`now\` it is the start of 2026.`;
+Missing facts are unknown; the default of \`now\` is the start of 2026.`;
 
 interface Options {
   readonly policies?: string;
@@ -88,7 +88,7 @@ async function readLines(file: string): Promise<readonly RequestLine[]> {
   if (other !== null) throw new UsageError(`cannot read \`${file}\`: ${other}`);
   const { lines, mistakes } = readRequestLines(bytes, file);
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n       '));
-  if (lines.length === 0) throw new UsageError(`\`${file}\` has no request`);
+  if (lines.length === 0) throw new UsageError(`\`${file}\` has no requests`);
   return lines;
 }
 
@@ -102,7 +102,7 @@ function noteDigests(lines: readonly RequestLine[]): void {
   ).length;
   if (count > 0)
     printError(
-      `note: ${count.toLocaleString('en')} recorded requests hold digests of secrets, and are measured as refused\n`,
+      `note: ${count.toLocaleString('en')} recorded requests contain digests instead of secrets, and are measured as refused\n`,
     );
 }
 
@@ -190,7 +190,7 @@ function report(sides: readonly Side[], { lines, requests, options }: BenchRepor
     if (json === true) printJson(comparison);
     else print(renderComparison(comparison, name));
   }
-  if (plot !== undefined && json !== true) printError(`latencies drawn in ${plot}\n`);
+  if (plot !== undefined && json !== true) printError(`latencies plotted in ${plot}\n`);
 }
 
 /** The result as JSON, with the time of every request. */
@@ -206,7 +206,7 @@ function withCpu(result: Result, { byRequest, decisions }: Measurement): object 
 function readWhole(option: string): (text: string) => number {
   return (text) => {
     if (!/^[1-9]\d{0,3}$/.test(text)) {
-      throw new UsageError(`${option} takes a whole number from 1, not \`${text}\``);
+      throw new UsageError(`${option} must be a whole number of at least 1, not \`${text}\``);
     }
     return Number(text);
   };
@@ -217,7 +217,7 @@ const secondsMax = 3_600;
 function readSeconds(text: string): number {
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
   if (seconds <= 0 || seconds > secondsMax) {
-    throw new UsageError(`--duration takes seconds, up to ${secondsMax}, not \`${text}\``);
+    throw new UsageError(`--duration must be a number of seconds up to ${secondsMax}, not \`${text}\``);
   }
   return seconds;
 }

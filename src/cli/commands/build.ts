@@ -16,9 +16,9 @@ import { defaultPath, loadPacked, showErrors } from '../support/load-policies.ts
 export function defineBuild(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
-    .requiredOption('-o, --output <file>', 'where the bundle is written')
-    .option('--sign <key>', 'a file with a private Ed25519 key in PEM')
-    .option('--json', 'print what the bundle is as JSON')
+    .requiredOption('-o, --output <file>', 'the bundle file to write')
+    .option('--sign <key>', 'sign with the private Ed25519 key in this PEM file')
+    .option('--json', 'print facts about the bundle as JSON')
     .addHelpText('after', examples)
     .action(async (path: string | undefined, options: Options) => {
       finish(await build(path ?? defaultPath(), options));
@@ -69,7 +69,9 @@ async function signerOf(path: string): Promise<BundleSigner> {
   });
   const privateKey = privateKeyOf(text);
   if (privateKey?.asymmetricKeyType !== 'ed25519')
-    throw new UsageError(`${path} is no private Ed25519 key in PEM: openssl genpkey -algorithm ed25519`);
+    throw new UsageError(
+      `${path} is not a private Ed25519 key in PEM format: openssl genpkey -algorithm ed25519`,
+    );
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
   return { key: x, sign: (bytes) => sign(null, bytes, privateKey) };
 }

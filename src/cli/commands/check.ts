@@ -39,12 +39,12 @@ const formats = ['text', 'json', 'sarif', 'github'] as const;
 export function defineCheck(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
-    .option('--strict', 'take warnings as errors')
-    .option('--trials <n>', 'try each guarantee on so many requests, too', readCount)
-    .option('--thorough', 'look for needless rules in actions of many rules and long conditions, too')
-    .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
+    .option('--strict', 'treat warnings as errors')
+    .option('--trials <n>', 'also try each guarantee on this number of requests', readCount)
+    .option('--thorough', 'also look for needless rules in actions with many rules or long conditions')
+    .addOption(new Option('--format <format>', 'output format').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
-    .option('--fix', 'apply the fixes that diagnostics offer, and check the result')
+    .option('--fix', 'apply the suggested fixes, and check the result')
     .option('--dry-run', 'with --fix: write nothing, show a diff')
     .addHelpText(
       'after',
@@ -113,7 +113,7 @@ function withProved({ compiled, diagnostics, read }: CheckedPolicies, isThorough
 
 function readCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new UsageError(`--trials takes a whole number from 1, not \`${text}\``);
+    throw new UsageError(`--trials must be a whole number of at least 1, not \`${text}\``);
   return Number(text);
 }
 
@@ -127,7 +127,7 @@ function asError(diagnostic: Diagnostic): Diagnostic {
 async function fix(loaded: CheckedPolicies, options: Options): Promise<CheckedPath> {
   const { root, sources } = loaded.read;
   if (root === null && sources.files.length > 0)
-    throw new UsageError('a bundle is made anew, not fixed: use --fix on its policies');
+    throw new UsageError('a bundle cannot be fixed: use --fix on its policies and build it again');
   const fixed = fixPolicies(sources, loaded.compiled);
   // When a program reads the result, standard output must hold the result alone.
   const show = formatOf(options) === 'text' ? print : printError;
@@ -189,7 +189,7 @@ function leftOutText(actions: readonly string[]): string {
   const shownMax = 3;
   const named = actions.slice(0, shownMax).join(', ');
   const more = actions.length > shownMax ? ` and ${actions.length - shownMax} more` : '';
-  return `not looked for all needless rules and conditions, for there are many: ${named}${more} (--thorough does)`;
+  return `did not look for all needless rules and conditions, because there are many: ${named}${more} (use --thorough)`;
 }
 
 function toJson({

@@ -11,7 +11,7 @@ type Shell = (typeof shells)[number];
 /** Defines the command. `command.parent` is the program, which holds all commands. */
 export function defineCompletion(command: Command, finish: (code: ExitCode) => void): void {
   command
-    .addArgument(new Argument('<shell>', 'the shell that reads the script').choices(shells))
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .addHelpText('after', examples)
     .action((shell: Shell) => {
       const places = placesOf(command.parent ?? command, []);

@@ -12,7 +12,7 @@ interface Options {
 
 export function defineConfig(command: Command, finish: (code: ExitCode) => void): void {
   command
-    .option('--config <file>', 'configuration file (default: writ.yaml where there is one)')
+    .option('--config <file>', 'configuration file (default: writ.yaml, if present)')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', examples)
     .action((options: Options) => finish(show(options)));
@@ -24,7 +24,7 @@ Examples:
   WRIT_PORT=9000 writ config --json
   writ config --config /etc/writ.yaml
 
-What is wrong with the settings is printed instead, and the exit code is 2.`;
+If settings are invalid, their errors are printed instead, and the exit code is 2.`;
 
 function show({ config, json }: Options): ExitCode {
   const loaded = loadConfig({

@@ -6,7 +6,7 @@ import { type ExitCode, exitCodes } from '../output/output.ts';
 
 export function defineDap(command: Command, finish: (code: ExitCode) => void): void {
   command
-    .option('--stdio', 'speak over standard input and output, as it does without the option')
+    .option('--stdio', 'use standard input and output (the default)')
     .addHelpText('after', examples)
     .action(async () => {
       await serveDebugger(process.stdin, process.stdout);
@@ -15,6 +15,6 @@ export function defineDap(command: Command, finish: (code: ExitCode) => void): v
 }
 
 const examples = `
-Editors start it: docs/EDITORS.md has the lines for VS Code, Neovim, Helix, Emacs and others. A launch names what to debug:
-  { "decide": "request.json", "policies": "policies" }                   a request, as \`writ explain\` takes it
+Editors start it: docs/EDITORS.md has the configuration for VS Code, Neovim, Helix, Emacs and others. A launch names a target:
+  { "decide": "request.json", "policies": "policies" }                   a request, as for \`writ explain\`
   { "test": "policies/payments/payments.test.yaml", "case": "..." }      a case of a test file, or the one at "line"`;

@@ -30,11 +30,11 @@ export function defineDecide(command: Command, finish: (code: ExitCode) => void)
       'the action; without it, the command reads a whole request from standard input as JSON',
     )
     .option('--payload <json>', 'the payload: JSON, @file, or - for standard input', '{}')
-    .option('--agent <json>', 'the facts of the registry about the agent')
-    .option('--request <json>', 'the facts of the service about the request: ip, signed, session')
-    .option('--meters <json>', 'readings by meter: 10, [10, 25] or "100 USD"')
+    .option('--agent <json>', 'facts about the agent, as in the registry')
+    .option('--request <json>', 'facts about the request: ip, signed, session')
+    .option('--meters <json>', 'readings by meter name, each like 10, [10, 25] or "100 USD"')
     .option('--satisfied <json>', 'satisfied requirements: {"escalate": [...], "reauth": [...]}')
-    .option('--now <time>', 'the time to decide at, with an offset (default: the current time)')
+    .option('--now <time>', 'the time of the decision, with an offset (default: the current time)')
     .option('--unknown <path...>', 'facts to treat as unknown, such as agent.risk_tier')
     .option('--trace', 'show every rule with the value of each part of its condition')
     .option('--json', 'print the decision and the explanation as JSON')
@@ -51,7 +51,8 @@ Examples:
   echo '{"action": "repo.read", "payload": {"name": "web"}}' | writ decide --json
   sed -n 7p log.jsonl | writ decide --policies new --trace
 
-A line of an export of requests is decided on the facts of its record. A fact that is not given is unknown. Exit codes: 0 ALLOW, 3 any other decision, 1 the policies have errors, 2 usage.`;
+A line of exported requests is decided with its recorded facts. Missing facts are unknown.
+Exit codes: 0 ALLOW, 3 any other decision, 1 the policies have errors, 2 wrong usage.`;
 
 interface Options {
   readonly policies?: string;
@@ -119,6 +120,6 @@ async function readGiven(options: Options): Promise<GivenFacts> {
 }
 
 async function readWhole(): Promise<GivenFacts> {
-  if (process.stdin.isTTY) throw new UsageError('name an --action, or pipe a whole request as JSON');
+  if (process.stdin.isTTY) throw new UsageError('name an --action, or pipe a complete request as JSON');
   return readRequestFile('-', 'the request');
 }

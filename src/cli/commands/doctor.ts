@@ -19,8 +19,8 @@ import { settingsGiven, withSettings } from '../support/setting-flags.ts';
 
 export function defineDoctor(command: Command, finish: (code: ExitCode) => void): void {
   command
-    .option('--config <file>', 'configuration file (default: writ.yaml where there is one)')
-    .option('--json', 'print what was found as JSON');
+    .option('--config <file>', 'configuration file (default: writ.yaml, if present)')
+    .option('--json', 'print the findings as JSON');
   withSettings(command)
     .addHelpText('after', examples)
     .action(async (options: Options) => {
@@ -34,8 +34,8 @@ Examples:
   writ doctor --config /etc/writ.yaml --json
   writ doctor --policies /etc/writ/policies --data /var/lib/writ
 
-Run it as the user of the service, with the options and the environment of \`writ serve\`. It changes nothing, and the
-service may run meanwhile. The exit code is 1 when something is wrong, and 0 when there are warnings alone.`;
+Run it as the service's user, with the options and the environment of \`writ serve\`. It changes nothing, and the
+service may be running. The exit code is 1 for a fault, and 0 if there are only warnings.`;
 
 interface Options {
   readonly config?: string;
@@ -59,7 +59,7 @@ async function doctor({ config: file, json, ...given }: Options): Promise<ExitCo
         part: 'settings',
         state: 'wrong',
         what,
-        fix: '`writ serve --help` shows every setting and what it takes',
+        fix: '`writ serve --help` lists every setting and its values',
       }));
   const isWrong = findings.some(({ state }) => state === 'wrong');
   if (json === true) printJson({ ok: !isWrong, findings });

@@ -14,8 +14,8 @@ import { loadCompiled, showDiagnostics } from '../support/load-policies.ts';
 export function defineDump(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('<path>', 'a policy file or directory')
-    .addOption(new Option('--stage <stage>', 'which stage').choices(stages).makeOptionMandatory())
-    .option('--action <key>', 'print the model, the program or the function of this action only')
+    .addOption(new Option('--stage <stage>', 'the stage').choices(stages).makeOptionMandatory())
+    .option('--action <key>', 'limit the model, program or function to this action')
     .addHelpText(
       'after',
       '\nExamples:\n  writ dump --stage tokens policies/payments/payments.policy\n  writ dump --stage function policies/payments --action payment.create',

@@ -51,8 +51,8 @@ export function defineExplain(command: Command, finish: (code: ExitCode) => void
     )
     .option('--data <directory>', 'the data directory of the service', './var')
     .option('--store <address>', storeMeaning)
-    .option('--step', 'walk through the decision step by step: by keys on a terminal, else all of it')
-    .option('--json', 'print the decision and the explanation as JSON; with --step the walk')
+    .option('--step', 'show the decision step by step; on a terminal, advance with keys')
+    .option('--json', 'print the decision and the explanation as JSON; with --step, the steps')
     .addHelpText('after', examples)
     .action(async (request: string, options: Options) => {
       finish(await explain(request, options));
@@ -66,8 +66,8 @@ Examples:
   writ explain request.json --step
   echo '{"action": "repo.read", "payload": {"name": "web"}}' | writ explain - --json
 
-A recorded request is decided again with the facts of its record, by the policies as they are now; where they are
-not the ones that decided, that is said first. Exit codes: 0 explained, 1 no such request, or policies with errors.`;
+A recorded request is decided again with its recorded facts and the policies of --policies. If other policies decided
+it, a note says so first. Exit codes: 0 explained, 1 no such request, or policies with errors.`;
 
 interface Options extends DataOption {
   readonly policies?: string;
@@ -102,7 +102,7 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
 /** Reads the facts from a file. The default of `now` is the current time. */
 async function readGiven(path: string): Promise<GivenFacts> {
   if (path !== '-' && !existsSync(path))
-    throw new UsageError(`\`${path}\` is neither the id of a request nor a file`);
+    throw new UsageError(`\`${path}\` is neither a request id nor a file`);
   const read = await readRequestFile(path === '-' ? '-' : `@${path}`, path === '-' ? 'the request' : path);
   return { ...read, given: { now: new Date().toISOString(), ...read.given } };
 }
@@ -170,13 +170,13 @@ function explainRecorded(record: RequestRecord, decider: ExplainEngine): Explana
 }
 
 const secretNote =
-  'secrets were withheld from the record, so the check of their shape cannot be repeated; no rule reads more than their presence';
+  'the record omits secrets, so their shape cannot be checked again; rules read only whether they are present';
 const secretGateNote =
-  'secrets were withheld from the record, so the payload check cannot be repeated: this is what the record says';
+  'the record omits secrets, so the payload cannot be checked again: this is the recorded result';
 
 function digestNote({ policySet: { digest: then, commit } }: RequestRecord, now: string): string {
   const place = commit === null ? '' : ` of commit ${commit}`;
-  return `these policies (digest ${short(now)}) are not the ones that decided (digest ${short(then)}${place})`;
+  return `these policies (digest ${short(now)}) differ from those that decided (digest ${short(then)}${place})`;
 }
 
 /**
@@ -185,15 +185,13 @@ function digestNote({ policySet: { digest: then, commit } }: RequestRecord, now:
  */
 function versionNotes({ engine }: Partial<RequestRecord>): readonly string[] {
   if (engine === undefined) return [];
-  return versionDifferences(engine, engineVersions).map((difference) => `it was decided under ${difference}`);
+  return versionDifferences(engine, engineVersions).map((difference) => `decided under ${difference}`);
 }
 
 function decisionNote({ decision }: RequestRecord, { decision: now }: ExplanationInput): string {
   const isSame = decision.outcome === now.outcome && decision.by === now.by;
   const then = `the record says ${decision.outcome} by ${decision.by}`;
-  return isSame
-    ? `${then}, too, with other details`
-    : `${then}; what follows is the decision of these policies`;
+  return isSame ? `${then} as well, with other details` : `${then}; the decision of these policies follows`;
 }
 
 function short(text: string): string {

@@ -20,8 +20,8 @@ import { defaultPath, showDiagnostics } from '../support/load-policies.ts';
 export function defineFmt(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path...]', 'policy files or directories (default: ./policies, else the current directory)')
-    .option('--check', 'write nothing: show a diff, and exit with 1 if a file is not in canonical form')
-    .option('--stdin', 'read one file from standard input and print its canonical form')
+    .option('--check', 'write nothing: show a diff, and exit with 1 if a file is not formatted')
+    .option('--stdin', 'read one file from standard input and print it formatted')
     .option('--json', 'print the state of each file as JSON')
     .addHelpText(
       'after',
@@ -113,7 +113,7 @@ function format(source: SourceText): FormatResult {
   const after = printFile(file);
   const again = parse({ path, text: after });
   if (hasErrors(again.diagnostics) || meaningOf(again.file) !== meaningOf(file)) {
-    throw new Error(`the formatter would change what ${path} says; the file is left as it was`);
+    throw new Error(`the formatter would change the meaning of ${path}; the file is unchanged`);
   }
   return { path, before: text, after, diagnostics: [] };
 }
@@ -141,10 +141,10 @@ function showChanges(changed: readonly FormatChange[]): void {
   const windows = changed.filter(({ before }) => before !== withPlainEnds(before));
   if (windows.length > 0) {
     printError(
-      `lines end with CR LF, and in canonical form with LF (in git, write \`*.policy text eol=lf\` to \`.gitattributes\`):\n${listOf(windows)}`,
+      `lines end with CR LF instead of LF (in Git, add \`*.policy text eol=lf\` to \`.gitattributes\`):\n${listOf(windows)}`,
     );
   }
-  if (changed.length > 0) printError(`not in canonical form, which \`writ fmt\` writes:\n${listOf(changed)}`);
+  if (changed.length > 0) printError(`not formatted; run \`writ fmt\`:\n${listOf(changed)}`);
 }
 
 /** The text with the line ends of the canonical form. A diff of line ends alone would show equal lines. */

@@ -32,14 +32,14 @@ const slackMs = 5_000;
 
 export function defineHook(command: Command, finish: (code: ExitCode) => void): void {
   command
-    .addOption(new Option('--dialect <name>', 'whose event it is').choices(dialectNames))
-    .option('--url <address>', 'where the service is (WRIT_URL); the key of the agent is in WRIT_API_KEY')
-    .option('--socket <path>', 'ask the helper that listens there, in place of --url')
+    .addOption(new Option('--dialect <name>', 'the format of the event').choices(dialectNames))
+    .option('--url <address>', "the address of the service (WRIT_URL); the agent's key is in WRIT_API_KEY")
+    .option('--socket <path>', 'ask the helper at this socket instead of --url')
     .addOption(waitOption())
     .addOption(escalateOption())
     .option(
       '--apart',
-      'cursor: let shell commands and reads through in `preToolUse`, as other hooks ask about them',
+      'cursor: allow shell commands and reads in `preToolUse`, because other hooks ask about them',
     )
     .addHelpText('after', examples)
     .action(async (options: HookOptions) => {
@@ -50,13 +50,13 @@ export function defineHook(command: Command, finish: (code: ExitCode) => void): 
 }
 
 function waitOption(): Option {
-  return new Option('--wait <seconds>', 'how long people are waited for')
+  return new Option('--wait <seconds>', 'how long to wait for people')
     .argParser(readSeconds)
     .default(waitSecondsDefault);
 }
 
 function escalateOption(): Option {
-  const what = 'what the agent hears while people decide; claude alone knows defer';
+  const what = 'the answer while people decide; defer only for claude';
   return new Option('--escalate <word>', what).choices(['deny', 'defer']).default('deny');
 }
 
@@ -67,7 +67,7 @@ Examples:
   writ hook --dialect gemini --socket /run/writ/hook.sock < event.json
   writ hook install codex --url https://writ.example.com --wait 300
 
-Exit codes: 0 the tool may run, 2 it may not, also where anything is in doubt.`;
+Exit codes: 0 the tool may run, 2 in every other case.`;
 
 function readSeconds(text: string): number {
   if (/^\d{1,4}$/.test(text) && Number(text) <= waitSecondsMax) return Number(text);
@@ -107,7 +107,7 @@ function ownAccess({ url = process.env.WRIT_URL }: HookOptions) {
 }
 
 const pointKeyIsOpen =
-  'WRIT_API_KEY is the key of an enforcement point, and the agent can read its own environment: keep the key in a file of another user, and run `writ hook serve` as that user';
+  "WRIT_API_KEY is an enforcement point's key, and the agent can read its own environment: keep the key in another user's file, and run `writ hook serve` as that user";
 
 interface ServeOptions extends Pick<HookOptions, 'url' | 'socket' | 'wait'> {
   readonly keyFile: string;
@@ -117,13 +117,11 @@ interface ServeOptions extends Pick<HookOptions, 'url' | 'socket' | 'wait'> {
 function defineServe(command: Command, finish: (code: ExitCode) => void): void {
   command
     .command('serve')
-    .description(
-      'keep the key from the agent: decide about events that hooks send to a socket, as another user',
-    )
-    .option('--socket <path>', 'listen there, for users of the group of this process')
-    .requiredOption('--key-file <file>', 'the key of an enforcement point is in this file')
-    .requiredOption('--agent <agent>', 'the agent that the point asks for')
-    .option('--url <address>', 'where the service is (WRIT_URL)')
+    .description('answer hooks at a socket, as another user, so that the agent has no key')
+    .option('--socket <path>', "listen at this socket, for users of this process's group")
+    .requiredOption('--key-file <file>', "the file with an enforcement point's key")
+    .requiredOption('--agent <agent>', 'the agent to ask for')
+    .option('--url <address>', 'the address of the service (WRIT_URL)')
     .addOption(waitOption())
     .action(async (_options: unknown, called: Command) => {
       finish(await serve(called.optsWithGlobals<ServeOptions>()));
@@ -137,10 +135,10 @@ async function serve({
   agent,
   wait,
 }: ServeOptions): Promise<ExitCode> {
-  if (socket === undefined) throw new UsageError('say with --socket where to listen');
-  if (process.getuid === undefined) throw new UsageError('this system has no sockets that belong to a user');
+  if (socket === undefined) throw new UsageError('--socket is missing: the socket to listen at');
+  if (process.getuid === undefined) throw new UsageError('this system has no sockets with an owner');
   const key = keyIn(keyFile);
-  if (!isPointKey(key)) throw new UsageError(`${keyFile} does not hold the key of an enforcement point`);
+  if (!isPointKey(key)) throw new UsageError(`${keyFile} does not contain an enforcement point's key`);
   const options = {
     url: addressIn(url),
     key,
@@ -150,7 +148,7 @@ async function serve({
   };
   const server = createHelper(options);
   await listenOnSocket(server, socket);
-  printError(`writ hook: listens on ${socket} for ${agent}\n`);
+  printError(`writ hook: listening on ${socket} for ${agent}\n`);
   await new Promise<void>((resolve) => {
     server.on('close', resolve);
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -165,20 +163,20 @@ async function serve({
 /** Throws a UsageError when there is no address, or none that can be written into settings. */
 function addressIn(url: string | undefined): string {
   if (url !== undefined && /^https?:\/\/[^\s']+$/.test(url) && URL.canParse(url)) return url;
-  throw new UsageError('say with --url where the service is, such as https://writ.example.com');
+  throw new UsageError('--url is missing: the address of the service, such as https://writ.example.com');
 }
 
 function defineInstall(command: Command, finish: (code: ExitCode) => void): void {
   command
     .command('install')
-    .description('write the hook into the settings of a coding agent, and try it')
+    .description('add the hook to the settings of a coding agent, and test it')
     .addArgument(new Argument('<host>', 'the coding agent').choices(hostNames))
-    .option('--socket <path>', 'ask the helper that listens there: the agent needs no key')
-    .option('--url <address>', 'where the service is (WRIT_URL), with the key of the agent in WRIT_API_KEY')
+    .option('--socket <path>', 'ask the helper at this socket; the agent needs no key')
+    .option('--url <address>', "the address of the service (WRIT_URL); the agent's key is in WRIT_API_KEY")
     .addOption(waitOption())
     .addOption(escalateOption())
-    .option('--file <path>', "the settings; the project's own unless said otherwise")
-    .option('--dry-run', 'print the settings and write nothing')
+    .option('--file <path>', "the settings file (default: the project's)")
+    .option('--dry-run', 'print the settings, write nothing')
     .action(async (host: HostName, _options: unknown, called: Command) => {
       finish(await installHook(host, called.optsWithGlobals<InstallChoice>()));
     });

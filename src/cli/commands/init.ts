@@ -62,7 +62,8 @@ export async function answersOf(
     if (isOpen) lines.prompt();
     else output.write(question);
     const { value, done } = await typed.next();
-    if (done === true) throw new UsageError('the questions were not answered; nothing was written');
+    if (done === true)
+      throw new UsageError('the input ended before all questions were answered; nothing was written');
     return value;
   };
   try {
@@ -96,7 +97,7 @@ async function packOf(
 
 async function domainOf(ask: Ask, output: Terminal['output']): Promise<string | null> {
   for (;;) {
-    const answer = (await ask(`Which domain is yours? [${exampleDomain}] `)).trim();
+    const answer = (await ask(`Your domain? [${exampleDomain}] `)).trim();
     if (answer === '') return null;
     if (isDomain(answer)) return answer;
     output.write(`${notDomain(answer)}\n`);
@@ -108,23 +109,23 @@ function isDomain(text: string): boolean {
 }
 
 function notDomain(text: string): string {
-  return `${JSON.stringify(text)} is no domain: write one such as acme.org, in lower case`;
+  return `${JSON.stringify(text)} is not a domain: use one such as acme.org, in lower case`;
 }
 
 export function defineInit(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument(
       '[directory]',
-      `where to make it; must not be there, or be empty (default: "${directoryDefault}")`,
+      `the new directory; must not exist, or must be empty (default: "${directoryDefault}")`,
     )
     .option(
       '--pack <name>',
-      `policies of a kind of agent in place of the small one: ${packNames().join(', ')}`,
+      `start from a policy pack instead of the small example: ${packNames().join(', ')}`,
     )
-    .option('--domain <name>', `the domain of your organisation, in place of ${exampleDomain}`)
+    .option('--domain <name>', `the domain of your organisation, instead of ${exampleDomain}`)
     .addHelpText(
       'after',
-      '\nOn a terminal it asks for what is left out.\n\nExamples:\n  writ init\n  writ init agents/support\n  writ init --pack devops\n  writ init agents/shell --pack coding',
+      '\nOn a terminal it asks for missing values.\n\nExamples:\n  writ init\n  writ init agents/support\n  writ init --pack devops\n  writ init agents/shell --pack coding',
     )
     .action(async (directory: string | undefined, { pack, domain }: Options) => {
       if (pack !== undefined) folderOf(pack);
@@ -182,7 +183,7 @@ function folderOf(pack: string): string {
   const folder = packFolders.map((one) => join(one, pack)).find((one) => existsSync(one));
   if (folder !== undefined && packNames().includes(pack)) return folder;
   const nearest = nearestOf(pack, packNames());
-  const hint = nearest === null ? `there are ${packNames().join(', ')}` : `did you mean \`${nearest}\`?`;
+  const hint = nearest === null ? `choose one of ${packNames().join(', ')}` : `did you mean \`${nearest}\`?`;
   throw new UsageError(`there is no pack \`${escapeForTerminal(pack)}\`: ${hint}`);
 }
 

@@ -14,7 +14,7 @@ export function defineKeys(command: Command, finish: (code: ExitCode) => void): 
     'after',
     `\nExamples:\n  writ keys list\n  writ keys rotate\n  writ keys rotate --at-once\n${apiHelp}`,
   );
-  withApiOptions(command.command('list').description('list the published keys, the latest first')).action(
+  withApiOptions(command.command('list').description('list the published keys, newest first')).action(
     async (options: ApiOptions) => {
       finish(
         await withApi(options, async (api) => {
@@ -24,8 +24,8 @@ export function defineKeys(command: Command, finish: (code: ExitCode) => void): 
     },
   );
   withApiOptions(command.command('rotate'))
-    .description('publish a new key, which signs a day later')
-    .option('--at-once', 'the present key has leaked: withdraw it, and sign with the new one now')
+    .description('publish a new key, which starts to sign after one day')
+    .option('--at-once', 'withdraw a leaked key and sign with the new one now')
     .action(async (options: ApiOptions & { readonly atOnce?: boolean }) => {
       finish(
         await withApi(options, async (api) => {

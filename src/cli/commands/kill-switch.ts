@@ -22,20 +22,20 @@ type ShownSwitch = Reply<'listKillSwitches'>['items'][number];
 
 export function defineSwitch(command: Command, finish: (code: ExitCode) => void): void {
   command.addHelpText('after', examples + apiHelp);
-  withApiOptions(command.command('list').description('list the switches that are on')).action(
+  withApiOptions(command.command('list').description('list the active kill switches')).action(
     async (options: ApiOptions) => {
       finish(
         await withApi(options, async (api) => {
           const list = await api.get<{ items: readonly ShownSwitch[] }>('/v1/kill-switches');
           show(options, list, ({ items }) =>
-            print(items.length === 0 ? 'no switch is on\n' : switchTable(items)),
+            print(items.length === 0 ? 'no active kill switches\n' : switchTable(items)),
           );
         }),
       );
     },
   );
   withApiOptions(command.command('on'))
-    .description('refuse every request that the scope covers, within a second')
+    .description('refuse every request in the scope, within a second')
     .argument('<scope>', 'all, tier:high, area:payment, or agent:buyer-1 (its name or id)')
     .requiredOption('--reason <text>', 'why; the refused agents see it')
     .action(async (scope: string, options: ApiOptions & { readonly reason: string }) => {
@@ -47,16 +47,16 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
             body,
           );
           show(options, made, ({ id, warnings }) => {
-            print(`${scopeShown(made)} is stopped; to resume: writ kill-switch off ${id} --reason "..."\n`);
+            print(`stopped: ${scopeShown(made)}; to resume: writ kill-switch off ${id} --reason "..."\n`);
             for (const warning of warnings) printError(`warning: ${warning}\n`);
           });
         }),
       );
     });
   withApiOptions(command.command('off'))
-    .description('turn a switch off')
-    .argument('<id>', 'as `list` shows it')
-    .requiredOption('--reason <text>', 'why agents may act again; it goes on record')
+    .description('turn a kill switch off')
+    .argument('<id>', 'the id, from `list`')
+    .requiredOption('--reason <text>', 'why agents may act again; recorded')
     .action(async (id: string, options: ApiOptions & { readonly reason: string }) => {
       finish(
         await withApi(options, async (api) => {

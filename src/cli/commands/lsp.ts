@@ -7,7 +7,7 @@ import { type ExitCode, exitCodes } from '../output/output.ts';
 
 export function defineLsp(command: Command, finish: (code: ExitCode) => void): void {
   command
-    .option('--stdio', 'speak over standard input and output, as it does without the option')
+    .option('--stdio', 'use standard input and output (the default)')
     .addHelpText('after', examples)
     .action(async () => {
       await serveStreams(process.stdin, process.stdout, manifest.version);
@@ -16,5 +16,5 @@ export function defineLsp(command: Command, finish: (code: ExitCode) => void): v
 }
 
 const examples = `
-Editors start it: docs/EDITORS.md has the lines for VS Code, Neovim, Helix, Zed, Emacs and JetBrains. The policies are those of the
-folder \`policies\` of the workspace, or of the workspace itself.`;
+Editors start it: docs/EDITORS.md has the configuration for VS Code, Neovim, Helix, Zed, Emacs and JetBrains. It reads the
+policies in the folder \`policies\` of the workspace, or in the workspace itself.`;

@@ -10,7 +10,7 @@ const formats = ['text', 'json', 'markdown'] as const;
 export function defineMatrix(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
-    .addOption(new Option('--format <format>', 'how the matrix is printed').choices(formats).default('text'))
+    .addOption(new Option('--format <format>', 'output format').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
     .addHelpText(
       'after',

@@ -21,23 +21,26 @@ type Finish = (code: ExitCode) => void;
 export function defineMcp(command: Command, finish: Finish): void {
   const proxy = withServerOptions(command.command('run', { isDefault: true }));
   proxy
-    .description('the proxy itself, which runs without this word, too')
-    .option('--service <address>', 'where the service is (WRIT_URL; default: http://127.0.0.1:8181)')
-    .option('--key-file <file>', 'the key is in this file (default: WRIT_API_KEY)')
-    .option('--agent <agent>', 'with the key of an enforcement point: for whom it asks (WRIT_AGENT)')
-    .option('--lock <file>', 'show the reviewed tools of this file, and no others')
-    .option('--hold <seconds>', 'how long a reply is held while people decide', '50')
-    .option('--session <id>', 'the session of all calls (default: one for each agent)')
+    .description('run the proxy (the default)')
+    .option('--service <address>', 'the address of the service (WRIT_URL; default: http://127.0.0.1:8181)')
+    .option('--key-file <file>', 'the file with the key (default: WRIT_API_KEY)')
+    .option('--agent <agent>', "with an enforcement point's key: the agent to ask for (WRIT_AGENT)")
+    .option('--lock <file>', 'show only the reviewed tools in this file')
+    .option('--hold <seconds>', 'how long a reply waits while people decide', '50')
+    .option('--session <id>', 'the session of all calls (default: one per agent)')
     .option('--receipts', 'send the receipt of each grant to the server')
     .option('--prefix <prefix>', 'prefix of the names in `_meta`, such as com.example/', '')
     .option('--pass <method...>', 'forward a method that the proxy does not know, undecided')
     .option('--coaz', 'refuse with the error code of COAZ-MCP instead of a result')
-    .option('--listen <address>', 'serve clients over streamable HTTP, such as on 127.0.0.1:8282')
-    .option('--shared-key', 'with --listen: clients without a key of their own use the key of the proxy')
-    .option('--sessions <count>', 'with --listen: how many sessions and servers are kept at a time', '32')
-    .option('--sessions-of-caller <count>', 'with --listen: how many of them for one key', '4')
-    .option('--origin <origin...>', 'with --listen: pages of these origins may call')
-    .option('--host <name...>', 'with --listen: clients may reach it under these names')
+    .option(
+      '--listen <address>',
+      'serve clients over streamable HTTP at this address, such as 127.0.0.1:8282',
+    )
+    .option('--shared-key', "with --listen: clients without a key use the proxy's key")
+    .option('--sessions <count>', 'with --listen: the maximum number of sessions and servers', '32')
+    .option('--sessions-of-caller <count>', 'with --listen: the maximum per key', '4')
+    .option('--origin <origin...>', 'with --listen: origins of pages that may call')
+    .option('--host <name...>', 'with --listen: names of this address')
     .addHelpText('after', examples)
     .action(async (server: readonly string[], options: ProxyOptions) => {
       finish(await runProxy(server, options));
@@ -48,19 +51,19 @@ export function defineMcp(command: Command, finish: Finish): void {
 
 function defineReview(command: Command, finish: Finish): void {
   withServerOptions(command.command('actions'))
-    .description('print declarations of the tools of a server')
-    .option('--open', 'payloads may have fields that the schemas do not name')
+    .description("print declarations of a server's tools")
+    .option('--open', 'allow payload fields that are not in the schemas')
     .action(async (server: readonly string[], options: ActionOptions) => {
       finish(await printActions(server, options));
     });
   withServerOptions(command.command('lock'))
-    .description('write what a server says about its tools into the lock file, for review')
+    .description("write a server's tool descriptions to the lock file, for review")
     .option('--lock <file>', 'the lock file', lockFileDefault)
     .action(async (server: readonly string[], options: LockOptions) => {
       finish(await writeReview(server, options));
     });
   withServerOptions(command.command('diff'))
-    .description('show what has changed since the review; exit code 1 where something has')
+    .description('show the changes since the review; exit code 1 if there are any')
     .option('--lock <file>', 'the lock file', lockFileDefault)
     .option('--json', 'print JSON')
     .action(async (server: readonly string[], options: DifferenceOptions) => {
@@ -68,12 +71,12 @@ function defineReview(command: Command, finish: Finish): void {
     });
   command
     .command('wrap')
-    .description("put the proxy in front of every server of a client's configuration")
+    .description("add the proxy to every server in a client's configuration")
     .argument('<file>', 'such as .mcp.json')
-    .requiredOption('--key-file <file>', 'where the proxies find their key')
-    .option('--service <address>', 'where the service is')
+    .requiredOption('--key-file <file>', "the file with the proxies' key")
+    .option('--service <address>', 'the address of the service')
     .option('--lock <file>', 'the lock file of the servers')
-    .option('--dry-run', 'print the file and leave it as it is')
+    .option('--dry-run', 'print the result, write nothing')
     .action(async (file: string, options: WrapOptions) => {
       finish(await wrapConfiguration(file, options));
     });

@@ -67,14 +67,14 @@ Examples:
 
 function withPage(command: Command): Command {
   return withApiOptions(command)
-    .option('--limit <count>', 'how many at most: 1 to 200')
-    .option('--cursor <cursor>', 'the page that begins here, as the page before printed it');
+    .option('--limit <count>', 'maximum number of entries, 1 to 200')
+    .option('--cursor <cursor>', 'the cursor from the previous page');
 }
 
 function withAccess(command: Command): Command {
   return withApiOptions(command)
-    .addOption(new Option('--role <role...>', 'what they may do').choices(roles))
-    .option('--group <group...>', 'the groups that an approver approves for');
+    .addOption(new Option('--role <role...>', 'the roles').choices(roles))
+    .option('--group <group...>', "the approver's groups");
 }
 
 function defineLists(command: Command, finish: Finish): void {
@@ -84,13 +84,13 @@ function defineLists(command: Command, finish: Finish): void {
       await withApi(options, async (api) => {
         const page = await api.get<Page<ShownPerson>>('/v1/people', { limit, cursor });
         show(options, page, ({ items }) => {
-          print(items.length === 0 ? 'nobody yet\n' : personTable(items));
+          print(items.length === 0 ? 'no people yet\n' : personTable(items));
           printRest(page);
         });
       }),
     );
   });
-  withPage(command.command('applications').description('list the applications for access')).action(
+  withPage(command.command('applications').description('list applications for access')).action(
     async (options: ListOptions) => {
       const { limit, cursor } = options;
       finish(
@@ -108,9 +108,9 @@ function defineLists(command: Command, finish: Finish): void {
 
 function defineInvite(command: Command, finish: Finish): void {
   withAccess(command.command('invite'))
-    .description('invite somebody, and print their link, which is shown only this once')
+    .description('invite somebody and print their link, which is shown only once')
     .argument('<email>')
-    .requiredOption('--name <name>', 'the name that others see')
+    .requiredOption('--name <name>', 'the displayed name')
     .action(async (email: string, options: AccessOptions & { readonly name: string }) => {
       const { name, role = [], group = [] } = options;
       finish(
@@ -124,22 +124,24 @@ function defineInvite(command: Command, finish: Finish): void {
 }
 
 function defineInvitations(command: Command, finish: Finish): void {
-  withPage(command.command('invitations').description('list the invitations that are still valid')).action(
+  withPage(command.command('invitations').description('list valid invitations')).action(
     async (options: ListOptions) => {
       const { limit, cursor } = options;
       finish(
         await withApi(options, async (api) => {
           const page = await api.get<Page<ShownOpenInvitation>>('/v1/invitations', { limit, cursor });
           show(options, page, ({ items }) => {
-            print(items.length === 0 ? 'no open invitations\n' : invitationTable(items));
+            print(items.length === 0 ? 'no valid invitations\n' : invitationTable(items));
             printRest(page);
           });
         }),
       );
     },
   );
-  withApiOptions(command.command('withdraw').description('withdraw an invitation: its link stops working'))
-    .argument('<id>', 'as `invitations` shows it')
+  withApiOptions(
+    command.command('withdraw').description('withdraw an invitation, so that its link stops working'),
+  )
+    .argument('<id>', 'the id, from `invitations`')
     .action(async (id: string, options: ApiOptions) => {
       finish(
         await withApi(options, async (api) => {
@@ -152,8 +154,8 @@ function defineInvitations(command: Command, finish: Finish): void {
 
 function defineChange(command: Command, finish: Finish): void {
   withAccess(command.command('change'))
-    .description('change name, roles or groups; the roles and groups that you name replace all others')
-    .argument('<id>', 'as `list` shows it')
+    .description('change name, roles or groups; the given roles and groups replace all others')
+    .argument('<id>', 'the id, from `list`')
     .option('--name <name>')
     .action(async (id: string, options: AccessOptions & { readonly name?: string }) => {
       const { name, role, group } = options;
@@ -163,15 +165,15 @@ function defineChange(command: Command, finish: Finish): void {
         ...(group === undefined ? {} : { groups: group }),
       };
       if (Object.keys(change).length === 0)
-        throw new UsageError('say what to change: --name, --role or --group');
+        throw new UsageError('nothing to change: use --name, --role or --group');
       finish(await patchPerson(id, change, options));
     });
   for (const [word, status, description] of [
-    ['disable', 'disabled', 'end the access of somebody at once'],
-    ['enable', 'active', 'restore the access of somebody'],
+    ['disable', 'disabled', "end a person's access immediately"],
+    ['enable', 'active', "restore a person's access"],
   ] as const) {
     withApiOptions(command.command(word).description(description))
-      .argument('<id>', 'as `list` shows it')
+      .argument('<id>', 'the id, from `list`')
       .action(async (id: string, options: ApiOptions) => {
         finish(await patchPerson(id, { status }, options));
       });
@@ -190,8 +192,8 @@ function patchPerson(id: string, change: object, options: ApiOptions): Promise<E
 
 function defineAnswers(command: Command, finish: Finish): void {
   withAccess(command.command('grant'))
-    .description('grant an application: it becomes an invitation')
-    .argument('<id>', 'as `applications` shows it')
+    .description('grant an application, as an invitation')
+    .argument('<id>', 'the id, from `applications`')
     .action(async (id: string, options: AccessOptions) => {
       const { role = [], group = [] } = options;
       finish(
@@ -204,8 +206,8 @@ function defineAnswers(command: Command, finish: Finish): void {
       );
     });
   withApiOptions(command.command('decline').description('decline an application'))
-    .argument('<id>', 'as `applications` shows it')
-    .requiredOption('--reason <text>', 'for the applicant')
+    .argument('<id>', 'the id, from `applications`')
+    .requiredOption('--reason <text>', 'the reason for the applicant')
     .action(async (id: string, options: ApiOptions & { readonly reason: string }) => {
       finish(
         await withApi(options, async (api) => {
@@ -221,7 +223,7 @@ function defineAnswers(command: Command, finish: Finish): void {
 function printInvitation(invitation: ShownInvitation, options: ApiOptions): void {
   const { email, token, ends_at } = invitation;
   print(
-    `${email} is invited until ${localTime(ends_at)}. Send them this link, which is shown only this once:\n\n`,
+    `${email} is invited until ${localTime(ends_at)}. Send them this link, which is shown only once:\n\n`,
   );
   print(`  ${serviceAddress(options)}/invitation#token=${token}\n`);
   printWarnings(invitation);

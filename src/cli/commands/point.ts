@@ -42,16 +42,17 @@ Examples:
   writ point rotate "files proxy" --grace now
   writ point disable "files proxy"
   writ point revoke "files proxy" --yes
-  writ point list`;
+  writ point list
+`;
 
 const pointArgument = ['<point>', 'its name or id'] as const;
 
 function defineAdd(command: Command, finish: Finish): void {
   withApiOptions(command.command('add'))
-    .description('register an enforcement point and print its key, which is shown only this once')
-    .argument('<name>', 'the name that people see')
-    .option('--agent <agent...>', 'the agents that it asks for, by name or id', [])
-    .option('--may-release', 'its report that a grant is not used takes the grant out of the meters')
+    .description('register an enforcement point and print its key, which is shown only once')
+    .argument('<name>', 'the displayed name')
+    .option('--agent <agent...>', 'its agents, by name or id', [])
+    .option('--may-release', 'its report of an unused grant removes the grant from the meters')
     .action(async (name: string, options: AddOptions) => {
       const body = { name, agents: options.agent, may_release: options.mayRelease === true };
       const run = async (api: Api): Promise<void> => {
@@ -92,14 +93,14 @@ function printPoints(points: readonly ShownPoint[]): void {
 
 function defineAssign(command: Command, finish: Finish): void {
   withApiOptions(command.command('assign'))
-    .description('set the agents that a point asks for; the agents that you name replace all others')
+    .description("set a point's agents; the given agents replace all others")
     .argument(...pointArgument)
-    .option('--agent <agent...>', 'by name or id')
-    .option('--none', 'no agent at all')
+    .option('--agent <agent...>', 'the agents, by name or id')
+    .option('--none', 'remove all agents')
     .action(async (name: string, options: AssignOptions) => {
       const { agent: agents = [], none } = options;
       if ((none === true) === agents.length > 0)
-        throw new UsageError('name the agents with --agent, or say --none');
+        throw new UsageError('name the agents with --agent, or use --none');
       const run = async (api: Api): Promise<void> => {
         const { id } = await findPoint(api, name);
         const point = await api.patch<ShownPoint>(`/v1/enforcement-points/${step(id)}`, { agents });
@@ -117,7 +118,7 @@ interface AssignOptions extends ApiOptions {
 
 function defineRotate(command: Command, finish: Finish): void {
   withGrace(withApiOptions(command.command('rotate')))
-    .description('create a new key, shown only this once, and end the current one')
+    .description('create a new key, shown only once, and end the current one')
     .argument(...pointArgument)
     .action(async (name: string, options: ApiOptions & { readonly grace: number }) => {
       const run = async (api: Api): Promise<void> => {
@@ -127,7 +128,7 @@ function defineRotate(command: Command, finish: Finish): void {
           ...[`/v1/enforcement-points/${step(id)}/keys`, body],
         );
         show(options, made, () =>
-          printKey(made, `has a new key; the old one ends at ${localTime(made.old_keys_end_at)}`),
+          printKey(made, `has a new key; the old one expires at ${localTime(made.old_keys_end_at)}`),
         );
       };
       finish(await withApi(options, run));
@@ -157,12 +158,12 @@ function defineStatus(command: Command, word: 'disable' | 'enable', finish: Fini
 
 function defineRevoke(command: Command, finish: Finish): void {
   withApiOptions(command.command('revoke'))
-    .description('refuse all requests by a point for good; you cannot undo this')
+    .description('permanently refuse all requests by a point; you cannot undo this')
     .argument(...pointArgument)
-    .option('--yes', 'confirm it: revoking is final')
+    .option('--yes', 'confirm: this is permanent')
     .action(async (name: string, options: ApiOptions & { readonly yes?: boolean }) => {
       if (options.yes !== true)
-        throw new UsageError('a revoked point can never be enabled again: say --yes if that is meant');
+        throw new UsageError('a revoked point can never be enabled again: add --yes to confirm');
       const run = async (api: Api): Promise<void> => {
         const found = await findPoint(api, name);
         const body = { name: found.name };

@@ -109,13 +109,13 @@ export function defineReplayOfLog(command: Command, finish: (code: ExitCode) => 
       'the policies to try: a directory, or one file (default: ./policies, else the current directory)',
     )
     .option('--data <directory>', 'the data directory of the service (default: ./var)')
-    .option('--since <time>', 'requests of the last 90d, 12h or 2w, or from a date or time on')
-    .option('--as-recorded', 'decide each request for itself, on the facts of its record')
+    .option('--since <time>', 'requests since this time: 90d, 12h, 2w, a date or a time')
+    .option('--as-recorded', 'decide each request separately, with its recorded facts')
     .option(
       '--against <policies>',
-      'what the policies are compared with: a directory, a file, or a revision (default: HEAD, where it decided some of the log)',
+      'the policies to compare with: a directory, a file, or a revision (default: HEAD, if it decided some of the log)',
     )
-    .option('--csv <file>', 'write every request that is decided otherwise, or asks other people')
+    .option('--csv <file>', 'write every request with another decision or other approvers')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', examples)
     .action(async (file: string | undefined, options: Options) => {
@@ -132,13 +132,13 @@ Examples:
   writ replay --policies policies --against v1.2 --since 7d
   writ audit export --since 2026-03-01 > log.jsonl && writ replay log.jsonl --policies new --json
 
-In order, which is the default where the policies have meters or ask people, meters hold what these policies grant, and
-people's words of then are kept where the same group is asked, with no more people. With --as-recorded, meters read what
-the records say. Requests that change are filed under what \`writ diff\` finds between the policies that decided the log and
-these. The service may be running; nothing is changed.
+If the policies have meters or approvals, requests are decided in their original order: meters count the grants of these
+policies, and recorded votes count if the same group is asked, for no more people. With --as-recorded, meters have their
+recorded readings. Changed requests are listed under the findings of \`writ diff\` between the policies that decided the log
+and these. The service may be running; nothing is changed.
 
-Exit codes: 0 however much changes, 1 the policies have errors, there is no store, or something of the log could not be
-read, 2 usage.`;
+Exit codes: 0 even if decisions change, 1 the policies have errors, there is no store, or part of the log is unreadable,
+2 wrong usage.`;
 
 interface Options {
   readonly policies?: string;
@@ -188,9 +188,9 @@ async function replayFrom(log: LogSource, tried: ReplayPlan, { csv, json }: Opti
   else {
     print(renderReplay(result, { path, filed, marks: createMarks() }));
     if (faults.repeated > 0)
-      print(`${faults.repeated.toLocaleString('en')} lines repeat a request, which counts once\n`);
+      print(`${faults.repeated.toLocaleString('en')} lines repeat a request and were not counted again\n`);
     showFaults(faults);
-    if (csv !== undefined) printError(`requests that change are in ${csv}\n`);
+    if (csv !== undefined) printError(`changed requests are in ${csv}\n`);
   }
   return faults.count > 0 ? exitCodes.wrong : exitCodes.ok;
 }

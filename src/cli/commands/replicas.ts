@@ -24,13 +24,13 @@ export function defineReplicas(command: Command, finish: (code: ExitCode) => voi
 const digestLength = 12;
 
 function describe({ policies, items, standbys, store }: ReplicaList): void {
-  const heads = ['slot', 'replica', 'policies', 'has read', 'version', 'since', 'heard of'];
+  const heads = ['slot', 'replica', 'policies', 'has read', 'version', 'since', 'last seen'];
   print(
     table(
       heads,
       items.map((one) => [
         String(one.slot),
-        one.is_self && items.length > 1 ? `${one.name}, which answers` : one.name,
+        one.is_self && items.length > 1 ? `${one.name} (this one)` : one.name,
         one.is_ready ? 'ready' : 'not ready',
         one.directory_digest?.slice(0, digestLength) ?? 'nothing',
         one.version,

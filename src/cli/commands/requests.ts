@@ -105,16 +105,18 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
         readStatus,
       ),
     )
-    .addOption(new Option('--decision <decision>', 'only those with this first decision').choices(outcomes))
-    .option('--text <text>', 'only those with these words in id, action, agent, reason or payload')
-    .option('--agent <id>', 'only those of an agent')
-    .option('--action <key>', 'only those for an action')
-    .option('--policy <name>', 'only those that a policy decided')
-    .option('--from <time>', 'only those from this moment on')
-    .option('--to <time>', 'only those before this moment')
-    .option('--limit <count>', 'how many at most: 1 to 200')
-    .option('--cursor <cursor>', 'the page that begins here, as the page before printed it')
-    .option('-f, --follow', 'go on, and print each new request as it comes, the latest last')
+    .addOption(
+      new Option('--decision <decision>', 'only those with this original decision').choices(outcomes),
+    )
+    .option('--text <text>', 'only those with this text in id, action, agent, reason or payload')
+    .option('--agent <id>', 'only those of this agent')
+    .option('--action <key>', 'only those for this action')
+    .option('--policy <name>', 'only those decided by this policy')
+    .option('--from <time>', 'only those since this time')
+    .option('--to <time>', 'only those before this time')
+    .option('--limit <count>', 'maximum number of entries, 1 to 200')
+    .option('--cursor <cursor>', 'the cursor from the previous page')
+    .option('-f, --follow', 'keep running and print each new request, newest last')
     .addHelpText('after', examples + apiHelp)
     .action(async (options: ListOptions) => {
       if (options.follow === true) {
@@ -193,7 +195,7 @@ function rowOf(one: ShownRequest): readonly string[] {
  */
 async function follow(api: Api, options: ListOptions): Promise<void> {
   if (options.cursor !== undefined || options.to !== undefined)
-    throw new UsageError('--follow has no end: leave out --cursor and --to');
+    throw new UsageError('--follow cannot be combined with --cursor or --to');
   const rows = createTable(columns);
   await followRequests(api, options, (items) => {
     if (options.json === true) for (const one of items) print(`${JSON.stringify(one)}\n`);
@@ -209,9 +211,9 @@ type Finish = (code: ExitCode) => void;
 type RequestView = Reply<'getRequestAssignment'>;
 
 export function defineAssign(command: Command, finish: Finish): void {
-  withApiOptions(command.command('assign').description('say who looks after a request that waits'))
+  withApiOptions(command.command('assign').description('assign a pending request to a person'))
     .argument('<id>')
-    .argument('<person>', 'the name of somebody who can answer it, `me`, or `nobody`')
+    .argument('<person>', 'the name of a person who can answer it, `me`, or `nobody`')
     .addHelpText('after', '\nExample:\n  writ requests assign 019a0000-0000-7000-8000-000000000000 "Ben"')
     .action(async (id: string, person: string, _own: unknown, own: Command) => {
       finish(await withApi(own.optsWithGlobals<ApiOptions>(), (api) => assign(api, id, person)));
@@ -222,26 +224,26 @@ async function assign(api: Api, id: string, person: string): Promise<void> {
   const path = `/v1/requests/${step(id)}`;
   if (person === 'nobody') {
     await api.delete(`${path}/assignment`);
-    return print(`nobody in particular looks after ${id}\n`);
+    return print(`${id} is assigned to nobody\n`);
   }
   const { people } = await api.get<RequestView>(`${path}/assignment`);
   const found = people.filter((one) => (person === 'me' ? one.is_you : one.name === person));
   const [one] = found;
   if (one === undefined || found.length > 1) {
     const names = people.map(({ name, is_you }) => (is_you ? `${name} (me)` : name)).join(', ');
-    const how = found.length > 1 ? 'several people have this name' : 'nobody of this name can answer it';
+    const how = found.length > 1 ? 'several people have this name' : 'nobody with this name can answer it';
     refuse(
-      `${how}: ${people.length === 0 ? 'it waits for nobody' : `these can: ${escapeForTerminal(names)}`}`,
+      `${how}: ${people.length === 0 ? 'nobody can answer it' : `people who can: ${escapeForTerminal(names)}`}`,
     );
   }
   await api.post(`${path}/assignment`, { person: one.id });
-  print(`${escapeForTerminal(one.name)} looks after ${id}\n`);
+  print(`${id} is assigned to ${escapeForTerminal(one.name)}\n`);
 }
 
 export function definePutOff(command: Command, finish: Finish): void {
-  withApiOptions(command.command('snooze').description('take a request out of your inbox for a while'))
+  withApiOptions(command.command('snooze').description('hide a request from your inbox for a while'))
     .argument('<id>')
-    .argument('<duration>', 'such as `30m`, `2h` or `1d`; `0s` brings it back')
+    .argument('<duration>', 'such as `30m`, `2h` or `1d`; `0s` shows it again')
     .addHelpText('after', '\nExample:\n  writ requests snooze 019a0000-0000-7000-8000-000000000000 2h')
     .action(async (id: string, duration: string, _own: unknown, own: Command) => {
       const seconds = readSeconds(duration);
@@ -264,5 +266,5 @@ async function putOff(api: Api, id: string, seconds: number): Promise<void> {
   }
   const until = new Date(Date.now() + seconds * 1_000).toISOString();
   await api.post(path, { until });
-  print(`${id} is out of your inbox until ${until}, or until something becomes of it\n`);
+  print(`${id} is hidden from your inbox until ${until}, or until it changes\n`);
 }

@@ -67,7 +67,7 @@ async function stopAll(
 ): Promise<string> {
   const switches = createCollection<Switch>(documents, switchKind, () => ({}));
   const newest = newestMs === null ? 'the beginning' : new Date(newestMs).toISOString();
-  const reason = `Restored from a backup of ${newest}. What was revoked, stopped or granted later is forgotten: look at agents, keys, people and switches.`;
+  const reason = `Restored from a backup of ${newest}. Later revocations, kill switches and grants are lost: check agents, keys, people and kill switches.`;
   const made: Switch = {
     id: randomUUID(),
     scope: { kind: 'all' },

@@ -12,8 +12,8 @@ import { tellReady } from '../support/supervisor.ts';
 
 export function defineServe(command: Command, finish: (code: ExitCode) => void): void {
   command
-    .option('--config <file>', 'configuration file (default: writ.yaml where there is one)')
-    .option('--demo', 'serve simulated agents and people on data of their own, thrown away at the end');
+    .option('--config <file>', 'configuration file (default: writ.yaml, if present)')
+    .option('--demo', 'serve simulated agents and people with temporary data, deleted at the end');
   withSettings(command)
     .addHelpText('after', examples)
     .action(async (options: Options) => {
@@ -31,8 +31,8 @@ Examples:
   writ serve --store postgres://writ@db.example.com/writ --workers 8
   WRIT_LOG_LEVEL=warn writ serve --config /etc/writ.yaml
 
-Flags override environment variables (WRIT_PORT and so on), which override the file, which overrides the defaults.
-SIGTERM and SIGINT stop the service in order, and a second signal at once; SIGHUP reloads the policies.`;
+Flags override environment variables (such as WRIT_PORT), which override the file, which overrides the defaults.
+SIGTERM and SIGINT stop the service gracefully, a second signal immediately; SIGHUP reloads the policies.`;
 
 interface Options {
   readonly config?: string;
@@ -81,9 +81,7 @@ async function startDemo({
     ...given.map((name) => flagOf(name as SettingName)),
   ];
   if (refused.length > 0)
-    throw new UsageError(
-      `a demo has data and settings of its own: leave out ${refused.join(', ')}, or leave out --demo`,
-    );
+    throw new UsageError(`a demo has its own data and settings: omit ${refused.join(', ')}, or omit --demo`);
   const { openDemo } = await import('../../packaging/demo/demo.ts');
   const { demoWelcome } = await import('../../packaging/demo/demo-welcome.ts');
   const demo = await openDemo({

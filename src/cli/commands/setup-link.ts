@@ -21,11 +21,11 @@ interface SetUpLinkOptions extends DataOption, ApiOptions {
 export function defineSetUpLink(command: Command, finish: (code: ExitCode) => void): void {
   withDataOption(command.command('setup-link'))
     .description(
-      'make a link for the first admin, or, once there are people, one by which an admin sets a new password; the old link stops working',
+      "create the first admin's link or, later, a link to set an admin's new password; the old link stops working",
     )
-    .option('--admin <address>', 'whose password it sets; needed where there are several admins')
-    .option('--remove-second-factors', 'using it also removes their one-time codes and passkeys')
-    .option('--url <address>', 'where people reach the service (WRIT_URL)')
+    .option('--admin <address>', 'the admin; required if there are several')
+    .option('--remove-second-factors', "the link also removes the admin's one-time codes and passkeys")
+    .option('--url <address>', 'the address at which people reach the service (WRIT_URL)')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', examples)
     .action(async (options: SetUpLinkOptions) => {
@@ -47,9 +47,9 @@ Examples:
 `;
 
 async function linkForFirstAdmin(directory: Directory, options: SetUpLinkOptions): Promise<ExitCode> {
-  if (options.admin !== undefined) throw new UsageError('nobody has access yet: leave `--admin` out');
+  if (options.admin !== undefined) throw new UsageError('nobody has access yet: omit --admin');
   const secret = await createSetUpLink(directory, { who: commandLineUser(), when: 'again' });
-  if (secret === null) throw new UsageError('there are people and none of them is an active admin');
+  if (secret === null) throw new UsageError('there are people, but no active admin');
   const url = `${baseOf(options)}/setup#token=${secret}`;
   if (options.json === true) printJson({ url });
   else print(`${url}\n`);
@@ -65,12 +65,13 @@ async function linkForAdmin(
   const maker = { kind: 'machine', user: commandLineUser() } as const;
   const draft = { personId, removesFactors: options.removeSecondFactors === true };
   const result = await makeResetLink(directory, maker, draft);
-  if (result.kind !== 'made') throw new UsageError('the admin was changed at this moment: try again');
+  if (result.kind !== 'made') throw new UsageError('the admin was changed at the same time: try again');
   const { email } = result.person;
   const url = `${baseOf(options)}/reset#token=${result.secret}`;
   const endsAt = new Date(result.link.endsAtMs).toISOString();
   if (options.json === true) printJson({ url, email, ends_at: endsAt });
-  else print(`${email} sets a new password by this link, once, until ${localTime(endsAt)}:\n\n  ${url}\n`);
+  else
+    print(`${email} can set a new password with this link, once, until ${localTime(endsAt)}:\n\n  ${url}\n`);
   return exitCodes.ok;
 }
 
@@ -81,7 +82,7 @@ function adminNamed(admins: readonly Person[], address: string | undefined): Per
   if (address !== undefined) throw new UsageError(`no active admin has the address ${address}: ${addresses}`);
   const [only] = admins;
   if (only !== undefined && admins.length === 1) return only;
-  throw new UsageError(`say which admin with --admin: ${addresses}`);
+  throw new UsageError(`name the admin with --admin: ${addresses}`);
 }
 
 function baseOf({ url }: ApiOptions): string {

@@ -38,8 +38,8 @@ export function defineStore(command: Command, finish: Finish): void {
 
 const examples = `
 Examples:
-  writ store copy --to postgres://writ@db.example.com/writ    # while the service runs; then stop it
-  writ store restored                                         # after a backup was put back
+  writ store copy --to postgres://writ@db.example.com/writ    # while the service runs; stop it when asked
+  writ store restored                                         # after restoring a backup
   writ store restored --store postgres://writ@db.example.com/writ
   writ store migrate                                          # after an upgrade, while no service runs`;
 
@@ -52,7 +52,7 @@ interface CopyOptions {
 function defineCopy(command: Command, finish: Finish): void {
   command
     .command('copy')
-    .description('move the records and all else from the data directory into an empty PostgreSQL database')
+    .description('move everything in the data directory into an empty PostgreSQL database')
     .option('--data <directory>', 'the data directory of the service', './var')
     .addOption(
       new Option('--to <address>', 'the database, such as postgres://writ@host/writ').makeOptionMandatory(),
@@ -65,7 +65,7 @@ async function copy({ data, to, json }: CopyOptions): Promise<ExitCode> {
   if (!isDatabaseAddress(to))
     throw new UsageError('--to must be an address such as postgres://user@host/database');
   const [from, place] = [storePlaceOf({ data, database: null }), storePlaceOf({ data, database: to })];
-  if (!('path' in from) || !('keyFile' in place)) throw new Error('a file is copied to a database');
+  if (!('path' in from) || !('keyFile' in place)) throw new Error('--to must be a database');
   const { path } = from;
   if (!existsSync(path)) {
     printError(`error: there is no store at ${path}: name the data directory of the service with --data\n`);
@@ -92,7 +92,7 @@ async function copy({ data, to, json }: CopyOptions): Promise<ExitCode> {
 /** The advice to run the command again, when another run can solve the error; empty otherwise. */
 function again({ code }: StoreError): string {
   return ['unreachable', 'uncertain', 'full', 'io', 'locked'].includes(code)
-    ? 'nothing is lost, and nobody uses the copy: run the command again, and it goes on from there\n'
+    ? 'nothing is lost, and the copy is not in use: run the command again to continue\n'
     : '';
 }
 
@@ -103,11 +103,11 @@ function showProgress(progress: Progress, one: CopyProgress): void {
       return;
     case 'waiting':
       progress.end();
-      printError('all there is by now is copied: if the service runs, stop it, and the rest follows\n');
+      printError('everything so far is copied: if the service is running, stop it to copy the rest\n');
       return;
     case 'stopped':
       progress.end();
-      printError('nobody serves the store: copying the rest\n');
+      printError('no process serves the store: copying the rest\n');
   }
 }
 
@@ -121,8 +121,8 @@ function describe(
 ): string {
   return `${createMarks().good('✓')} ${recordCount.toLocaleString('en')} records are in ${shownUrl}, each with its hash
   the last, ${end.sequence}, has hash ${end.hash}
-  the service had to stop for ${(stoppedMs / 1000).toFixed(1)} s; start it with --store ${shownUrl}
-  ${path} is not used any more: keep it as long as you keep backups
+  the service was stopped for ${(stoppedMs / 1000).toFixed(1)} s; start it with --store ${shownUrl}
+  ${path} is no longer used: keep it as long as you keep backups
 `;
 }
 
@@ -133,8 +133,8 @@ interface RestoredOptions extends DataOption {
 
 function defineRestored(command: Command, finish: Finish): void {
   withDataOption(command.command('restored'))
-    .description('say that the records are those of a backup: nothing from before is good a second time')
-    .option('--meters-known', 'nothing was granted since the backup: meters go on from it')
+    .description('make a restored backup safe to serve: earlier grants, sessions and signatures end')
+    .option('--meters-known', 'nothing was granted since the backup: meters continue from it')
     .option('--json', 'print the result as JSON')
     .action(async (options: RestoredOptions) => finish(await restored(options)));
 }
@@ -151,10 +151,10 @@ function restored({ metersKnown = false, ...options }: RestoredOptions): Promise
       if (options.json === true)
         printJson({ ok: true, newest_record_at: newest, ended, sessions, switch: switchId });
       else
-        print(`${createMarks().good('✓')} the records go on from ${newest ?? 'their beginning'}
-  requests that waited or were granted, and are over: ${ended}; sessions ended: ${sessions}
-  the kill switch is on for all: look at agents, keys, people and switches that were changed since, then
-  writ kill-switch off ${switchId} --reason "looked at what was forgotten"
+        print(`${createMarks().good('✓')} the records continue from ${newest ?? 'the beginning'}
+  ended requests (pending or granted): ${ended}; ended sessions: ${sessions}
+  the kill switch is on for everything: check agents, keys, people and kill switches for later changes, then
+  writ kill-switch off ${switchId} --reason "later changes checked"
 `);
       return exitCodes.ok;
     },
@@ -167,7 +167,7 @@ interface MigrateOptions extends DataOption {
 
 function defineMigrate(command: Command, finish: Finish): void {
   withDataOption(command.command('migrate'))
-    .description('bring the store of an earlier version up to date, as the next start of the service would')
+    .description('upgrade the store of an earlier version, as the next start of the service would')
     .option('--json', 'print the result as JSON')
     .action(async (options: MigrateOptions) => finish(await migrate(options)));
 }
@@ -187,10 +187,10 @@ function migrate(options: MigrateOptions): Promise<ExitCode> {
       const shown = shownPlace(place);
       const copy = 'url' in place || before === after ? null : `${place.path}.schema-${before}`;
       if (options.json === true) printJson({ ok: true, before, after, copy });
-      else if (before === after) print(`${createMarks().good('✓')} ${shown} has schema ${after} already\n`);
+      else if (before === after) print(`${createMarks().good('✓')} ${shown} already has schema ${after}\n`);
       else {
         print(`${createMarks().good('✓')} ${shown} had schema ${before} and now has schema ${after}\n`);
-        if (copy !== null) print(`  as it was before, it is in ${copy}: as secret as the store\n`);
+        if (copy !== null) print(`  a copy from before is in ${copy}: keep it as secret as the store\n`);
       }
       return exitCodes.ok;
     },

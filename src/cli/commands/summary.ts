@@ -16,7 +16,7 @@ import { defaultPath, loadWorking } from '../support/load-policies.ts';
 
 type Read = Pick<ReadSources, 'root' | 'sourceOf'>;
 
-const note = 'What is not known never lets anything pass.';
+const note = 'Unknown facts never let a request pass.';
 
 export function isConfirmed({ actions }: Summary): boolean {
   return actions.every(({ sentences }) => sentences.every(({ unconfirmed }) => unconfirmed === null));
@@ -107,9 +107,9 @@ export function defineSummary(command: Command, finish: (code: ExitCode) => void
       '[path]',
       'a policy directory, one file or a bundle (default: ./policies, else the current directory)',
     )
-    .addOption(new Option('--format <format>', 'how it is printed').choices(formats).default('text'))
+    .addOption(new Option('--format <format>', 'output format').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
-    .option('--strict', 'take a sentence that is not confirmed as wrong')
+    .option('--strict', 'fail if a sentence is not confirmed')
     .addHelpText(
       'after',
       '\nExamples:\n  writ summary\n  writ summary policies/payments --format markdown\n  writ summary --strict',

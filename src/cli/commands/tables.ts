@@ -26,10 +26,10 @@ type PageOptions = ApiOptions & { readonly limit?: string; readonly cursor?: str
 export function defineTables(command: Command, finish: (code: ExitCode) => void): void {
   command.addHelpText('after', examples + apiHelp);
   withApiOptions(command.command('list'))
-    .description('list the tables whose rows are pushed, or the rows of one')
-    .argument('[table]', 'its name in the active policies')
-    .option('--limit <n>', 'how many rows, at most 200')
-    .option('--cursor <cursor>', 'the page after the one that showed it')
+    .description('list the tables with pushed rows, or the rows of one')
+    .argument('[table]', "the table's name in the active policies")
+    .option('--limit <n>', 'maximum number of rows, 1 to 200')
+    .option('--cursor <cursor>', 'the cursor from the previous page')
     .action(async (name: string | undefined, options: PageOptions) => {
       finish(
         await withApi(options, (api) =>
@@ -38,8 +38,8 @@ export function defineTables(command: Command, finish: (code: ExitCode) => void)
       );
     });
   withApiOptions(command.command('set'))
-    .description('put a row into a table, in the place of the one with its key')
-    .argument('<table>', 'its name in the active policies')
+    .description('add a row to a table, or replace the row with this key')
+    .argument('<table>', "the table's name in the active policies")
     .argument('<key>', 'the key of the row')
     .argument('<row>', 'the other columns as a JSON object')
     .action(async (name: string, key: string, text: string, options: ApiOptions) => {
@@ -48,15 +48,15 @@ export function defineTables(command: Command, finish: (code: ExitCode) => void)
         await withApi(options, async (api) => {
           const set = await api.put<ShownRow>(rowPath(name, key), row);
           show(options, set, ({ version }) =>
-            print(`${printable(key)} of ${name} is on record, version ${version}\n`),
+            print(`${printable(key)} of ${name} is stored, version ${version}\n`),
           );
         }),
       );
     });
   withApiOptions(command.command('remove'))
     .description('remove a row from a table')
-    .argument('<table>', 'its name in the active policies')
-    .argument('<key>', 'the key of the row, as `list` shows it')
+    .argument('<table>', "the table's name in the active policies")
+    .argument('<key>', 'the key of the row, from `list`')
     .action(async (name: string, key: string, options: ApiOptions) => {
       finish(
         await withApi(options, async (api) => {
@@ -80,7 +80,7 @@ Examples:
 async function tables(api: Api, options: ApiOptions): Promise<void> {
   const list = await api.get<{ items: readonly ShownTable[] }>('/v1/tables');
   show(options, list, ({ items }) => {
-    if (items.length === 0) return print('no rule reads a table whose rows are pushed\n');
+    if (items.length === 0) return print('no rule reads a table with pushed rows\n');
     print(
       table(
         ['table', 'key', 'columns', 'pushed by'],
@@ -107,7 +107,7 @@ async function rows(api: Api, name: string, options: PageOptions): Promise<void>
         ]),
       ),
     );
-    if (next) print(`more: --cursor ${next}\n`);
+    if (next) print(`for the next page: --cursor ${next}\n`);
   });
 }
 
@@ -123,5 +123,5 @@ function readRow(text: string): JsonObject {
     // Text that is not JSON is reported below.
   }
   if (isJsonObject(row)) return row;
-  throw new UsageError(`\`${text}\` is no row: write a JSON object such as '{"owner": "ann"}'`);
+  throw new UsageError(`\`${text}\` is not a row: use a JSON object such as '{"owner": "ann"}'`);
 }

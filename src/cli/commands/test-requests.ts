@@ -70,11 +70,13 @@ function toText(tested: TestResult): string {
     ...rows,
     more > 0 ? `  and ${more.toLocaleString('en')} more\n` : '',
     decided === 0
-      ? `${mark} the file holds no recorded request that can be decided again\n`
+      ? `${mark} the file has no recorded request that can be decided again\n`
       : `${mark} ${escapeForTerminal(path)}: ${(decided - different).toLocaleString('en')} of ${decided.toLocaleString('en')} requests decided as recorded\n`,
-    result.changes.rule > 0 ? `  ${result.changes.rule.toLocaleString('en')} of these by another rule\n` : '',
+    result.changes.rule > 0
+      ? `  ${result.changes.rule.toLocaleString('en')} of these by a different rule\n`
+      : '',
     result.withheld > 0
-      ? `  ${result.withheld.toLocaleString('en')} cannot be repeated: what their payload check or rules read was withheld\n`
+      ? `  ${result.withheld.toLocaleString('en')} cannot be repeated, because their records omit values that the payload check or rules read\n`
       : '',
   ].join('');
 }

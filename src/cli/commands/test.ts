@@ -28,17 +28,17 @@ export function defineTest(command: Command, finish: (code: ExitCode) => void): 
   command
     .argument(
       '[path...]',
-      'test files, or directories with *.test.yaml (default: ./policies, else the current one)',
+      'test files, or directories with *.test.yaml (default: ./policies, else the current directory)',
     )
     .option('-t, --filter <text>', 'run only the cases whose name contains the text')
-    .option('--bundle <file>', 'test the policies of a bundle in place of those that the test files name')
+    .option('--bundle <file>', 'test the policies of a bundle instead of those named in the test files')
     .option('-w, --watch', 'run again when a policy, test or list file changes')
-    .option('--coverage', 'show how often each rule came out true, false and unknown')
+    .option('--coverage', 'show how often each rule was true, false and unknown')
     .option('--coverage-min <percent>', 'fail if coverage is lower', readPercent('--coverage-min'))
-    .option('--mutate', 'change the policies in small ways and show which changes no test notices')
+    .option('--mutate', 'change the policies in small ways and show the changes that no test detects')
     .option('--mutate-min <percent>', 'fail if the mutation score is lower', readPercent('--mutate-min'))
-    .option('--requests <file>', 'decide the requests of an export again: each has to be decided as recorded')
-    .option('--junit <file>', 'also write JUnit XML; - is standard output, in place of the report')
+    .option('--requests <file>', 'decide exported requests again; fail if a decision differs from its record')
+    .option('--junit <file>', 'also write JUnit XML; - for standard output, instead of the report')
     .option('--json', 'print the result as JSON')
     .addHelpText(
       'after',
@@ -79,10 +79,11 @@ async function test(paths: readonly string[], options: Options): Promise<ExitCod
   if (requests !== undefined) return await testRequests(paths, { ...options, requests });
   const [policy] = findPolicies(paths);
   if (policy !== undefined)
-    throw new UsageError(`${policy} is a policy file: name its folder, or the *.test.yaml file beside it`);
-  if (json === true && junit === '-') throw new UsageError('--json and --junit - both want standard output');
+    throw new UsageError(`${policy} is a policy file: name its folder or its *.test.yaml file`);
+  if (json === true && junit === '-')
+    throw new UsageError('--json and --junit - cannot both use standard output');
   if (watch === true && (json === true || junit === '-'))
-    throw new UsageError('--watch is for people: it goes neither with --json nor with --junit -');
+    throw new UsageError('--watch cannot be combined with --json or --junit -');
   if (watch === true) return watchAndTest(paths, options);
   return (await testOnce(paths, options)).code;
 }
@@ -93,11 +94,11 @@ async function testRequests(
 ): Promise<ExitCode> {
   const [path, ...others] = paths;
   if (path === undefined || others.length > 0)
-    throw new UsageError('--requests takes the policies of one directory, or one file');
+    throw new UsageError('--requests needs one policy directory or file');
   const named = optionsOfCases.find((name) => options[name] !== undefined);
   if (named !== undefined)
     throw new UsageError(
-      `--requests runs no test files: it does not go with --${named.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`,
+      `--requests runs no test files: it cannot be combined with --${named.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`,
     );
   return await testRecorded({ file: options.requests, path, isJson: options.json === true });
 }
@@ -176,7 +177,7 @@ async function emptyComplaints(
   if (untested.length > 0) return [`no *.test.yaml under ${untested.join(', ')}`];
   const { passed, failed, broken } = countRun(run);
   if (passed + failed + broken > 0) return [];
-  return [filter === undefined ? 'the test files hold no case' : `no case is called like \`${filter}\``];
+  return [filter === undefined ? 'the test files have no cases' : `no case name contains \`${filter}\``];
 }
 
 function minimumComplaints(run: TestRun, mutation: Mutation | null, options: Options): readonly string[] {
@@ -186,7 +187,7 @@ function minimumComplaints(run: TestRun, mutation: Mutation | null, options: Opt
   return [
     ...(percent < coverageMin ? [`coverage is ${percent} %, less than ${coverageMin} %`] : []),
     ...(lacksMutants ? [`mutation score is ${mutation.score} %, less than ${mutateMin} %`] : []),
-    ...(wantsMutants(options) && !isPassed(run) ? ['mutants are tried once every test passes'] : []),
+    ...(wantsMutants(options) && !isPassed(run) ? ['mutants are tried only when every test passes'] : []),
   ];
 }
 
@@ -215,7 +216,7 @@ async function watchAndTest(paths: readonly string[], options: Options): Promise
         if (changed.length > 0) print(`${faint(`changed: ${changed.join(', ')}`)}\n`);
         return (await testOnce(paths, options, AbortSignal.any([signal, end.signal]))).run;
       },
-      onIdle: () => print(`\n${faint('watching for changes; Enter runs again, q ends')}\n`),
+      onIdle: () => print(`\n${faint('watching for changes; press Enter to run again, q to quit')}\n`),
       end: end.signal,
       again,
     });
@@ -262,7 +263,7 @@ function readPercent(option: string): (text: string) => number {
   return (text) => {
     const percent = Number(text);
     if (!/^\d+(\.\d+)?$/.test(text) || percent > 100)
-      throw new UsageError(`${option} takes a number from 0 to 100`);
+      throw new UsageError(`${option} must be a number from 0 to 100`);
     return percent;
   };
 }

@@ -20,9 +20,9 @@ import { signedText } from './build.ts';
 
 export function defineVerifyBundle(command: Command, finish: (code: ExitCode) => void): void {
   command
-    .argument('<file>', 'a bundle that `writ build` has made')
-    .option('--key <key>', 'whose signature it must have: the public key that `writ build` shows')
-    .option('--json', 'print what was found as JSON')
+    .argument('<file>', 'a bundle from `writ build`')
+    .option('--key <key>', 'require a signature with this public key, as `writ build` prints it')
+    .option('--json', 'print the result as JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  writ verify-bundle policies.writ\n  writ verify-bundle policies.writ --key "$BUNDLE_KEY"\n',
@@ -44,7 +44,7 @@ async function verifyBundle(file: string, { key, json }: Options): Promise<ExitC
   const found = await examine(bytes, key);
   if (json === true) printJson(found);
   else if (found.problem !== null) printError(`${file}: ${found.problem}\n`);
-  else print(`${file}: ${found.files} files, ${signedText(found.key)}, and what they compile to\n`);
+  else print(`${file}: ${found.files} files, ${signedText(found.key)}, and the program matches them\n`);
   return found.problem === null ? exitCodes.ok : exitCodes.wrong;
 }
 
@@ -61,7 +61,7 @@ async function examine(bytes: Uint8Array, key: string | undefined): Promise<Bund
   try {
     const bundle = await readBundle(bytes, key);
     return {
-      problem: saysWhatItsTextsSay(bundle) ? null : 'its program is not what its texts compile to',
+      problem: saysWhatItsTextsSay(bundle) ? null : 'its program does not match its sources',
       files: bundle.texts.length,
       key: bundle.key,
       commit: bundle.commit,

@@ -64,7 +64,7 @@ export async function launch(given: LaunchArguments): Promise<LaunchResult> {
 async function launchRequest({ policies, decide }: LaunchArguments, cwd: string): Promise<LaunchResult> {
   if (decide === undefined)
     throw new LaunchError(
-      'say what to debug: `decide` is a request, such as `request.json`; or `test` a test file with its `case`',
+      'the launch needs a target: `decide`, a request such as `request.json`, or `test`, a test file, with a `case`',
     );
   const place = resolve(cwd, policies ?? (existsSync(join(cwd, 'policies')) ? 'policies' : '.'));
   const working = workingOf(await readSources(place));
@@ -91,7 +91,7 @@ async function launchCase(test: string, given: LaunchArguments, cwd: string): Pr
   const shown = (diagnostics: typeof file.diagnostics): string =>
     renderDiagnostics(diagnostics, () => text, { color: false });
   if (file.diagnostics.length > 0)
-    throw new LaunchError(`the test file has mistakes:\n${shown(file.diagnostics)}`);
+    throw new LaunchError(`the test file has errors:\n${shown(file.diagnostics)}`);
   const one = findCase(file.cases, given, text);
   const working = workingOf(
     given.policies === undefined
@@ -122,7 +122,7 @@ function findCase(cases: readonly TestCase[], { case: name, line }: LaunchArgume
     if (found !== undefined) return found;
     const near = nearestOf(name, names);
     throw new LaunchError(
-      `no case is named \`${name}\`: ${near === null ? `there are ${listed}` : `did you mean \`${near}\`?`}`,
+      `no case is named \`${name}\`: ${near === null ? `choose one of ${listed}` : `did you mean \`${near}\`?`}`,
     );
   }
   if (line !== undefined) {
@@ -132,7 +132,7 @@ function findCase(cases: readonly TestCase[], { case: name, line }: LaunchArgume
   const [only, ...others] = cases;
   if (only !== undefined && others.length === 0) return only;
   throw new LaunchError(
-    only === undefined ? 'the test file has no case' : `say which \`case\` to debug: there are ${listed}`,
+    only === undefined ? 'the test file has no cases' : `name the \`case\` to debug, one of ${listed}`,
   );
 }
 

@@ -75,7 +75,7 @@ export const capabilities = {
     {
       filter: 'unknown',
       label: 'Unknown conditions',
-      description: 'Stops where a part of a condition is not known, and says why.',
+      description: 'Stops at each unknown part of a condition, with the reason.',
       default: false,
     },
   ],

@@ -83,7 +83,7 @@ function evaluated(
   const wrong = diagnostics.find((one) => hasErrors([one]) && one.span.file === file);
   if (wrong !== undefined || set === null)
     return [wrong?.message ?? 'it cannot be read', wrong?.help].filter((one) => one !== undefined).join(': ');
-  return explanationIn(set, facts) ?? 'it cannot be evaluated for what the gate refuses';
+  return explanationIn(set, facts) ?? 'it cannot be evaluated for a request that the gate refuses';
 }
 
 function explanationIn(set: PolicySet, facts: LaunchResult['walked']['facts']): Explanation | undefined {
@@ -169,7 +169,7 @@ export class DebugSession {
     const answer = { type: 'response', request_seq: seq, command } as const;
     const handler = Object.hasOwn(this.#handlers, command) ? this.#handlers[command]! : null;
     try {
-      if (handler === null) throw new LaunchError(`\`${command}\` is not something that this debugger does`);
+      if (handler === null) throw new LaunchError(`\`${command}\` is not supported by this debugger`);
       const body = await handler((request.arguments ?? {}) as Arguments);
       this.#send({ ...answer, success: true, ...(body === undefined ? {} : { body }) });
       if (command === 'launch') this.#send({ type: 'event', event: 'initialized' });
@@ -181,7 +181,7 @@ export class DebugSession {
   }
 
   get #walk(): LaunchResult {
-    if (this.#launched === null) throw new LaunchError('nothing has been launched');
+    if (this.#launched === null) throw new LaunchError('no launch yet');
     return this.#launched;
   }
 
@@ -234,7 +234,7 @@ export class DebugSession {
     this.#variables = new DebugVariables();
     this.#tellUntil(stop.at);
     const step = this.#steps[stop.at]!;
-    const text = stop.reason === 'exception' ? { text: step.why ?? 'it is not known' } : {};
+    const text = stop.reason === 'exception' ? { text: step.why ?? 'its value is unknown' } : {};
     this.#send({
       type: 'event',
       event: 'stopped',
@@ -310,7 +310,7 @@ export class DebugSession {
       breakpoints: asked.map((line): Breakpoint => {
         const near = file === undefined ? null : this.#lineNear(file, line);
         return near === null
-          ? { verified: false, line, message: 'no rule of the action that is asked for is written here' }
+          ? { verified: false, line, message: "none of the requested action's rules is here" }
           : { verified: true, line: near };
       }),
     };
@@ -325,7 +325,7 @@ export class DebugSession {
         (name): Breakpoint =>
           steps.some((step) => isStepOf(step, name))
             ? { verified: true }
-            : { verified: false, message: `no rule of the action that is asked for is named \`${name}\`` },
+            : { verified: false, message: `the requested action has no rule named \`${name}\`` },
       ),
     };
   }
@@ -374,10 +374,11 @@ export class DebugSession {
 
   #unknownInfo(): object {
     const step = this.#steps[this.#lastStop.at]!;
-    if (step.kind !== 'condition' || !isUnknownPart(step)) throw new LaunchError('this step is known');
+    if (step.kind !== 'condition' || !isUnknownPart(step))
+      throw new LaunchError('the value of this step is known');
     return {
       exceptionId: 'unknown',
-      description: step.why ?? `\`${step.text}\` is not known`,
+      description: step.why ?? `\`${step.text}\` is unknown`,
       breakMode: 'always',
     };
   }

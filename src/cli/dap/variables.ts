@@ -76,7 +76,7 @@ export class DebugVariables {
           ? [scope(titles[name] ?? name, () => this.#within(value, name))]
           : [],
       ),
-      scope('Not known', () => unknown),
+      scope('Unknown', () => unknown),
     ];
   }
 

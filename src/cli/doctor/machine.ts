@@ -27,7 +27,7 @@ export async function examinePackages({ store }: Pick<Config, 'store'>): Promise
     } catch (error) {
       return wrong(
         `the package ${name} cannot be loaded (${codeOf(error)})`,
-        `${installCommand(name)}, by the Node that runs the service`,
+        `${installCommand(name)}, with the Node that runs the service`,
       );
     }
   }
@@ -62,7 +62,7 @@ function ownerFinding(place: string): PartFinding | null {
   const owner = statSync(place).uid;
   if (process.geteuid?.() !== 0 || owner === 0) return null;
   return warned(
-    `root sees no missing permission of the user ${owner}, who owns \`${place}\``,
+    `as root, doctor cannot detect missing permissions of user ${owner}, the owner of \`${place}\``,
     `setpriv --reuid ${owner} --clear-groups writ doctor, with the same options`,
   );
 }
@@ -81,7 +81,7 @@ function probe(place: string, data: string): PartFinding {
       const times = Array.from({ length: probeCount }, () => commitMs(file)).toSorted((a, b) => a - b);
       return diskFinding(
         times[Math.floor(probeCount / 2)]!,
-        place === data ? data : `${data}, which the first start makes`,
+        place === data ? data : `${data}, which the first start creates`,
       );
     } finally {
       closeSync(file);
@@ -89,8 +89,8 @@ function probe(place: string, data: string): PartFinding {
     }
   } catch (error) {
     return wrong(
-      `\`${place}\` takes no data (${codeOf(error)})`,
-      'mount it writable, make room, or raise the limit on the size of files',
+      `cannot write to \`${place}\` (${codeOf(error)})`,
+      'mount it writable, free space, or raise the file size limit',
     );
   }
 }
@@ -103,7 +103,7 @@ function commitMs(file: number): number {
 }
 
 export function diskFinding(medianMs: number, place: string): PartFinding {
-  const said = `a commit waits ${medianMs.toFixed(1)} ms for the disk of ${place}`;
+  const said = `a commit takes ${medianMs.toFixed(1)} ms on the disk of ${place}`;
   return medianMs <= slowMs
     ? ok(said)
     : warned(said, 'each decision waits for the disk: put the data on a local SSD');
@@ -130,11 +130,11 @@ export function examineRoom(
   const { type, bsize, bavail } = roomOf(nearest(data));
   const free = bavail * bsize;
   const said = `${Math.floor(free / mebibyte)} MiB are free for ${data}`;
-  const fix = 'make room: `writ audit prune` deletes the oldest records, and leaves a checkpoint';
+  const fix = 'free space: `writ audit prune` deletes the oldest records and leaves a checkpoint';
   if (free < leastBytes) return wrong(said, fix);
   if (networkTypes.has(type))
     return wrong(
-      `${data} is on a network file system, which may lose what it has acknowledged`,
+      `${data} is on a network file system, which may lose acknowledged writes`,
       'put the data on a local disk',
     );
   return free < fewBytes ? warned(`${said}: fewer than a million requests`, fix) : ok(said);

@@ -25,10 +25,8 @@ export async function examinePort(config: Config, isServed: boolean): Promise<Pa
     return ok(port === 0 ? `any free port of ${host}` : `${host}:${port} is free`);
   } catch (error) {
     if (isServed && codeOf(error) === 'EADDRINUSE')
-      return ok(`${host}:${port} is in use, as it is while the service runs`);
-    return wrongBy(
-      new Error(listenFault(error, config) ?? `${host} cannot be listened on (${codeOf(error)})`),
-    );
+      return ok(`${host}:${port} is in use, as expected while the service runs`);
+    return wrongBy(new Error(listenFault(error, config) ?? `cannot listen on ${host} (${codeOf(error)})`));
   } finally {
     server.close();
   }
@@ -38,51 +36,51 @@ export async function examinePort(config: Config, isServed: boolean): Promise<Pa
  * Examines the address that people type: encrypted, with a valid certificate, and known to be behind a proxy.
  */
 export async function examineAddress({ publicUrl, trustedProxies }: Config): Promise<PartFinding> {
-  if (publicUrl === null) return unused('no public_url: people reach the service on this machine alone');
+  if (publicUrl === null) return unused('no public_url: people can reach the service only on this machine');
   const { protocol, hostname, port } = new URL(publicUrl);
   if (protocol === 'http:')
     return isOfThisMachine(hostname)
-      ? ok(`${publicUrl}, on this machine alone`)
+      ? ok(`${publicUrl}, only on this machine`)
       : wrong(
-          `${publicUrl} is not encrypted: passwords and keys can be read on the way, and browsers keep no passkeys for it`,
-          'let a proxy end TLS, and let public_url begin with https:',
+          `${publicUrl} is not encrypted: others on the network can read passwords and keys, and browsers allow no passkeys`,
+          'use a proxy for TLS, and start public_url with https:',
         );
   try {
     const certificate = await certificateOf(hostname, port === '' ? 443 : Number(port));
     const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / dayMs);
     if (days < certificateDays)
       return warned(
-        `the certificate of ${publicUrl} holds for ${days} days more`,
-        'renew it, and see why that did not happen by itself',
+        `the certificate of ${publicUrl} expires in ${days} days`,
+        'renew it, and find out why it was not renewed automatically',
       );
     return trustedProxies.length === 0
       ? warned(
-          `records and limits see the proxy of ${publicUrl} in place of its clients`,
+          `records and limits see the proxy of ${publicUrl} instead of its clients`,
           'set trusted_proxies to the network of the proxy, such as 127.0.0.1/32',
         )
-      : ok(`${publicUrl}, by a certificate that holds for ${days} days more`);
+      : ok(`${publicUrl}, with a certificate that expires in ${days} days`);
   } catch (error) {
-    return wrong(`${publicUrl} cannot be reached safely (${codeOf(error)})`, tlsFix(codeOf(error)));
+    return wrong(`no secure connection to ${publicUrl} (${codeOf(error)})`, tlsFix(codeOf(error)));
   }
 }
 
 /** Asks the running service which conditions of its policies this installation cannot satisfy. */
 export async function examineGaps({ host, port }: Config, isServed: boolean): Promise<PartFinding> {
-  if (!isServed || port === 0) return unused('only the running service knows who is in which group');
+  if (!isServed || port === 0) return unused('only the running service knows the members of groups');
   const address =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : isIP(host) === 6 ? `[${host}]` : host;
   try {
     const reply = await fetch(`http://${address}:${port}/readyz`, { signal: AbortSignal.timeout(waitMs) });
     const { policies } = (await reply.json()) as { policies: { gaps: readonly string[] } };
     const [first, ...others] = policies.gaps;
-    if (first === undefined) return ok('the policies ask for nothing that is missing');
+    if (first === undefined) return ok('the policies require nothing that is missing');
     const more = others.length === 0 ? '' : ` (and ${others.length} more: GET /readyz lists them)`;
     return warned(
       `${first}${more}`,
       'add the people, the issuer or the enforcement point, or change the rule',
     );
   } catch (error) {
-    return unused(`the service does not answer at ${address}:${port} (${codeOf(error)})`);
+    return unused(`the service does not respond at ${address}:${port} (${codeOf(error)})`);
   }
 }
 
@@ -99,7 +97,7 @@ function certificateOf(host: string, port: number): Promise<PeerCertificate> {
         socket.end();
       },
     );
-    socket.on('timeout', () => socket.destroy(new Error('no answer')));
+    socket.on('timeout', () => socket.destroy(new Error('no response')));
     socket.on('error', fail);
   });
 }
@@ -107,10 +105,10 @@ function certificateOf(host: string, port: number): Promise<PeerCertificate> {
 function tlsFix(code: string): string {
   if (code === 'CERT_HAS_EXPIRED') return 'renew the certificate';
   if (/ALTNAME/.test(code))
-    return 'take a certificate for this name, or set public_url to a name that it has';
+    return 'use a certificate for this name, or set public_url to a name in the certificate';
   if (/CERT|SIGN|ISSUER/.test(code))
-    return 'take a certificate of an authority that clients know; NODE_EXTRA_CA_CERTS names one of your own';
-  return 'start the proxy, let its name lead to it, and look from the machine of a user';
+    return 'use a certificate from an authority that clients trust; NODE_EXTRA_CA_CERTS adds your own';
+  return "start the proxy, check its DNS name, and test from a user's machine";
 }
 
 export async function examineMail({ smtp }: Config): Promise<PartFinding> {
@@ -118,14 +116,14 @@ export async function examineMail({ smtp }: Config): Promise<PartFinding> {
   const { hostname } = new URL(smtp.url);
   try {
     await tryMailServer({ url: smtp.url, timeoutMs: waitMs });
-    return ok(`${hostname} takes mail`);
+    return ok(`${hostname} accepts mail`);
   } catch (error) {
     const code = codeOf(error);
     return wrong(
-      `the mail server ${hostname} does not take us in (${code})`,
+      `the mail server ${hostname} refuses the connection (${code})`,
       code === 'EAUTH'
-        ? 'put its user and password into smtp.url, or WRIT_SMTP_URL'
-        : 'set smtp.url to its address, smtps: where it begins with TLS, and let no firewall stand between',
+        ? 'set its user and password in smtp.url or WRIT_SMTP_URL'
+        : 'set smtp.url to its address (smtps: for immediate TLS), and check firewalls',
     );
   }
 }
@@ -146,11 +144,11 @@ export async function examineIssuer({ setting, issuer, keys }: Issuer): Promise<
       readonly keys?: readonly unknown[];
     };
     if (Array.isArray(found) && found.length > 0) return ok(`${issuer} has ${found.length} keys`);
-    return wrong(`${issuer} has no keys`, `${setting} must be an issuer of OpenID Connect`);
+    return wrong(`${issuer} has no keys`, `${setting} must be an OpenID Connect issuer`);
   } catch (error) {
     return wrong(
       `${issuer} cannot be used (${codeOf(error)})`,
-      `let this machine reach it, and set ${setting} as its discovery document calls itself, to the letter`,
+      `make it reachable from this machine, and set ${setting} to exactly the issuer in its discovery document`,
     );
   }
 }

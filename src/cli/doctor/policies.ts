@@ -21,7 +21,7 @@ export async function examinePolicies({ policies, bundle }: Config): Promise<Par
   const help = errors[0]?.help === firstPolicyHelp ? `writ init ${policies}` : `writ check ${policies}`;
   if (errors.length > 0) return wrong(errorText(errors, policies), help);
   if (await mayEverybodyWrite(read.root ?? policies))
-    return wrong(`every user of the machine may change ${policies}`, `chmod -R o-w ${policies}`);
+    return wrong(`every user of the machine can change ${policies}`, `chmod -R o-w ${policies}`);
   return ok(`${policies}: ${read.found.length} files, ${countRules(compiled.set?.policies ?? [])} rules`);
 }
 
@@ -47,25 +47,28 @@ export async function examineBundle({ bundle, data }: Config): Promise<PartFindi
     const read = await readBundle(found!.bytes, bundle.key ?? undefined);
     const { packed, diagnostics } = compileToProgram(sourcesOf(read).sources);
     if (packed === null || hasErrors(diagnostics))
-      return wrong('the texts of the bundle do not compile', 'make it anew: `writ build POLICIES -o FILE`');
+      return wrong(
+        'the policies in the bundle do not compile',
+        'create it again: `writ build POLICIES -o FILE`',
+      );
     const keptMs = await madeMsOfKept(join(data, 'bundle', 'last.writ'));
     if (read.madeMs < keptMs && !bundle.isOlderAllowed)
       return wrong(
-        `the bundle was made at ${timeOf(read.madeMs)}, before the active one, at ${timeOf(keptMs)}`,
+        `the bundle was created at ${timeOf(read.madeMs)}, earlier than the active one (${timeOf(keptMs)})`,
         'publish the newer one again, or set `bundle.allow_older`',
       );
     return bundle.key === null
       ? warned(
-          `${bundle.place} is taken whoever has made it`,
+          `${bundle.place} is accepted from anyone`,
           'sign it with `writ build --sign`, and set `bundle.key`',
         )
-      : ok(`${bundle.place}, made at ${timeOf(read.madeMs)}, signed by the key of the settings`);
+      : ok(`${bundle.place}, created at ${timeOf(read.madeMs)}, signed with the key in the settings`);
   } catch (error) {
     const { what } = wrongBy(error);
     const message = error instanceof Error ? error.message : what;
     return wrong(
       message,
-      'publish a bundle of `writ build --sign` by the key in `bundle.key`; `writ verify-bundle` checks it',
+      'publish a bundle from `writ build --sign` with the key of `bundle.key`; check it with `writ verify-bundle`',
     );
   }
 }

@@ -21,7 +21,7 @@ export async function examineRecords({ data, store: database, durability }: Conf
   const place = storePlaceOf({ data, database, durability });
   const shown = shownPlace(place);
   if (!('url' in place) && !existsSync(place.path) && !existsSync(`${place.path}.key`)) {
-    const made = 'the first start makes it';
+    const made = 'the first start creates it';
     return { key: ok(`no key yet: ${made}`), store: ok(`no records at ${shown} yet`), examined: null };
   }
   try {
@@ -29,28 +29,30 @@ export async function examineRecords({ data, store: database, durability }: Conf
     return { key: keyFinding(fileOf(place), database), store: storeFinding(examined, shown), examined };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const [found, other] = [wrongBy(error), ok('looked at once the other is right')];
+    const [found, other] = [wrongBy(error), ok('not checked until the other is correct')];
     const isKey = aboutKey.has(error.code);
     return { key: isKey ? found : other, store: isKey ? other : found, examined: null };
   }
 }
 
 function keyFinding(file: string, database: string | null): PartFinding {
-  return ok(`${database === null ? `${file}.key` : file} is the key of these records, and its user's alone`);
+  return ok(
+    `${database === null ? `${file}.key` : file} is the key of these records, readable only by its owner`,
+  );
 }
 
 function storeFinding({ isEarlier, isServed, difference }: ExaminedStore, shown: string): PartFinding {
   if (isEarlier)
     return warned(
-      `${shown} is of an earlier version`,
-      'stop the service of that version; the next start of this one, or `writ store migrate`, brings the store up to date',
+      `${shown} is from an earlier version`,
+      'stop the service of that version; the next start of this one, or `writ store migrate`, upgrades the store',
     );
   if (difference !== null)
     return wrong(
-      `something was changed in ${shown}, and not by the service: ${difference}`,
-      '`writ audit verify` says what; restore a backup, or take it as it is with `writ audit accept`',
+      `${shown} was changed outside of the service: ${difference}`,
+      '`writ audit verify` lists the changes; restore a backup, or accept them with `writ audit accept`',
     );
-  return ok(`${shown}, ${isServed ? 'served by a process now' : 'served by no process now'}`);
+  return ok(`${shown}, ${isServed ? 'served by a process' : 'not served by any process'}`);
 }
 
 /** The difference, in milliseconds, from which two clocks count as apart. */
@@ -77,8 +79,8 @@ export function examineClock(
   const time = (ms: number) => new Date(ms).toISOString();
   if (other !== undefined)
     return wrong(
-      `this machine's clock says ${time(nowMs)}, that of ${other.whose} ${time(other.atMs)}`,
-      'let NTP set the clock: `timedatectl set-ntp true`',
+      `this machine's clock shows ${time(nowMs)}, the clock of ${other.whose} ${time(other.atMs)}`,
+      'set the clock with NTP: `timedatectl set-ntp true`',
     );
   const against = others.map(({ whose }) => whose);
   return ok(`${time(nowMs)}${against.length === 0 ? '' : `, as ${against.join(' and ')}`}`);

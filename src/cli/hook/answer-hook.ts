@@ -60,7 +60,7 @@ export async function answerEvent(
   const call = isJsonObject(read.value) ? dialect.read(read.value) : null;
   if (call === null)
     return refusedAnswer(
-      'Nothing was granted: this is no event of a tool call that is known, or it does not say whose tool it is.',
+      'Nothing was granted: this is not a known tool-call event, or it does not name the owner of the tool.',
     );
   const { actionKey, payload, idempotencyKey } = call;
   const session = options.session ?? call.session;
@@ -93,7 +93,7 @@ export async function answerWithin(
 
 function timedOut(over: AbortSignal): Promise<HookAnswer> {
   return new Promise((resolve) => {
-    const late = () => resolve(refusedAnswer('Nothing was granted: the decision did not come in time.'));
+    const late = () => resolve(refusedAnswer('Nothing was granted: the decision did not arrive in time.'));
     over.addEventListener('abort', late, { once: true });
   });
 }

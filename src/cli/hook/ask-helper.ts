@@ -33,7 +33,7 @@ export async function askHelper(
     ...(isApart ? { apart: '' } : {}),
   });
   const text = await exchanged({ socketPath: socket, path: `${hookPath(dialect)}?${form}` }, event, signal);
-  return readAnswer(text) ?? refusedAnswer('Nothing was granted: the answer of the helper is not readable.');
+  return readAnswer(text) ?? refusedAnswer("Nothing was granted: the helper's answer is not readable.");
 }
 
 /**
@@ -42,17 +42,17 @@ export async function askHelper(
  */
 export function socketFault(path: string): string | null {
   const own = process.getuid?.();
-  if (own === undefined) return 'sockets of other users are not known on this system';
+  if (own === undefined) return 'this system does not report the owner of a socket';
   try {
     const { uid, mode } = statSync(path);
-    if (!lstatSync(path).isSocket()) return `${path} is no socket`;
+    if (!lstatSync(path).isSocket()) return `${path} is not a socket`;
     if (uid === own)
-      return `${path} belongs to the user of the agent, who could answer in place of the helper: run \`writ hook serve\` as another user`;
+      return `${path} belongs to the agent's user, who could answer instead of the helper: run \`writ hook serve\` as another user`;
     if ((mode & 0o002) !== 0) return `every user can write to ${path}`;
     const open = [...foldersAbove(resolve(path)), ...foldersAbove(realpathSync(path))].find(isReplaceableIn);
     return open === undefined
       ? null
-      : `the user of the agent can replace ${path}, because it can write to ${open}`;
+      : `the agent's user can replace ${path}, because that user can write to ${open}`;
   } catch (error) {
     return `the helper cannot be reached at ${path}: ${(error as Error).message}`;
   }
@@ -93,16 +93,16 @@ function exchanged({ socketPath, path }: Target, event: Buffer, signal: AbortSig
       response.on('data', (part: Buffer) => {
         parts.push(part);
         length += part.length;
-        if (length > answerBytesMax) response.destroy(new Error('the answer of the helper has no end'));
+        if (length > answerBytesMax) response.destroy(new Error("the helper's answer is too long"));
       });
       response.on('error', failed);
       response.on('end', () => {
         if (response.statusCode === 200) done(Buffer.concat(parts).toString('utf8'));
-        else failed(new Error(`the helper answers with status ${response.statusCode}`));
+        else failed(new Error(`the helper answered with status ${response.statusCode}`));
       });
     });
     request.on('error', failed);
-    request.on('close', () => failed(new Error('the helper has ended before its answer')));
+    request.on('close', () => failed(new Error('the helper ended before it answered')));
     request.end(event);
   });
 }

@@ -41,7 +41,7 @@ const hooksOff = /^\s*(features\.)?(codex_)?hooks\s*=\s*false\b/m;
 
 function managedOnly(path: string, text: string): readonly string[] {
   return /^\s*allow_managed_hooks_only\s*=\s*true\b/m.test(text)
-    ? [`${path} lets managed hooks run alone (\`allow_managed_hooks_only\`)`]
+    ? [`${path} allows only managed hooks (\`allow_managed_hooks_only\`)`]
     : [];
 }
 
@@ -54,13 +54,13 @@ function ofClaude(path: string, settings: JsonObject, { isOwn, service }: HookEn
   const { allowManagedHooksOnly, allowedHttpHookUrls: urls, httpHookAllowedEnvVars: names } = settings;
   const reasons: string[] = [];
   if (isTrue(allowManagedHooksOnly) && !isOwn)
-    reasons.push(`${path} lets managed hooks run alone (\`allowManagedHooksOnly\`): put the hook there`);
+    reasons.push(`${path} allows only managed hooks (\`allowManagedHooksOnly\`): add the hook there`);
   if (service.url === null) return reasons;
   const address = new URL('/v1/hooks/claude-code', service.url).href;
   if (Array.isArray(urls) && !urls.some((url) => isMatch(String(url), address)))
-    reasons.push(`${path} allows hooks to call other addresses alone (\`allowedHttpHookUrls\`)`);
+    reasons.push(`${path} allows hooks to call only other addresses (\`allowedHttpHookUrls\`)`);
   if (Array.isArray(names) && !names.includes('WRIT_API_KEY'))
-    reasons.push(`${path} does not let hooks send WRIT_API_KEY (\`httpHookAllowedEnvVars\`)`);
+    reasons.push(`${path} does not allow hooks to send WRIT_API_KEY (\`httpHookAllowedEnvVars\`)`);
   return reasons;
 }
 

@@ -52,7 +52,7 @@ export const hookedHosts: Readonly<Record<HostName, HookedHost>> = {
         hooks: [service.url === null ? claudeCommand(service) : claudeAddress(service, service.url)],
       }),
     asks: 'each tool',
-    limits: ['It reads files that a person mentions with `@` without asking.'],
+    limits: ['It reads files mentioned with `@` without asking.'],
     trial: { ...trialTool, hook_event_name: 'PreToolUse', session_id: 'writ-trial' },
   },
   codex: {
@@ -65,8 +65,8 @@ export const hookedHosts: Readonly<Record<HostName, HookedHost>> = {
       }),
     asks: 'shell commands, `apply_patch` and tools of MCP servers',
     limits: [
-      'It runs the hook only after somebody has trusted it with `/hooks`, and skips it silently until then and after each change.',
-      'It searches the web, reads files with tools of its own, and runs some shell commands of `unified_exec` without asking.',
+      'It runs the hook only after a person trusts it with `/hooks`. Until then, and after each change, it silently skips the hook.',
+      'It searches the web, reads files with its own tools, and runs some shell commands of `unified_exec` without asking.',
     ],
     trial: { ...trialTool, hook_event_name: 'PreToolUse', session_id: 'writ-trial' },
   },
@@ -87,7 +87,7 @@ export const hookedHosts: Readonly<Record<HostName, HookedHost>> = {
         ],
       }),
     asks: 'each tool',
-    limits: ['In a folder that is not trusted it runs no hooks, and asks about nothing.'],
+    limits: ['In an untrusted folder it runs no hooks, so it asks about nothing.'],
     trial: { ...trialTool, hook_event_name: 'BeforeTool', session_id: 'writ-trial' },
   },
   cursor: {
@@ -105,9 +105,9 @@ export const hookedHosts: Readonly<Record<HostName, HookedHost>> = {
     },
     asks: 'each tool of its agent: shell commands, reads, writes, MCP tools and all others',
     limits: [
-      'Before a tool of an MCP server it asks twice: as `cursor.MCP`, which does not say whose tool it is, and as `SERVER.TOOL`.',
+      'Before a tool of an MCP server it asks twice: as `cursor.MCP`, without the name of the server, and as `SERVER.TOOL`.',
       'Versions without the event `preToolUse` write files without asking; the command line and cloud agents read files without asking.',
-      'Completions by Tab are not asked about.',
+      'It does not ask about Tab completions.',
     ],
     trial: { ...trialTool, hook_event_name: 'preToolUse', conversation_id: 'writ-trial' },
   },

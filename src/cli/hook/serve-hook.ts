@@ -51,14 +51,14 @@ async function answer(
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://helper');
   const dialect = dialectNames.find((name) => pathname === hookPath(name));
   if (request.method !== 'POST' || dialect === undefined)
-    return refusedAnswer('Nothing was granted: this helper answers events of hooks.');
+    return refusedAnswer('Nothing was granted: this helper answers only hook events.');
   const wanted = Number(searchParams.get('wait') ?? '0');
   const waitMs = Math.min(wanted > 0 ? wanted * 1_000 : 0, options.waitMsMax);
   const left = new AbortController();
-  response.on('close', () => left.abort(new Error('the hook has left')));
+  response.on('close', () => left.abort(new Error('the hook disconnected')));
   return answerWithin(waitMs + slackMs, async (over) => {
     const event = await bytesOf(request);
-    if (!request.complete) return refusedAnswer('Nothing was granted: the event did not arrive whole.');
+    if (!request.complete) return refusedAnswer('Nothing was granted: the event is incomplete.');
     const form = { waitMs, isDeferring: searchParams.has('defer'), isApart: searchParams.has('apart') };
     const { url, key, agent, session } = options;
     const asked = { url, key, agent, session, dialect: dialects[dialect], withinMs: waitMs + slackMs };
@@ -92,10 +92,10 @@ export async function listenOnSocket(server: Server, path: string): Promise<void
 function refuseOpenFolder(path: string): void {
   const folder = dirname(resolve(path));
   const found = statSync(folder, { throwIfNoEntry: false });
-  if (found === undefined) throw new UsageError(`there is no folder ${folder} for the socket`);
+  if (found === undefined) throw new UsageError(`the folder ${folder} for the socket does not exist`);
   if ((found.mode & 0o022) !== 0)
     throw new UsageError(
-      `others can write to ${folder}, and could put a socket of their own in the place of this one: chmod go-w ${folder}, or take another folder`,
+      `others can write to ${folder} and could replace this socket with their own: chmod go-w ${folder}, or use another folder`,
     );
 }
 
@@ -103,7 +103,7 @@ function refuseOpenFolder(path: string): void {
 async function removeLeftSocket(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
-  if (!found.isSocket()) throw new UsageError(`${path} is there already, and is no socket`);
+  if (!found.isSocket()) throw new UsageError(`${path} already exists and is not a socket`);
   const isAnswered = await new Promise<boolean>((done) => {
     const probe = connect(path, () => {
       probe.destroy();
@@ -111,6 +111,6 @@ async function removeLeftSocket(path: string): Promise<void> {
     });
     probe.on('error', () => done(false));
   });
-  if (isAnswered) throw new UsageError(`another helper listens on ${path}`);
+  if (isAnswered) throw new UsageError(`another helper is listening on ${path}`);
   unlinkSync(path);
 }

@@ -57,20 +57,20 @@ function serviceOf(
   const isOwn = socket === undefined;
   if (isOwn && (url === undefined || !/^https?:\/\/[^\s']+$/.test(url) || !URL.canParse(url)))
     throw new UsageError(
-      'say with --socket where the helper is, or with --url where the service is, such as https://writ.example.com',
+      '--socket (the helper) or --url (the service, such as https://writ.example.com) is required',
     );
   if (!isOwn && !/^\/[^\s']+$/.test(socket))
-    throw new UsageError(`\`--socket ${socket}\` is not the whole path of a socket`);
+    throw new UsageError(`\`--socket ${socket}\` is not an absolute path`);
   if (isOwn && isPointKey(process.env.WRIT_API_KEY ?? ''))
     throw new UsageError(
-      'WRIT_API_KEY is the key of an enforcement point, and the agent can read its own environment: run `writ hook serve` as another user, and install the hook with --socket',
+      "WRIT_API_KEY is an enforcement point's key, and the agent can read its own environment: run `writ hook serve` as another user, and install the hook with --socket",
     );
   if (isOwn && host === 'claude-code' && wait > serviceWaitSecondsMax)
     throw new UsageError(
-      `claude-code asks the service itself, which waits for people for at most ${serviceWaitSecondsMax} seconds`,
+      `claude-code asks the service directly, which waits for people for at most ${serviceWaitSecondsMax} seconds`,
     );
   if (host !== 'claude-code' && escalate === 'defer')
-    throw new UsageError('claude-code alone can put a run off: leave --escalate out');
+    throw new UsageError('only claude-code supports --escalate defer: omit --escalate');
   return {
     url: isOwn ? (url ?? null) : null,
     socket: socket ?? null,
@@ -92,12 +92,12 @@ function changedText({ file, before, hooked, service }: Change): string {
   const isEmpty = before === null || before.replaceAll('\ufeff', '').trim() === '';
   const settings = isEmpty ? {} : settingsIn(file, before);
   const changed = hooked.add(settings, service);
-  if (changed === null) throw new UsageError(`${file}: \`hooks\` has another shape than it should`);
+  if (changed === null) throw new UsageError(`${file}: \`hooks\` has an unexpected shape`);
   if (isEmpty) return `${JSON.stringify(changed, null, 2)}\n`;
   try {
     return writeCommentedJson(before, changed);
   } catch (error) {
-    throw new UsageError(`${file} is left as it is: ${(error as Error).message}`);
+    throw new UsageError(`${file} is unchanged: ${(error as Error).message}`);
   }
 }
 
@@ -107,9 +107,9 @@ function settingsIn(file: string, text: string): JsonObject {
     if (isJsonObject(value)) return value;
   } catch (error) {
     if (!(error instanceof CommentedJsonError)) throw error;
-    throw new UsageError(`${file} holds no JSON object: ${error.message}`);
+    throw new UsageError(`${file} is not a JSON object: ${error.message}`);
   }
-  throw new UsageError(`${file} holds no JSON object`);
+  throw new UsageError(`${file} is not a JSON object`);
 }
 
 /** The text of a file; null when there is none. Throws a UsageError when it cannot be read. */
@@ -128,7 +128,7 @@ function missingCommand({ url }: Service, host: HostName): readonly string[] {
   const names = process.platform === 'win32' ? ['writ.cmd', 'writ.exe'] : ['writ'];
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   const isThere = folders.some((folder) => names.some((name) => isExecutable(join(folder, name))));
-  return isThere ? [] : ['`writ` is not on the PATH, so that each tool is refused'];
+  return isThere ? [] : ['`writ` is not on the PATH, so every tool is refused'];
 }
 
 function isExecutable(path: string): boolean {
@@ -181,10 +181,7 @@ function report({ file, hooked, where, service, faults, tried }: Installation): 
   const says =
     faults.length === 0
       ? [`${file}: ${name} asks ${where} before ${asks}.`]
-      : [
-          `${file} has the hook, but ${name} does not ask as it should:`,
-          ...faults.map((one) => `  - ${one}`),
-        ];
+      : [`${file} has the hook, but it does not work in ${name}:`, ...faults.map((one) => `  - ${one}`)];
   return [
     ...says,
     ...limits,
@@ -198,14 +195,15 @@ function report({ file, hooked, where, service, faults, tried }: Installation): 
 function triedText(tried: TrialResult): string {
   switch (tried.kind) {
     case 'refused':
-      return 'Tried with a tool that does not exist: it was refused, as it should be.';
+      return 'Tested with a tool that does not exist: it was refused, as expected.';
     case 'not tried':
-      return 'Not tried, because WRIT_API_KEY is not set here: set it to the key of the agent where the agent starts.';
+      return "Not tested, because WRIT_API_KEY is not set here: set it to the agent's key where the agent starts.";
     case 'failed':
-      return `Tried with a tool that does not exist, and it does not work: ${tried.why}`;
+      return `Tested with a tool that does not exist, and it does not work: ${tried.why}`;
   }
 }
 
 const ownKey =
-  'The agent asks with its own key, which it can read: it chooses its sessions. With `writ hook serve` and --socket it has no key.';
-const outOfReach = 'What the agent can edit, it can turn off: only managed settings are out of its reach.';
+  'The agent can read its own key, and so choose its sessions. With `writ hook serve` and --socket it has no key.';
+const outOfReach =
+  'The agent can turn off a hook that it can edit: only managed settings are out of its reach.';

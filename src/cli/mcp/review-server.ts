@@ -32,8 +32,8 @@ export async function printActions(command: readonly string[], options: ActionOp
   const { text, anyCount, left } = declareTools(live.tools, { as, isOpen: options.open === true });
   print(text);
   for (const name of left)
-    printError(`writ mcp: no action can be called ${JSON.stringify(name)}: left out\n`);
-  const unknown = anyCount === 0 ? '' : `, with ${anyCount} places of type any`;
+    printError(`writ mcp: ${JSON.stringify(name)} is not a valid action name: omitted\n`);
+  const unknown = anyCount === 0 ? '' : `, with ${anyCount} values of type any`;
   printError(`writ mcp: ${live.tools.length - left.length} actions${unknown}\n`);
   return left.length === 0 ? exitCodes.ok : exitCodes.wrong;
 }
@@ -56,7 +56,7 @@ export async function writeReview(command: readonly string[], options: LockOptio
   else writeFileSync(options.lock, text, { flag: 'wx' });
   printError(found.map((one) => `writ mcp: ${sentence(one)}\n`).join(''));
   printError(
-    `writ mcp: ${options.lock} has ${live.tools.length} tools of ${as}: read them before you commit it\n`,
+    `writ mcp: ${options.lock} has ${live.tools.length} tools of ${as}: review them before you commit it\n`,
   );
   return exitCodes.ok;
 }
@@ -114,12 +114,12 @@ function sentence({ tool, kind }: Difference): string {
     case 'new':
       return `${tool}: not reviewed; the proxy does not show it`;
     case 'gone':
-      return `${tool}: the server has it no more`;
+      return `${tool}: the server no longer has it`;
     case 'texts':
-      return `${tool}: the server describes it otherwise; the proxy shows the reviewed text`;
+      return `${tool}: the server's description has changed; the proxy shows the reviewed text`;
     case 'shape':
       return `${tool}: schema, annotations or execution have changed; the proxy refuses it`;
     case 'instructions':
-      return 'the server tells models something else about itself; the proxy tells the reviewed text';
+      return "the server's instructions for models have changed; the proxy sends the reviewed text";
   }
 }

@@ -29,8 +29,7 @@ export interface ProxyOptions extends ServerOptions {
 
 export async function runProxy(command: readonly string[], options: ProxyOptions): Promise<ExitCode> {
   const settings = settingsOf(command, options);
-  if (options.lock === undefined)
-    settings.warn('without --lock the texts of the server are shown as they are, reviewed by nobody');
+  if (options.lock === undefined) settings.warn("without --lock, clients see the server's texts unreviewed");
   if (options.listen !== undefined) {
     await listen(settings, options, options.listen);
     return exitCodes.ok;
@@ -38,7 +37,7 @@ export async function runProxy(command: readonly string[], options: ProxyOptions
   const key = keyOf(options);
   if (options.keyFile === undefined && isPointKey(key))
     throw new UsageError(
-      'the key of an enforcement point does not belong into the environment of a program that an agent starts: name a file that only the user of the proxy can read with --key-file',
+      "an enforcement point's key must not be in the environment of a program that an agent starts: use --key-file with a file that only the proxy's user can read",
     );
   return await runOnStreams(settings, key);
 }
@@ -77,7 +76,9 @@ function prefixOf({ prefix }: ProxyOptions): string {
 function keyOf({ keyFile }: ProxyOptions): string {
   const key = keyFile === undefined ? process.env.WRIT_API_KEY : keyIn(keyFile);
   if (key === undefined || key === '')
-    throw new UsageError('name the key of the agent or of an enforcement point: WRIT_API_KEY or --key-file');
+    throw new UsageError(
+      'the key of an agent or an enforcement point is missing: set WRIT_API_KEY or use --key-file',
+    );
   return key;
 }
 
@@ -96,7 +97,7 @@ function runOnStreams(settings: ProxySettings, key: string): Promise<ExitCode> {
         // Standard input may never end, and people may take their time. Reports are on their way by then.
         process.stdin.destroy();
         setTimeout(() => process.exit(), endMs).unref();
-        if (why !== null) settings.warn(`${why}: so does the proxy`);
+        if (why !== null) settings.warn(`${why}, so the proxy ends`);
         resolve(why === null ? exitCodes.ok : exitCodes.wrong);
       },
     });
@@ -128,7 +129,7 @@ async function listen(settings: ProxySettings, options: ProxyOptions, address: s
     typeof at === 'object' && at !== null
       ? `${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`
       : '';
-  settings.warn(`listens on http://${shown}/mcp`);
+  settings.warn(`listening on http://${shown}/mcp`);
   await new Promise<void>((resolve) => {
     server.on('close', resolve);
     for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -12,9 +12,9 @@ export interface ServerOptions {
 
 export function withServerOptions(command: Command): Command {
   return command
-    .argument('[server...]', 'behind `--`: the command that starts the server')
+    .argument('[server...]', 'after `--`: the command that starts the server')
     .requiredOption('--as <name>', 'the name of the server: its actions are NAME.TOOL')
-    .option('--url <address>', 'the server is at this address (streamable HTTP)')
+    .option('--url <address>', 'the address of the server (streamable HTTP)')
     .option('--header <line...>', '`Name: value` or `Name: env:VARIABLE`, sent to the server at `--url`');
 }
 
@@ -26,15 +26,15 @@ function environmentOfServer(): NodeJS.ProcessEnv {
 
 export function nameOfServer({ as }: ServerOptions): string {
   if (!/^[a-z][a-z0-9_]*$/.test(as))
-    throw new UsageError(`\`${as}\` is not a name: use small letters, digits and _`);
+    throw new UsageError(`\`${as}\` is not a name: use lower-case letters, digits and _`);
   return as;
 }
 
 export function serverPlace(command: readonly string[], { url, header = [] }: ServerOptions): ServerPlace {
   const isCommand = command.length > 0;
   if (isCommand === (url !== undefined))
-    throw new UsageError('name the server: `--url ADDRESS`, or its command behind `--`');
-  if (isCommand && header.length > 0) throw new UsageError('`--header` is for a server at `--url`');
+    throw new UsageError('name the server: `--url ADDRESS`, or its command after `--`');
+  if (isCommand && header.length > 0) throw new UsageError('`--header` requires `--url`');
   if (isCommand) return { kind: 'command', command, environment: environmentOfServer() };
   return { kind: 'url', url: addressOf(url ?? ''), headers: Object.fromEntries(header.map(headerOf)) };
 }

@@ -37,7 +37,7 @@ export async function wrapConfiguration(path: string, options: WrapOptions): Pro
   else await replaceFile(path, changed);
   const count = wrapped.filter(([, entry], at) => entry !== servers[at]?.[1]).length;
   printError(
-    `writ mcp: ${count} of ${servers.length} servers of ${path} ${options.dryRun === true ? 'would be' : 'are'} behind the proxy\n`,
+    `writ mcp: ${count} of ${servers.length} servers of ${path} ${options.dryRun === true ? 'would use' : 'use'} the proxy\n`,
   );
   return exitCodes.ok;
 }
@@ -75,7 +75,7 @@ function refusePointKey(path: string): void {
   }
   if (isPointKey(key))
     throw new UsageError(
-      `${path} holds the key of an enforcement point, and the client would start the proxy as the user of the agent, which could read it: run \`writ mcp --listen\` as another user, and give the client its address`,
+      `${path} contains an enforcement point's key, and the client would start the proxy as the agent's user, so the agent could read it: run \`writ mcp --listen\` as another user, and give the client its address`,
     );
 }
 

@@ -36,7 +36,7 @@ export function writeCommentedJson(text: string, value: Json): string {
   const node = nodeOf(text);
   const changed = text.slice(0, node.start) + textOf(text, node, value) + text.slice(node.end);
   if (!isDeepStrictEqual(readCommentedJson(changed), value))
-    throw new CommentedJsonError('it cannot be changed in place');
+    throw new CommentedJsonError('the file cannot be edited in place');
   return changed;
 }
 
@@ -122,7 +122,7 @@ function nodeOf(text: string): Node {
   const start = text.startsWith('\ufeff') ? 1 : 0;
   const node = readNode(text, skip(text, start), 0);
   const end = skip(text, node.end);
-  if (end < text.length) throw fault(text, end, 'nothing more is expected');
+  if (end < text.length) throw fault(text, end, 'the file should end here');
   return node;
 }
 
@@ -130,16 +130,16 @@ const depthMax = 64;
 const scalar = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null/y;
 
 function readNode(text: string, start: number, depth: number): Node {
-  if (depth > depthMax) throw fault(text, start, `it is nested more than ${depthMax} deep`);
+  if (depth > depthMax) throw fault(text, start, `nested more than ${depthMax} levels deep`);
   if (text[start] === '{') return readParts(text, start, { depth, close: '}' });
   if (text[start] === '[') return readParts(text, start, { depth, close: ']' });
   scalar.lastIndex = start;
   const found = scalar.exec(text)?.[0];
-  if (found === undefined) throw fault(text, start, 'a value is expected');
+  if (found === undefined) throw fault(text, start, 'expected a value');
   try {
     return { value: JSON.parse(found), start, end: start + found.length, parts: new Map() };
   } catch {
-    throw fault(text, start, 'this is no JSON value');
+    throw fault(text, start, 'not a JSON value');
   }
 }
 
@@ -156,18 +156,18 @@ function readParts(text: string, start: number, { depth, close }: CommentScan): 
     let name = String(parts.size);
     if (close === '}') {
       const key = readNode(text, at, depth);
-      if (typeof key.value !== 'string') throw fault(text, at, 'the name of a member is expected');
+      if (typeof key.value !== 'string') throw fault(text, at, 'expected a property name');
       name = key.value;
-      if (parts.has(name)) throw fault(text, at, `the member ${JSON.stringify(name)} is there twice`);
+      if (parts.has(name)) throw fault(text, at, `the property ${JSON.stringify(name)} appears twice`);
       at = skip(text, key.end);
-      if (text[at] !== ':') throw fault(text, at, '`:` is expected');
+      if (text[at] !== ':') throw fault(text, at, 'expected `:`');
       at = skip(text, at + 1);
     }
     const node = readNode(text, at, depth + 1);
     parts.set(name, { start: from, node });
     at = skip(text, node.end);
     if (text[at] === ',') at = skip(text, at + 1);
-    else if (text[at] !== close) throw fault(text, at, `\`,\` or \`${close}\` is expected`);
+    else if (text[at] !== close) throw fault(text, at, `expected \`,\` or \`${close}\``);
   }
   const entries = [...parts].map(([name, { node }]) => [name, node.value] as const);
   const value = close === '}' ? Object.fromEntries(entries) : entries.map(([, one]) => one);

@@ -11,7 +11,7 @@ import { createMarks } from '../output/output.ts';
 // Renders the matrix of actions and rules: as an aligned table for terminals, and in Markdown for reviews.
 
 const legend =
-  '● always  ○ under a condition  (approval), (reauth): grants after that  (shadow): recorded, never enforced';
+  '● always  ○ conditional  (approval), (reauth): required before the grant  (shadow): recorded, never enforced';
 
 /** A line for each rule, with its policy; columns without a rule are left out. */
 export function matrixToText(rows: readonly MatrixRow[]): string {
@@ -53,7 +53,7 @@ export function matrixToMarkdown(rows: readonly MatrixRow[]): string {
   const closed = rows.flatMap(({ action, closed }) =>
     closed === null ? [] : [`- ${code(action)}: ${closed}`],
   );
-  const end = closed.length === 0 ? [] : ['', 'Nothing can allow:', '', ...closed];
+  const end = closed.length === 0 ? [] : ['', 'Never allowed:', '', ...closed];
   return `${[...table, '', legend, ...end].join('\n')}\n`;
 }
 
@@ -103,7 +103,7 @@ function closedToText(rows: readonly MatrixRow[]): string {
   const lines = rows.flatMap(({ action, closed }) =>
     closed === null ? [] : [`  ${marks.bad(escapeForTerminal(action))}: ${closed}\n`],
   );
-  return lines.length === 0 ? '' : `\nnothing can allow:\n${lines.join('')}`;
+  return lines.length === 0 ? '' : `\nnever allowed:\n${lines.join('')}`;
 }
 
 /** The width of a cell; colour codes take no room. */
@@ -174,6 +174,6 @@ function toRule({ id, policy, effect, condition, requirement, isShadow, points }
 function whyClosed(rules: readonly MatrixRule[]): string | null {
   const enforced = rules.filter(({ isShadow }) => !isShadow);
   const denial = enforced.find(({ effect, isUnconditional }) => effect === 'deny' && isUnconditional);
-  if (denial !== undefined) return `${denial.id} denies it without condition`;
+  if (denial !== undefined) return `${denial.id} always denies it`;
   return enforced.some(({ effect }) => effect === 'allow') ? null : 'no rule allows it';
 }

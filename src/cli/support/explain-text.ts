@@ -151,11 +151,11 @@ export function renderChanges({ changes, decision }: ExplanationInput): string {
   const isOwn = ({ parts }: SmallestChange): boolean => parts.every(({ of }) => of === 'payload');
   const lines = (wanted: readonly SmallestChange[]): readonly string[] => wanted.map(({ text }) => text);
   const others = changes.filter((change) => !isOwn(change));
-  const title = decision.outcome === 'ALLOW' ? 'what would end it' : 'what would change it';
-  if (changes.length === 0) return section(title, ['nothing that was tried']);
-  return (
-    section(title, lines(changes.filter(isOwn))) + section(`${title}, beside the payload`, lines(others))
-  );
+  const verb = decision.outcome === 'ALLOW' ? 'end' : 'change';
+  const title = `what would ${verb} it`;
+  if (changes.length === 0) return section(title, ['no change was found']);
+  const own = lines(changes.filter(isOwn));
+  return section(title, own) + section(own.length === 0 ? title : `other ways to ${verb} it`, lines(others));
 }
 
 function section(title: string, lines: readonly string[]): string {

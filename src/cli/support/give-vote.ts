@@ -31,11 +31,11 @@ export function defineVote(
   finish: (code: ExitCode) => void,
 ): void {
   if (vote === 'approve')
-    command.option('--letters-checked', 'approve although the request contains letters that may deceive');
+    command.option('--letters-checked', 'confirm that you have checked the look-alike letters');
   withApiOptions(command)
-    .argument('<id>', 'the id of the request, as `writ requests` shows it')
-    .option('--comment <text>', 'why; required, and recorded with your vote')
-    .option('--group <group>', 'the group you vote for, where the request waits for several of yours')
+    .argument('<id>', 'the request id, from `writ requests`')
+    .option('--comment <text>', 'the reason; required and recorded')
+    .option('--group <group>', 'the group that you vote for, if the request needs several of yours')
     .addHelpText(
       'after',
       `\nExample:\n  writ ${vote} 019a0000-0000-7000-8000-000000000000 --comment "${example[vote]}"\n${apiHelp}`,
@@ -44,7 +44,8 @@ export function defineVote(
       const { comment, group } = options;
       // The comment is not a required option, because the parser would name a missing comment before a
       // missing id.
-      if (comment === undefined) throw new UsageError('say why: --comment TEXT is recorded with your vote');
+      if (comment === undefined)
+        throw new UsageError('--comment TEXT is required: the reason, recorded with your vote');
       finish(
         await withApi(options, async (api) => {
           if (vote === 'approve' && options.lettersChecked !== true) await refuseDeceptive(api, id);
@@ -70,7 +71,7 @@ async function refuseDeceptive(api: Api, id: string): Promise<void> {
   });
   refuse(
     printable(
-      `not approved: the request contains letters that may deceive\n${lines.join('\n')}\nRead them with \`writ requests show\`; to approve all the same, add --letters-checked`,
+      `not approved: the request may contain deceptive letters\n${lines.join('\n')}\nRead them with \`writ requests show\`; to approve anyway, add --letters-checked`,
     ),
   );
 }

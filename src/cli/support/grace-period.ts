@@ -8,7 +8,7 @@ const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Adds the option `--grace`; its parsed value is in milliseconds. */
 export function withGrace(command: Command): Command {
-  const meaning = 'how long the old key stays good: 30m, 24h, 7d, or now (default: 24h)';
+  const meaning = 'how long the old key stays valid: 30m, 24h, 7d, or now (default: 24h)';
   return command.option('--grace <time>', meaning, readGrace, defaultGraceMs);
 }
 

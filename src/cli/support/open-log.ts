@@ -35,6 +35,5 @@ export async function withLog(
 /** Prints which parts of a log could not be read. */
 export function showFaults({ named, count }: LogSource['faults']): void {
   for (const text of named) printError(`error: ${text}\n`);
-  if (count > 0)
-    printError(`error: ${count.toLocaleString('en')} could not be read, and are not in the figures\n`);
+  if (count > 0) printError(`error: ${count.toLocaleString('en')} unreadable, not in the figures\n`);
 }

@@ -21,6 +21,6 @@ export function readSince(text: string, nowMs: number): number {
   if (count !== undefined) return nowMs - Number(count) * unitMs[unit as keyof typeof unitMs];
   if (timeForm.test(text)) return readMoment(text);
   throw new UsageError(
-    `--since takes a time ago (90d, 12h, 2w), a date (2026-03-01) or a time (2026-03-01T10:00:00Z), not \`${text}\``,
+    `--since must be a duration (90d, 12h, 2w), a date (2026-03-01) or a time (2026-03-01T10:00:00Z), not \`${text}\``,
   );
 }

@@ -53,7 +53,7 @@ function oneLine(bytes: Uint8Array, name: string): Uint8Array {
   if (lines.length === 0) throw new UsageError(`${name} is empty: give a request as a JSON object`);
   const isLine = (line: string): boolean => /^\{".*\}\s*$/.test(line);
   if (lines.length > 1 && lines.every(isLine))
-    throw new UsageError(`${name} is ${lines.length} lines: give one of them (\`sed -n 1p\`)`);
+    throw new UsageError(`${name} has ${lines.length} lines: select one (\`sed -n 1p\`)`);
   return bytes;
 }
 
@@ -64,7 +64,7 @@ function recordedRequest(value: JsonObject, name: string): JsonObject | null {
   } catch (error) {
     throw new UsageError(`cannot read ${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  throw new UsageError(`${name} is a record of something else than a request`);
+  throw new UsageError(`${name} is not the record of a request`);
 }
 
 /** Reads JSON text, `@file`, or `-` for standard input. Throws a UsageError when the text is not JSON. */

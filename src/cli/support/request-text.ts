@@ -61,7 +61,7 @@ export function requestText(one: ShownRequest): string {
     ...forWhom(one).map((line) => `  for       ${line}`),
     `  action    ${one.action_key}`,
     ...(one.title === '' ? [] : [`  about     ${markForeignLetters(one.title)}`]),
-    `  asked at  ${localTime(one.created_at)}`,
+    `  created   ${localTime(one.created_at)}`,
     `  policy    ${one.matched_policy} (risk ${one.risk_score})`,
     `  reason    ${markForeignLetters(one.reason)}`,
     `  now       ${markForeignLetters(one.message)}`,
@@ -76,7 +76,7 @@ export function requestText(one: ShownRequest): string {
 function forWhom({ on_behalf_of: onBehalf = null }: ShownRequest): readonly string[] {
   if (onBehalf === null) return [];
   const { user, unknown } = onBehalf;
-  return [user === null ? `nobody who is known: ${unknown}` : (user.email ?? user.id ?? '')];
+  return [user === null ? `unknown: ${unknown}` : (user.email ?? user.id ?? '')];
 }
 
 /** What people did about the request, the earliest first. */
@@ -93,11 +93,11 @@ function peopleLines({
     })),
     ...stepUps.map(({ at, by, passkey }) => ({
       at,
-      text: `${by} stepped up by ${passkey === null ? 'password and code' : `the passkey "${passkey}"`}`,
+      text: `${by} stepped up with ${passkey === null ? 'password and code' : `the passkey "${passkey}"`}`,
     })),
   ];
   const lines = done.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
-  if (lines.length === 0) return ['nobody has answered'];
+  if (lines.length === 0) return ['no votes yet'];
   return lines.map(({ at, text }) => `${localTime(at)}  ${text.replaceAll('\n', ' ')}`);
 }
 

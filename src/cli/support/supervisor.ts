@@ -12,7 +12,7 @@ export function tellReady(warn: (line: string) => void, environment = process.en
   const args = ['--ready', `--pid=${process.pid}`];
   return new Promise((resolve) => {
     execFile('systemd-notify', args, { env: environment, timeout: 5_000 }, (error) => {
-      if (error !== null) warn(`systemd was not told that the service is ready: ${error.message}`);
+      if (error !== null) warn(`could not notify systemd that the service is ready: ${error.message}`);
       resolve();
     });
   });

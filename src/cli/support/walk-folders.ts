@@ -34,7 +34,7 @@ export interface KeyTerminal {
   readonly output: Pick<NodeJS.WritableStream, 'write'>;
 }
 
-const help = 'Enter: next step, r: next rule, a: all that is left, q: end\n';
+const help = 'Enter: next step, r: next rule, a: all remaining steps, q: quit\n';
 const ends = ['q', '\u0003', '\u0004', '\u001B'];
 
 /**

@@ -62,7 +62,7 @@ class LiveThread implements AskedThread {
         this.#waiting.filter((job) => job.about === about),
         this.#waiting.filter((job) => job.about !== about),
       ];
-      for (const job of overtaken) job.reject(new ThreadRefusal('overtaken', 'it was asked again'));
+      for (const job of overtaken) job.reject(new ThreadRefusal('overtaken', 'replaced by a later request'));
       // The resolver belongs to the question, so the type of its answer is right.
       const job = { about, message: { question, asked }, resolve: resolve as Job['resolve'], reject };
       this.#waiting = [...others, job];
@@ -73,7 +73,7 @@ class LiveThread implements AskedThread {
   async close(): Promise<void> {
     const thread = this.#thread;
     this.#thread = null;
-    this.#refuseAll('the server ends');
+    this.#refuseAll('the server is stopping');
     await thread?.end();
   }
 

@@ -165,7 +165,7 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
     isStopping = true;
   });
   try {
-    options.onProgress?.('Making a week of requests, decided and recorded for real ...');
+    options.onProgress?.('Generating a week of requests, with real decisions and records ...');
     const cast = await gatherCast(server, account);
     const admin = () => openSession(server.url, account);
     const living = { cast, clock, count: options.count ?? countDefault };

@@ -27,8 +27,8 @@ const copied = [
 ];
 
 const command = new Command('npm run package --')
-  .description('make what is published: the packages writ and writ-service, and the extension for VS Code')
-  .argument('[folder]', 'where they are put', 'build')
+  .description('build the npm packages writ and writ-service, and the VS Code extension')
+  .argument('[folder]', 'the output folder', 'build')
   .parse();
 const target = resolve(command.processedArgs[0]);
 const making = mkdtempSync(join(tmpdir(), 'writ-package-'));
@@ -61,7 +61,7 @@ function entryOfPackage(): string {
   const entry = readFileSync(join(root, 'src/cli/writ.js'), 'utf8');
   const loader = /\n *\/\/ Node strips no types .*\n.*tsx\/esm\/api.*(?=\n)/;
   if (!loader.test(entry))
-    throw new Error('writ.js loads TypeScript in a way that the package does not know');
+    throw new Error('writ.js loads TypeScript in a way that the package build does not support');
   return entry.replace(loader, '').replaceAll('./main.ts', './main.js');
 }
 

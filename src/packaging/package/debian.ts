@@ -13,19 +13,19 @@ import { ofPostgres, packageManifest, serviceManifest, versionsOf } from './mani
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 const command = new Command('npm run debian --')
-  .description('make a package for Debian and Ubuntu of what `npm run package` has made')
-  .argument('[folder]', 'where the npm packages are, and where it is put', 'build')
+  .description('build a Debian and Ubuntu package from the output of `npm run package`')
+  .argument('[folder]', 'the folder of the npm packages, and the output folder', 'build')
   .parse();
 const folder = resolve(command.processedArgs[0]);
 const architecture = architectures[process.arch];
-if (architecture === undefined) throw new Error(`no package is made on ${process.arch}`);
+if (architecture === undefined) throw new Error(`packages for ${process.arch} are not supported`);
 
 const tarballs = [packageManifest, serviceManifest].map(({ name, version }) =>
   join(folder, `${name}-${version}.tgz`),
 );
 const missing = tarballs.find((tarball) => !existsSync(tarball));
 if (missing !== undefined)
-  command.error(`error: there is no ${missing}: \`npm run package -- ${folder}\` makes it`);
+  command.error(`error: there is no ${missing}: run \`npm run package -- ${folder}\` first`);
 
 const making = mkdtempSync(join(tmpdir(), 'writ-debian-'));
 try {

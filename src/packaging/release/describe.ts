@@ -106,7 +106,7 @@ function refuseLicenses(packages: readonly ShippedPackage[]): void {
   if (strange.length === 0) return;
   const named = strange.map(({ name, license }) => `${name} (${license ?? 'no licence'})`);
   throw new Error(
-    `what is under Apache-2.0 cannot carry ${named.join(', ')}: do without, or see what its author grants`,
+    `Apache-2.0 software cannot include ${named.join(', ')}: remove it, or ask its author for a licence`,
   );
 }
 

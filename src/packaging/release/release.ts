@@ -12,9 +12,9 @@ import { describeRelease, notesOf, type Source } from './describe.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const command = new Command('npm run release --')
-  .description('make and describe what is published of this version, and tag the commit')
-  .argument('[folder]', 'where it is put; it has to be empty', 'build/release')
-  .option('--dry-run', 'tag nothing, and only tell what a release would refuse')
+  .description('build the release files and their metadata, and tag the commit')
+  .argument('[folder]', 'the output folder, which must be empty', 'build/release')
+  .option('--dry-run', 'tag nothing, and only report what prevents a release')
   .parse();
 const isDry = command.opts().dryRun === true;
 const folder = resolve(command.processedArgs[0]);
@@ -35,12 +35,12 @@ function make(source: Source): void {
   mkdirSync(folder, { recursive: true });
   runTool('build.ts');
   if (isThere('dpkg-deb')) runTool('debian.ts');
-  else console.error(`release ${version}: there is no dpkg-deb here, so no package for Debian is made`);
+  else console.error(`release ${version}: dpkg-deb is missing, so no Debian package is built`);
   describeRelease(folder, source);
   for (const name of readdirSync(folder).toSorted()) console.log(join(folder, name));
   if (isDry) return;
   git('tag', '--annotate', tagOf(), '--message', `Writ ${version}`);
-  console.log(`tagged ${tagOf()}: push the tag, and publish what is in ${folder}`);
+  console.log(`tagged ${tagOf()}: push the tag, and publish the files in ${folder}`);
 }
 
 function runTool(name: string): void {
@@ -54,16 +54,16 @@ function isThere(program: string): boolean {
 /** The reasons against a release of this checkout, in lower case without a final period. */
 function problemsOf(): readonly string[] {
   return [
-    git('status', '--porcelain') === '' ? null : 'the checkout has changes that are not committed',
+    git('status', '--porcelain') === '' ? null : 'the checkout has uncommitted changes',
     git('tag', '--list', tagOf()) === ''
       ? null
-      : `${tagOf()} is tagged already: raise the version in package.json`,
+      : `the tag ${tagOf()} already exists: raise the version in package.json`,
     bundleRelease === version
       ? null
       : `bundles call this release ${bundleRelease}: see service/policies/compiled/bundle.ts`,
     existsSync(join(root, 'test/e2e/upgrades/stores', version))
       ? null
-      : 'no store of this version is kept for the tests of later ones: node test/e2e/upgrades/keep.ts',
+      : 'no store of this version is kept for tests of later versions: run node test/e2e/upgrades/keep.ts',
     problemOfNotes(),
   ].filter((problem) => problem !== null);
 }

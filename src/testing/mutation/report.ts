@@ -8,7 +8,7 @@ import { mutantDiff } from './unified-diff.ts';
 /** Survivors, one line per file, and the score. Ends with a line break. */
 export function reportMutation(mutation: Mutation, marks: Marks): string {
   const { killed, survived, score, files } = mutation;
-  if (killed + survived === 0) return '\nmutation: there is nothing to change in these policies\n';
+  if (killed + survived === 0) return '\nmutation: these policies have no mutants\n';
   const survivors = files.flatMap((file) => file.survivors.map((one) => reportSurvivor(file, one, marks)));
   const table = files.map((file) => reportFile(file, marks));
   const left = survived === 0 ? '' : `, ${marks.bad(`${survived} survived`)}`;

@@ -69,7 +69,7 @@ test('of one person the latest try takes the place of the one that waits', async
   const answers = await Promise.all(
     [ask('slow'), ask(null), ask(null), ask(null, 'ben'), ask(null)].map(outcome),
   );
-  const given = 'busy: a later question of yours has taken its place';
+  const given = 'busy: replaced by your later question';
   expect(answers).toEqual(['ALLOW', given, given, 'ALLOW', 'ALLOW']);
 });
 
@@ -88,7 +88,7 @@ test('what waits is bounded, for a person and for all', async () => {
   const others = ['b', 'c', 'd', 'e', 'f'].flatMap((person) => [person, person, person, person]);
   const answers = await Promise.all([outcome(ask('slow')), ...others.map(asked)]);
   expect(answers.filter((answer) => answer === 'answered')).toHaveLength(16);
-  expect(answers.filter((answer) => answer === 'too many questions wait to be answered')).toHaveLength(4);
+  expect(answers.filter((answer) => answer === 'too many questions are waiting')).toHaveLength(4);
 });
 
 test('a thread is kept for the next question, and ended when nobody asks', async () => {

@@ -66,7 +66,7 @@ test('lines that cannot be read are named and counted, and the others are read',
   expect(log.faults.named[1]).toBe(
     `${file}:${last + 2}: the request has no recorded decision: export requests with \`writ audit export\`, or compare two sets with \`writ bench --compare\``,
   );
-  expect(log.faults.named[2]).toContain(`:${last + 3}: this is no line of an export of requests`);
+  expect(log.faults.named[2]).toContain(`:${last + 3}: this is not a line of exported requests`);
 });
 
 test('two exports of the same records count each request once', async () => {
@@ -78,7 +78,7 @@ test('two exports of the same records count each request once', async () => {
   const reversed = await openExport(fileOf([...lines].reverse()));
   await entriesOf(reversed);
   expect(reversed.faults.count).toBeGreaterThan(0);
-  expect(reversed.faults.named[0]).toMatch(/record \d+ comes after record \d+: sort the lines/);
+  expect(reversed.faults.named[0]).toMatch(/record \d+ follows record \d+: sort the lines/);
 });
 
 test('a record that was tampered with is named, and a part of the chain is not taken for the whole', async () => {
@@ -92,7 +92,7 @@ test('a record that was tampered with is named, and a part of the chain is not t
   const log = await openExport(file);
   expect((await entriesOf(log)).filter(({ kind }) => kind === 'request')).toHaveLength(asked - 1);
   expect(log.faults.named).toEqual([
-    `${file}:${requests[0]! + 1}: the record lacks what deciding it again needs`,
+    `${file}:${requests[0]! + 1}: the record lacks facts that are needed to decide it again`,
   ]);
   const later = await openExport(fileOf(lines.slice(requests[1])));
   expect(later.wholeSinceMs).toBeGreaterThan(0);

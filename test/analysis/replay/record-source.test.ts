@@ -71,7 +71,7 @@ test('a thread that has ended leaves no question without an answer', async () =>
   const { path } = await makeHistory(3, 10);
   const source = sourceInThread({ path });
   const asked = source.records(0, 5);
-  const answer = expect(asked).rejects.toThrow('the thread that reads the records has ended');
+  const answer = expect(asked).rejects.toThrow('the record reader thread has ended');
   await source.close();
   await answer;
 });

@@ -56,7 +56,8 @@ async function doctor(
 const faultsIn = ({ findings }: Said) =>
   findings
     .filter(
-      ({ state, what }) => state === 'wrong' || (state === 'warning' && !what.startsWith('a commit waits')),
+      ({ state, what }) =>
+        state === 'wrong' || (state === 'warning' && !what.startsWith('a commit takes')),
     )
     .map(({ part, state }) => `${part} ${state}`);
 
@@ -95,7 +96,7 @@ test('an installation without a fault has none, and is not changed', async () =>
   // SQLite leaves its shared-memory files beside the database.
   expect(readdirSync(data).filter((name) => !name.startsWith('writ.db'))).toEqual([]);
   const empty = await writ(['doctor', '--port', '0', '--data', 'nothing/yet'], { cwd: folder });
-  expect([empty.code, empty.stdout]).toEqual([0, expect.stringContaining('the first start makes it')]);
+  expect([empty.code, empty.stdout]).toEqual([0, expect.stringContaining('the first start creates it')]);
   expect(existsSync(join(folder, 'nothing'))).toBe(false);
 });
 
@@ -167,7 +168,7 @@ describe('the machine', () => {
     const { code, stdout } = await writ(['doctor', '--port', String(port)], { cwd: folder });
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/served by a process now[\s\S]*while the service runs/),
+      expect.stringMatching(/served by a process[\s\S]*while the service runs/),
     ]);
   });
 });
@@ -195,7 +196,7 @@ describe('the records', () => {
     [
       'changed by hand',
       () => change("INSERT INTO settings VALUES ('by hand', '')"),
-      /not by the service.*writ audit verify/,
+      /outside of the service.*writ audit verify/,
     ],
   ])('a store %s', async (_name, spoil, what) => {
     await spoil();
@@ -217,7 +218,9 @@ describe('the records', () => {
       reply.setHeader('date', new Date(Date.now() + 120_000).toUTCString());
       reply.end();
     });
-    expect(await fault('clock', { WRIT_PUBLIC_URL: address })).toMatch(/that of 127\.0\.0\.1.*timedatectl/);
+    expect(await fault('clock', { WRIT_PUBLIC_URL: address })).toMatch(
+      /the clock of 127\.0\.0\.1.*timedatectl/,
+    );
   });
 });
 
@@ -267,7 +270,7 @@ describe('a bundle', () => {
     expect(await fault('bundle', settings)).toMatch(/damaged/);
     put(await bundleAt(2_000, false));
     expect(await fault('bundle', settings)).toMatch(/is not signed/);
-    expect(await fault('bundle', { WRIT_BUNDLE: 'policies.writ' })).toMatch(/whoever has made it.*--sign/);
+    expect(await fault('bundle', { WRIT_BUNDLE: 'policies.writ' })).toMatch(/accepted from anyone.*--sign/);
     put(bytes);
     expect(await fault('bundle', { ...settings, WRIT_BUNDLE_KEY: 'A'.repeat(43) })).toMatch(/by another key/);
   });
@@ -276,7 +279,7 @@ describe('a bundle', () => {
     mkdirSync(join(data, 'bundle'));
     writeFileSync(join(data, 'bundle/last.writ'), await bundleAt(3_000));
     put(await bundleAt(2_000));
-    expect(await fault('bundle', settings)).toMatch(/before the active one.*allow_older/);
+    expect(await fault('bundle', settings)).toMatch(/earlier than the active one.*allow_older/);
   });
 });
 
@@ -312,7 +315,7 @@ describe('the address', () => {
     onTestFinished(() => void vi.useRealTimers());
     expect(await examine(address)).toMatchObject({
       state: 'warning',
-      what: expect.stringContaining('2 days more'),
+      what: expect.stringContaining('in 2 days'),
     });
   });
 
@@ -334,7 +337,7 @@ describe('the address', () => {
       /ECONNREFUSED.*start the proxy/,
     );
     expect(await fault('address', { WRIT_PUBLIC_URL: 'http://writ.invalid' })).toMatch(
-      /not encrypted.*end TLS/,
+      /not encrypted.*proxy for TLS/,
     );
   });
 });
@@ -350,7 +353,7 @@ describe('mail', () => {
 
   test('whose server is away, or does not know us', async () => {
     expect(await fault('mail', { WRIT_SMTP_URL: 'smtp://127.0.0.1:1', ...from })).toMatch(
-      /does not take us in.*smtp\.url/,
+      /refuses the connection.*smtp\.url/,
     );
     const server = createServer((socket) => {
       socket.write('220 test\r\n');
@@ -386,7 +389,7 @@ describe('an issuer', () => {
     const keys = { keys: [{ kty: 'OKP' }] };
     expect(faultsIn(await doctor(signOn(await issuerWith(right, keys))))).toEqual([]);
     const other = await issuerWith((own) => ({ ...right(own), issuer: 'https://other.example.com' }), keys);
-    expect(await fault('sign-on', signOn(other))).toMatch(/another issuer.*to the letter/);
+    expect(await fault('sign-on', signOn(other))).toMatch(/another issuer.*exactly the issuer/);
     expect(await fault('sign-on', signOn(await issuerWith(right, { keys: [] })))).toMatch(/has no keys/);
     expect(await fault('sign-on', signOn('http://127.0.0.1:1'))).toMatch(/ECONNREFUSED|bad port/);
   });

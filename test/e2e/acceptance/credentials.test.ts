@@ -81,7 +81,7 @@ describe('the state of an agent', () => {
     for (const args of [['enable'], ['disable'], ['rotate'], ['signing', 'off']]) {
       const [command = '', ...rest] = args;
       const ran = await agent(command, name, ...rest);
-      expect(ran).toMatchObject({ code: 1, stderr: `error: \`${name}\` is revoked, and that is final\n` });
+      expect(ran).toMatchObject({ code: 1, stderr: `error: \`${name}\` is revoked permanently\n` });
     }
     expect(await outcome(key)).toBe('agent_revoked');
   });

@@ -69,7 +69,7 @@ test.each([
 ])('a demo is kept from what is real: %s', async (args) => {
   const ran = await writProcess(['serve', '--demo', ...args]);
   expect(ran.code).toBe(2);
-  expect(ran.stderr).toContain(`leave out ${args[0]}, or leave out --demo`);
+  expect(ran.stderr).toContain(`omit ${args[0]}, or omit --demo`);
 });
 
 function temporaryFolder(): string {

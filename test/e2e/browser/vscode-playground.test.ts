@@ -69,6 +69,6 @@ test('a request is walked through, by what is typed and not saved', async () => 
   await decide('{');
   await failure.getByText('JSON').waitFor();
   await decide('{}');
-  await failure.getByText('a request has an `action_key`').waitFor();
+  await failure.getByText('a request needs an `action_key`').waitFor();
   expect(faults).toEqual([]);
 });

@@ -51,7 +51,7 @@ describe('the unit of systemd', () => {
     await tellReady(warn, { PATH: environment.PATH });
     expect(readFileSync(said, 'utf8')).toBe(`/run/notify --ready --pid=${process.pid}\n`);
     await tellReady(warn, { PATH: temporaryFolder(), NOTIFY_SOCKET: '/run/notify' });
-    expect(warnings).toEqual([expect.stringContaining('systemd was not told')]);
+    expect(warnings).toEqual([expect.stringContaining('could not notify systemd')]);
   });
 });
 

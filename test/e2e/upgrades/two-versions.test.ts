@@ -167,7 +167,7 @@ describe.each(stores)('two versions at %s', (_, makeStore) => {
       expect(await store.schema()).toEqual(before);
     }
     const looked = await run(next, store, 'doctor', '--policies', policies);
-    expect(looked.stdout).toContain('is of an earlier version');
+    expect(looked.stdout).toContain('is from an earlier version');
     for (const [command, said] of [
       ['store migrate', 'stop'],
       ['serve', 'stop'],

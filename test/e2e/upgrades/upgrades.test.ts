@@ -54,7 +54,7 @@ describe.each(keptStores)('the store of %s in a %s', (name, engine) => {
     const run = (...args: readonly string[]) => writ([...args, ...options], { env });
     expect(await run('store', 'migrate')).toMatchObject({ code: 0 });
     const verified = await run('audit', 'verify', '--checkpoint', file);
-    expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('checkpoints hold') });
+    expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('checkpoints match') });
     expect(await run('doctor', '--policies', policies)).toMatchObject({
       stdout: expect.not.stringMatching(/forged|changed from outside|earlier version/),
     });
@@ -71,7 +71,7 @@ describe.each(keptStores)('the store of %s in a %s', (name, engine) => {
     await expectBudget(service, laid.known);
     await service.stop();
     const { code, stdout } = await writ(['audit', 'verify', ...laid.options], { env: laid.env });
-    expect([code, stdout]).toEqual([0, expect.stringContaining('all else is as the service left it')]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('everything else is as the service left it')]);
   });
 
   test('has what an upgrade could lose', async () => {

@@ -71,21 +71,21 @@ export const aiSdk: Framework = {
   name: 'Vercel AI SDK',
   run,
   evasions: {
-    'no approval function at all'(asked) {
+    'no approval function'(asked) {
       const { model, stopWhen, tools } = parts(asked);
       return generateText({ model, stopWhen, tools, messages });
     },
-    'a run that approves the tool by its name': (asked) =>
+    'a run that approves the tool by name': (asked) =>
       generateText({ ...parts(asked), messages, toolApproval: { pay: 'approved' } }),
-    'a run whose approval function says an unknown word': (asked) =>
+    'a run with an approval function that returns an unknown word': (asked) =>
       generateText({ ...parts(asked), messages, toolApproval: (() => 'perhaps') as never }),
-    'a stream that needs no approval': async (asked) =>
+    'a stream without approvals': async (asked) =>
       await streamText({
         ...parts(asked),
         messages,
         toolApproval: { pay: 'not-applicable' },
       }).consumeStream(),
-    'an approval that a client made up': (asked) =>
+    'an approval invented by a client': (asked) =>
       generateText({
         ...parts(asked),
         messages: [

@@ -37,7 +37,7 @@ export const claudeAgent: Framework = {
   run,
   evasions: {
     'a session without hooks': (asked) => guarded(asked).own.handler(inputOf(asked)),
-    async 'allowed for another call before'(asked) {
+    async 'allowed earlier for another call'(asked) {
       const { guard, own } = guarded(asked);
       const input = { tool_name: `mcp__${asked.settings.as}__look`, tool_input: inputOf(asked) };
       await guard.hooks.PreToolUse[0]!.hooks[0]!({ hook_event_name: 'PreToolUse', ...input }, 'toolu_0', {

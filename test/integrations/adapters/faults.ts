@@ -43,20 +43,20 @@ const unknown = words.map(
 
 /** One fault of each kind. */
 export const faults: Readonly<Record<string, Fault>> = {
-  'an unknown word': says({ ...grant, decision: 'PERHAPS' }),
-  'a field that is missing': says({ ...grant, expires_at: undefined }),
-  'a grant that is not one': says({ ...grant, status: 'pending' }),
-  'a wait that says it was granted': says({ ...wait, status: 'auto_approved' }),
-  'no JSON': says('ALLOW'),
-  'half a body, as if it were whole': says(whole.slice(0, -10)),
-  'half a body': (response) => {
+  'an unknown decision': says({ ...grant, decision: 'PERHAPS' }),
+  'a missing field': says({ ...grant, expires_at: undefined }),
+  'ALLOW with the status of a pending request': says({ ...grant, status: 'pending' }),
+  'ESCALATE with the status of a grant': says({ ...wait, status: 'auto_approved' }),
+  'a body that is not JSON': says('ALLOW'),
+  'half a body with a matching length': says(whole.slice(0, -10)),
+  'half a body, then a closed connection': (response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length });
     response.write(whole.slice(0, 60), () => response.destroy());
   },
   'a grant with an error status': says(grant, 500),
-  'a wrong key': says({ type: 'urn:writ:error:invalid_api_key', detail: 'no' }, 401),
-  'too many': says({ type: 'urn:writ:error:rate_limited', detail: 'later' }, 429),
-  'another address': (response) => {
+  'an error about the key': says({ type: 'urn:writ:error:invalid_api_key', detail: 'no' }, 401),
+  'an error about the rate limit': says({ type: 'urn:writ:error:rate_limited', detail: 'later' }, 429),
+  'a redirect': (response) => {
     response.writeHead(307, { location: '/v1/authorize-elsewhere' });
     response.end();
   },

@@ -57,11 +57,11 @@ async function run(asked: Asked, saved?: unknown): Promise<Run> {
 }
 
 const middlewares: Readonly<Record<string, AgentMiddleware>> = {
-  'a middleware for people that knows the tool by another name': humanInTheLoopMiddleware({
+  'a human-in-the-loop middleware with another name for the tool': humanInTheLoopMiddleware({
     interruptOn: { pays: true },
   } as never),
-  'a middleware that tries again': toolRetryMiddleware({ maxRetries: 2, initialDelayMs: 1 }),
-  'a middleware that calls the tool by itself': createMiddleware({
+  'a middleware that retries': toolRetryMiddleware({ maxRetries: 2, initialDelayMs: 1 }),
+  'a middleware that calls the tool directly': createMiddleware({
     name: 'direct',
     wrapToolCall: async ({ tool: called, toolCall }) =>
       await (called as { invoke: (call: object) => Promise<never> }).invoke({
@@ -82,8 +82,8 @@ export const langchain: Framework = {
       ]),
     ),
     'a graph that cannot pause': (asked) => agentOf(asked, false).invoke(opening),
-    'the tool by itself, without a graph': (asked) => toolOf(asked).invoke({ amount: asked.amount }),
-    async 'resumed with the answer of a person in a chat'(asked) {
+    'the tool alone, without a graph': (asked) => toolOf(asked).invoke({ amount: asked.amount }),
+    async "resumed with a person's answer from a chat"(asked) {
       const agent = agentOf(asked, new MemorySaver());
       await agent.invoke(opening, config);
       await agent.invoke(new Command({ resume: { decisions: [{ type: 'approve' }] } }), config);

@@ -69,20 +69,19 @@ export const mastra: Framework = {
   name: 'Mastra',
   run,
   evasions: {
-    'hooks of the run in place of those of the agent': (asked) =>
+    "hooks of the run instead of the agent's hooks": (asked) =>
       fresh(asked).generate(sentence, {
         hooks: { beforeToolCall: async () => ({ proceed: 'yes' }) as never },
       }),
-    'a run that asks for no approval': (asked) =>
-      fresh(asked).generate(sentence, { requireToolApproval: false }),
-    'a tool that does not say whether it needs approval': (asked) =>
+    'a run without approvals': (asked) => fresh(asked).generate(sentence, { requireToolApproval: false }),
+    'a tool without a declared need for approval': (asked) =>
       fresh(asked, { requireApproval: () => undefined }).generate(sentence),
     async 'approved in the framework'(asked) {
       const agent = fresh(asked, { requireApproval: true });
       const { runId = '' } = await agent.generate(sentence);
       await agent.approveToolCallGenerate({ runId, toolCallId: 'call-1' });
     },
-    'the tool by itself, without an agent': async (asked) =>
+    'the tool alone, without an agent': async (asked) =>
       await toolOf(asked).execute?.({ amount: asked.amount } as never, {} as never),
   },
 };

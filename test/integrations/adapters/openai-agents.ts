@@ -56,16 +56,16 @@ export const openaiAgents: Framework = {
   name: 'OpenAI Agents SDK',
   run,
   evasions: {
-    'a tool that says it needs no approval': (asked) =>
+    'a tool declared to need no approval': (asked) =>
       runner.run(agentOf(asked, { options: { needsApproval: false } }), sentence),
-    'a tool that does not say whether it needs approval': (asked) =>
+    'a tool without a declared need for approval': (asked) =>
       runner.run(agentOf(asked, { options: { needsApproval: async () => undefined } }), sentence),
-    'a guardrail that says nothing': (asked) =>
+    'a guardrail without a result': (asked) =>
       runner.run(
         agentOf(asked, { options: { inputGuardrails: [{ name: 'none', run: async () => ({}) }] } }),
         sentence,
       ),
-    async 'approved for always, and then called with something else'(asked) {
+    async 'approved permanently, then called with other arguments'(asked) {
       const agent = agentOf(asked, { calls: 3 });
       const { state } = await runner.run(agent, sentence);
       for (const interruption of state.getInterruptions())

@@ -149,7 +149,7 @@ export const ownHooks: readonly OwnHook[] = [
   ai('an unknown word', () => 'perhaps'),
   ai('nothing', () => undefined),
   ai('`null`', () => null),
-  ai('an object of another shape', () => ({ approved: false })),
+  ai('an object with another shape', () => ({ approved: false })),
   ai('an exception', fail),
   ai('no, for a misspelt tool', { pays: 'denied' }),
   openai('`needsApproval`', 'nothing', { needsApproval: async () => undefined }),
@@ -181,7 +181,7 @@ export const ownHooks: readonly OwnHook[] = [
     agent: { hooks: { beforeToolCall: async () => ({ proceed: 'no' }) } },
   }),
   mastra('`beforeToolCall`', 'an exception', { agent: { hooks: { beforeToolCall: async () => fail() } } }),
-  mastra('`beforeToolCall` of the agent', 'no, and the run brings a hook of its own', {
+  mastra('`beforeToolCall` of the agent', 'no, but the run has its own hook', {
     agent: deny,
     run: { hooks: { beforeToolCall: async () => undefined } },
   }),

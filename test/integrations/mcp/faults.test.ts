@@ -120,7 +120,7 @@ test.each<[string, RegExp, Fault]>([
     (response) =>
       void response.socket?.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n400\r\n{"dec'),
   ],
-  ['leads elsewhere', /elsewhere \(307\)/, faults['another address']!],
+  ['leads elsewhere', /elsewhere \(307\)/, faults['a redirect']!],
   ['is a page', /unreadable/, says('<html><body>ALLOW</body></html>')],
 ])(
   'where a reply of the service %s nothing is forwarded, and the client hears why',

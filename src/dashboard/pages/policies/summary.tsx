@@ -40,7 +40,7 @@ export function Summary({ digest }: { readonly digest: string }) {
         ))}
       </ul>
       <Words words={[...first.data.words, ...more.words]} />
-      <p class="policies-never">What is not known never lets anything pass.</p>
+      <p class="policies-never">Unknown facts never let a request pass.</p>
       <ProblemNote problem={more.problem} />
       {more.hasMore && (
         <div>

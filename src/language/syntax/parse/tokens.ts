@@ -212,7 +212,7 @@ for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) bracket
 export const quantifierWords = ['some', 'every', 'no', 'count', 'sum'] as const;
 const quantifiers: ReadonlySet<string | undefined> = new Set(quantifierWords);
 
-/** A list of texts behind the `in` of a comparison, as one token (`text-list.ts`). */
+/** A list of texts behind the `in` of a comparison, as one token, which `text-literal.ts` reads. */
 export const TextListToken = createToken({
   name: 'TextList',
   pattern: (text, offset, matched) => {
