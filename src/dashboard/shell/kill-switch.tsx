@@ -18,17 +18,21 @@ import { Ago } from '../parts/layout/time.tsx';
 import { tellDone } from '../parts/layout/toast.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
 
-type Switch = Reply<'listKillSwitches'>['items'][number];
+type KillSwitch = Reply<'listKillSwitches'>['items'][number];
 
-export function useSwitches(): Resource<Reply<'listKillSwitches'>> {
+export function useKillSwitches(): Resource<Reply<'listKillSwitches'>> {
   const mayView = useGrant('kill-switches.view') !== 'no';
   return useResource('listKillSwitches', mayView ? {} : null, ['kill_switches']);
 }
 
+interface StoppedBannerProps {
+  readonly killSwitches: ReturnType<typeof useKillSwitches>;
+}
+
 /** The scopes that are stopped now. */
-export function StoppedBanner({ switches: { data, reload } }: { switches: ReturnType<typeof useSwitches> }) {
+export function StoppedBanner({ killSwitches: { data, reload } }: StoppedBannerProps) {
   const mayUse = useGrant('kill-switches.use') === 'yes';
-  const [resumed, setResumed] = useState<Switch | null>(null);
+  const [resumed, setResumed] = useState<KillSwitch | null>(null);
   if (data === null || data.items.length === 0) return null;
   return (
     <section class="stopped" aria-label="What is stopped">
@@ -55,7 +59,7 @@ export function StoppedBanner({ switches: { data, reload } }: { switches: Return
 }
 
 interface ResumeDialogProps {
-  readonly resumed: Switch;
+  readonly resumed: KillSwitch;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
@@ -129,7 +133,7 @@ function ReasonField({ help, reason, onChange }: ReasonFieldProps) {
   );
 }
 
-function ScopeName({ stopped: { scope, agent_name: name } }: { readonly stopped: Switch }) {
+function ScopeName({ stopped: { scope, agent_name: name } }: { readonly stopped: KillSwitch }) {
   return name === null ? scopeWords(scope) : <PlainText text={`Agent ${name}`} isShort />;
 }
 

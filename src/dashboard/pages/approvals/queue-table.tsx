@@ -8,9 +8,9 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { hasForeignLetters, hasInvisible } from '../../parts/text/text-pieces.ts';
 import { agentName } from '../requests/request-table.tsx';
 import { groupWords, personWords } from '../requests/timeline-events.ts';
+import { AssignmentMarks } from './assignment.tsx';
 import { Deadline } from './deadline.tsx';
-import { HandlingMarks } from './handling.tsx';
-import { Looking, type ReviewLock } from './review-locks.tsx';
+import { Reviewers, type ReviewLock } from './review-locks.tsx';
 
 export type QueueItem = Reply<'listApprovals'>['items'][number];
 
@@ -29,10 +29,10 @@ interface QueueTableProps {
   /** Ids of the chosen requests. */
   readonly chosen: ReadonlySet<string>;
   readonly onChoose: (ids: readonly string[], isChosen: boolean) => void;
-  readonly claimsOf: (id: string) => readonly ReviewLock[];
+  readonly locksOf: (id: string) => readonly ReviewLock[];
 }
 
-export function QueueTable({ items, chosen, onChoose, claimsOf }: QueueTableProps) {
+export function QueueTable({ items, chosen, onChoose, locksOf }: QueueTableProps) {
   const areAllChosen = items.every(({ request_id }) => chosen.has(request_id));
   return (
     <div class="card approvals-card">
@@ -65,7 +65,7 @@ export function QueueTable({ items, chosen, onChoose, claimsOf }: QueueTableProp
               item={item}
               isChosen={chosen.has(item.request_id)}
               onChoose={(isChosen) => onChoose([item.request_id], isChosen)}
-              claims={claimsOf(item.request_id)}
+              locks={locksOf(item.request_id)}
             />
           ))}
         </tbody>
@@ -95,10 +95,10 @@ function Pick({ label, isChosen, onChoose }: PickProps) {
 
 interface QueueRowProps extends Omit<PickProps, 'label'> {
   readonly item: QueueItem;
-  readonly claims: readonly ReviewLock[];
+  readonly locks: readonly ReviewLock[];
 }
 
-function QueueRow({ item, isChosen, onChoose, claims }: QueueRowProps) {
+function QueueRow({ item, isChosen, onChoose, locks }: QueueRowProps) {
   const {
     request_id: id,
     action_key,
@@ -133,8 +133,8 @@ function QueueRow({ item, isChosen, onChoose, claims }: QueueRowProps) {
             {question === 'yours' ? 'A question for you' : 'A question waits for its answer'}
           </span>
         )}
-        <HandlingMarks {...item} />
-        <Looking claims={claims} />
+        <AssignmentMarks {...item} />
+        <Reviewers locks={locks} />
         <span class="approvals-beneath">
           {title !== '' && (
             <>

@@ -1,8 +1,8 @@
 // How the copy differs from the active policies, line by line, with buttons that discard changes.
 
 import { useState } from 'preact/hooks';
-import { TextDiff } from '../../parts/comparison/text-diff.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { TextDiff } from '../../parts/diff/text-diff.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';

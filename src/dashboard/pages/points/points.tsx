@@ -32,11 +32,11 @@ export default function Points() {
   return (
     <PageFrame
       title="Enforcement points"
-      lead="Proxies, hooks and other programs that stand between agents and what they use, and ask for them."
+      lead="Proxies, hooks and other programs between agents and their tools, which send requests for the agents."
       actions={
         mayChange && (
           <Button look="primary" icon="plus" onClick={() => setOpen(true)}>
-            Register a point
+            Register an enforcement point
           </Button>
         )
       }
@@ -47,7 +47,8 @@ export default function Points() {
           problem === null && <Loading />
         ) : data.items.length === 0 ? (
           <Empty icon="point" title="No enforcement point yet">
-            A point has a key of its own, so that no agent holds one, and says in which session an agent asks.
+            An enforcement point has a key of its own, so that agents need none, and says in which session an
+            agent asks.
           </Empty>
         ) : (
           <PointTable points={data.items} isOld={isLoading} />
@@ -75,7 +76,7 @@ function PointTable({ points, isOld }: { readonly points: readonly Point[]; read
           {points.map(({ id, name, status, agents, last_seen_at: seen, changed_at: at }) => (
             <tr key={id}>
               <th scope="row">
-                <a href={`/points/${id}`}>
+                <a href={`/enforcement-points/${id}`}>
                   <bdi>{name}</bdi>
                 </a>
               </th>
@@ -115,8 +116,8 @@ function RegisterDialog({ onChange, onClose }: RegisterDialogProps) {
       <Dialog title="Registered" onClose={onClose}>
         <NewKey apiKey={key} name={point.name} askedFor={point.agents[0]?.id ?? null} />
         <div class="form-actions">
-          <ButtonLink look="primary" href={`/points/${point.id}`}>
-            Open the point
+          <ButtonLink look="primary" href={`/enforcement-points/${point.id}`}>
+            Open it
           </ButtonLink>
         </div>
       </Dialog>
@@ -125,7 +126,7 @@ function RegisterDialog({ onChange, onClose }: RegisterDialogProps) {
   return (
     <Dialog title="Register an enforcement point" onClose={onClose}>
       <PointForm
-        before={{ name: '', agents: [] }}
+        before={{ name: '', agents: [], may_release: false }}
         word="Register"
         send={async (body) => {
           setMade(await call('registerEnforcementPoint', { body }));

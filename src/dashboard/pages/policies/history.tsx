@@ -3,14 +3,9 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import {
-  type Activation,
-  compareHref,
-  type SetPair,
-  shortDigest,
-} from '../../parts/comparison/activations.ts';
-import { closingLines, countsText, findingLine } from '../../parts/comparison/comparison-words.ts';
-import { useAnswer } from '../../parts/comparison/use-answer.ts';
+import { type Activation, diffHref, type SetPair, shortDigest } from '../../parts/diff/activations.ts';
+import { closingLines, countsText, findingLine } from '../../parts/diff/diff-words.ts';
+import { useAnswer } from '../../parts/diff/use-answer.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { At } from '../../parts/layout/time.tsx';
@@ -83,7 +78,7 @@ function Entry({ activation, before, after, active, mayGoBack }: EntryProps) {
       {before === null ? (
         <p class="policies-never">The first that is known.</p>
       ) : isKept ? (
-        <WhatChanged pair={{ old: before.digest, new: digest }} at={at} />
+        <ShortDiff pair={{ old: before.digest, new: digest }} at={at} />
       ) : (
         <p class="policies-never">The texts are no longer kept, so the change is unknown.</p>
       )}
@@ -99,19 +94,19 @@ function decisionsHref(from: string, to: string | null): string {
   return `/requests?${new URLSearchParams({ from, ...(to === null ? {} : { to }) })}`;
 }
 
-function WhatChanged({ pair, at }: { readonly pair: SetPair; readonly at: string }) {
+function ShortDiff({ pair, at }: { readonly pair: SetPair; readonly at: string }) {
   const [isOpen, setOpen] = useState(false);
-  const { answer, problem, retry } = useAnswer(isOpen ? compareHref(pair) : null, (signal) =>
+  const { answer, problem, retry } = useAnswer(isOpen ? diffHref(pair) : null, (signal) =>
     call('diffPolicySets', { query: { ...pair }, signal }),
   );
   const diff = answer?.diff ?? null;
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        What changed<span class="visually-hidden"> at {at}</span>
+        Diff<span class="visually-hidden"> at {at}</span>
       </summary>
       {isOpen && answer === null && problem === null && (
-        <Loading label="The sets are being compared" lines={2} />
+        <Loading label="The diff is being computed" lines={2} />
       )}
       <ProblemNote problem={problem} onRetry={retry} />
       {answer !== null && diff === null && <p>One of the two has errors by this version of the language.</p>}
@@ -132,8 +127,8 @@ function WhatChanged({ pair, at }: { readonly pair: SetPair; readonly at: string
           </ul>
         </>
       )}
-      <a href={compareHref(pair)}>
-        Compare the two<span class="visually-hidden"> of {at}</span>
+      <a href={diffHref(pair)}>
+        Full diff<span class="visually-hidden"> at {at}</span>
       </a>
     </details>
   );

@@ -3,8 +3,8 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
-import { useChanges } from '../../api/change-feed.ts';
 import { call } from '../../api/client.ts';
+import { useEvents } from '../../api/event-stream.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { useSending } from '../../parts/form/form.ts';
@@ -105,8 +105,8 @@ export default function Policies() {
           <Section
             title="History"
             actions={
-              <ButtonLink href="/compare" icon="list">
-                Compare sets
+              <ButtonLink href="/diff" icon="list">
+                Diff of sets
               </ButtonLink>
             }
           >
@@ -133,7 +133,7 @@ function Since({ at }: { readonly at: string }) {
 function useHits() {
   const resource = useResource('getPolicyHits', {}, ['policies']);
   const [isDue, setDue] = useState(false);
-  useChanges(['requests'], () => setDue(true));
+  useEvents(['requests'], () => setDue(true));
   const { reload } = resource;
   useEffect(() => {
     if (!isDue) return;

@@ -4,8 +4,8 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
-import { type Activation, compareHref, shortDigest } from '../../parts/comparison/activations.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { type Activation, diffHref, shortDigest } from '../../parts/diff/activations.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { Button } from '../../parts/layout/button.tsx';
@@ -46,8 +46,7 @@ function RollBackDialog({ activation, active, onClose }: RollBackProps & { reado
     <Dialog title={`Roll back to ${shortDigest(digest)}`} onClose={onClose}>
       <p>
         The files of this set are written into the policy directory in place of the active ones, which stay in
-        the history. It is recorded with your name.{' '}
-        <a href={compareHref({ old: active, new: digest })}>What changes</a>
+        the history. It is recorded with your name. <a href={diffHref({ old: active, new: digest })}>Diff</a>
       </p>
       {commit !== null && (
         <>
