@@ -9,8 +9,9 @@ import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SavedViews } from '../../parts/form/saved-views.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Empty, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import './approvals.css';
 import { SnoozeDialog, setAssignee } from './assignment.tsx';
 import { BulkVote } from './bulk-vote.tsx';
@@ -25,11 +26,10 @@ const shownMax = 200;
 export default function ApprovalsPage() {
   const [limit, setLimit] = useState(firstShown);
   const { query } = usePlace();
-  const { data, problem, reload } = useResource(
-    'listApprovals',
-    { query: { ...queueQuery(query), limit: String(limit) } },
-    ['approvals'],
-  );
+  const queue = useResource('listApprovals', { query: { ...queueQuery(query), limit: String(limit) } }, [
+    'approvals',
+  ]);
+  const { data, reload } = queue;
   const table = useRef<HTMLDivElement>(null);
   const links = (): readonly HTMLElement[] => [
     ...(table.current?.querySelectorAll<HTMLElement>('a[data-row]') ?? []),
@@ -87,36 +87,41 @@ export default function ApprovalsPage() {
     <PageFrame title="Inbox" lead={leadOf(groups)}>
       {(isAsked || (data?.count ?? 0) > 0) && <QueueFilters items={data?.items ?? []} groups={groups} />}
       <SavedViews />
-      <ProblemNote problem={problem} onRetry={reload} />
       <ProblemNote problem={locks.problem ?? assigning.problem} />
-      {data === null && problem === null && <Loading label="What waits is loading" />}
-      {data !== null && (
-        <p class="approvals-count" role="status">
-          {data.count > 0 && `${data.count} ${isAsked ? 'found' : 'waiting for you'}`}
-        </p>
-      )}
-      {data !== null &&
-        data.items.length === 0 &&
-        (isAsked ? <NothingFits /> : <NothingWaits groups={groups} />)}
-      {data !== null && data.items.length > 0 && (
-        <div ref={table}>
-          <QueueTable
-            items={data.items}
-            chosen={new Set(chosen.map(({ request_id }) => request_id))}
-            onChoose={choose}
-            locksOf={locks.of}
-          />
-        </div>
-      )}
-      {data !== null && data.next_cursor !== null && (
-        <div class="approvals-more">
-          {limit < shownMax ? (
-            <Button onClick={() => setLimit(shownMax)}>Show more</Button>
-          ) : (
-            <p>These are the first {shownMax}; more follow as they are decided, or with another filter.</p>
-          )}
-        </div>
-      )}
+      <ResourceView resource={queue} loading="Your inbox is loading">
+        {({ count, items, next_cursor: next }) => (
+          <>
+            <p class="approvals-count" role="status">
+              {count > 0 && `${count} ${isAsked ? 'found' : 'waiting for you'}`}
+            </p>
+            {items.length > 0 ? (
+              <div ref={table}>
+                <QueueTable
+                  items={items}
+                  chosen={new Set(chosen.map(({ request_id }) => request_id))}
+                  onChoose={choose}
+                  locksOf={locks.of}
+                />
+              </div>
+            ) : isAsked ? (
+              <NothingFits />
+            ) : (
+              <NothingWaits groups={groups} />
+            )}
+            {next !== null && (
+              <div class="approvals-more">
+                {limit < shownMax ? (
+                  <Button onClick={() => setLimit(shownMax)}>Show more</Button>
+                ) : (
+                  <p>
+                    These are the first {shownMax}; more follow as they are decided, or with another filter.
+                  </p>
+                )}
+              </div>
+            )}
+          </>
+        )}
+      </ResourceView>
       {chosen.length > 0 && (
         <section class="approvals-chosen" aria-label="Chosen">
           <span role="status">{chosen.length} chosen</span>

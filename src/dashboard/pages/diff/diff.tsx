@@ -19,23 +19,23 @@ import { Field } from '../../parts/form/field.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { CopyText } from '../../parts/text/copy.tsx';
 import './diff.css';
 import { SetDiffView } from './set-diff.tsx';
 
 export default function DiffPage() {
-  const { data, problem, reload } = useResource('listActivations', {}, ['policies']);
   return (
     <PageFrame
       title="Diff"
       lead="Which requests one policy set decides otherwise than another, proved for all of them, and what differs in the text."
     >
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null ? (
-        problem === null && <Loading label="The history of policies is loading" />
-      ) : (
-        <DiffOfPair activations={data.items} />
-      )}
+      <ResourceView
+        resource={useResource('listActivations', {}, ['policies'])}
+        loading="The history of policies is loading"
+      >
+        {({ items }) => <DiffOfPair activations={items} />}
+      </ResourceView>
     </PageFrame>
   );
 }

@@ -1,6 +1,7 @@
 // The sets that have been active, the latest first; the changes of each are loaded on demand.
 
 import { useState } from 'preact/hooks';
+import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { type Activation, diffHref, type SetPair, shortDigest } from '../../parts/diff/activations.ts';
@@ -8,6 +9,7 @@ import { closingLines, countsText, findingLine } from '../../parts/diff/diff-wor
 import { useAnswer } from '../../parts/diff/use-answer.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { At } from '../../parts/layout/time.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { RollBack } from './roll-back.tsx';
@@ -16,11 +18,15 @@ import { RollBack } from './roll-back.tsx';
 const shownAtFirst = 10;
 
 export function History() {
-  const { data, problem, reload } = useResource('listActivations', {}, ['policies']);
+  return (
+    <ResourceView resource={useResource('listActivations', {}, ['policies'])} lines={3}>
+      {(history) => <Entries {...history} />}
+    </ResourceView>
+  );
+}
+
+function Entries({ items, no_roll_back: never }: Reply<'listActivations'>) {
   const [isWhole, setWhole] = useState(false);
-  if (data === null)
-    return problem === null ? <Loading lines={3} /> : <ProblemNote problem={problem} onRetry={reload} />;
-  const { items, no_roll_back: never } = data;
   if (items.length === 0) return <Empty icon="clock" title="The active policies are being noted" />;
   const shown = isWhole ? items : items.slice(0, shownAtFirst);
   return (

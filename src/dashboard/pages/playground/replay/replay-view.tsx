@@ -2,15 +2,15 @@
 // have asked of people.
 
 import { Field } from '../../../parts/form/field.tsx';
+import { DecisionBadge } from '../../../parts/layout/badge.tsx';
 import { Button } from '../../../parts/layout/button.tsx';
 import { Icon } from '../../../parts/layout/icon.tsx';
 import { Empty, Note, ProblemNote } from '../../../parts/layout/note.tsx';
+import { At } from '../../../parts/layout/time.tsx';
 import { MessageText } from '../../../parts/text/message-text.tsx';
 import '../../../parts/diff/diff-result.css';
 import { Finding, type FindingWays } from '../../../parts/diff/finding.tsx';
 import './replay.css';
-import { DecisionBadge } from '../../../parts/layout/badge.tsx';
-import { At } from '../../../parts/layout/time.tsx';
 import { PlainText } from '../../../parts/text/plain-text.tsx';
 import { AskedOfPeople, MatrixTable, PeopleTable } from './replay-tables.tsx';
 import {
