@@ -53,7 +53,7 @@ test('the loosest comes first, with what it rests on and a request that is tried
   const { page } = await open(await world(), { email });
   await page.goto('/playground');
   await press(page, diffButton(page));
-  await policyPane(page).getByText('The copy equals the active policies').waitFor();
+  await policyPane(page).getByText('No changes yet').waitFor();
   await press(page, diffButton(page));
 
   await write(page, policies.replace('payload.amount <= 1_000\n', 'payload.amount <= 12_000\n'));

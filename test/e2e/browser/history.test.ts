@@ -49,11 +49,11 @@ test('the history says what changed with a set, and leads to the full diff, whic
   expect(await accessibilityFaults(page)).toEqual([]);
   await latest.getByRole('link', { name: /^Full diff/ }).click();
   await page.waitForURL('**/diff?old=**');
-  const decided = page.getByRole('region', { name: 'What is decided otherwise' });
+  const decided = page.getByRole('region', { name: 'Decisions that differ' });
   await decided.getByRole('heading', { name: /Loosened/ }).waitFor();
   const text = page.getByRole('region', { name: 'Changes of demo.policy' });
   expect(await text.innerText()).toMatch(/removed:\s*allow small.* 100[\s\S]*added:\s*allow small.* 5000/);
-  const sentences = page.getByRole('list', { name: 'What is said otherwise' });
+  const sentences = page.getByRole('list', { name: 'Sentences that differ' });
   await sentences.getByText('at most 5,000').waitFor();
   expect(await sentences.innerText()).toMatch(/removed:\s*.*at most 100[\s\S]*added:\s*.*at most 5,000/);
   expect(await accessibilityFaults(page)).toEqual([]);

@@ -127,7 +127,7 @@ test('several are approved on a phone, each for its group; what needs a step-up 
   expect(await accessibilityFaults(dora.page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Approve 2' }).click();
   await dialog.getByText('2 recorded').waitFor();
-  await dialog.getByText('Your approval is recorded; others are waited for').first().waitFor();
+  await dialog.getByText('Your approval is recorded; waiting for others').first().waitFor();
   const cleo = await signedIn(service(), 'cleo@example.com');
   const given = async (id: string) => (await cleo.send(`/v1/requests/${id}`)).body.approvals;
   expect([await given(single), await given(double)]).toMatchObject([

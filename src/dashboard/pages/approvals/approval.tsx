@@ -83,7 +83,7 @@ function Whole({ request, problem, reload }: WholeProps) {
       ? [{ keys: ['c'], label: 'Start or end your review', run: () => void locks.toggle(id) }]
       : []),
     ...(isAssignable ? [{ keys: ['h'], label: 'Snooze it', run: () => setSnoozing(true) }] : []),
-    { keys: ['Ctrl + Enter'], label: 'Send what is written' },
+    { keys: ['Ctrl + Enter'], label: 'Send' },
     { keys: ['n'], label: 'Next in queue', run: goNext },
     { keys: ['u'], label: 'Back to queue', run: () => go('/approvals') },
   ]);

@@ -27,7 +27,7 @@ export function SetDiffView({ setDiff, pair }: SetDiffProps) {
   const actions = [...new Set(findings.flatMap((finding) => finding.actions))];
   return (
     <div class="diff-panes">
-      <Section title="What is decided otherwise">
+      <Section title="Decisions that differ">
         <Decided setDiff={setDiff} />
       </Section>
       {actions.length > 0 && (
@@ -35,7 +35,7 @@ export function SetDiffView({ setDiff, pair }: SetDiffProps) {
           <ChangedSentences pair={pair} actions={actions} />
         </Section>
       )}
-      <Section title="What differs in the text">
+      <Section title="Text diff">
         <Files files={setDiff.files} />
       </Section>
     </div>
@@ -129,7 +129,7 @@ function ChangedSentences({ pair, actions }: ChangedSentencesProps) {
     );
   return (
     <>
-      <ul class="diff-sentences" aria-label="What is said otherwise">
+      <ul class="diff-sentences" aria-label="Sentences that differ">
         {answer.items.map(({ subject, removed, added }) => (
           <li key={subject}>
             <h3>

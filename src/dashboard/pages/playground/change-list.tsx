@@ -16,7 +16,7 @@ export function ChangeList({ playground }: { readonly playground: PlaygroundStat
   const [asked, setAsked] = useState<{ readonly path: string | null } | null>(null);
   if (changes.length === 0)
     return (
-      <Empty icon="policy" title="The copy equals the active policies">
+      <Empty icon="policy" title="No changes yet">
         Your changes are listed here line by line, ready to carry over into the policy directory.
       </Empty>
     );

@@ -246,7 +246,7 @@ function DiffView({ changes, digest, ways }: DiffViewProps) {
   const computing = useDiff(changes, digest ?? '');
   if (changes.length === 0)
     return (
-      <Empty icon="policy" title="The copy equals the active policies">
+      <Empty icon="policy" title="No changes yet">
         Change a file to see here which requests would be decided otherwise.
       </Empty>
     );

@@ -17,7 +17,7 @@ export function DiffResult({ diff, requests, ways }: DiffResultProps) {
   return (
     <>
       {findings.length > 0 && (
-        <ol class="diff-findings" aria-label="What is decided otherwise, the loosest first">
+        <ol class="diff-findings" aria-label="Decisions that differ, the loosest first">
           {findings.map((finding, index) => (
             <Finding key={index} finding={finding} request={requests[index] ?? null} ways={ways} />
           ))}

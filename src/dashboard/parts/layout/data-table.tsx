@@ -143,7 +143,7 @@ function Scroll({ label, isOld, children }: ScrollProps) {
     const element = frame.current;
     if (element === null) return;
     const observer = new ResizeObserver(() =>
-      setCut(element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight),
+      setCut(element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight + 1),
     );
     observer.observe(element);
     for (const child of element.children) observer.observe(child);

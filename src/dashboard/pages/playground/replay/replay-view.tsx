@@ -145,7 +145,7 @@ function ChangedRequests({ replay, requests, ways }: ChangedRequestsProps) {
   return (
     <>
       {findings.length > 0 && (
-        <ol class="diff-findings" aria-label="What is decided otherwise, the loosest first">
+        <ol class="diff-findings" aria-label="Decisions that differ, the loosest first">
           {findings.map((finding, index) => (
             <Finding key={finding.log.id} finding={finding} request={requests[index] ?? null} ways={ways}>
               <Filed log={finding.log} examples={byFinding.get(finding.log.id) ?? []} />
