@@ -13,7 +13,6 @@ import { useSending } from '../parts/form/form.ts';
 import { SendForm } from '../parts/form/send-form.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
-import { ProblemNote } from '../parts/layout/note.tsx';
 import { Ago } from '../parts/layout/time.tsx';
 import { tellDone } from '../parts/layout/toast.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
@@ -199,14 +198,15 @@ export function KillSwitchDialog({
         Stopped agents and actions are refused within a second, before any policy is evaluated, until someone
         resumes them. Grants that were already given stay valid until they end.
       </p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void stop();
-        }}
+      <SendForm
+        word={kind === 'all' ? 'Stop everything' : `Stop: ${agent?.name ?? word.toLowerCase()}`}
+        look="danger"
+        icon="stop"
+        isBusy={isBusy}
+        problem={atScope === null ? problem : null}
+        onSend={stop}
+        onCancel={onClose}
       >
-        <ProblemNote problem={atScope === null ? problem : null} />
         {agent === null && (
           <fieldset>
             <legend class="field-legend">What to stop</legend>
@@ -249,13 +249,7 @@ export function KillSwitchDialog({
           reason={reason}
           onChange={setReason}
         />
-        <div class="form-actions">
-          <Button look="danger" type="submit" icon="stop" isBusy={isBusy}>
-            {kind === 'all' ? 'Stop everything' : `Stop: ${agent?.name ?? word.toLowerCase()}`}
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }

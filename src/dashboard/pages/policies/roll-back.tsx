@@ -8,8 +8,8 @@ import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { type Activation, diffHref, shortDigest } from '../../parts/diff/activations.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { CopyText } from '../../parts/text/copy.tsx';
 
@@ -54,12 +54,13 @@ function RollBackDialog({ activation, active, onClose }: RollBackProps & { reado
           <CopyText text={`git checkout ${commit} -- .`} label="the command" />
         </>
       )}
-      <ProblemNote problem={problem} />
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
+      <SendForm
+        word="Roll back"
+        look="danger"
+        isBusy={isBusy}
+        problem={problem}
+        onSend={send}
+        onCancel={onClose}
       >
         <Field label="Reason">
           <input
@@ -69,13 +70,7 @@ function RollBackDialog({ activation, active, onClose }: RollBackProps & { reado
             onInput={({ currentTarget }) => setReason(currentTarget.value)}
           />
         </Field>
-        <div class="form-actions">
-          <Button type="submit" look="danger" isBusy={isBusy}>
-            Roll back
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }
