@@ -110,7 +110,7 @@ async function slowDown(session: CDPSession): Promise<void> {
 }
 
 /**
- * Waits until the page's own placeholders are gone and no further file is loaded. The change feed never ends,
+ * Waits until the page's own placeholders are gone and no further file is loaded. The event stream never ends,
  * so the network never falls silent.
  */
 async function settle(page: Page): Promise<void> {

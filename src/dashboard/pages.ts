@@ -58,14 +58,14 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/agents/agent.tsx'),
   },
   {
-    pattern: '/points',
+    pattern: '/enforcement-points',
     title: 'Enforcement points',
     access: 'points.view',
     menu: { icon: 'point', group: 'set-up' },
     load: () => import('./pages/points/points.tsx'),
   },
   {
-    pattern: '/points/:id',
+    pattern: '/enforcement-points/:id',
     title: 'Enforcement point',
     access: 'points.view',
     load: () => import('./pages/points/point.tsx'),
@@ -84,10 +84,10 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/policies/file.tsx'),
   },
   {
-    pattern: '/compare',
-    title: 'Compare',
+    pattern: '/diff',
+    title: 'Diff',
     access: 'policies.try',
-    load: () => import('./pages/compare/compare.tsx'),
+    load: () => import('./pages/diff/diff.tsx'),
   },
   {
     pattern: '/playground',

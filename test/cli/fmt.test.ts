@@ -67,10 +67,10 @@ describe('writ fmt', () => {
     expect(code).toBe(1);
     expect(stdout.match(/^--- .*$/gm)).toEqual(['--- a/b.policy']);
     expect(stderr.split('\n')).toEqual([
-      'lines end with CR LF, and in canonical form with LF (in git, write `*.policy text eol=lf` to `.gitattributes`):',
+      'lines end with CR LF instead of LF (in Git, add `*.policy text eol=lf` to `.gitattributes`):',
       'a.policy',
       'b.policy',
-      'not in canonical form, which `writ fmt` writes:',
+      'not formatted; run `writ fmt`:',
       'a.policy',
       'b.policy',
       '',

@@ -18,7 +18,7 @@ import { exampleText } from '../../src/dashboard/pages/playground/example-reques
 import { findRule } from '../../src/dashboard/pages/playground/find-rule.ts';
 import { fixedFiles, markDiagnostics, markIssues } from '../../src/dashboard/pages/playground/marks.ts';
 import { startPath } from '../../src/dashboard/pages/playground/start-path.ts';
-import { diffLines, hunksOf } from '../../src/dashboard/parts/comparison/line-diff.ts';
+import { diffLines, hunksOf } from '../../src/dashboard/parts/diff/line-diff.ts';
 import { textsOf } from '../analysis/playground/texts.ts';
 
 const odd = `action odd.one {

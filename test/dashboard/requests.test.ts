@@ -2,10 +2,7 @@
 // histories.
 
 import { expect, test } from 'vitest';
-import {
-  compareWithProfile,
-  type PayloadProfile,
-} from '../../src/dashboard/pages/approvals/payload-profile.ts';
+import { type PayloadProfile, profileNoteOf } from '../../src/dashboard/pages/approvals/payload-profile.ts';
 import { absoluteTime, chipsOf, localTime, readFilters } from '../../src/dashboard/pages/requests/filters.ts';
 import {
   type RequestItem,
@@ -230,16 +227,16 @@ test.each([
   ['city', 'Oslo', false, /not one of the most frequent: "Rome" \(4x\), 8 others/],
   ['extra', 1, true, /never sent/],
 ])('%s %s beside what is usual', (path, value, isUnusual, words) => {
-  const compared = compareWithProfile(profile, path, value);
+  const compared = profileNoteOf(profile, path, value);
   expect(compared?.isUnusual).toBe(isUnusual);
   expect(compared?.words).toMatch(words);
 });
 
 test('below ten grants, or where a field differs nearly always, there is nothing to compare with', () => {
-  expect(compareWithProfile({ ...profile, count: 0, fields: [] }, 'amount', 1)).toBeNull();
-  expect(compareWithProfile({ ...profile, count: 9 }, 'amount', 101)).toBeNull();
-  expect(compareWithProfile(profile, 'note', 'b')).toBeNull();
-  expect(compareWithProfile(profile, 'note', 'a')).toBeNull();
+  expect(profileNoteOf({ ...profile, count: 0, fields: [] }, 'amount', 1)).toBeNull();
+  expect(profileNoteOf({ ...profile, count: 9 }, 'amount', 101)).toBeNull();
+  expect(profileNoteOf(profile, 'note', 'b')).toBeNull();
+  expect(profileNoteOf(profile, 'note', 'a')).toBeNull();
 });
 
 function detail(change: Partial<RequestDetail>): RequestDetail {

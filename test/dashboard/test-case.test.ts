@@ -14,7 +14,7 @@ import {
   caseText,
   clauseExpects,
   testPath,
-} from '../../src/dashboard/parts/comparison/test-case.ts';
+} from '../../src/dashboard/parts/diff/test-case.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import { readTestFile } from '../../src/testing/read-test-file.ts';
 import { toFacts } from '../../src/testing/situation.ts';
@@ -72,7 +72,7 @@ it('has the facts of the request, for every action of the packs, whatever else i
   }
 });
 
-it('of a refuted claim expects what the claim says, once people have answered as they had', () => {
+it('of a refuted clause expects what the clause says, once people have answered as they had', () => {
   const laid = laidOf({
     'a.policy': `approvers finance "Finance"
 action pay.make { amount: number 0.. }
@@ -85,13 +85,13 @@ guarantee all_denied on pay.make { always deny when payload.amount < 10 }
 `,
   });
   const { guarantees } = tryRequest(laid, null);
-  const expected = (guarantees ?? []).map(({ clause: claim, refuted_by: refuted }) => {
-    if (refuted?.request == null) throw new Error(`${claim} is not refuted by a request`);
-    const expect = clauseExpects(claim, refuted.decision);
-    if (expect === null) throw new Error(`${claim} expects nothing`);
+  const expected = (guarantees ?? []).map(({ clause, refuted_by: refuted }) => {
+    if (refuted?.request == null) throw new Error(`${clause} is not refuted by a request`);
+    const expect = clauseExpects(clause, refuted.decision);
+    if (expect === null) throw new Error(`${clause} expects nothing`);
     const { satisfied, request } = refuted;
     const added = read(
-      { name: claim, request: request as CaseRequest, satisfied, expect },
+      { name: clause, request: request as CaseRequest, satisfied, expect },
       laid.policies.set,
     );
     const facts = added.facts ?? { satisfied: null };

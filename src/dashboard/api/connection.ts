@@ -1,4 +1,4 @@
-// Keeps whether the service can be reached, as the last call or the change feed found. While it cannot, the
+// Keeps whether the service can be reached, as the last call or the event stream found. While it cannot, the
 // service is asked again with growing pauses, and at once when the browser is online again or somebody
 // returns to the page.
 

@@ -1,12 +1,12 @@
-// Loads what a component shows of the service, and loads it again whenever its address or the change feed
+// Loads what a component shows of the service, and loads it again whenever its address or the event stream
 // calls for it. Old data stays on the screen until the new data arrives, also after a return to the page, so
 // that nothing jumps.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { OperationId, Reply } from '../../api/operations.ts';
-import { type ChangeKind, useChanges } from './change-feed.ts';
 import { addressOf, type CallOptions, call } from './client.ts';
 import { onReachable } from './connection.ts';
+import { type EventKind, useEvents } from './event-stream.ts';
 import { type ApiProblem, isCutOff } from './problem.ts';
 
 export interface Resource<Data> {
@@ -24,7 +24,7 @@ const seenMax = 50;
 export function useResource<Id extends OperationId>(
   id: Id,
   options: CallOptions<Id> | null,
-  news: readonly ChangeKind[] = [],
+  events: readonly EventKind[] = [],
 ): Resource<Reply<Id>> {
   const address = options === null ? null : addressOf(id, options as Parameters<typeof addressOf>[1]);
   const [state, setState] = useState<{
@@ -62,7 +62,7 @@ export function useResource<Id extends OperationId>(
     load();
     return () => controller.current?.abort();
   }, [load]);
-  useChanges(news, load);
+  useEvents(events, load);
   // After an unreachable service, the resource is loaded again as soon as the service is back.
   const isWaiting = state.problem !== null && isCutOff(state.problem);
   useEffect(() => {

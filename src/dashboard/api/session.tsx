@@ -4,8 +4,8 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Reply } from '../../api/operations.ts';
-import { closeChangeFeed, openChangeFeed } from './change-feed.ts';
 import { call, setCsrfToken, setHooks } from './client.ts';
+import { closeEventStream, openEventStream } from './event-stream.ts';
 import { ApiProblem } from './problem.ts';
 import { forgetResources } from './resource.ts';
 
@@ -76,7 +76,7 @@ export function SessionProvider({
   const end = useCallback(() => {
     current.current = null;
     setCsrfToken(null);
-    closeChangeFeed();
+    closeEventStream();
     forgetResources();
     setSession(null);
     answer(false);
@@ -95,7 +95,7 @@ export function SessionProvider({
       current.current = next;
       setCsrfToken(next.csrf_token);
       setSession(next);
-      openChangeFeed();
+      openEventStream();
       answer(true);
     },
     [answer, end],
@@ -132,7 +132,7 @@ export function SessionProvider({
     setHooks({
       signInAgain: () => {
         if (current.current === null) return Promise.resolve(false);
-        closeChangeFeed();
+        closeEventStream();
         setAskedAgain(true);
         return new Promise((resolve) => waiting.current.push(resolve));
       },

@@ -6,7 +6,7 @@ import type { Vocabulary } from '../../language/assist/vocabulary.ts';
 
 const parts: readonly Offer[] = [
   { label: 'action_key', info: 'what is asked for' },
-  { label: 'payload', info: 'what the agent claims', apply: '"payload": {' },
+  { label: 'payload', info: 'what the agent sends', apply: '"payload": {' },
   { label: 'agent', info: 'what the registry knows of the agent', apply: '"agent": {' },
   { label: 'at', info: 'the time of the request, with its offset; now unless said otherwise' },
   { label: 'session', info: 'what the agent names in X-Agent-Session' },

@@ -13,22 +13,25 @@ import { useSending } from '../parts/form/form.ts';
 import { SendForm } from '../parts/form/send-form.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
-import { ProblemNote } from '../parts/layout/note.tsx';
 import { Ago } from '../parts/layout/time.tsx';
 import { tellDone } from '../parts/layout/toast.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
 
-type Switch = Reply<'listKillSwitches'>['items'][number];
+type KillSwitch = Reply<'listKillSwitches'>['items'][number];
 
-export function useSwitches(): Resource<Reply<'listKillSwitches'>> {
+export function useKillSwitches(): Resource<Reply<'listKillSwitches'>> {
   const mayView = useGrant('kill-switches.view') !== 'no';
   return useResource('listKillSwitches', mayView ? {} : null, ['kill_switches']);
 }
 
+interface StoppedBannerProps {
+  readonly killSwitches: ReturnType<typeof useKillSwitches>;
+}
+
 /** The scopes that are stopped now. */
-export function StoppedBanner({ switches: { data, reload } }: { switches: ReturnType<typeof useSwitches> }) {
+export function StoppedBanner({ killSwitches: { data, reload } }: StoppedBannerProps) {
   const mayUse = useGrant('kill-switches.use') === 'yes';
-  const [resumed, setResumed] = useState<Switch | null>(null);
+  const [resumed, setResumed] = useState<KillSwitch | null>(null);
   if (data === null || data.items.length === 0) return null;
   return (
     <section class="stopped" aria-label="What is stopped">
@@ -55,7 +58,7 @@ export function StoppedBanner({ switches: { data, reload } }: { switches: Return
 }
 
 interface ResumeDialogProps {
-  readonly resumed: Switch;
+  readonly resumed: KillSwitch;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
@@ -129,7 +132,7 @@ function ReasonField({ help, reason, onChange }: ReasonFieldProps) {
   );
 }
 
-function ScopeName({ stopped: { scope, agent_name: name } }: { readonly stopped: Switch }) {
+function ScopeName({ stopped: { scope, agent_name: name } }: { readonly stopped: KillSwitch }) {
   return name === null ? scopeWords(scope) : <PlainText text={`Agent ${name}`} isShort />;
 }
 
@@ -195,14 +198,15 @@ export function KillSwitchDialog({
         Stopped agents and actions are refused within a second, before any policy is evaluated, until someone
         resumes them. Grants that were already given stay valid until they end.
       </p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void stop();
-        }}
+      <SendForm
+        word={kind === 'all' ? 'Stop everything' : `Stop: ${agent?.name ?? word.toLowerCase()}`}
+        look="danger"
+        icon="stop"
+        isBusy={isBusy}
+        problem={atScope === null ? problem : null}
+        onSend={stop}
+        onCancel={onClose}
       >
-        <ProblemNote problem={atScope === null ? problem : null} />
         {agent === null && (
           <fieldset>
             <legend class="field-legend">What to stop</legend>
@@ -245,13 +249,7 @@ export function KillSwitchDialog({
           reason={reason}
           onChange={setReason}
         />
-        <div class="form-actions">
-          <Button look="danger" type="submit" icon="stop" isBusy={isBusy}>
-            {kind === 'all' ? 'Stop everything' : `Stop: ${agent?.name ?? word.toLowerCase()}`}
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }

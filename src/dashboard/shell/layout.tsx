@@ -11,14 +11,14 @@ import { Dialog } from '../parts/dialog/dialog.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
 import { narrowQuery } from '../parts/layout/narrow.ts';
-import { KillSwitchButton, StoppedBanner, useSwitches } from './kill-switch.tsx';
+import { Ago, At } from '../parts/layout/time.tsx';
+import { KillSwitchButton, StoppedBanner, useKillSwitches } from './kill-switch.tsx';
 import type { Page } from './page.ts';
 import { DemoBanner, SignInForm } from './sign-in.tsx';
 import './layout.css';
 import { Note } from '../parts/layout/note.tsx';
 import { setTitleCount } from '../parts/layout/page-title.ts';
 import { useIsPrinting } from '../parts/layout/printing.ts';
-import { Ago, At } from '../parts/layout/time.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
 import { Notices } from './notices.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
@@ -32,7 +32,7 @@ interface LayoutProps {
 
 export function Layout({ pages, children }: LayoutProps) {
   const { isMenuOpen, setMenuOpen, opener } = useMenu();
-  const switches = useSwitches();
+  const killSwitches = useKillSwitches();
   const staleSince = useStaleSince();
   const waiting = useWaitingCount();
   const palette = usePalette(pages);
@@ -40,7 +40,7 @@ export function Layout({ pages, children }: LayoutProps) {
   // The page is built at once but shown only when it is known whether the kill switch's banner is above it,
   // so that the page does not move.
   const isCutOff = useReachable() === 'no';
-  const isPlaceKnown = switches.data !== null || !switches.isLoading || isCutOff;
+  const isPlaceKnown = killSwitches.data !== null || !killSwitches.isLoading || isCutOff;
   return (
     <div class="layout">
       <a class="skip" href="#content">
@@ -78,7 +78,7 @@ export function Layout({ pages, children }: LayoutProps) {
       <main id="content" class="content" tabIndex={-1} inert={isMenuOpen}>
         <DemoBanner />
         <Unreachable />
-        <StoppedBanner switches={switches} />
+        <StoppedBanner killSwitches={killSwitches} />
         <StalePolicies since={staleSince} />
         <Notices />
         <div class={isPlaceKnown ? 'page' : 'page page-placeless'}>{children}</div>

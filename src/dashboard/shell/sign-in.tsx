@@ -8,9 +8,9 @@ import { type Session, useSession } from '../api/session.tsx';
 import { Field } from '../parts/form/field.tsx';
 import { useSending } from '../parts/form/form.ts';
 import { CodeField, codeDigits, focusOnce } from '../parts/form/password-and-code.tsx';
+import { SendForm } from '../parts/form/send-form.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
-import { ProblemNote } from '../parts/layout/note.tsx';
 
 // The banner that a demo shows on every page, and the account that its sign-in page offers. Only the service
 // of a demo puts that account into the page.
@@ -70,14 +70,17 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
     });
 
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void withPassword();
-      }}
+    <SendForm
+      word="Sign in"
+      isBusy={isBusy}
+      problem={problem}
+      onSend={withPassword}
+      actions={
+        <Button icon="passkey" onClick={withPasskey}>
+          Use a passkey
+        </Button>
+      }
     >
-      <ProblemNote problem={problem} />
       <Field label="E-mail address">
         <input
           type="email"
@@ -99,14 +102,6 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
         />
       </Field>
       {isCodeAsked && <CodeField takesRecoveryCode isFocused code={code} onCode={setCode} />}
-      <div class="form-actions">
-        <Button look="primary" type="submit" isBusy={isBusy}>
-          Sign in
-        </Button>
-        <Button icon="passkey" onClick={withPasskey}>
-          Use a passkey
-        </Button>
-      </div>
-    </form>
+    </SendForm>
   );
 }

@@ -331,7 +331,7 @@ test('an approval leads to other requests of its agent, its action and its payee
   await others.getByRole('link', { name: 'For pay.create' }).waitFor();
   await others.getByRole('link', { name: 'With vendor: Northline Rail' }).click();
   await page.waitForURL('**/requests?text=%22Northline+Rail%22');
-  await expect.poll(() => page.locator('tbody tr:not(.requests-day)').count()).toBe(2);
+  await expect.poll(() => page.locator('tbody tr:not(.table-group)').count()).toBe(2);
 });
 
 test('a session that ends in the middle of a comment loses nothing', async () => {

@@ -1,6 +1,5 @@
-// The history of policies and the page that compares two of its sets, in the browser: the changes of each
-// set, a link that opens the same comparison for another person, and what the page shows when there is
-// nothing to compare.
+// The history of policies and the diff of two of its sets, in the browser: the short diff of each set, a link that
+// opens the same diff for another person, and what the page shows when there is only one set.
 
 import { expect, test } from 'vitest';
 import { type Service, shareService, startService } from '../../service/http/service.ts';
@@ -33,7 +32,7 @@ async function world(): Promise<Service> {
   return shared;
 }
 
-test('the history says what changed with a set, and leads to the comparison, which can be handed on', async () => {
+test('the history says what changed with a set, and leads to the full diff, which can be handed on', async () => {
   const shared = await world();
   const { page } = await open(shared, { email: 'ann@example.com' });
   await page.goto('/policies');
@@ -48,13 +47,13 @@ test('the history says what changed with a set, and leads to the comparison, whi
     'Loosened: DENY → ALLOW for pay.make when payload.amount > 100 and <= 5000',
   );
   expect(await accessibilityFaults(page)).toEqual([]);
-  await latest.getByRole('link', { name: /^Compare the two/ }).click();
-  await page.waitForURL('**/compare?old=**');
-  const decided = page.getByRole('region', { name: 'What is decided otherwise' });
+  await latest.getByRole('link', { name: /^Full diff/ }).click();
+  await page.waitForURL('**/diff?old=**');
+  const decided = page.getByRole('region', { name: 'Decisions that differ' });
   await decided.getByRole('heading', { name: /Loosened/ }).waitFor();
   const text = page.getByRole('region', { name: 'Changes of demo.policy' });
   expect(await text.innerText()).toMatch(/removed:\s*allow small.* 100[\s\S]*added:\s*allow small.* 5000/);
-  const sentences = page.getByRole('list', { name: 'What is said otherwise' });
+  const sentences = page.getByRole('list', { name: 'Sentences that differ' });
   await sentences.getByText('at most 5,000').waitFor();
   expect(await sentences.innerText()).toMatch(/removed:\s*.*at most 100[\s\S]*added:\s*.*at most 5,000/);
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -74,23 +73,23 @@ test('the history says what changed with a set, and leads to the comparison, whi
 
 test('the page begins with the active policies and the set before them; the same set twice changes nothing; one that is not kept says so', async () => {
   const { page } = await open(await world(), { email: 'ann@example.com', expected: /404/ });
-  await page.goto('/compare');
+  await page.goto('/diff');
   await page.getByRole('heading', { name: /Loosened/ }).waitFor();
   const from = page.getByLabel('From');
   await from.selectOption({ index: 0 });
   await page.getByText('No file differs').waitFor();
   await page.getByText(/^No decision changes: proved for all requests of/).waitFor();
-  await page.goto('/compare?old=sha256:00&new=sha256:11');
+  await page.goto('/diff?old=sha256:00&new=sha256:11');
   await page.getByRole('alert').getByText('its texts are no longer kept').waitFor();
   expect(await from.inputValue()).toBe('sha256:00');
 });
 
-test('where one set is known there is nothing to compare yet', async () => {
+test('where one set is known there is no diff yet', async () => {
   const { page } = await open(await world(), { email: 'ann@example.com' });
   await page.route('**/v1/policies/history', (route) =>
     route.fulfill({ json: { items: [], no_roll_back: null } }),
   );
-  await page.goto('/compare');
+  await page.goto('/diff');
   await page.getByText('There is one set so far').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 });

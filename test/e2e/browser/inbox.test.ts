@@ -127,7 +127,7 @@ test('several are approved on a phone, each for its group; what needs a step-up 
   expect(await accessibilityFaults(dora.page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Approve 2' }).click();
   await dialog.getByText('2 recorded').waitFor();
-  await dialog.getByText('Your approval is recorded; others are waited for').first().waitFor();
+  await dialog.getByText('Your approval is recorded; waiting for others').first().waitFor();
   const cleo = await signedIn(service(), 'cleo@example.com');
   const given = async (id: string) => (await cleo.send(`/v1/requests/${id}`)).body.approvals;
   expect([await given(single), await given(double)]).toMatchObject([
@@ -217,7 +217,7 @@ test('an approval waits for the check for letters that may deceive', async () =>
   await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
 });
 
-test('by keys alone one assigns a request to oneself and puts it off; others see the former, and it comes back', async () => {
+test('by keys alone one assigns a request to oneself and snoozes it; others see the former, and it comes back', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 211, vendor: 'Acme' });
   const ben = (await open(service(), { email: 'ben@example.com' })).page;
@@ -238,20 +238,20 @@ test('by keys alone one assigns a request to oneself and puts it off; others see
   expect(await cleo.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await goToRow(ben, id);
   await ben.keyboard.press('h');
-  const dialog = ben.getByRole('dialog', { name: 'Put it off' });
+  const dialog = ben.getByRole('dialog', { name: 'Snooze the request' });
   await dialog.waitFor();
   expect(await accessibilityFaults(ben)).toEqual([]);
   expect(await ben.locator(':focus').textContent()).toBe('30 minutes');
   await ben.keyboard.press('Enter');
   await row.waitFor({ state: 'detached' });
   await ben.getByRole('button', { name: 'More filters' }).click();
-  await ben.getByLabel('Put off').selectOption('yes');
+  await ben.getByLabel('Snoozed').selectOption('yes');
   await row.waitFor();
-  await ben.locator('time', { hasText: 'Put off until' }).waitFor();
+  await ben.locator('time', { hasText: 'Snoozed until' }).waitFor();
   expect(await accessibilityFaults(ben)).toEqual([]);
   await row.click();
-  await ben.getByRole('button', { name: 'Bring back' }).click();
-  await ben.getByRole('button', { name: 'Put off…' }).waitFor();
+  await ben.getByRole('button', { name: 'Unsnooze' }).click();
+  await ben.getByRole('button', { name: 'Snooze…' }).waitFor();
   await ben.goto('/approvals?text=211');
   await row.waitFor();
   // Assigning a request keeps nobody from deciding.
@@ -283,27 +283,27 @@ test('a view is saved by its name, for its list and its person', async () => {
   expect(await view.count()).toBe(0);
 });
 
-test('who is looking at a request is seen by others, who decide all the same', async () => {
+test('who is reviewing a request is seen by others, who decide all the same', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 209, vendor: 'Acme' });
   const ben = (await open(service(), { email: 'ben@example.com' })).page;
   await ben.goto('/approvals?text=209');
   await goToRow(ben, id);
   await ben.keyboard.press('c');
-  await ben.getByText('You are looking at it').waitFor();
+  await ben.getByText('You are reviewing this').waitFor();
   expect(await accessibilityFaults(ben)).toEqual([]);
   const cleo = (
     await open(service(), { email: 'cleo@example.com', size: phone, theme: 'dark', expected: /409/ })
   ).page;
   await cleo.goto('/approvals?text=209');
-  const bens = cleo.getByText('ben@example.com is looking at it');
+  const bens = cleo.getByText('ben@example.com is reviewing this');
   await bens.waitFor();
   expect(await accessibilityFaults(cleo)).toEqual([]);
   await cleo.locator(`a[data-row="${id}"]`).click();
   await bens.waitFor();
-  await cleo.getByRole('button', { name: 'Claim' }).click();
-  await cleo.getByText('You are looking at it').waitFor();
-  await ben.getByText(/cleo\S* is looking at it/i).waitFor();
+  await cleo.getByRole('button', { name: 'Start review' }).click();
+  await cleo.getByText('You are reviewing this').waitFor();
+  await ben.getByText(/cleo\S* is reviewing this/i).waitFor();
   expect(await accessibilityFaults(cleo)).toEqual([]);
   expect(await cleo.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await cleo.route(`**/v1/requests/${id}/review-lock`, (route) =>
@@ -316,9 +316,9 @@ test('who is looking at a request is seen by others, who decide all the same', a
   await cleo.keyboard.press('c');
   await cleo.getByText('it waits no more').waitFor();
   await cleo.unroute(`**/v1/requests/${id}/review-lock`);
-  await cleo.getByRole('button', { name: 'Give back' }).click();
-  await cleo.getByText('You are looking at it').waitFor({ state: 'detached' });
-  // Another person's claim keeps nobody from deciding, and ends with the wait.
+  await cleo.getByRole('button', { name: 'End review' }).click();
+  await cleo.getByText('You are reviewing this').waitFor({ state: 'detached' });
+  // Another person's review lock keeps nobody from deciding, and ends with the wait.
   expect((await give(await signedIn(service(), 'cleo@example.com'), id, 'reject')).status).toBe(200);
   await bens.waitFor({ state: 'detached' });
 });

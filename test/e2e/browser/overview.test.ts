@@ -74,7 +74,7 @@ test('numbers follow what happens, and what is taken away stays away', async () 
   ]);
   expect(await table.getByRole('row').count()).toBe(1 + 48);
   await page.getByText('Table of policies').click();
-  const policies = page.getByRole('region', { name: 'Table of policies' });
+  const policies = page.getByRole('table', { name: 'Table of policies' });
   expect(await policies.getByRole('row', { name: /^demo/ }).textContent()).toBe('demo1211');
   expect(await page.getByRole('link', { name: 'demo', exact: true }).getAttribute('href')).toMatch(
     /^\/requests\?policy=demo&from=/,

@@ -132,7 +132,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   await page.locator('.text-diff-new').waitFor();
   await page.getByRole('button', { name: 'Discard demo.policy' }).click();
   await page.getByRole('button', { name: 'Discard', exact: true }).click();
-  await page.getByText('The copy equals the active policies').waitFor();
+  await page.getByText('No changes yet').waitFor();
   await answer(page).getByText('Small', { exact: true }).first().waitFor();
   expect(await recorded(shared)).toBe(before);
   expect(shared.policies.state().failure).toBeNull();

@@ -19,9 +19,9 @@ test('a point is registered by keyboard, asks, is seen, rotated, disabled and re
   await personWith(service(), admin, { email: 'audrey@example.com', roles: ['auditor'] });
   const { page, context } = await open(service(), { email });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.goto('/points');
+  await page.goto('/enforcement-points');
   await page.getByText('No enforcement point yet').waitFor();
-  await page.getByRole('button', { name: 'Register a point' }).press('Enter');
+  await page.getByRole('button', { name: 'Register an enforcement point' }).press('Enter');
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('files <proxy>');
   await dialog.getByLabel('Add an agent').fill('nobody');
@@ -43,7 +43,7 @@ test('a point is registered by keyboard, asks, is seen, rotated, disabled and re
   const reply = await asked(key, { 'x-agent-session': 'run 7' });
   expect(reply.status).toBe(200);
   const { request_id: id } = (await reply.json()) as { readonly request_id: string };
-  await dialog.getByRole('link', { name: 'Open the point' }).press('Enter');
+  await dialog.getByRole('link', { name: 'Open it' }).press('Enter');
 
   const details = page.getByRole('region', { name: 'Details' });
   await details.getByRole('link', { name: 'buyer' }).waitFor();
@@ -69,8 +69,11 @@ test('a point is registered by keyboard, asks, is seen, rotated, disabled and re
 
   await details.getByRole('button', { name: 'Edit' }).click();
   await dialog.getByRole('button', { name: 'Remove buyer' }).click();
+  await dialog.getByLabel('May release grants').check();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await details.getByText('nobody yet').waitFor();
+  expect(await details.innerText()).toMatch(/May release grants\s+yes/);
+  expect((await ann.send('/v1/enforcement-points')).body.items[0].may_release).toBe(true);
   expect((await asked(next)).status).toBe(403);
 
   await page.getByRole('button', { name: 'Disable' }).click();
@@ -89,15 +92,15 @@ test('a point is registered by keyboard, asks, is seen, rotated, disabled and re
   await page.goto(`/requests/${id}`);
   const record = page.getByRole('region', { name: 'Record' });
   await record.getByRole('link', { name: 'files <proxy>' }).waitFor();
-  expect(await record.innerText()).toMatch(/Session, as the point says\s+run 7\n/);
+  expect(await record.innerText()).toMatch(/Session, as the enforcement point says\s+run 7\n/);
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
 test('an auditor sees all of it on a phone and finds nothing to press; without a point the agent asked itself', async () => {
   const { page } = await open(service(), { email: 'audrey@example.com', theme: 'dark', size: phone });
-  await page.goto('/points');
+  await page.goto('/enforcement-points');
   await page.getByRole('link', { name: 'files <proxy>' }).waitFor();
-  expect(await page.getByRole('button', { name: 'Register a point' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Register an enforcement point' }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('link', { name: 'files <proxy>' }).click();
   await page.getByRole('region', { name: 'Keys' }).getByText('Active').waitFor();

@@ -32,9 +32,9 @@ test('the playground proves the guarantees of payments, and refutes one by a req
   await usePolicies(shared, payments);
   const { page } = await open(shared, { email });
   await page.goto('/playground');
-  const claims = page.locator('.playground-claims');
-  await claims.getByText('Proved for all requests').nth(5).waitFor();
-  expect(await claims.getByRole('listitem').count()).toBe(6);
+  const clauses = page.locator('.playground-clauses');
+  await clauses.getByText('Proved for all requests').nth(5).waitFor();
+  expect(await clauses.getByRole('listitem').count()).toBe(6);
   expect(await sharesMemory(page)).toBe(false);
   expect(await accessibilityFaults(page)).toEqual([]);
 
@@ -42,8 +42,8 @@ test('the playground proves the guarantees of payments, and refutes one by a req
   await editor.focus();
   await page.keyboard.press('Control+A');
   await page.keyboard.insertText(loosened);
-  await claims.getByText(/^Refuted: a request is decided ALLOW by vendor_payments\/\w+, once/).waitFor();
-  await claims.getByRole('button', { name: 'Try this request' }).click();
+  await clauses.getByText(/^Refuted: a request is decided ALLOW by vendor_payments\/\w+, once/).waitFor();
+  await clauses.getByRole('button', { name: 'Try this request' }).click();
   const answer = page.getByRole('complementary', { name: 'Result' });
   await answer.getByText('Up to date.').waitFor();
   // Nobody has approved the request yet.

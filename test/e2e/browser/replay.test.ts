@@ -37,7 +37,7 @@ async function world(): Promise<[Service, string]> {
 }
 
 const run = (page: Page) => page.getByRole('button', { name: /^Run on the last/ });
-const status = (page: Page) => page.locator('.comparison').getByRole('status').first();
+const status = (page: Page) => page.locator('.diff').getByRole('status').first();
 
 async function write(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: /^demo\.policy\./ }).focus();

@@ -22,7 +22,7 @@ function world(): Promise<Payments> {
   return scene;
 }
 
-const rows = (page: Page) => page.locator('tbody tr:not(.requests-day)');
+const rows = (page: Page) => page.locator('tbody tr:not(.table-group)');
 const focusedRow = (page: Page): Promise<string | null> =>
   page.evaluate('document.activeElement?.dataset.row ?? null');
 const isTooWide = (page: Page): Promise<boolean> =>
@@ -213,7 +213,7 @@ test('the list counts, has the days and the columns that one wants, and tells wh
   const { page } = await open(fresh, { email });
   await page.goto('/requests');
   await page.getByText('3 requests', { exact: true }).waitFor();
-  const days = page.locator('.requests-day');
+  const days = page.locator('.table-group');
   expect(await days.allInnerTexts()).toEqual(['Yesterday', expect.stringMatching(/\d/), 'Today']);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByText('Columns', { exact: true }).click();

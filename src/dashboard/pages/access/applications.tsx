@@ -7,11 +7,11 @@ import { useGrant } from '../../api/session.tsx';
 import { usePlace } from '../../navigation/navigation.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
+import { ListSection } from '../../parts/layout/list-section.tsx';
+import { Empty } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
-import { Pager } from '../../parts/layout/pager.tsx';
 import { spanText } from '../../parts/layout/span-text.ts';
-import { TableScroll } from '../../parts/layout/table-scroll.tsx';
 import { Ago, useNow } from '../../parts/layout/time.tsx';
 import { FewLines } from '../../parts/text/few-lines.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -25,36 +25,44 @@ interface OpenDialog {
 export function Applications() {
   const { query } = usePlace();
   const asked = { limit: '200', cursor: query.get('cursor') ?? undefined };
-  const { data, problem, reload } = useResource('listApplications', { query: asked }, ['people']);
+  const list = useResource('listApplications', { query: asked }, ['people']);
   const [open, setOpen] = useState<OpenDialog | null>(null);
-  const items = data?.items ?? [];
+  const items = list.data?.items ?? [];
   const waiting = items
     .filter(({ status }) => status === 'open')
     .toSorted((a, b) => a.due_at.localeCompare(b.due_at));
   const answered = items.filter(({ status }) => status !== 'open');
-  const dialog = { onChange: reload, onClose: () => setOpen(null) };
+  const dialog = { onChange: list.reload, onClose: () => setOpen(null) };
   return (
     <>
-      <ProblemNote problem={problem} onRetry={reload} />
-      <Section title="Waiting for an answer" actions={<Pager nextCursor={data?.next_cursor ?? null} />}>
-        {data === null && problem === null && <Loading />}
-        {data !== null && waiting.length === 0 && (
+      <ListSection
+        title="Waiting for an answer"
+        list={{ ...list, data: list.data && { ...list.data, items: waiting } }}
+        empty={
           <Empty icon="inbox" title="Nobody waits for an answer">
             <p>
               Anybody may apply at <a href="/apply">{`${window.location.host}/apply`}</a>, and is answered
               within 24 hours.
             </p>
           </Empty>
+        }
+      >
+        {() => (
+          <ul class="access-applications">
+            {waiting.map((application) => (
+              <Waiting key={application.id} application={application} onOpen={setOpen} />
+            ))}
+          </ul>
         )}
-        <ul class="access-applications">
-          {waiting.map((application) => (
-            <Waiting key={application.id} application={application} onOpen={setOpen} />
-          ))}
-        </ul>
-      </Section>
+      </ListSection>
       {answered.length > 0 && (
         <Section title="Answered">
-          <Answered applications={answered} />
+          <DataTable
+            label="Answered applications"
+            columns={answeredColumns}
+            rows={answered}
+            rowKey={({ id }) => id}
+          />
         </Section>
       )}
       {open?.kind === 'grant' && <GrantDialog application={open.application} {...dialog} />}
@@ -119,37 +127,21 @@ function Due({ at }: { readonly at: string }) {
   );
 }
 
-function Answered({ applications }: { readonly applications: readonly Application[] }) {
-  return (
-    <TableScroll label="Answered applications">
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">Who</th>
-            <th scope="col">Answer</th>
-            <th scope="col">Reason given</th>
-            <th scope="col">When</th>
-          </tr>
-        </thead>
-        <tbody>
-          {applications.map(({ id, name, email, status, answer, decided_at: at }) => (
-            <tr key={id}>
-              <td>
-                <PlainText text={name} isShort /> <span class="access-soft">{email}</span>
-              </td>
-              <td>
-                {status === 'granted' ? (
-                  <Badge tone="allow">Granted</Badge>
-                ) : (
-                  <Badge tone="deny">Declined</Badge>
-                )}
-              </td>
-              <td>{answer !== null && <FewLines text={answer} />}</td>
-              <td class="access-when">{at !== null && <Ago at={at} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
-  );
-}
+const answeredColumns: readonly Column<Application>[] = [
+  {
+    head: 'Who',
+    kind: 'row',
+    cell: ({ name, email }) => (
+      <>
+        <PlainText text={name} isShort /> <span class="access-soft">{email}</span>
+      </>
+    ),
+  },
+  {
+    head: 'Answer',
+    cell: ({ status }) =>
+      status === 'granted' ? <Badge tone="allow">Granted</Badge> : <Badge tone="deny">Declined</Badge>,
+  },
+  { head: 'Reason given', cell: ({ answer }) => answer !== null && <FewLines text={answer} /> },
+  { head: 'When', class: 'table-when', cell: ({ decided_at: at }) => at !== null && <Ago at={at} /> },
+];

@@ -10,7 +10,7 @@ import { useSending } from '../../parts/form/form.ts';
 import { NameField } from '../../parts/form/name-field.tsx';
 import { isRole } from '../../parts/form/roles.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
-import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PersonSignIn } from './person-sign-in.tsx';
 import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
@@ -24,24 +24,24 @@ interface PersonDialogProps {
 }
 
 export function PersonDialog({ id, onChange, onClose }: PersonDialogProps) {
-  const { data, problem, reload } = useResource('getPerson', { params: { id } });
+  const loaded = useResource('getPerson', { params: { id } });
   const onChanged = (): void => {
-    reload();
+    loaded.reload();
     onChange();
   };
   return (
     <Dialog title="Change a person" onClose={onClose}>
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null && problem === null && <Loading />}
-      {data !== null && (
-        <>
-          <p class="access-soft">
-            <bdi>{data.email}</bdi>
-          </p>
-          <PersonForm key={data.id} person={data} onChange={onChanged} onClose={onClose} />
-          <PersonSignIn person={data} onChange={onChanged} />
-        </>
-      )}
+      <ResourceView resource={loaded}>
+        {(person) => (
+          <>
+            <p class="access-soft">
+              <bdi>{person.email}</bdi>
+            </p>
+            <PersonForm key={person.id} person={person} onChange={onChanged} onClose={onClose} />
+            <PersonSignIn person={person} onChange={onChanged} />
+          </>
+        )}
+      </ResourceView>
     </Dialog>
   );
 }

@@ -1,16 +1,11 @@
 // Sets a new password by the link of an admin. The link's token is removed from the address at once.
 // Afterwards the person signs in, with a second factor if they have one.
 
-import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { go } from '../../navigation/navigation.ts';
-import { useSending } from '../../parts/form/form.ts';
 import { useLinkToken } from '../../parts/form/link-token.ts';
-import { NewPassword } from '../../parts/form/new-password.tsx';
+import { NewPasswordForm, UsernameOf } from '../../parts/form/new-password-form.tsx';
 import { useLook } from '../../parts/form/use-look.ts';
-import { UsernameOf } from '../../parts/form/username.tsx';
-import { Button } from '../../parts/layout/button.tsx';
 import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
@@ -42,45 +37,29 @@ function ResetLink({ token }: { readonly token: string }) {
   const { data, problem, retry } = useLook(() =>
     call('previewResetLink', { body: { token }, isQuiet: true }),
   );
-  const [password, setPassword] = useState('');
-  const sending = useSending();
   if (problem !== null) return <ProblemNote problem={problem} onRetry={retry} />;
   if (data === null) return <Loading />;
   const { email, name, removes_second_factors: removesFactors } = data;
-  const send = (): Promise<void> =>
-    sending.run(async () => {
-      await call('resetPassword', { body: { token, password }, isQuiet: true });
-      tellDone('Your new password is set: sign in with it');
-      go('/', { replace: true });
-    });
+  const reset = async (password: string): Promise<string> => {
+    await call('resetPassword', { body: { token, password }, isQuiet: true });
+    tellDone('Your new password is set: sign in with it');
+    go('/', { replace: true });
+    return email;
+  };
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
-      <p>
-        For <PlainText text={name} isShort /> (<bdi>{email}</bdi>). All your sessions and personal tokens end.{' '}
-        {removesFactors
-          ? 'Your one-time codes and passkeys are removed: set them up again after you have signed in.'
-          : 'Your one-time codes and passkeys stay.'}
-      </p>
-      <ProblemNote problem={sending.problem} />
-      <UsernameOf email={email} />
-      <NewPassword
-        label="New password"
-        value={password}
-        onInput={setPassword}
-        owner={{ name, email }}
-        problem={detailFor(sending.problem, 'password')}
-      />
-      <div class="form-actions">
-        <Button look="primary" type="submit" isBusy={sending.isBusy}>
-          Set the password
-        </Button>
-      </div>
-    </form>
+    <NewPasswordForm owner={data} label="New password" word="Set the password" send={reset}>
+      {() => (
+        <>
+          <p>
+            For <PlainText text={name} isShort /> (<bdi>{email}</bdi>). All your sessions and personal tokens
+            end.{' '}
+            {removesFactors
+              ? 'Your one-time codes and passkeys are removed: set them up again after you have signed in.'
+              : 'Your one-time codes and passkeys stay.'}
+          </p>
+          <UsernameOf email={email} />
+        </>
+      )}
+    </NewPasswordForm>
   );
 }

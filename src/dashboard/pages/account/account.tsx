@@ -2,7 +2,9 @@
 // programs.
 
 import { usePerson, useSession } from '../../api/session.tsx';
+import { NewPassword } from '../../parts/form/new-password-form.tsx';
 import { Marks } from '../../parts/form/roles.tsx';
+import { ListSection } from '../../parts/layout/list-section.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { At } from '../../parts/layout/time.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -11,10 +13,8 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
-import { NewPassword } from '../../parts/form/new-password.tsx';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { SessionTable } from '../../parts/form/session-table.tsx';
-import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { Codes } from './codes.tsx';
 import { Passkeys } from './passkeys.tsx';
@@ -53,21 +53,26 @@ export default function Account() {
 
 /** Where the person is signed in, with a button that ends a session. */
 export function Sessions() {
-  const { data, problem, reload } = useResource('listSessions', {});
+  const list = useResource('listSessions', {});
   const end = async (id: string): Promise<void> => {
     await call('endSession', { params: { id } });
     tellDone('The session has ended');
-    reload();
+    list.reload();
   };
   return (
-    <Section title="Sessions">
-      <p class="account-soft">
-        Where you are signed in now. If you do not recognize a session, end it and change your password.
-      </p>
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null && problem === null && <Loading lines={2} />}
-      {data !== null && <SessionTable label="Sessions" sessions={data.items} onEnd={end} />}
-    </Section>
+    <ListSection
+      title="Sessions"
+      lead={
+        <p class="account-soft">
+          Where you are signed in now. If you do not recognize a session, end it and change your password.
+        </p>
+      }
+      list={list}
+      lines={2}
+      empty={null}
+    >
+      {(sessions) => <SessionTable label="Sessions" sessions={sessions} onEnd={end} />}
+    </ListSection>
   );
 }
 

@@ -10,8 +10,7 @@ import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { NameField } from '../../parts/form/name-field.tsx';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
-import { Section } from '../../parts/layout/page.tsx';
+import { ListSection } from '../../parts/layout/list-section.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -19,50 +18,51 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 type Passkey = Reply<'listPasskeys'>['items'][number];
 
 export function Passkeys() {
-  const { data, problem, reload } = useResource('listPasskeys', {});
+  const list = useResource('listPasskeys', {});
   const [open, setOpen] = useState<'add' | Passkey | null>(null);
+  const dialog = { onChange: list.reload, onClose: () => setOpen(null) };
   return (
-    <Section
-      title="Passkeys"
-      actions={
-        <Button icon="passkey" onClick={() => setOpen('add')}>
-          Add a passkey
-        </Button>
-      }
-    >
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null && problem === null && <Loading lines={2} />}
-      {data?.items.length === 0 && (
-        <p>
-          None yet. A passkey is your fingerprint, your face or a key: it signs you in without a password.
-        </p>
-      )}
-      {data !== null && data.items.length > 0 && (
-        <ul class="account-list">
-          {data.items.map((passkey) => (
-            <li key={passkey.id}>
-              <span>
-                <PlainText text={passkey.name} isShort />{' '}
-                <span class="account-soft">
-                  added <Ago at={passkey.created_at} />
+    <>
+      <ListSection
+        title="Passkeys"
+        actions={
+          <Button icon="passkey" onClick={() => setOpen('add')}>
+            Add a passkey
+          </Button>
+        }
+        list={list}
+        lines={2}
+        empty={
+          <p>
+            None yet. A passkey is your fingerprint, your face or a key: it signs you in without a password.
+          </p>
+        }
+      >
+        {(passkeys) => (
+          <ul class="account-list">
+            {passkeys.map((passkey) => (
+              <li key={passkey.id}>
+                <span>
+                  <PlainText text={passkey.name} isShort />{' '}
+                  <span class="account-soft">
+                    added <Ago at={passkey.created_at} />
+                  </span>
                 </span>
-              </span>
-              <Button onClick={() => setOpen(passkey)}>
-                Remove
-                <span class="visually-hidden">
-                  {' '}
-                  <PlainText text={passkey.name} isShort />
-                </span>
-              </Button>
-            </li>
-          ))}
-        </ul>
-      )}
-      {open === 'add' && <AddDialog onChange={reload} onClose={() => setOpen(null)} />}
-      {open !== null && open !== 'add' && (
-        <RemoveDialog passkey={open} onChange={reload} onClose={() => setOpen(null)} />
-      )}
-    </Section>
+                <Button onClick={() => setOpen(passkey)}>
+                  Remove
+                  <span class="visually-hidden">
+                    {' '}
+                    <PlainText text={passkey.name} isShort />
+                  </span>
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </ListSection>
+      {open === 'add' && <AddDialog {...dialog} />}
+      {open !== null && open !== 'add' && <RemoveDialog passkey={open} {...dialog} />}
+    </>
   );
 }
 

@@ -15,97 +15,69 @@ import { NameField } from '../../parts/form/name-field.tsx';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { isRole, Marks, type Role, RoleChoice } from '../../parts/form/roles.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
-import { Section } from '../../parts/layout/page.tsx';
-import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
+import { ListSection } from '../../parts/layout/list-section.tsx';
+import { Empty } from '../../parts/layout/note.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type AccessToken = Reply<'listTokens'>['items'][number];
 
 export function Tokens() {
-  const { data, problem, reload } = useResource('listTokens', {});
+  const list = useResource('listTokens', {});
   const [open, setOpen] = useState<'make' | AccessToken | null>(null);
+  const dialog = { onChange: list.reload, onClose: () => setOpen(null) };
   return (
-    <Section
-      title="Personal tokens"
-      actions={
-        <Button icon="plus" onClick={() => setOpen('make')}>
-          Create a token
+    <>
+      <ListSection
+        title="Personal tokens"
+        actions={
+          <Button icon="plus" onClick={() => setOpen('make')}>
+            Create a token
+          </Button>
+        }
+        list={list}
+        lines={2}
+        empty={
+          <Empty icon="key" title="No token yet">
+            <p>
+              A program sends one as <code>Authorization: Bearer writp_…</code> and can do what you can, as
+              far as you allow it to.
+            </p>
+          </Empty>
+        }
+      >
+        {(tokens) => (
+          <DataTable label="Tokens" columns={columnsOf(setOpen)} rows={tokens} rowKey={({ id }) => id} />
+        )}
+      </ListSection>
+      {open === 'make' && <MakeDialog {...dialog} />}
+      {open !== null && open !== 'make' && <RemoveDialog token={open} {...dialog} />}
+    </>
+  );
+}
+
+function columnsOf(onRemove: (token: AccessToken) => void): readonly Column<AccessToken>[] {
+  return [
+    { head: 'Name', kind: 'row', cell: ({ name }) => <PlainText text={name} isShort /> },
+    { head: 'Token', cell: ({ id }) => <code>writp_{id}…</code> },
+    { head: 'Roles', cell: ({ roles }) => <Marks words={roles} /> },
+    { head: 'Created', cell: ({ created_at: at }) => <Ago at={at} /> },
+    { head: 'Ends', cell: ({ ends_at: at }) => <Ago at={at} /> },
+    {
+      head: 'Actions',
+      kind: 'actions',
+      cell: (token) => (
+        <Button onClick={() => onRemove(token)}>
+          Remove
+          <span class="visually-hidden">
+            {' '}
+            <PlainText text={token.name} isShort />
+          </span>
         </Button>
-      }
-    >
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null && problem === null && <Loading lines={2} />}
-      {data?.items.length === 0 && (
-        <Empty icon="key" title="No token yet">
-          <p>
-            A program sends one as <code>Authorization: Bearer writp_…</code> and can do what you can, as far
-            as you allow it to.
-          </p>
-        </Empty>
-      )}
-      {data !== null && data.items.length > 0 && <TokenTable tokens={data.items} onRemove={setOpen} />}
-      {open === 'make' && <MakeDialog onChange={reload} onClose={() => setOpen(null)} />}
-      {open !== null && open !== 'make' && (
-        <RemoveDialog token={open} onChange={reload} onClose={() => setOpen(null)} />
-      )}
-    </Section>
-  );
-}
-
-interface TableProps {
-  readonly tokens: readonly AccessToken[];
-  readonly onRemove: (token: AccessToken) => void;
-}
-
-function TokenTable({ tokens, onRemove }: TableProps) {
-  return (
-    <TableScroll label="Tokens">
-      <table class="table table-stack">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Token</th>
-            <th scope="col">Roles</th>
-            <th scope="col">Created</th>
-            <th scope="col">Ends</th>
-            <td />
-          </tr>
-        </thead>
-        <tbody>
-          {tokens.map((token) => (
-            <tr key={token.id}>
-              <td data-label="Name">
-                <PlainText text={token.name} isShort />
-              </td>
-              <td data-label="Token">
-                <code>writp_{token.id}…</code>
-              </td>
-              <td data-label="Roles">
-                <Marks words={token.roles} />
-              </td>
-              <td data-label="Created">
-                <Ago at={token.created_at} />
-              </td>
-              <td data-label="Ends">
-                <Ago at={token.ends_at} />
-              </td>
-              <td class="table-end">
-                <Button onClick={() => onRemove(token)}>
-                  Remove
-                  <span class="visually-hidden">
-                    {' '}
-                    <PlainText text={token.name} isShort />
-                  </span>
-                </Button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
-  );
+      ),
+    },
+  ];
 }
 
 interface DialogProps {

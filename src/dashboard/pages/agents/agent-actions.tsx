@@ -11,7 +11,7 @@ import { Button } from '../../parts/layout/button.tsx';
 import { KillSwitchDialog } from '../../shell/kill-switch.tsx';
 import type { AgentProps } from './agent-props.ts';
 
-type Way = 'switch' | 'disable' | 'revoke';
+type Way = 'kill-switch' | 'disable' | 'revoke';
 
 export function AgentActions({ agent, onChange }: AgentProps) {
   const [open, setOpen] = useState<Way | 'choice' | 'enable' | null>(null);
@@ -32,7 +32,7 @@ export function AgentActions({ agent, onChange }: AgentProps) {
         </Button>
       )}
       {open === 'choice' && <WayDialog name={agent.name} ways={ways} onChoose={setOpen} onClose={close} />}
-      {open === 'switch' && <KillSwitchDialog agent={agent} onClose={close} />}
+      {open === 'kill-switch' && <KillSwitchDialog agent={agent} onClose={close} />}
       {(open === 'disable' || open === 'enable') && (
         <StatusDialog agent={agent} onChange={onChange} onClose={close} kind={open} />
       )}
@@ -50,7 +50,7 @@ export function AgentActions({ agent, onChange }: AgentProps) {
 }
 
 const wayWords = {
-  switch: {
+  'kill-switch': {
     word: 'For now, by the kill switch',
     text: 'You give a reason, which stands above every page until someone resumes the agent.',
   },
@@ -64,7 +64,7 @@ const wayWords = {
 /** The ways that the person may use and that would change something. */
 function useWays(isActive: boolean): readonly Way[] {
   const mayUse = {
-    switch: useGrant('kill-switches.use') === 'yes',
+    'kill-switch': useGrant('kill-switches.use') === 'yes',
     disable: useGrant('agents.disable') !== 'no' && isActive,
     revoke: useGrant('agents.revoke') !== 'no',
   } satisfies Record<Way, boolean>;

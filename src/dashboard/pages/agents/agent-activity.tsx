@@ -1,10 +1,12 @@
 // An agent's requests of the last 14 days, as bars and as a table.
 
+import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
+import { Note } from '../../parts/layout/note.tsx';
 import { Facts, Section } from '../../parts/layout/page.tsx';
-import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { RefusalList } from '../../parts/policy/refusal-list.tsx';
 import { activityBars, type Bars, type Day, type Outcome, outcomes } from './activity-bars.ts';
@@ -20,28 +22,29 @@ const words: Readonly<Record<Outcome, string>> = {
 };
 
 export function AgentActivity({ agent: { id } }: AgentProps) {
-  const mayRequests = useGrant('requests.view') !== 'no';
-  const { data, problem, reload } = useResource('getAgentActivity', { params: { id } }, [
-    'requests',
-    'agents',
-  ]);
-  if (data === null) {
-    return (
-      <Section title="Activity">
-        <ProblemNote problem={problem} onRetry={reload} />
-        {problem === null && <Loading />}
-      </Section>
-    );
-  }
-  const bars = activityBars(data.days);
-  const { open_requests: open, open_requests_max: openMax, refusals } = data;
+  const loaded = useResource('getAgentActivity', { params: { id } }, ['requests', 'agents']);
   return (
     <Section title="Activity">
-      <ProblemNote problem={problem} onRetry={reload} />
+      <ResourceView resource={loaded}>{(activity) => <Activity id={id} activity={activity} />}</ResourceView>
+    </Section>
+  );
+}
+
+interface ActivityProps {
+  readonly id: string;
+  readonly activity: Reply<'getAgentActivity'>;
+}
+
+function Activity({ id, activity }: ActivityProps) {
+  const mayRequests = useGrant('requests.view') !== 'no';
+  const { days, last_used_at: usedAt, open_requests: open, open_requests_max: openMax, refusals } = activity;
+  const bars = activityBars(days);
+  return (
+    <>
       <Facts
         items={[
           ['Requests in 14 days', bars.total.toLocaleString()],
-          ['Last used', data.last_used_at === null ? 'never' : <Ago key="used" at={data.last_used_at} />],
+          ['Last used', usedAt === null ? 'never' : <Ago key="used" at={usedAt} />],
           [
             'Waiting for people',
             open > 0 && mayRequests ? (
@@ -69,9 +72,15 @@ export function AgentActivity({ agent: { id } }: AgentProps) {
       <Chart bars={bars} />
       <details class="agent-days">
         <summary>As a table</summary>
-        <DayTable days={data.days} />
+        <DataTable
+          label="Requests by day"
+          columns={dayColumns}
+          rows={days.toReversed()}
+          rowKey={({ at }) => at}
+          narrow="scroll"
+        />
       </details>
-    </Section>
+    </>
   );
 }
 
@@ -132,36 +141,16 @@ function percent(share: number): string {
   return `${100 * share}%`;
 }
 
-function DayTable({ days }: { readonly days: readonly Day[] }) {
-  return (
-    <TableScroll label="Requests by day">
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">Day (UTC)</th>
-            {outcomes.map((outcome) => (
-              <th scope="col" class="number" key={outcome}>
-                {words[outcome]}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {days.toReversed().map((day) => (
-            <tr key={day.at}>
-              <th scope="row">{dayName(day.at)}</th>
-              {outcomes.map((outcome) => (
-                <td class="number" key={outcome}>
-                  {day[outcome].toLocaleString()}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
-  );
-}
+const dayColumns: readonly Column<Day>[] = [
+  { head: 'Day (UTC)', kind: 'row', cell: ({ at }) => dayName(at) },
+  ...outcomes.map(
+    (outcome): Column<Day> => ({
+      head: words[outcome],
+      kind: 'number',
+      cell: (day) => day[outcome].toLocaleString(),
+    }),
+  ),
+];
 
 const dayForm = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 

@@ -7,6 +7,7 @@ import { StatusBadge } from '../../parts/layout/badge.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
+import { Ago, At } from '../../parts/layout/time.tsx';
 import './agent.css';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -16,7 +17,6 @@ import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-
 import { useSending } from '../../parts/form/form.ts';
 import { Marks } from '../../parts/form/roles.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
-import { Ago, At } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { AgentActions } from './agent-actions.tsx';
 import { AgentActivity } from './agent-activity.tsx';

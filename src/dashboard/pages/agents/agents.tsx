@@ -9,10 +9,10 @@ import { ChoiceFilter, Filters, TextFilter } from '../../parts/form/filters.tsx'
 import { Marks } from '../../parts/form/roles.tsx';
 import { StatusBadge } from '../../parts/layout/badge.tsx';
 import { ButtonLink } from '../../parts/layout/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
-import { PageFrame, Section } from '../../parts/layout/page.tsx';
-import { Pager } from '../../parts/layout/pager.tsx';
-import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
+import { ListSection } from '../../parts/layout/list-section.tsx';
+import { Empty } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import './agents.css';
 
@@ -32,7 +32,7 @@ export default function Agents() {
     status: statuses.find((one) => one === query.get('status')),
     tier: riskTiers.find((one) => one === query.get('tier')),
   };
-  const { data, problem, isLoading, reload } = useResource('listAgents', { query: asked }, ['agents']);
+  const list = useResource('listAgents', { query: asked }, ['agents']);
   const isFiltered = filterNames.some((name) => query.has(name));
   return (
     <PageFrame
@@ -47,16 +47,18 @@ export default function Agents() {
       }
     >
       <AgentFilters />
-      <ProblemNote problem={problem} onRetry={reload} />
-      <Section title="All agents" actions={<Pager nextCursor={data?.next_cursor ?? null} />}>
-        {data === null ? (
-          problem === null && <Loading />
-        ) : data.items.length === 0 ? (
-          <NoAgents isFiltered={isFiltered} />
-        ) : (
-          <AgentTable agents={data.items} isOld={isLoading} />
+      <ListSection title="All agents" list={list} empty={<NoAgents isFiltered={isFiltered} />}>
+        {(agents, isOld) => (
+          <DataTable
+            label="Agents"
+            columns={columns}
+            rows={agents}
+            rowKey={({ id }) => id}
+            narrow="brief"
+            isOld={isOld}
+          />
         )}
-      </Section>
+      </ListSection>
     </PageFrame>
   );
 }
@@ -93,59 +95,28 @@ function NoAgents({ isFiltered }: { readonly isFiltered: boolean }) {
   );
 }
 
-function AgentTable({ agents, isOld }: { readonly agents: readonly Agent[]; readonly isOld: boolean }) {
-  return (
-    <TableScroll label="Agents" isOld={isOld}>
-      <table class="table table-stack table-brief agents-table">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Status</th>
-            <th scope="col">Risk tier</th>
-            <th scope="col">Control owner</th>
-            <th scope="col">Tags</th>
-            <th scope="col">Signs</th>
-            <th scope="col">Changed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {agents.map((agent) => (
-            <AgentRow key={agent.id} agent={agent} />
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
-  );
-}
-
-function AgentRow({ agent }: { readonly agent: Agent }) {
-  const { id, name, status, risk_tier: tier, control_owner: owner, tags, signing, changed_at: at } = agent;
-  return (
-    <tr>
-      <th scope="row">
-        <a href={`/agents/${id}`}>
-          <bdi>{name}</bdi>
-        </a>
-      </th>
-      <td data-label="Status">
-        <StatusBadge status={status} />
-      </td>
-      <td data-label="Risk tier">
+const columns: readonly Column<Agent>[] = [
+  {
+    head: 'Name',
+    kind: 'row',
+    cell: ({ id, name }) => (
+      <a href={`/agents/${id}`}>
+        <bdi>{name}</bdi>
+      </a>
+    ),
+  },
+  { head: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    head: 'Risk tier',
+    cell: ({ risk_tier: tier }) => (
+      <>
         {tier}
         <span class="brief-word"> risk</span>
-      </td>
-      <td data-label="Control owner">
-        <bdi>{owner}</bdi>
-      </td>
-      <td data-label="Tags">
-        <Marks words={tags} />
-      </td>
-      <td data-label="Signs" class="brief-hidden">
-        {signing}
-      </td>
-      <td data-label="Changed" class="agents-when brief-hidden">
-        <Ago at={at} />
-      </td>
-    </tr>
-  );
-}
+      </>
+    ),
+  },
+  { head: 'Control owner', cell: ({ control_owner: owner }) => <bdi>{owner}</bdi> },
+  { head: 'Tags', cell: ({ tags }) => <Marks words={tags} /> },
+  { head: 'Signs', class: 'brief-hidden', cell: ({ signing }) => signing },
+  { head: 'Changed', class: 'table-when brief-hidden', cell: ({ changed_at: at }) => <Ago at={at} /> },
+];

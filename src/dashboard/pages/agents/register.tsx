@@ -7,8 +7,8 @@ import { usePerson } from '../../api/session.tsx';
 import { NewKey } from '../../parts/dialog/new-key.tsx';
 import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-fields.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
 
 export default function Register() {
@@ -34,22 +34,15 @@ function RegisterForm({ onDone }: { readonly onDone: (made: Reply<'registerAgent
   const { isBusy, problem, run } = useSending();
   return (
     <Section title="Agent details">
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run(async () => onDone(await call('registerAgent', { body: draftBody(draft) })));
-        }}
+      <SendForm
+        word="Register Agent"
+        isBusy={isBusy}
+        problem={problem}
+        onSend={() => run(async () => onDone(await call('registerAgent', { body: draftBody(draft) })))}
+        actions={<ButtonLink href="/agents">Cancel</ButtonLink>}
       >
-        <ProblemNote problem={problem} />
         <AgentFields draft={draft} onChange={setDraft} problem={problem} />
-        <div class="form-actions">
-          <Button look="primary" type="submit" isBusy={isBusy}>
-            Register Agent
-          </Button>
-          <ButtonLink href="/agents">Cancel</ButtonLink>
-        </div>
-      </form>
+      </SendForm>
     </Section>
   );
 }

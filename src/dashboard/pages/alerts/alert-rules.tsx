@@ -7,9 +7,9 @@ import { useGrant } from '../../api/session.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
-import { Section } from '../../parts/layout/page.tsx';
-import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
+import { ListSection } from '../../parts/layout/list-section.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { type Rule, RuleDialog } from './rule-dialog.tsx';
@@ -17,65 +17,53 @@ import { ruleWords, toldWords } from './rule-words.ts';
 
 export function AlertRules() {
   const mayChange = useGrant('alerts.change') === 'yes';
-  const { data, problem, reload } = useResource('listAlertRules', {}, ['alerts']);
+  const list = useResource('listAlertRules', {}, ['alerts']);
   const [open, setOpen] = useState<Rule | 'new' | null>(null);
+  const actionsColumn: Column<Rule> = {
+    head: 'Actions',
+    kind: 'actions',
+    class: 'alerts-actions',
+    cell: (rule) => <RuleActions rule={rule} onChange={list.reload} onOpen={() => setOpen(rule)} />,
+  };
   return (
-    <Section
-      title="Rules"
-      actions={
-        mayChange && (
-          <Button icon="plus" onClick={() => setOpen('new')}>
-            Add a rule
-          </Button>
-        )
-      }
-    >
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null && problem === null && <Loading />}
-      {data !== null && (
-        <TableScroll label="Rules of alerts">
-          <table class="table table-stack">
-            <thead>
-              <tr>
-                <th scope="col">Rule</th>
-                <th scope="col">An alert when</th>
-                <th scope="col">Told</th>
-                <th scope="col">State</th>
-                {mayChange && (
-                  <th scope="col">
-                    <span class="visually-hidden">Changes</span>
-                  </th>
-                )}
-              </tr>
-            </thead>
-            <tbody>
-              {data.items.map((rule) => (
-                <tr key={rule.id}>
-                  <th scope="row">
-                    <PlainText text={rule.name} isShort />
-                  </th>
-                  <td data-label="An alert when">{ruleWords(rule)}</td>
-                  <td data-label="Told">{toldWords(rule)}</td>
-                  <td data-label="State">
-                    <Badge tone={rule.active ? 'allow' : 'unknown'}>{rule.active ? 'On' : 'Off'}</Badge>
-                  </td>
-                  {mayChange && (
-                    <td class="alerts-actions">
-                      <RuleActions rule={rule} onChange={reload} onOpen={() => setOpen(rule)} />
-                    </td>
-                  )}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </TableScroll>
-      )}
+    <>
+      <ListSection
+        title="Rules"
+        actions={
+          mayChange && (
+            <Button icon="plus" onClick={() => setOpen('new')}>
+              Add a rule
+            </Button>
+          )
+        }
+        list={list}
+        empty={null}
+      >
+        {(rules) => (
+          <DataTable
+            label="Alert rules"
+            columns={[...columns, mayChange && actionsColumn]}
+            rows={rules}
+            rowKey={({ id }) => id}
+          />
+        )}
+      </ListSection>
       {open !== null && (
-        <RuleDialog rule={open === 'new' ? null : open} onDone={reload} onClose={() => setOpen(null)} />
+        <RuleDialog rule={open === 'new' ? null : open} onDone={list.reload} onClose={() => setOpen(null)} />
       )}
-    </Section>
+    </>
   );
 }
+
+const columns: readonly Column<Rule>[] = [
+  { head: 'Rule', kind: 'row', cell: ({ name }) => <PlainText text={name} isShort /> },
+  { head: 'An alert when', cell: ruleWords },
+  { head: 'Told', cell: toldWords },
+  {
+    head: 'State',
+    cell: ({ active }) => <Badge tone={active ? 'allow' : 'unknown'}>{active ? 'On' : 'Off'}</Badge>,
+  },
+];
 
 interface RuleActionsProps {
   readonly rule: Rule;

@@ -7,9 +7,9 @@ import { useResource } from '../../api/resource.ts';
 import { usePlace } from '../../navigation/navigation.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { Pager } from '../../parts/layout/pager.tsx';
-import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 
@@ -21,7 +21,8 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
   const { query } = usePlace();
   const cursor = query.get('deliveries') ?? undefined;
   const asked = { params: { id: webhookId }, query: { limit: '20', cursor } };
-  const { data, problem, reload } = useResource('listDeliveries', asked, ['requests', 'approvals']);
+  const deliveries = useResource('listDeliveries', asked, ['requests', 'approvals']);
+  const { data, reload } = deliveries;
   const isOnItsWay =
     data?.items.some(({ status, attempts }) => status === 'pending' && attempts <= 1) === true;
   useEffect(() => {
@@ -31,10 +32,15 @@ export function Deliveries({ webhookId }: { readonly webhookId: string }) {
   }, [isOnItsWay, reload]);
   return (
     <div>
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null && problem === null && <Loading lines={3} />}
-      {data?.items.length === 0 && <p class="alert-soft">No message in the last week.</p>}
-      {data !== null && data.items.length > 0 && <DeliveryTable deliveries={data.items} />}
+      <ResourceView resource={deliveries} lines={3}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p class="alert-soft">No message in the last week.</p>
+          ) : (
+            <DataTable label="Deliveries" columns={columns} rows={items} rowKey={({ id }) => id} />
+          )
+        }
+      </ResourceView>
       <div class="form-actions">
         <Button icon="refresh" onClick={reload}>
           Reload
@@ -51,40 +57,18 @@ const badges = {
   failed: <Badge tone="deny">Failed</Badge>,
 } as const satisfies Readonly<Record<Delivery['status'], unknown>>;
 
-function DeliveryTable({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
-  return (
-    <TableScroll label="Deliveries">
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">Event</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="number">
-              Attempts
-            </th>
-            <th scope="col">Last reply</th>
-            <th scope="col">Created</th>
-            <th scope="col">Next attempt</th>
-          </tr>
-        </thead>
-        <tbody>
-          {deliveries.map((one) => (
-            <tr key={one.id}>
-              <td>{one.type}</td>
-              <td>{badges[one.status]}</td>
-              <td class="number">{one.attempts}</td>
-              <td>
-                {one.last_status ?? ''}{' '}
-                {one.last_reason !== null && <PlainText text={one.last_reason} isShort />}
-              </td>
-              <td class="access-when">
-                <Ago at={one.created_at} />
-              </td>
-              <td class="access-when">{one.next_at !== null && <Ago at={one.next_at} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
-  );
-}
+const columns: readonly Column<Delivery>[] = [
+  { head: 'Event', kind: 'row', cell: ({ type }) => type },
+  { head: 'Status', cell: ({ status }) => badges[status] },
+  { head: 'Attempts', kind: 'number', cell: ({ attempts }) => attempts },
+  {
+    head: 'Last reply',
+    cell: ({ last_status: status, last_reason: reason }) => (
+      <>
+        {status ?? ''} {reason !== null && <PlainText text={reason} isShort />}
+      </>
+    ),
+  },
+  { head: 'Created', class: 'table-when', cell: ({ created_at: at }) => <Ago at={at} /> },
+  { head: 'Next attempt', class: 'table-when', cell: ({ next_at: at }) => at !== null && <Ago at={at} /> },
+];

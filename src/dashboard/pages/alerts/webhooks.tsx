@@ -10,8 +10,8 @@ import { useSending } from '../../parts/form/form.ts';
 import { Marks } from '../../parts/form/roles.tsx';
 import { Badge, StatusBadge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
-import { Section } from '../../parts/layout/page.tsx';
+import { ListSection } from '../../parts/layout/list-section.tsx';
+import { Empty, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -20,34 +20,37 @@ import { MakeWebhookDialog, RemoveWebhookDialog, SecretDialog, type Webhook } fr
 
 export function Webhooks() {
   const mayChange = useGrant('webhooks.change') === 'yes';
-  const { data, problem, reload } = useResource('listWebhooks', {});
+  const list = useResource('listWebhooks', {});
   const [isMaking, setMaking] = useState(false);
   return (
-    <Section
-      title="Webhooks and chat"
-      actions={
-        mayChange && (
-          <Button icon="plus" onClick={() => setMaking(true)}>
-            Add a webhook or chat
-          </Button>
-        )
-      }
-    >
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null && problem === null && <Loading />}
-      {data?.items.length === 0 && (
-        <Empty icon="open" title="No webhook yet">
-          A webhook tells another service, or a chat, that a request waits or was decided, that policies
-          failed to load, that somebody applies for access, or that an alert begins or is over.
-        </Empty>
-      )}
-      <ul class="webhook-list">
-        {data?.items.map((webhook) => (
-          <OneWebhook key={webhook.id} webhook={webhook} mayChange={mayChange} onChange={reload} />
-        ))}
-      </ul>
-      {isMaking && <MakeWebhookDialog onChange={reload} onClose={() => setMaking(false)} />}
-    </Section>
+    <>
+      <ListSection
+        title="Webhooks and chat"
+        actions={
+          mayChange && (
+            <Button icon="plus" onClick={() => setMaking(true)}>
+              Add a webhook or chat
+            </Button>
+          )
+        }
+        list={list}
+        empty={
+          <Empty icon="open" title="No webhook yet">
+            A webhook tells another service, or a chat, that a request waits or was decided, that policies
+            failed to load, that somebody applies for access, or that an alert begins or is over.
+          </Empty>
+        }
+      >
+        {(webhooks) => (
+          <ul class="webhook-list">
+            {webhooks.map((webhook) => (
+              <OneWebhook key={webhook.id} webhook={webhook} mayChange={mayChange} onChange={list.reload} />
+            ))}
+          </ul>
+        )}
+      </ListSection>
+      {isMaking && <MakeWebhookDialog onChange={list.reload} onClose={() => setMaking(false)} />}
+    </>
   );
 }
 

@@ -21,15 +21,15 @@ import { agentName } from '../requests/request-table.tsx';
 import { RequestTimeline } from '../requests/request-timeline.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 import './approval.css';
+import { Assignment, SnoozeDialog } from './assignment.tsx';
+import { type Confusables, ConfusablesNote, checkStateOf, marksOf, useConfusables } from './confusables.tsx';
 import { Deadline } from './deadline.tsx';
 import { Discussion } from './discussion.tsx';
 import type { VoteKind } from './draft.ts';
-import { Handling, SnoozeDialog } from './handling.tsx';
-import { checkStateOf, type LookAlikes, LookAlikesNote, marksOf, useLookAlikes } from './look-alikes.tsx';
 import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
-import { compareWithProfile, grantsMin } from './payload-profile.ts';
+import { grantsMin, profileNoteOf } from './payload-profile.ts';
 import { RelatedRequests } from './related.tsx';
-import { Looking, ReviewLockButton, useReviewLocks } from './review-locks.tsx';
+import { Reviewers, ReviewLockButton, useReviewLocks } from './review-locks.tsx';
 import { VotePanel } from './vote-panel.tsx';
 import { HiddenThings } from './warnings.tsx';
 
@@ -68,10 +68,10 @@ function Whole({ request, problem, reload }: WholeProps) {
   useVoteOfAddress((vote) => setAsked({ vote }));
   const isBar = isPending && ownAct === null && (mayVote || mayStepUp);
   const next = useNext(id);
-  const lookAlikes = useLookAlikes(id);
-  const claims = useReviewLocks();
-  const mayClaim = request.allowed_actions?.comment === true;
-  const isHandled = isPending && mayClaim;
+  const confusables = useConfusables(id);
+  const locks = useReviewLocks();
+  const mayReview = request.allowed_actions?.comment === true;
+  const isAssignable = isPending && mayReview;
   const [isSnoozing, setSnoozing] = useState(false);
   const goNext = (): void => go(next === null ? '/approvals' : `/approvals/${next.request_id}`);
   useDeadline(isPending ? expires_at : null, reload);
@@ -79,11 +79,11 @@ function Whole({ request, problem, reload }: WholeProps) {
     { keys: ['a'], label: 'Approve, with a comment', run: () => setAsked({ vote: 'approve' }) },
     { keys: ['r'], label: 'Reject, with a comment', run: () => setAsked({ vote: 'reject' }) },
     ...(mayStepUp ? [{ keys: ['s'], label: 'Step up', run: () => setSteppingUp(true) }] : []),
-    ...(mayClaim
-      ? [{ keys: ['c'], label: 'Claim it, or give it back', run: () => void claims.turn(id) }]
+    ...(mayReview
+      ? [{ keys: ['c'], label: 'Start or end your review', run: () => void locks.toggle(id) }]
       : []),
-    ...(isHandled ? [{ keys: ['h'], label: 'Put it off', run: () => setSnoozing(true) }] : []),
-    { keys: ['Ctrl + Enter'], label: 'Send what is written' },
+    ...(isAssignable ? [{ keys: ['h'], label: 'Snooze it', run: () => setSnoozing(true) }] : []),
+    { keys: ['Ctrl + Enter'], label: 'Send' },
     { keys: ['n'], label: 'Next in queue', run: goNext },
     { keys: ['u'], label: 'Back to queue', run: () => go('/approvals') },
   ]);
@@ -121,23 +121,23 @@ function Whole({ request, problem, reload }: WholeProps) {
             <ButtonLink href={`/requests/${id}`} icon="list">
               Full details
             </ButtonLink>
-            {mayClaim && <ReviewLockButton claims={claims} id={id} />}
+            {mayReview && <ReviewLockButton locks={locks} id={id} />}
           </>
         }
       >
         <ProblemNote problem={problem} />
-        <ProblemNote problem={claims.problem} />
-        {claims.of(id).length > 0 && (
+        <ProblemNote problem={locks.problem} />
+        {locks.of(id).length > 0 && (
           <div>
-            <Looking claims={claims.of(id)} />
+            <Reviewers locks={locks.of(id)} />
           </div>
         )}
         <Meanwhile request={request} ownAct={ownAct} next={next} />
         <HiddenThings request={request} />
-        <LookAlikesNote lookAlikes={lookAlikes} />
+        <ConfusablesNote confusables={confusables} />
         <div class="approval-columns">
           <div class="approval-main">
-            <WhatWillBeDone request={request} lookAlikes={lookAlikes} />
+            <WhatWillBeDone request={request} confusables={confusables} />
             <Section title="What happened">
               <RequestTimeline request={request} />
             </Section>
@@ -147,7 +147,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             <div class={isBar ? 'approval-vote approval-bar' : 'approval-vote'}>
               <VotePanel
                 request={request}
-                check={checkStateOf(lookAlikes)}
+                check={checkStateOf(confusables)}
                 asked={asked}
                 reload={reload}
                 isSteppingUp={isSteppingUp}
@@ -158,7 +158,7 @@ function Whole({ request, problem, reload }: WholeProps) {
                 }}
               />
             </div>
-            {isHandled && <Handling id={id} onSnooze={() => setSnoozing(true)} />}
+            {isAssignable && <Assignment id={id} onSnooze={() => setSnoozing(true)} />}
             <Section title="Who asks">
               <WhoAsks request={request} />
             </Section>
@@ -209,10 +209,10 @@ function useDeadline(at: string | null, look: () => void): void {
 
 interface WhatProps {
   readonly request: RequestDetail;
-  readonly lookAlikes: LookAlikes;
+  readonly confusables: Confusables;
 }
 
-function WhatWillBeDone({ request, lookAlikes }: WhatProps) {
+function WhatWillBeDone({ request, confusables }: WhatProps) {
   const { action_key, payload, resolved, agent, digest } = request;
   const { data: profile, problem } = useResource(
     'getPayloadProfile',
@@ -220,13 +220,13 @@ function WhatWillBeDone({ request, lookAlikes }: WhatProps) {
   );
   const amountAt = useAmounts(request.request_id);
   const beside = (path: string, value: unknown, pointer: string) => {
-    const compared = profile === null ? null : compareWithProfile(profile, path, value);
+    const note = profile === null ? null : profileNoteOf(profile, path, value);
     return (
       <>
         <Amount text={amountAt(pointer)} />
-        {compared !== null && (
-          <span class={compared.isUnusual ? 'approval-unusual' : 'approval-typical'}>
-            <PlainText text={compared.words} />
+        {note !== null && (
+          <span class={note.isUnusual ? 'approval-unusual' : 'approval-typical'}>
+            <PlainText text={note.words} />
           </span>
         )}
       </>
@@ -248,7 +248,7 @@ function WhatWillBeDone({ request, lookAlikes }: WhatProps) {
         value={payload}
         label="Payload"
         beside={beside}
-        marks={(path, text) => marksOf(lookAlikes, path, text)}
+        marks={(path, text) => marksOf(confusables, path, text)}
       />
       <ResolvedTexts resolved={resolved} />
       <p class="approval-soft">

@@ -9,12 +9,13 @@ import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SavedViews } from '../../parts/form/saved-views.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Empty, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import './approvals.css';
+import { SnoozeDialog, setAssignee } from './assignment.tsx';
 import { BulkVote } from './bulk-vote.tsx';
 import type { VoteKind } from './draft.ts';
-import { SnoozeDialog, setAssignee } from './handling.tsx';
 import { isFiltered, noQueueFilter, QueueFilters, queueQuery } from './queue-filters.tsx';
 import { type QueueItem, QueueTable } from './queue-table.tsx';
 import { useReviewLocks } from './review-locks.tsx';
@@ -25,11 +26,10 @@ const shownMax = 200;
 export default function ApprovalsPage() {
   const [limit, setLimit] = useState(firstShown);
   const { query } = usePlace();
-  const { data, problem, reload } = useResource(
-    'listApprovals',
-    { query: { ...queueQuery(query), limit: String(limit) } },
-    ['approvals'],
-  );
+  const queue = useResource('listApprovals', { query: { ...queueQuery(query), limit: String(limit) } }, [
+    'approvals',
+  ]);
+  const { data, reload } = queue;
   const table = useRef<HTMLDivElement>(null);
   const links = (): readonly HTMLElement[] => [
     ...(table.current?.querySelectorAll<HTMLElement>('a[data-row]') ?? []),
@@ -53,10 +53,10 @@ export default function ApprovalsPage() {
   const startBulk = (vote: VoteKind): void => {
     if (chosen.length > 0) setBulk({ vote, items: chosen });
   };
-  const claims = useReviewLocks();
-  const claimThis = (): void => {
+  const locks = useReviewLocks();
+  const reviewThis = (): void => {
     const id = links()[at()]?.dataset.row;
-    if (id !== undefined) void claims.turn(id);
+    if (id !== undefined) void locks.toggle(id);
   };
   const [snoozed, setSnoozed] = useState<QueueItem | null>(null);
   const snoozeThis = (): void => {
@@ -75,9 +75,9 @@ export default function ApprovalsPage() {
     { keys: ['Enter'], label: 'Open it' },
     { keys: ['a'], label: 'Approve it, with a comment', run: () => open('approve') },
     { keys: ['r'], label: 'Reject it, with a comment', run: () => open('reject') },
-    { keys: ['c'], label: 'Claim it, or give it back', run: claimThis },
+    { keys: ['c'], label: 'Start or end your review', run: reviewThis },
     { keys: ['m'], label: 'Assign it to yourself', run: assignThis },
-    { keys: ['h'], label: 'Put it off', run: snoozeThis },
+    { keys: ['h'], label: 'Snooze it', run: snoozeThis },
     { keys: ['x'], label: 'Choose it, or not', run: chooseThis },
     { keys: ['A'], label: 'Approve all that are chosen', run: () => startBulk('approve') },
     { keys: ['R'], label: 'Reject all that are chosen', run: () => startBulk('reject') },
@@ -87,36 +87,41 @@ export default function ApprovalsPage() {
     <PageFrame title="Inbox" lead={leadOf(groups)}>
       {(isAsked || (data?.count ?? 0) > 0) && <QueueFilters items={data?.items ?? []} groups={groups} />}
       <SavedViews />
-      <ProblemNote problem={problem} onRetry={reload} />
-      <ProblemNote problem={claims.problem ?? assigning.problem} />
-      {data === null && problem === null && <Loading label="What waits is loading" />}
-      {data !== null && (
-        <p class="approvals-count" role="status">
-          {data.count > 0 && `${data.count} ${isAsked ? 'found' : 'waiting for you'}`}
-        </p>
-      )}
-      {data !== null &&
-        data.items.length === 0 &&
-        (isAsked ? <NothingFits /> : <NothingWaits groups={groups} />)}
-      {data !== null && data.items.length > 0 && (
-        <div ref={table}>
-          <QueueTable
-            items={data.items}
-            chosen={new Set(chosen.map(({ request_id }) => request_id))}
-            onChoose={choose}
-            claimsOf={claims.of}
-          />
-        </div>
-      )}
-      {data !== null && data.next_cursor !== null && (
-        <div class="approvals-more">
-          {limit < shownMax ? (
-            <Button onClick={() => setLimit(shownMax)}>Show more</Button>
-          ) : (
-            <p>These are the first {shownMax}; more follow as they are decided, or with another filter.</p>
-          )}
-        </div>
-      )}
+      <ProblemNote problem={locks.problem ?? assigning.problem} />
+      <ResourceView resource={queue} loading="Your inbox is loading">
+        {({ count, items, next_cursor: next }) => (
+          <>
+            <p class="approvals-count" role="status">
+              {count > 0 && `${count} ${isAsked ? 'found' : 'waiting for you'}`}
+            </p>
+            {items.length > 0 ? (
+              <div ref={table}>
+                <QueueTable
+                  items={items}
+                  chosen={new Set(chosen.map(({ request_id }) => request_id))}
+                  onChoose={choose}
+                  locksOf={locks.of}
+                />
+              </div>
+            ) : isAsked ? (
+              <NothingFits />
+            ) : (
+              <NothingWaits groups={groups} />
+            )}
+            {next !== null && (
+              <div class="approvals-more">
+                {limit < shownMax ? (
+                  <Button onClick={() => setLimit(shownMax)}>Show more</Button>
+                ) : (
+                  <p>
+                    These are the first {shownMax}; more follow as they are decided, or with another filter.
+                  </p>
+                )}
+              </div>
+            )}
+          </>
+        )}
+      </ResourceView>
       {chosen.length > 0 && (
         <section class="approvals-chosen" aria-label="Chosen">
           <span role="status">{chosen.length} chosen</span>
@@ -184,7 +189,7 @@ function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
       {groups.length === 0
         ? 'What a policy escalates waits for the people of a group, or for the control owner of the agent. An admin can make you one of them.'
         : 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'}{' '}
-      <a href="/approvals?snoozed=yes">What you have put off</a> comes back by itself.
+      <a href="/approvals?snoozed=yes">Snoozed requests</a> return by themselves.
     </Empty>
   );
 }

@@ -38,11 +38,11 @@ async function checkRequest(item: QueueItem, signal: AbortSignal): Promise<Decep
   if (mayDeceive(item)) return 'deceptive';
   const options = { params: { id: item.request_id }, signal };
   try {
-    const [{ items: lookAlikes }, { payload }] = await Promise.all([
+    const [{ items: confusables }, { payload }] = await Promise.all([
       call('listConfusables', options),
       call('getRequest', options),
     ]);
-    const isClear = lookAlikes.length === 0 && aboutJson(payload).invisible.length === 0;
+    const isClear = confusables.length === 0 && aboutJson(payload).invisible.length === 0;
     return isClear ? 'clear' : 'deceptive';
   } catch {
     return 'unchecked';

@@ -5,8 +5,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
-import { Button } from '../../parts/layout/button.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
@@ -36,14 +35,7 @@ export function Discussion({ request, reload }: DiscussionProps) {
     });
   return (
     <Section title="Without deciding">
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
-      >
-        <ProblemNote problem={problem} />
+      <SendForm word="Send" look="plain" isBusy={isBusy} problem={problem} onSend={send}>
         <Field label="What it is">
           <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as Kind)}>
             <option value="comment">A comment</option>
@@ -59,12 +51,7 @@ export function Discussion({ request, reload }: DiscussionProps) {
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />
         </Field>
-        <div class="form-actions">
-          <Button type="submit" isBusy={isBusy}>
-            Send
-          </Button>
-        </div>
-      </form>
+      </SendForm>
     </Section>
   );
 }

@@ -19,7 +19,7 @@ const commonShown = 3;
 export const grantsMin = 10;
 
 /** Returns null when there is nothing to compare with. */
-export function compareWithProfile(
+export function profileNoteOf(
   { count, fields }: PayloadProfile,
   path: string,
   value: unknown,
@@ -29,10 +29,10 @@ export function compareWithProfile(
   if (field === undefined) {
     return fields.length < fieldsMax ? { isUnusual: true, words: 'never sent before' } : null;
   }
-  return field.kind === 'number' ? compareNumber(field, value) : compareCommon(field, value);
+  return field.kind === 'number' ? numberNote(field, value) : commonNote(field, value);
 }
 
-function compareNumber({ min = 0, p50 = 0, max = 0 }: ProfileField, value: unknown): ProfileNote {
+function numberNote({ min = 0, p50 = 0, max = 0 }: ProfileField, value: unknown): ProfileNote {
   const range = min === max ? `always ${min}` : `${min} to ${max}, median ${p50}`;
   if (typeof value !== 'number') return { isUnusual: true, words: `not a number; so far ${range}` };
   if (value > max) return { isUnusual: true, words: `higher than ever: so far ${range}` };
@@ -40,7 +40,7 @@ function compareNumber({ min = 0, p50 = 0, max = 0 }: ProfileField, value: unkno
   return { isUnusual: false, words: `usual: ${range}` };
 }
 
-function compareCommon({ common = [], distinct = 0 }: ProfileField, value: unknown): ProfileNote | null {
+function commonNote({ common = [], distinct = 0 }: ProfileField, value: unknown): ProfileNote | null {
   const same = common.find((one) => one.value === (typeof value === 'string' ? cut(value) : value));
   if (same !== undefined)
     return same.count === 1 ? null : { isUnusual: false, words: `usual: ${same.count} times so far` };

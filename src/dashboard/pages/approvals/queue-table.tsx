@@ -3,14 +3,15 @@
 
 import type { Reply } from '../../../api/operations.ts';
 import { Risk } from '../../parts/layout/badge.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { hasForeignLetters, hasInvisible } from '../../parts/text/text-pieces.ts';
 import { agentName } from '../requests/request-table.tsx';
 import { groupWords, personWords } from '../requests/timeline-events.ts';
+import { AssignmentMarks } from './assignment.tsx';
 import { Deadline } from './deadline.tsx';
-import { HandlingMarks } from './handling.tsx';
-import { Looking, type ReviewLock } from './review-locks.tsx';
+import { Reviewers, type ReviewLock } from './review-locks.tsx';
 
 export type QueueItem = Reply<'listApprovals'>['items'][number];
 
@@ -29,47 +30,61 @@ interface QueueTableProps {
   /** Ids of the chosen requests. */
   readonly chosen: ReadonlySet<string>;
   readonly onChoose: (ids: readonly string[], isChosen: boolean) => void;
-  readonly claimsOf: (id: string) => readonly ReviewLock[];
+  readonly locksOf: (id: string) => readonly ReviewLock[];
 }
 
-export function QueueTable({ items, chosen, onChoose, claimsOf }: QueueTableProps) {
-  const areAllChosen = items.every(({ request_id }) => chosen.has(request_id));
+export function QueueTable({ items, chosen, onChoose, locksOf }: QueueTableProps) {
+  const columns: readonly Column<QueueItem>[] = [
+    {
+      head: (
+        <Pick
+          label="Choose all that are shown"
+          isChosen={items.every(({ request_id: id }) => chosen.has(id))}
+          onChoose={(isChosen) =>
+            onChoose(
+              items.map(({ request_id: id }) => id),
+              isChosen,
+            )
+          }
+        />
+      ),
+      class: 'approvals-pick',
+      cell: (item) => (
+        <Pick
+          label={`Choose ${titleOf(item)}`}
+          isChosen={chosen.has(item.request_id)}
+          onChoose={(isChosen) => onChoose([item.request_id], isChosen)}
+        />
+      ),
+    },
+    {
+      head: 'Deadline',
+      class: 'approvals-deadline',
+      cell: ({ expires_at: at }) => <Deadline at={at} />,
+    },
+    {
+      head: 'Action',
+      class: 'approvals-action',
+      cell: (item) => <Subject item={item} locks={locksOf(item.request_id)} />,
+    },
+    {
+      head: 'Reason',
+      class: 'approvals-reason',
+      cell: ({ reason }) => <PlainText text={reason} isShort />,
+    },
+    { head: 'Needs', class: 'approvals-needs', cell: needsOf },
+    { head: 'Risk', class: 'approvals-risk', cell: ({ risk_score: score }) => <Risk score={score} /> },
+  ];
   return (
     <div class="card approvals-card">
-      <table class="table approvals-table">
-        <thead>
-          <tr>
-            <th class="approvals-pick">
-              <Pick
-                label="Choose all that are shown"
-                isChosen={areAllChosen}
-                onChoose={(isChosen) =>
-                  onChoose(
-                    items.map(({ request_id }) => request_id),
-                    isChosen,
-                  )
-                }
-              />
-            </th>
-            <th class="approvals-deadline">Deadline</th>
-            <th class="approvals-action">Action</th>
-            <th class="approvals-reason">Reason</th>
-            <th class="approvals-needs">Needs</th>
-            <th class="approvals-risk">Risk</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <QueueRow
-              key={item.request_id}
-              item={item}
-              isChosen={chosen.has(item.request_id)}
-              onChoose={(isChosen) => onChoose([item.request_id], isChosen)}
-              claims={claimsOf(item.request_id)}
-            />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        label="Requests for you"
+        columns={columns}
+        rows={items}
+        rowKey={({ request_id: id }) => id}
+        narrow="scroll"
+        class="approvals-table"
+      />
     </div>
   );
 }
@@ -93,77 +108,58 @@ function Pick({ label, isChosen, onChoose }: PickProps) {
   );
 }
 
-interface QueueRowProps extends Omit<PickProps, 'label'> {
+interface SubjectProps {
   readonly item: QueueItem;
-  readonly claims: readonly ReviewLock[];
+  readonly locks: readonly ReviewLock[];
 }
 
-function QueueRow({ item, isChosen, onChoose, claims }: QueueRowProps) {
-  const {
-    request_id: id,
-    action_key,
-    title,
-    reason,
-    expires_at,
-    risk_score,
-    requires,
-    agent,
-    question,
-  } = item;
+function Subject({ item, locks }: SubjectProps) {
+  const { request_id: id, action_key: action, title, agent, question } = item;
   return (
-    <tr>
-      <td class="approvals-pick">
-        <Pick label={`Choose ${titleOf(item)}`} isChosen={isChosen} onChoose={onChoose} />
-      </td>
-      <td class="approvals-deadline">
-        <Deadline at={expires_at} />
-      </td>
-      <td class="approvals-action">
-        <a href={`/approvals/${id}`} data-row={id}>
-          <PlainText text={titleOf(item)} isShort />
-        </a>
-        {mayDeceive(item) && (
-          <span class="approvals-deceives">
-            <Icon name="warning" size={14} /> Letters that may deceive
-          </span>
-        )}
-        {question !== null && (
-          <span class="approvals-question">
-            <Icon name="unknown" size={14} />{' '}
-            {question === 'yours' ? 'A question for you' : 'A question waits for its answer'}
-          </span>
-        )}
-        <HandlingMarks {...item} />
-        <Looking claims={claims} />
-        <span class="approvals-beneath">
-          {title !== '' && (
-            <>
-              <PlainText text={action_key} isShort /> ·{' '}
-            </>
-          )}
-          <PlainText text={agentName(item)} isShort />
-          {typeof agent.risk_tier === 'string' && ` · ${agent.risk_tier} risk tier`}
+    <>
+      <a href={`/approvals/${id}`} data-row={id}>
+        <PlainText text={titleOf(item)} isShort />
+      </a>
+      {mayDeceive(item) && (
+        <span class="approvals-deceives">
+          <Icon name="warning" size={14} /> Letters that may deceive
         </span>
-      </td>
-      <td class="approvals-reason">
-        <PlainText text={reason} isShort />
-      </td>
-      <td class="approvals-needs">
-        {requires?.step_up === true && <span>step-up{requires.approvals.length > 0 && ' first'}</span>}
-        {requires?.approvals.map(({ group, needs, given }) => (
-          <span key={group}>
-            {groupWords(group)} {given}/{needs}
-          </span>
-        ))}
-        {requires?.invalidated.map(({ by, group, reason }) => (
-          <span key={`${by} ${group}`} class="approvals-beneath">
-            <PlainText text={`${personWords(by)} ${reason}`} isShort />
-          </span>
-        ))}
-      </td>
-      <td class="approvals-risk">
-        <Risk score={risk_score} />
-      </td>
-    </tr>
+      )}
+      {question !== null && (
+        <span class="approvals-question">
+          <Icon name="unknown" size={14} />{' '}
+          {question === 'yours' ? 'A question for you' : 'A question waits for its answer'}
+        </span>
+      )}
+      <AssignmentMarks {...item} />
+      <Reviewers locks={locks} />
+      <span class="approvals-beneath">
+        {title !== '' && (
+          <>
+            <PlainText text={action} isShort /> ·{' '}
+          </>
+        )}
+        <PlainText text={agentName(item)} isShort />
+        {typeof agent.risk_tier === 'string' && ` · ${agent.risk_tier} risk tier`}
+      </span>
+    </>
+  );
+}
+
+function needsOf({ requires }: QueueItem) {
+  return (
+    <>
+      {requires?.step_up === true && <span>step-up{requires.approvals.length > 0 && ' first'}</span>}
+      {requires?.approvals.map(({ group, needs, given }) => (
+        <span key={group}>
+          {groupWords(group)} {given}/{needs}
+        </span>
+      ))}
+      {requires?.invalidated.map(({ by, group, reason }) => (
+        <span key={`${by} ${group}`} class="approvals-beneath">
+          <PlainText text={`${personWords(by)} ${reason}`} isShort />
+        </span>
+      ))}
+    </>
   );
 }

@@ -1,5 +1,5 @@
-// Shows who is looking at a waiting request, and the button by which people say so. INVARIANT: claims only
-// inform people: they stop nobody from deciding.
+// Shows who is reviewing a pending request, and the button that starts or ends a review. INVARIANT: review locks
+// only inform people: they stop nobody from deciding.
 
 import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
@@ -20,8 +20,8 @@ export type ReviewLock = Reply<'listReviewLocks'>['items'][number];
 interface ReviewLocks {
   readonly of: (requestId: string) => readonly ReviewLock[];
   readonly isOwn: (requestId: string) => boolean;
-  /** Takes the claim, or gives it back if the person has it. */
-  readonly turn: (requestId: string) => Promise<void>;
+  /** Takes the person's review lock, or releases it. */
+  readonly toggle: (requestId: string) => Promise<void>;
   readonly problem: unknown;
 }
 
@@ -31,23 +31,23 @@ export function useReviewLocks(): ReviewLocks {
   const { problem, run } = useSending();
   const of = (id: string) => data?.items.filter(({ request_id }) => request_id === id) ?? [];
   const isOwn = (id: string) => of(id).some(({ is_own }) => is_own);
-  const turn = (id: string): Promise<void> =>
+  const toggle = (id: string): Promise<void> =>
     run(async () => {
       const hadIt = isOwn(id);
       await (hadIt ? call('releaseRequest', { params: { id } }) : call('lockRequest', { params: { id } }));
-      tellDone(hadIt ? 'You have given it back' : 'Claimed: others see it');
+      tellDone(hadIt ? 'Your review has ended' : 'Reviewing: others see it');
       reload();
     });
-  return { of, isOwn, turn, problem };
+  return { of, isOwn, toggle, problem };
 }
 
-export function Looking({ claims }: { readonly claims: readonly ReviewLock[] }) {
+export function Reviewers({ locks }: { readonly locks: readonly ReviewLock[] }) {
   const now = useNow();
-  return claims
+  return locks
     .filter(({ until }) => Date.parse(until) > now)
     .map(({ by, name, is_own, since }) => (
-      <span key={by} class="claims-looking">
-        <Icon name="looking" size={14} />
+      <span key={by} class="review-mark">
+        <Icon name="review" size={14} />
         <span title={personWords(by)}>
           {is_own ? (
             'You are'
@@ -56,7 +56,7 @@ export function Looking({ claims }: { readonly claims: readonly ReviewLock[] }) 
               <PlainText text={name} isShort /> is
             </>
           )}{' '}
-          looking at it · <time dateTime={since}>{sinceText(now - Date.parse(since))}</time>
+          reviewing this · <time dateTime={since}>{sinceText(now - Date.parse(since))}</time>
         </span>
       </span>
     ));
@@ -66,13 +66,15 @@ function sinceText(ms: number): string {
   return ms < 60_000 ? 'just now' : spanText(Math.floor(ms / 60_000) * 60_000);
 }
 
-export function ReviewLockButton({ claims, id }: { readonly claims: ReviewLocks; readonly id: string }) {
-  const isOwn = claims.isOwn(id);
-  const word = isOwn ? 'Give back' : 'Claim';
-  const title = isOwn ? 'You are looking at it no more' : 'Others see that you are looking at it';
+export function ReviewLockButton({ locks, id }: { readonly locks: ReviewLocks; readonly id: string }) {
+  const isOwn = locks.isOwn(id);
+  const word = isOwn ? 'End review' : 'Start review';
+  const title = isOwn
+    ? 'Others no longer see that you are reviewing this'
+    : 'Others see that you are reviewing this';
   return (
-    <Button icon="looking" aria-label={word} title={title} onClick={() => claims.turn(id)}>
-      <span class="claims-word">{word}</span>
+    <Button icon="review" aria-label={word} title={title} onClick={() => locks.toggle(id)}>
+      <span class="review-word">{word}</span>
     </Button>
   );
 }

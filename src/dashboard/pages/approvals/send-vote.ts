@@ -37,7 +37,7 @@ export async function sendVote({ id, vote, comment, group }: SentVote): Promise<
 
 function doneWords(vote: VoteKind, status: string): string {
   if (vote === 'reject') return 'Rejected';
-  if (status === 'pending') return 'Your approval is recorded; others are waited for';
+  if (status === 'pending') return 'Your approval is recorded; waiting for others';
   return status === 'rejected' ? 'The active policies refuse it' : 'Approved';
 }
 

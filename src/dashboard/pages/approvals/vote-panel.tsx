@@ -16,8 +16,8 @@ import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { StepUpDialog } from '../requests/step-up.tsx';
 import { groupWords, ownerGroup, personWords, type RequestDetail } from '../requests/timeline-events.ts';
+import type { CheckState } from './confusables.tsx';
 import { useDraft, type VoteKind } from './draft.ts';
-import type { CheckState } from './look-alikes.tsx';
 import type { OwnAct } from './meanwhile.tsx';
 
 interface VotePanelProps {

@@ -6,12 +6,13 @@ import { useResource } from '../../api/resource.ts';
 import { usePlace } from '../../navigation/navigation.ts';
 import { ChoiceFilter, DayFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
 import { ButtonLink } from '../../parts/layout/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
-import { PageFrame, Section } from '../../parts/layout/page.tsx';
-import { Pager } from '../../parts/layout/pager.tsx';
+import { DataTable } from '../../parts/layout/data-table.tsx';
+import { ListSection } from '../../parts/layout/list-section.tsx';
+import { Empty } from '../../parts/layout/note.tsx';
+import { PageFrame } from '../../parts/layout/page.tsx';
 import './audit.css';
 import { ChainStatus } from './chain-status.tsx';
-import { ChangeList } from './change-list.tsx';
+import { changeColumns } from './change-columns.tsx';
 import { kindsOfChange } from './change-words.ts';
 import { startOfDay } from './days.ts';
 
@@ -31,11 +32,7 @@ export default function Audit() {
     limit: pageSize,
     ...times,
   };
-  const { data, problem, isLoading, reload } = useResource('listAuditLog', { query: asked }, [
-    'agents',
-    'people',
-    'kill_switches',
-  ]);
+  const list = useResource('listAuditLog', { query: asked }, ['agents', 'people', 'kill_switches']);
   const isFiltered = filterNames.some((name) => query.has(name));
   return (
     <PageFrame
@@ -55,12 +52,18 @@ export default function Audit() {
         <DayFilter name="from" label="From" />
         <DayFilter name="to" label="Until (inclusive)" />
       </Filters>
-      <ProblemNote problem={problem} onRetry={reload} />
-      <Section title="Changes" actions={<Pager nextCursor={data?.next_cursor ?? null} />}>
-        {data === null && problem === null && <Loading />}
-        {data?.items.length === 0 && <NoChanges isFiltered={isFiltered} />}
-        {data !== null && data.items.length > 0 && <ChangeList changes={data.items} isOld={isLoading} />}
-      </Section>
+      <ListSection title="Changes" list={list} empty={<NoChanges isFiltered={isFiltered} />}>
+        {(changes, isOld) => (
+          <DataTable
+            label="List of changes"
+            columns={changeColumns}
+            rows={changes}
+            rowKey={({ sequence }) => sequence}
+            isOld={isOld}
+            class="audit-table"
+          />
+        )}
+      </ListSection>
     </PageFrame>
   );
 }

@@ -2,32 +2,34 @@
 // these pages use.
 
 import { useResource } from '../../api/resource.ts';
-import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { PolicySource } from '../../parts/policy/policy-source.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import './diagnostic.css';
 
 export default function Diagnostic({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const code = params.code ?? '';
-  const { data, problem, reload } = useResource('getDiagnostic', { params: { code } });
-  const [head, ...sections] = data === null ? [] : sectionsOf(data.text);
+  const loaded = useResource('getDiagnostic', { params: { code } });
+  const [head, ...sections] = loaded.data === null ? [] : sectionsOf(loaded.data.text);
   return (
     <PageFrame title={head?.title ?? code} lead="What the checker says, and what to write instead.">
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null && problem === null && <Loading label="The page is loading" lines={8} />}
-      <div class="diagnostic-page">
-        {head?.blocks.map((block, index) => (
-          <BlockView key={index} block={block} label={code} />
-        ))}
-        {sections.map(({ title, blocks }) => (
-          <Section key={title} title={title}>
-            {blocks.map((block, index) => (
-              <BlockView key={index} block={block} label={`${title}: text ${index + 1}`} />
+      <ResourceView resource={loaded} loading="The page is loading" lines={8}>
+        {() => (
+          <div class="diagnostic-page">
+            {head?.blocks.map((block, index) => (
+              <BlockView key={index} block={block} label={code} />
             ))}
-          </Section>
-        ))}
-      </div>
+            {sections.map(({ title, blocks }) => (
+              <Section key={title} title={title}>
+                {blocks.map((block, index) => (
+                  <BlockView key={index} block={block} label={`${title}: text ${index + 1}`} />
+                ))}
+              </Section>
+            ))}
+          </div>
+        )}
+      </ResourceView>
     </PageFrame>
   );
 }

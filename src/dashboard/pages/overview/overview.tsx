@@ -8,7 +8,7 @@ import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { EscalationsSection, Legend, type OverTime, TimePlot } from './escalations.tsx';
 import './overview.css';
-import { useChanges } from '../../api/change-feed.ts';
+import { useEvents } from '../../api/event-stream.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { RefusalList } from '../../parts/policy/refusal-list.tsx';
@@ -76,7 +76,7 @@ function stepText(edges: readonly number[], index: number): string {
 }
 
 /**
- * Milliseconds between two reloads. Under load the change feed never rests, and counting a month costs more
+ * Milliseconds between two reloads. Under load the event stream never rests, and counting a month costs more
  * than drawing it.
  */
 const pauseMs = 3_000;
@@ -98,7 +98,7 @@ export function useLive(isLive: boolean, look: () => void): void {
     if (!isLive || timer.current !== null) return;
     timer.current = setTimeout(lookNow, Math.max(0, lastMs.current + pauseMs - Date.now()));
   };
-  useChanges(['requests'], lookSoon);
+  useEvents(['requests'], lookSoon);
   useEffect(() => {
     if (!isLive) return;
     const idle = setInterval(() => {

@@ -4,6 +4,7 @@
 
 import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import type { DrawnPlot, PlotData } from './draw.ts';
 import { movedTo, type Series, type Steps } from './series.ts';
 import { Swatch } from './swatch.tsx';
@@ -186,39 +187,33 @@ interface PlotTableProps {
 
 function PlotTable({ label, series, steps, count, stepName, valueText }: PlotTableProps) {
   const [isOpen, setOpen] = useState(false);
+  const columns: readonly Column<{ readonly index: number }>[] = [
+    {
+      head: steps.kind === 'time' ? 'Time' : 'Risk',
+      kind: 'row',
+      cell: ({ index }) => stepName(index),
+    },
+    ...series.map(
+      ({ name, values }): Column<{ readonly index: number }> => ({
+        head: name,
+        kind: 'number',
+        cell: ({ index }) => valueText(values[index] ?? null),
+      }),
+    ),
+  ];
   return (
     <details class="overview-details" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         Table<span class="visually-hidden"> of {label}</span>
       </summary>
       {isOpen && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
-        <section class="table-wrap overview-table" tabIndex={0} aria-label={`Table of ${label}`}>
-          <table class="table">
-            <thead>
-              <tr>
-                <th scope="col">{steps.kind === 'time' ? 'Time' : 'Risk'}</th>
-                {series.map(({ key, name }) => (
-                  <th key={key} scope="col" class="number">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {Array.from({ length: count }, (_, index) => (
-                <tr key={index}>
-                  <th scope="row">{stepName(index)}</th>
-                  {series.map(({ key, values }) => (
-                    <td key={key} class="number">
-                      {valueText(values[index] ?? null)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <DataTable
+          label={`Table of ${label}`}
+          columns={columns}
+          rows={Array.from({ length: count }, (_, index) => ({ index }))}
+          rowKey={({ index }) => index}
+          narrow="scroll"
+        />
       )}
     </details>
   );

@@ -1,5 +1,6 @@
 // The policies that decided most requests, as bars of their outcomes, and the table behind them.
 
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { countText, type Overview, outcomes } from './series.ts';
 
@@ -48,36 +49,27 @@ function PolicyTable({ rows }: { readonly rows: readonly PolicyRow[] }) {
       <summary>
         Table<span class="visually-hidden"> of policies</span>
       </summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
-      <section class="table-wrap overview-table" tabIndex={0} aria-label="Table of policies">
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Policy</th>
-              {shown.map(({ key, name }) => (
-                <th key={key} scope="col" class="number">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.name ?? ''}>
-                <th scope="row">{row.name ?? 'No policy'}</th>
-                {shown.map(({ key }) => (
-                  <td key={key} class="number">
-                    {countText(row[key])}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <DataTable
+        label="Table of policies"
+        columns={columns}
+        rows={rows}
+        rowKey={({ name }) => name ?? ''}
+        narrow="scroll"
+      />
     </details>
   );
 }
+
+const columns: readonly Column<PolicyRow>[] = [
+  { head: 'Policy', kind: 'row', cell: ({ name }) => name ?? 'No policy' },
+  ...shown.map(
+    ({ key, name }): Column<PolicyRow> => ({
+      head: name,
+      kind: 'number',
+      cell: (row) => countText(row[key]),
+    }),
+  ),
+];
 
 function sumOf(row: PolicyRow): number {
   return shown.reduce((total, { key }) => total + row[key], 0);

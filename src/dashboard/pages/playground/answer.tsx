@@ -1,8 +1,8 @@
 // The result of trying a request: the decision with its reason, how the rules turned out, and what would
 // change the decision. INVARIANT: a result for older texts is marked as such.
 
-import { AddTest } from '../../parts/comparison/add-test.tsx';
-import type { CaseRequest } from '../../parts/comparison/test-case.ts';
+import { AddTest } from '../../parts/diff/add-test.tsx';
+import type { CaseRequest } from '../../parts/diff/test-case.ts';
 import { DecisionBadge, Risk } from '../../parts/layout/badge.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
@@ -21,7 +21,7 @@ interface AnswerProps {
   /** Whether the request's text is not valid JSON. */
   readonly hasFault: boolean;
   readonly onRule: (rule: string) => void;
-  readonly claims: ClauseListProps;
+  readonly clauses: ClauseListProps;
   /**
    * The request that was decided, if it is written in the playground, and the file that its test belongs to;
    * else null.
@@ -31,7 +31,7 @@ interface AnswerProps {
 
 type Decision = NonNullable<TryReply['decision']>;
 
-export function Answer({ trying, issues, hasFault, onRule, claims, written }: AnswerProps) {
+export function Answer({ trying, issues, hasFault, onRule, clauses, written }: AnswerProps) {
   const { tried, decided, isOfNow, problem, retry } = trying;
   const decision = decided?.decision ?? null;
   const why = isOfNow ? whyNone({ tried, issues, hasFault }) : null;
@@ -61,7 +61,7 @@ export function Answer({ trying, issues, hasFault, onRule, claims, written }: An
           written={isOld ? null : written}
         />
       )}
-      <ClauseList {...claims} />
+      <ClauseList {...clauses} />
     </aside>
   );
 }

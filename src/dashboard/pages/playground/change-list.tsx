@@ -1,8 +1,8 @@
 // How the copy differs from the active policies, line by line, with buttons that discard changes.
 
 import { useState } from 'preact/hooks';
-import { TextDiff } from '../../parts/comparison/text-diff.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { TextDiff } from '../../parts/diff/text-diff.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
@@ -16,7 +16,7 @@ export function ChangeList({ playground }: { readonly playground: PlaygroundStat
   const [asked, setAsked] = useState<{ readonly path: string | null } | null>(null);
   if (changes.length === 0)
     return (
-      <Empty icon="policy" title="The copy equals the active policies">
+      <Empty icon="policy" title="No changes yet">
         Your changes are listed here line by line, ready to carry over into the policy directory.
       </Empty>
     );

@@ -1,16 +1,16 @@
 // The guarantees of the copy: which are proved for all requests, and which a request refutes, which can be
 // tried at once.
 
-import { AddTest } from '../../parts/comparison/add-test.tsx';
-import { type CaseRequest, clauseExpects } from '../../parts/comparison/test-case.ts';
+import { AddTest } from '../../parts/diff/add-test.tsx';
+import { type CaseRequest, clauseExpects } from '../../parts/diff/test-case.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import type { TriedClause } from './marks.ts';
 
 export interface ClauseListProps {
-  readonly claims: readonly TriedClause[];
-  readonly onPlace: (claim: TriedClause) => void;
+  readonly clauses: readonly TriedClause[];
+  readonly onPlace: (clause: TriedClause) => void;
   readonly onTry: (request: object) => void;
 }
 
@@ -28,21 +28,21 @@ const classes = {
 
 const icons = { proved: 'check', refuted: 'deny', undecided: 'warning' } as const;
 
-export function ClauseList({ claims, onPlace, onTry }: ClauseListProps) {
-  if (claims.length === 0) return null;
+export function ClauseList({ clauses, onPlace, onTry }: ClauseListProps) {
+  if (clauses.length === 0) return null;
   return (
     <Section title="Guarantees">
-      <ul class="playground-diagnostic-list playground-claims">
-        {claims.map((claim) => (
-          <li key={`${claim.file} ${claim.line} ${claim.column}`} class={classes[claim.result]}>
-            <Icon name={icons[claim.result]} />
+      <ul class="playground-diagnostic-list playground-clauses">
+        {clauses.map((clause) => (
+          <li key={`${clause.file} ${clause.line} ${clause.column}`} class={classes[clause.result]}>
+            <Icon name={icons[clause.result]} />
             <div>
-              <button type="button" class="text-button" onClick={() => onPlace(claim)}>
-                <code>{claim.clause}</code>
+              <button type="button" class="text-button" onClick={() => onPlace(clause)}>
+                <code>{clause.clause}</code>
               </button>
-              <p>{saidOf(claim)}</p>
-              {claim.refuted_by?.request != null && (
-                <ClauseActions claim={claim} request={claim.refuted_by.request} onTry={onTry} />
+              <p>{saidOf(clause)}</p>
+              {clause.refuted_by?.request != null && (
+                <ClauseActions clause={clause} request={clause.refuted_by.request} onTry={onTry} />
               )}
             </div>
           </li>
@@ -53,12 +53,12 @@ export function ClauseList({ claims, onPlace, onTry }: ClauseListProps) {
 }
 
 interface ClauseActionsProps extends Pick<ClauseListProps, 'onTry'> {
-  readonly claim: TriedClause;
+  readonly clause: TriedClause;
   readonly request: CaseRequest;
 }
 
-function ClauseActions({ claim, request, onTry }: ClauseActionsProps) {
-  const { guarantee, clause: text, file, refuted_by: refuted } = claim;
+function ClauseActions({ clause, request, onTry }: ClauseActionsProps) {
+  const { guarantee, clause: text, file, refuted_by: refuted } = clause;
   const expect = refuted === null ? null : clauseExpects(text, refuted.decision);
   return (
     <div class="playground-diagnostic-actions">

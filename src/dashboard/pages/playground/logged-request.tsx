@@ -10,7 +10,8 @@ import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { DecisionBadge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Empty, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { Ago, At } from '../../parts/layout/time.tsx';
 import { JsonView } from '../../parts/text/json-view.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -21,7 +22,8 @@ interface LoggedRequestProps {
 }
 
 export function LoggedRequest({ id, onCopy }: LoggedRequestProps) {
-  const { data, problem, reload } = useResource('getRequest', { params: { id } });
+  const loaded = useResource('getRequest', { params: { id } });
+  const { data } = loaded;
   return (
     <div class="playground-request">
       <Note icon="list">
@@ -43,18 +45,17 @@ export function LoggedRequest({ id, onCopy }: LoggedRequestProps) {
           <Button onClick={() => setQuery({ request: null })}>Write a request instead</Button>
         </div>
       </Note>
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null ? (
-        problem === null && <Loading label="The request is loading" />
-      ) : (
-        <>
-          <p>
-            <DecisionBadge decision={data.decision} />{' '}
-            <a href={`/requests/${encodeURIComponent(id)}`}>{id}</a>, decided <At at={data.created_at} />
-          </p>
-          <JsonView value={partsOf(data)} label="What was requested" />
-        </>
-      )}
+      <ResourceView resource={loaded} loading="The request is loading">
+        {(request) => (
+          <>
+            <p>
+              <DecisionBadge decision={request.decision} />{' '}
+              <a href={`/requests/${encodeURIComponent(id)}`}>{id}</a>, decided <At at={request.created_at} />
+            </p>
+            <JsonView value={partsOf(request)} label="What was requested" />
+          </>
+        )}
+      </ResourceView>
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { useResource } from '../../api/resource.ts';
 import { type ReadJson, readJson } from '../../editor/json-places.ts';
 import { type LinePlace, rangeOf } from '../../editor/text-places.ts';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
-import type { CaseRequest } from '../../parts/comparison/test-case.ts';
+import type { CaseRequest } from '../../parts/diff/test-case.ts';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
@@ -86,8 +86,8 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
             ? { request: read.value as unknown as CaseRequest, file: playground.path }
             : null
         }
-        claims={{
-          claims: tried?.answer.guarantees ?? [],
+        clauses={{
+          clauses: tried?.answer.guarantees ?? [],
           onPlace: goToPlace,
           onTry: tryWritten,
         }}

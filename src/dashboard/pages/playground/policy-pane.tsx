@@ -8,16 +8,16 @@ import type { PolicyAnswers } from '../../editor/editor.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
 import { openPolicyWorker, type PolicyWorker } from '../../editor/policy-worker.ts';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
-import { ComparisonResult } from '../../parts/comparison/comparison-result.tsx';
-import { type ComparisonReply, countsText } from '../../parts/comparison/comparison-words.ts';
-import type { FindingWays } from '../../parts/comparison/finding.tsx';
-import type { AnswerState } from '../../parts/comparison/use-answer.ts';
+import { DiffResult } from '../../parts/diff/diff-result.tsx';
+import { countsText, type DiffReply } from '../../parts/diff/diff-words.ts';
+import type { FindingWays } from '../../parts/diff/finding.tsx';
+import type { AnswerState } from '../../parts/diff/use-answer.ts';
+import { type ChangedFiles, useDiff } from '../../parts/diff/use-diff.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { ChangeList } from './change-list.tsx';
-import { type ComparedFiles, useComparison } from './comparison/use-comparison.ts';
 import { DiagnosticList } from './diagnostic-list.tsx';
 import { type Fix, markDiagnostics, type PolicyDiagnostic } from './marks.ts';
 import { NewFileDialog } from './new-file.tsx';
@@ -56,8 +56,8 @@ export function PolicyPane(props: PolicyPaneProps) {
       )}
       {view === 'changes' ? (
         <ChangeList playground={playground} />
-      ) : view === 'comparison' ? (
-        <WhatChanges changes={playground.changes} digest={playground.digest} ways={ways} />
+      ) : view === 'diff' ? (
+        <DiffView changes={playground.changes} digest={playground.digest} ways={ways} />
       ) : view === 'replay' ? (
         <ReplayView replaying={replaying} ways={ways} />
       ) : (
@@ -102,8 +102,8 @@ function PolicyActions({
       <ViewButton name="changes" view={view}>
         My changes ({changes.length})
       </ViewButton>
-      <ViewButton name="comparison" view={view}>
-        What changes
+      <ViewButton name="diff" view={view}>
+        Diff
       </ViewButton>
       {mayReplay && (
         <ViewButton
@@ -234,44 +234,41 @@ function usePolicyWorker(playground: PlaygroundState, path: string): PolicyAnswe
 // Which requests the copy decides differently from the active policies, the loosest first, and what is proved
 // of all other requests.
 
-export interface WhatChangesProps {
+export interface DiffViewProps {
   readonly ways: FindingWays;
   /** Files of the copy that differ from the active policies. */
-  readonly changes: ComparedFiles;
+  readonly changes: ChangedFiles;
   /** Digest of the active policies. */
   readonly digest: string | null;
 }
 
-function WhatChanges({ changes, digest, ways }: WhatChangesProps) {
-  const comparing = useComparison(changes, digest ?? '');
+function DiffView({ changes, digest, ways }: DiffViewProps) {
+  const computing = useDiff(changes, digest ?? '');
   if (changes.length === 0)
     return (
-      <Empty icon="policy" title="The copy equals the active policies">
+      <Empty icon="policy" title="No changes yet">
         Change a file to see here which requests would be decided otherwise.
       </Empty>
     );
-  const { answer: compared, problem, retry } = comparing;
+  const { answer, problem, retry } = computing;
   return (
-    <div class="comparison">
-      <p role="status">{statusOf(comparing)}</p>
+    <div class="diff">
+      <p role="status">{statusOf(computing)}</p>
       <ProblemNote problem={problem} onRetry={retry} />
       {problem?.code === 'playground_failed' && (
         <Note icon="clock">
-          On the command line <code>writ diff</code> compares without a limit of time.
+          On the command line <code>writ diff</code> has no time limit.
         </Note>
       )}
-      {compared === null && problem === null && <Loading label="The sets are being compared" lines={5} />}
-      {compared?.diff != null && (
-        <ComparisonResult comparison={compared.diff} requests={compared.requests} ways={ways} />
-      )}
+      {answer === null && problem === null && <Loading label="The diff is being computed" lines={5} />}
+      {answer?.diff != null && <DiffResult diff={answer.diff} requests={answer.requests} ways={ways} />}
     </div>
   );
 }
 
-function statusOf({ answer: compared, problem }: AnswerState<ComparisonReply>): string {
-  if (problem !== null) return 'There is no comparison.';
-  if (compared === null) return 'Your copy is being compared with the active policies…';
-  if (compared.diff === null)
-    return 'Your copy cannot be compared while the policies have errors. They are listed below.';
-  return countsText(compared.diff);
+function statusOf({ answer, problem }: AnswerState<DiffReply>): string {
+  if (problem !== null) return 'There is no diff.';
+  if (answer === null) return 'The diff with the active policies is being computed…';
+  if (answer.diff === null) return 'There is no diff while the policies have errors. They are listed below.';
+  return countsText(answer.diff);
 }

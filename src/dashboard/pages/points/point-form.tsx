@@ -1,7 +1,7 @@
-// The form for an enforcement point's name and the agents that it asks for, used to register or change a
-// point.
+// The form for an enforcement point: its name, the agents that it asks for, and whether it may release grants. Used
+// to register and to change one.
 
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { detailFor } from '../../api/problem.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
@@ -11,12 +11,14 @@ import { AgentsChoice, type AssignedAgent } from './agents-choice.tsx';
 interface PointDraft {
   readonly name: string;
   readonly agents: readonly AssignedAgent[];
+  readonly may_release: boolean;
 }
 
 interface PointBody {
   readonly name: string;
   /** Ids of the agents. */
   readonly agents: readonly string[];
+  readonly may_release: boolean;
 }
 
 interface PointFormProps {
@@ -28,14 +30,16 @@ interface PointFormProps {
 }
 
 export function PointForm({ before, word, send, onCancel }: PointFormProps) {
-  const [{ name, agents }, setDraft] = useState<PointDraft>(before);
+  const [draft, setDraft] = useState<PointDraft>(before);
+  const { name, agents, may_release } = draft;
+  const helpId = useId();
   const { isBusy, problem, run } = useSending();
   return (
     <SendForm
       word={word}
       isBusy={isBusy}
       problem={problem}
-      onSend={() => run(() => send({ name: name.trim(), agents: agents.map(({ id }) => id) }))}
+      onSend={() => run(() => send({ name: name.trim(), agents: agents.map(({ id }) => id), may_release }))}
       onCancel={onCancel}
     >
       <Field
@@ -49,14 +53,29 @@ export function PointForm({ before, word, send, onCancel }: PointFormProps) {
           autoComplete="off"
           spellcheck={false}
           value={name}
-          onInput={({ currentTarget }) => setDraft({ name: currentTarget.value, agents })}
+          onInput={({ currentTarget }) => setDraft({ ...draft, name: currentTarget.value })}
         />
       </Field>
       <AgentsChoice
         chosen={agents}
-        onChoose={(chosen) => setDraft({ name, agents: chosen })}
+        onChoose={(chosen) => setDraft({ ...draft, agents: chosen })}
         problem={problem}
       />
+      <div>
+        <label class="choice">
+          <input
+            type="checkbox"
+            aria-describedby={helpId}
+            checked={may_release}
+            onChange={({ currentTarget }) => setDraft({ ...draft, may_release: currentTarget.checked })}
+          />
+          May release grants
+        </label>
+        <p class="field-help" id={helpId}>
+          Meters no longer count a grant that it reports as unused. Only for a program that no agent can
+          reach.
+        </p>
+      </div>
     </SendForm>
   );
 }

@@ -28,7 +28,7 @@ export default function PointPage({ params: { id = '' } }: PageProps) {
       <PageFrame title="Enforcement point">
         {problem?.code === 'not_found' ? (
           <Empty icon="point" title="There is no such enforcement point">
-            <ButtonLink href="/points">All enforcement points</ButtonLink>
+            <ButtonLink href="/enforcement-points">All enforcement points</ButtonLink>
           </Empty>
         ) : (
           <ProblemNote problem={problem} onRetry={reload} />
@@ -64,6 +64,7 @@ function PointFacts({ point, onChange }: PointProps) {
       <Facts
         items={[
           ['Asks for', <AssignedAgents key="agents" agents={point.agents} />],
+          ['May release grants', point.may_release ? 'yes' : 'no'],
           ['Last seen', point.last_seen_at === null ? 'never' : <Ago key="seen" at={point.last_seen_at} />],
           ['Registered', <At key="created" at={point.created_at} />],
           ['Changed', <Ago key="changed" at={point.changed_at} />],

@@ -7,8 +7,9 @@ import { useResource } from '../../api/resource.ts';
 import { usePlace } from '../../navigation/navigation.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import { ButtonLink } from '../../parts/layout/button.tsx';
-import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Empty, Note } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { PolicySource, type SourceMark } from '../../parts/policy/policy-source.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { markOf } from './failure.tsx';
@@ -22,7 +23,7 @@ export default function File() {
   const { query, hash } = usePlace();
   const path = query.get('path');
   const isFailed = query.get('of') === 'failed';
-  const { data, problem, reload } = useResource(
+  const loaded = useResource(
     'getPolicyFile',
     path === null ? null : { query: { path, ...(isFailed ? { set: 'failed' as const } : {}) } },
     // Once fixed, a failed text is gone from the service, but the page keeps showing it.
@@ -31,7 +32,6 @@ export default function File() {
   const set = useResource('getPolicies', isFailed ? { query: { limit: '1' } } : null, []);
   const failures = set.data?.state.failure?.diagnostics.filter(({ file }) => file === path) ?? [];
   if (path === null) return <NoFile />;
-  const here = data === null ? null : placeIn(data, query, hash);
   return (
     <PageFrame
       title={path.split('/').at(-1) ?? path}
@@ -55,12 +55,16 @@ export default function File() {
         )
       }
     >
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null ? (
-        problem === null && <Loading label="The file is loading" lines={12} />
-      ) : (
-        <FileText file={data} here={here} isFailed={isFailed} marks={failures.flatMap(markOf)} />
-      )}
+      <ResourceView resource={loaded} loading="The file is loading" lines={12}>
+        {(file) => (
+          <FileText
+            file={file}
+            here={placeIn(file, query, hash)}
+            isFailed={isFailed}
+            marks={failures.flatMap(markOf)}
+          />
+        )}
+      </ResourceView>
     </PageFrame>
   );
 }

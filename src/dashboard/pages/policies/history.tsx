@@ -1,18 +1,15 @@
 // The sets that have been active, the latest first; the changes of each are loaded on demand.
 
 import { useState } from 'preact/hooks';
+import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import {
-  type Activation,
-  compareHref,
-  type SetPair,
-  shortDigest,
-} from '../../parts/comparison/activations.ts';
-import { closingLines, countsText, findingLine } from '../../parts/comparison/comparison-words.ts';
-import { useAnswer } from '../../parts/comparison/use-answer.ts';
+import { type Activation, diffHref, type SetPair, shortDigest } from '../../parts/diff/activations.ts';
+import { closingLines, countsText, findingLine } from '../../parts/diff/diff-words.ts';
+import { useAnswer } from '../../parts/diff/use-answer.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { At } from '../../parts/layout/time.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { RollBack } from './roll-back.tsx';
@@ -21,11 +18,15 @@ import { RollBack } from './roll-back.tsx';
 const shownAtFirst = 10;
 
 export function History() {
-  const { data, problem, reload } = useResource('listActivations', {}, ['policies']);
+  return (
+    <ResourceView resource={useResource('listActivations', {}, ['policies'])} lines={3}>
+      {(history) => <Entries {...history} />}
+    </ResourceView>
+  );
+}
+
+function Entries({ items, no_roll_back: never }: Reply<'listActivations'>) {
   const [isWhole, setWhole] = useState(false);
-  if (data === null)
-    return problem === null ? <Loading lines={3} /> : <ProblemNote problem={problem} onRetry={reload} />;
-  const { items, no_roll_back: never } = data;
   if (items.length === 0) return <Empty icon="clock" title="The active policies are being noted" />;
   const shown = isWhole ? items : items.slice(0, shownAtFirst);
   return (
@@ -83,7 +84,7 @@ function Entry({ activation, before, after, active, mayGoBack }: EntryProps) {
       {before === null ? (
         <p class="policies-never">The first that is known.</p>
       ) : isKept ? (
-        <WhatChanged pair={{ old: before.digest, new: digest }} at={at} />
+        <ShortDiff pair={{ old: before.digest, new: digest }} at={at} />
       ) : (
         <p class="policies-never">The texts are no longer kept, so the change is unknown.</p>
       )}
@@ -99,19 +100,19 @@ function decisionsHref(from: string, to: string | null): string {
   return `/requests?${new URLSearchParams({ from, ...(to === null ? {} : { to }) })}`;
 }
 
-function WhatChanged({ pair, at }: { readonly pair: SetPair; readonly at: string }) {
+function ShortDiff({ pair, at }: { readonly pair: SetPair; readonly at: string }) {
   const [isOpen, setOpen] = useState(false);
-  const { answer, problem, retry } = useAnswer(isOpen ? compareHref(pair) : null, (signal) =>
+  const { answer, problem, retry } = useAnswer(isOpen ? diffHref(pair) : null, (signal) =>
     call('diffPolicySets', { query: { ...pair }, signal }),
   );
   const diff = answer?.diff ?? null;
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        What changed<span class="visually-hidden"> at {at}</span>
+        Diff<span class="visually-hidden"> at {at}</span>
       </summary>
       {isOpen && answer === null && problem === null && (
-        <Loading label="The sets are being compared" lines={2} />
+        <Loading label="The diff is being computed" lines={2} />
       )}
       <ProblemNote problem={problem} onRetry={retry} />
       {answer !== null && diff === null && <p>One of the two has errors by this version of the language.</p>}
@@ -132,8 +133,8 @@ function WhatChanged({ pair, at }: { readonly pair: SetPair; readonly at: string
           </ul>
         </>
       )}
-      <a href={compareHref(pair)}>
-        Compare the two<span class="visually-hidden"> of {at}</span>
+      <a href={diffHref(pair)}>
+        Full diff<span class="visually-hidden"> at {at}</span>
       </a>
     </details>
   );

@@ -3,22 +3,23 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
-import { useChanges } from '../../api/change-feed.ts';
 import { call } from '../../api/client.ts';
+import { useEvents } from '../../api/event-stream.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { FailureNote, FailurePlaces } from './failure.tsx';
 import { History } from './history.tsx';
 import './policies.css';
-import { TableScroll } from '../../parts/layout/table-scroll.tsx';
 import { fileHref } from './links.ts';
 import { Replicas } from './replicas.tsx';
 import { RuleTable, ShadowEffects } from './rules.tsx';
@@ -93,8 +94,7 @@ export default function Policies() {
             <Summary digest={data.state.digest} />
           </Section>
           <Section title="Rules" actions={hits.data !== null && <Since at={hits.data.since} />}>
-            <ProblemNote problem={hits.problem} onRetry={hits.reload} />
-            {hits.data === null ? hits.problem === null && <Loading /> : <RuleTable rules={rules} />}
+            <ResourceView resource={hits}>{() => <RuleTable rules={rules} />}</ResourceView>
           </Section>
           {rules.some(({ shadow_changed: changed }) => changed !== null) && (
             <Section title="What the rules in shadow would change">
@@ -105,8 +105,8 @@ export default function Policies() {
           <Section
             title="History"
             actions={
-              <ButtonLink href="/compare" icon="list">
-                Compare sets
+              <ButtonLink href="/diff" icon="list">
+                Diff of sets
               </ButtonLink>
             }
           >
@@ -133,7 +133,7 @@ function Since({ at }: { readonly at: string }) {
 function useHits() {
   const resource = useResource('getPolicyHits', {}, ['policies']);
   const [isDue, setDue] = useState(false);
-  useChanges(['requests'], () => setDue(true));
+  useEvents(['requests'], () => setDue(true));
   const { reload } = resource;
   useEffect(() => {
     if (!isDue) return;
@@ -210,40 +210,34 @@ function Actions({ onReload }: { readonly onReload: () => void }) {
 
 /** The list of files that the active policies were made from. */
 export function Files({ digest }: { readonly digest: string }) {
-  const { data, problem, reload } = useResource('listPolicyFiles', {}, ['policies']);
-  if (data === null)
-    return problem === null ? <Loading lines={3} /> : <ProblemNote problem={problem} onRetry={reload} />;
   return (
-    <TableScroll label="List of files" isOld={data.digest !== digest}>
-      <table class="table table-stack">
-        <thead>
-          <tr>
-            <th scope="col">File</th>
-            <th scope="col">Kind</th>
-            <th scope="col" class="number">
-              Size
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.items.map(({ path, kind, bytes }) => (
-            <tr key={path}>
-              <td>
-                <a href={fileHref({ path })}>
-                  <PlainText text={path} isShort />
-                </a>
-              </td>
-              <td data-label="Kind">{kind === 'policy' ? 'Policies' : 'List'}</td>
-              <td class="number" data-label="Size">
-                {sizeText(bytes)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
+    <ResourceView resource={useResource('listPolicyFiles', {}, ['policies'])} lines={3}>
+      {(files) => (
+        <DataTable
+          label="List of files"
+          columns={fileColumns}
+          rows={files.items}
+          rowKey={({ path }) => path}
+          isOld={files.digest !== digest}
+        />
+      )}
+    </ResourceView>
   );
 }
+
+const fileColumns: readonly Column<Reply<'listPolicyFiles'>['items'][number]>[] = [
+  {
+    head: 'File',
+    kind: 'row',
+    cell: ({ path }) => (
+      <a href={fileHref({ path })}>
+        <PlainText text={path} isShort />
+      </a>
+    ),
+  },
+  { head: 'Kind', cell: ({ kind }) => (kind === 'policy' ? 'Policies' : 'List') },
+  { head: 'Size', kind: 'number', cell: ({ bytes }) => sizeText(bytes) },
+];
 
 function sizeText(bytes: number): string {
   if (bytes < 1_024) return `${bytes} B`;
@@ -252,8 +246,10 @@ function sizeText(bytes: number): string {
 
 // The policies, each with its purpose, its owner, and how often it has decided.
 
+type PolicyItem = Reply<'getPolicies'>['items'][number];
+
 interface PolicyTableProps {
-  readonly items: Reply<'getPolicies'>['items'];
+  readonly items: readonly PolicyItem[];
   readonly rules: Reply<'getPolicyHits'>['items'];
 }
 
@@ -268,51 +264,39 @@ export function PolicyTable({ items, rules }: PolicyTableProps) {
   const decided = new Map<string, number>();
   const isAnyTold = items.some(({ doc }) => doc !== null);
   for (const rule of rules) decided.set(rule.policy, (decided.get(rule.policy) ?? 0) + rule.decided);
+  const columns: readonly (Column<PolicyItem> | false)[] = [
+    {
+      head: 'Policy',
+      kind: 'row',
+      cell: ({ name, file }) => <a href={fileHref({ path: file, policy: name })}>{name}</a>,
+    },
+    isAnyTold && {
+      head: 'What it is for',
+      label: 'For',
+      class: 'policies-doc',
+      cell: ({ doc }) => <Doc text={doc} />,
+    },
+    {
+      head: 'Owner',
+      class: 'policies-owner',
+      cell: ({ owner }) =>
+        owner === null ? <span class="policies-never">nobody</span> : <PlainText text={owner} isShort />,
+    },
+    { head: 'Rules', kind: 'number', cell: ({ rules: count }) => count },
+    {
+      head: 'Decided',
+      kind: 'number',
+      cell: ({ name }) => (decided.get(name) ?? 0).toLocaleString(),
+    },
+  ];
   return (
-    <TableScroll label="List of policies">
-      <table class="table table-stack policies-table">
-        <thead>
-          <tr>
-            <th scope="col">Policy</th>
-            {isAnyTold && <th scope="col">What it is for</th>}
-            <th scope="col">Owner</th>
-            <th scope="col" class="number">
-              Rules
-            </th>
-            <th scope="col" class="number">
-              Decided
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map(({ name, owner, doc, rules: count, file }) => (
-            <tr key={name}>
-              <td>
-                <a href={fileHref({ path: file, policy: name })}>{name}</a>
-              </td>
-              {isAnyTold && (
-                <td class="policies-doc" data-label="For">
-                  <Doc text={doc} />
-                </td>
-              )}
-              <td data-label="Owner">
-                {owner === null ? (
-                  <span class="policies-never">nobody</span>
-                ) : (
-                  <PlainText text={owner} isShort />
-                )}
-              </td>
-              <td class="number" data-label="Rules">
-                {count}
-              </td>
-              <td class="number" data-label="Decided">
-                {(decided.get(name) ?? 0).toLocaleString()}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
+    <DataTable
+      label="List of policies"
+      columns={columns}
+      rows={items}
+      rowKey={({ name }) => name}
+      class="policies-table"
+    />
   );
 }
 

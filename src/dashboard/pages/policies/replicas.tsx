@@ -4,9 +4,9 @@ import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Badge } from '../../parts/layout/badge.tsx';
-import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { Section } from '../../parts/layout/page.tsx';
-import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 
 type ReplicaReply = Reply<'listReplicas'>;
@@ -17,71 +17,48 @@ export function Replicas() {
 }
 
 function WhoServes() {
-  const { data, problem, reload } = useResource('listReplicas', {}, ['policies']);
   return (
     <Section title="Who serves">
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null ? (
-        problem === null && <Loading label="The replicas are loading" />
-      ) : (
-        <>
-          <ReplicaTable serving={data} />
-          {data.store === 'postgres' && <Standbys standbys={data.standbys} />}
-        </>
-      )}
+      <ResourceView
+        resource={useResource('listReplicas', {}, ['policies'])}
+        loading="The replicas are loading"
+      >
+        {(serving) => (
+          <>
+            <ReplicaTable serving={serving} />
+            {serving.store === 'postgres' && <Standbys standbys={serving.standbys} />}
+          </>
+        )}
+      </ResourceView>
     </Section>
   );
 }
 
 function ReplicaTable({ serving: { items, policies, store } }: { readonly serving: ReplicaReply }) {
-  return (
-    <TableScroll label="List of replicas">
-      <table class="table table-stack">
-        <thead>
-          <tr>
-            <th scope="col">Replica</th>
-            <th scope="col">Policies</th>
-            <th scope="col">Has read</th>
-            <th scope="col">Version</th>
-            <th scope="col">Serves since</th>
-            <th scope="col">Heard of</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((replica) => (
-            <tr key={replica.slot}>
-              <td>
-                {store === 'postgres' && `${replica.slot} · `}
-                {replica.name}
-                {replica.is_self && items.length > 1 && ' (answers you)'}
-              </td>
-              <td data-label="Policies">
-                {replica.is_ready ? (
-                  <Badge tone="allow" icon="allow">
-                    Ready
-                  </Badge>
-                ) : (
-                  <Badge tone="deny" icon="warning">
-                    Not ready
-                  </Badge>
-                )}
-              </td>
-              <td data-label="Has read">
-                <DigestRead digest={replica.directory_digest} active={policies.digest} />
-              </td>
-              <td data-label="Version">{replica.version}</td>
-              <td data-label="Serves since">
-                <Ago at={replica.started_at} />
-              </td>
-              <td data-label="Heard of">
-                <Ago at={replica.seen_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
-  );
+  const columns: readonly Column<(typeof items)[number]>[] = [
+    {
+      head: 'Replica',
+      kind: 'row',
+      cell: ({ slot, name, is_self: isSelf }) =>
+        `${store === 'postgres' ? `${slot} · ` : ''}${name}${isSelf && items.length > 1 ? ' (answers you)' : ''}`,
+    },
+    {
+      head: 'Policies',
+      cell: ({ is_ready: isReady }) => (
+        <Badge tone={isReady ? 'allow' : 'deny'} icon={isReady ? 'allow' : 'warning'}>
+          {isReady ? 'Ready' : 'Not ready'}
+        </Badge>
+      ),
+    },
+    {
+      head: 'Has read',
+      cell: ({ directory_digest: digest }) => <DigestRead digest={digest} active={policies.digest} />,
+    },
+    { head: 'Version', cell: ({ version }) => version },
+    { head: 'Serves since', cell: ({ started_at: at }) => <Ago at={at} /> },
+    { head: 'Heard of', cell: ({ seen_at: at }) => <Ago at={at} /> },
+  ];
+  return <DataTable label="List of replicas" columns={columns} rows={items} rowKey={({ slot }) => slot} />;
 }
 
 function DigestRead({ digest, active }: { readonly digest: string | null; readonly active: string | null }) {

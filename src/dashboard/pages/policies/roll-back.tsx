@@ -4,12 +4,12 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
-import { type Activation, compareHref, shortDigest } from '../../parts/comparison/activations.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { type Activation, diffHref, shortDigest } from '../../parts/diff/activations.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { CopyText } from '../../parts/text/copy.tsx';
 
@@ -46,8 +46,7 @@ function RollBackDialog({ activation, active, onClose }: RollBackProps & { reado
     <Dialog title={`Roll back to ${shortDigest(digest)}`} onClose={onClose}>
       <p>
         The files of this set are written into the policy directory in place of the active ones, which stay in
-        the history. It is recorded with your name.{' '}
-        <a href={compareHref({ old: active, new: digest })}>What changes</a>
+        the history. It is recorded with your name. <a href={diffHref({ old: active, new: digest })}>Diff</a>
       </p>
       {commit !== null && (
         <>
@@ -55,12 +54,13 @@ function RollBackDialog({ activation, active, onClose }: RollBackProps & { reado
           <CopyText text={`git checkout ${commit} -- .`} label="the command" />
         </>
       )}
-      <ProblemNote problem={problem} />
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
+      <SendForm
+        word="Roll back"
+        look="danger"
+        isBusy={isBusy}
+        problem={problem}
+        onSend={send}
+        onCancel={onClose}
       >
         <Field label="Reason">
           <input
@@ -70,13 +70,7 @@ function RollBackDialog({ activation, active, onClose }: RollBackProps & { reado
             onInput={({ currentTarget }) => setReason(currentTarget.value)}
           />
         </Field>
-        <div class="form-actions">
-          <Button type="submit" look="danger" isBusy={isBusy}>
-            Roll back
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }

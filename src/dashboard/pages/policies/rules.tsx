@@ -6,8 +6,8 @@ import { setQuery, usePlace } from '../../navigation/navigation.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { Badge, DecisionBadge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { Empty } from '../../parts/layout/note.tsx';
-import { TableScroll } from '../../parts/layout/table-scroll.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { fileHref } from './links.ts';
 import { chooseRules, type Order, type RuleHits, readFilter, type Show } from './rule-list.ts';
@@ -52,28 +52,13 @@ export function RuleTable({ rules }: RuleTableProps) {
       {chosen.length === 0 ? (
         <NoRule show={filter.show} hasText={filter.text !== ''} />
       ) : (
-        <TableScroll label="List of rules">
-          <table class="table table-stack policies-rules">
-            <thead>
-              <tr>
-                <th scope="col">Outcome</th>
-                <th scope="col">Rule</th>
-                <th scope="col" class="number" title="How often it gave the decision">
-                  Decided
-                </th>
-                <th scope="col" class="number" title="How often its condition held, or could not be known">
-                  Held
-                </th>
-                <th scope="col">Last hit</th>
-              </tr>
-            </thead>
-            <tbody>
-              {chosen.slice(0, shownMax).map((rule) => (
-                <RuleRow key={`${rule.policy}/${rule.rule}`} rule={rule} />
-              ))}
-            </tbody>
-          </table>
-        </TableScroll>
+        <DataTable
+          label="List of rules"
+          columns={columns}
+          rows={chosen.slice(0, shownMax)}
+          rowKey={({ policy, rule }) => `${policy}/${rule}`}
+          class="policies-rules"
+        />
       )}
       {chosen.length > shownMax && (
         <div>
@@ -125,35 +110,40 @@ function NoRule({ show, hasText }: { readonly show: Show; readonly hasText: bool
   );
 }
 
-function RuleRow({ rule: hits }: { readonly rule: RuleHits }) {
-  const { policy, rule, effect, file, decided, met, last_at: lastAt, shadow_changed: changed } = hits;
-  const id = `${policy}/${rule}`;
-  return (
-    <tr>
-      <td>
-        <EffectBadge effect={effect} />
-      </td>
-      <td>
-        <a href={fileHref({ path: file, rule: id })}>{id}</a>
+const columns: readonly Column<RuleHits>[] = [
+  { head: 'Outcome', label: null, cell: ({ effect }) => <EffectBadge effect={effect} /> },
+  {
+    head: 'Rule',
+    kind: 'row',
+    cell: ({ policy, rule, file, shadow_changed: changed }) => (
+      <>
+        <a href={fileHref({ path: file, rule: `${policy}/${rule}` })}>{`${policy}/${rule}`}</a>
         {changed !== null && (
           <>
             {' '}
             <Badge tone="unknown">in shadow</Badge>
           </>
         )}
-      </td>
-      <td class="number" data-label="Decided">
-        {effect === 'risk' ? '–' : decided.toLocaleString()}
-      </td>
-      <td class="number" data-label="Held">
-        {met.toLocaleString()}
-      </td>
-      <td data-label="Last hit" class={lastAt === null ? 'policies-never' : ''}>
-        {lastAt === null ? 'never' : <Ago at={lastAt} />}
-      </td>
-    </tr>
-  );
-}
+      </>
+    ),
+  },
+  {
+    head: 'Decided',
+    title: 'How often it gave the decision',
+    kind: 'number',
+    cell: ({ effect, decided }) => (effect === 'risk' ? '–' : decided.toLocaleString()),
+  },
+  {
+    head: 'Held',
+    title: 'How often its condition held, or could not be known',
+    kind: 'number',
+    cell: ({ met }) => met.toLocaleString(),
+  },
+  {
+    head: 'Last hit',
+    cell: ({ last_at: at }) => (at === null ? <span class="policies-never">never</span> : <Ago at={at} />),
+  },
+];
 
 const decisions: Readonly<Partial<Record<RuleHits['effect'], string>>> = {
   allow: 'ALLOW',

@@ -1,27 +1,21 @@
 // Groups the rows of a list by the reader's days, each with a label.
 
+import type { RowGroup } from '../../parts/layout/data-table.tsx';
 import type { Row } from './rows.ts';
-
-interface DayOfRows {
-  /** A key that is unique among the days of the list. */
-  readonly day: string;
-  readonly label: string;
-  readonly rows: readonly Row[];
-}
 
 const date = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
 const dateWithYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
 
 /** In the order of the rows. A day that is interrupted by rows of another day appears again. */
-export function daysOf(rows: readonly Row[], nowMs: number = Date.now()): readonly DayOfRows[] {
-  const days: { day: string; label: string; rows: Row[] }[] = [];
+export function daysOf(rows: readonly Row[], nowMs: number = Date.now()): readonly RowGroup<Row>[] {
+  const days: { key: string; label: string; rows: Row[] }[] = [];
   for (const row of rows) {
     const at = new Date(row.item.created_at);
     const label = dayLabel(at, new Date(nowMs));
     const last = days.at(-1);
     if (last?.label === label) last.rows.push(row);
     else
-      days.push({ day: `${label} ${days.filter((one) => one.label === label).length}`, label, rows: [row] });
+      days.push({ key: `${label} ${days.filter((one) => one.label === label).length}`, label, rows: [row] });
   }
   return days;
 }

@@ -1,12 +1,12 @@
-// The state of the list of requests: older pages are loaded on demand, newer requests by the change feed. If
+// The state of the list of requests: older pages are loaded on demand, newer requests by the event stream. If
 // a page finds few requests, loading continues by itself for a while, and the list says so. INVARIANT: rows
 // that are being read do not move: while a person is in the middle of the list, new requests wait until the
 // person calls for them.
 
 import type { RefObject } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useChanges } from '../../api/change-feed.ts';
 import { call } from '../../api/client.ts';
+import { useEvents } from '../../api/event-stream.ts';
 import { type Filters, filterKey, filterQuery } from './filters.ts';
 import { type NewestItems, type RequestItem, type ShownRows, withNewest, withOlder } from './rows.ts';
 
@@ -81,7 +81,7 @@ export function useRequestList(filters: Filters, { owner, isReading }: ListOptio
     else void refresh();
     return () => controller.current?.abort();
   }, [query]);
-  useChanges(['requests'], refresh);
+  useEvents(['requests'], refresh);
   useEffect(() => {
     document.addEventListener('visibilitychange', refresh);
     return () => document.removeEventListener('visibilitychange', refresh);

@@ -1,8 +1,8 @@
 // The table of requests. The element of a row is kept while the row is the same object, so that redrawing a
 // long list costs only what has changed.
 
-import type { VNode } from 'preact';
 import { DecisionBadge, Risk, StatusBadge, statusWord } from '../../parts/layout/badge.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { ColumnName } from './columns.tsx';
 import { daysOf } from './days-of-rows.ts';
@@ -32,98 +32,80 @@ interface RequestTableProps {
 }
 
 export function RequestTable({ rows, hidden }: RequestTableProps) {
-  const classes = ['table', 'requests-table', ...hidden.map((name) => `requests-without-${name}`)];
   return (
     <div class="card requests-card">
-      <table class={classes.join(' ')}>
-        <thead>
-          <tr>
-            <th class="requests-time">Time</th>
-            <th class="requests-decision">Decision</th>
-            <th class="requests-action">Action</th>
-            <th class="requests-agent">Agent</th>
-            <th class="requests-reason">Reason</th>
-            <th class="requests-risk">Risk</th>
-            <th class="requests-status">Status</th>
-          </tr>
-        </thead>
-        {daysOf(rows).map(({ day, label, rows }) => (
-          <Day key={day} label={label} rows={rows} />
-        ))}
-      </table>
+      <DataTable
+        label="Requests"
+        columns={columns}
+        rows={rows}
+        rowKey={({ item }) => item.request_id}
+        rowClass={({ isPast }) => (isPast ? 'requests-past' : undefined)}
+        groups={daysOf}
+        narrow="scroll"
+        class={['requests-table', ...hidden.map((name) => `requests-without-${name}`)].join(' ')}
+      />
     </div>
   );
 }
 
-function Day({ label, rows }: { readonly label: string; readonly rows: readonly Row[] }) {
+const columns: readonly Column<Row>[] = [
+  {
+    head: 'Time',
+    class: 'requests-time',
+    cell: ({ item: { created_at: at } }) => (
+      <time dateTime={at} title={at}>
+        {shortTime(at)}
+      </time>
+    ),
+  },
+  {
+    head: 'Decision',
+    class: 'requests-decision',
+    cell: ({ item }) => <DecisionBadge decision={item.decision} />,
+  },
+  { head: 'Action', class: 'requests-action', cell: ({ item }) => <Subject item={item} /> },
+  {
+    head: 'Agent',
+    class: 'requests-agent',
+    cell: ({ item }) => <PlainText text={agentName(item)} isShort />,
+  },
+  {
+    head: 'Reason',
+    class: 'requests-reason',
+    cell: ({ item }) => <PlainText text={item.reason} isShort />,
+  },
+  { head: 'Risk', class: 'requests-risk', cell: ({ item }) => <Risk score={item.risk_score} /> },
+  {
+    head: 'Status',
+    class: 'requests-status',
+    cell: ({ item: { status, decision }, isPast }) =>
+      isPast ? (
+        <span class="requests-gone">has changed since</span>
+      ) : (
+        <StatusBadge status={status} decision={decision} />
+      ),
+  },
+];
+
+function Subject({ item }: Pick<Row, 'item'>) {
+  const { request_id: id, created_at: at, decision, action_key: action, title, status } = item;
   return (
-    <tbody>
-      <tr class="requests-day">
-        <th colSpan={2} scope="rowgroup">
-          {label}
-        </th>
-      </tr>
-      {rows.map(shownRow)}
-    </tbody>
-  );
-}
-
-const shown = new WeakMap<Row, VNode>();
-
-function shownRow(row: Row): VNode {
-  const known = shown.get(row);
-  if (known !== undefined) return known;
-  const made = <TableRow key={row.item.request_id} row={row} />;
-  shown.set(row, made);
-  return made;
-}
-
-function TableRow({ row: { item, isPast } }: { readonly row: Row }) {
-  const { request_id: id, created_at: at, decision, action_key: action, title } = item;
-  const { reason, risk_score, status } = item;
-  return (
-    <tr class={isPast ? 'requests-past' : undefined}>
-      <td class="requests-time">
-        <time dateTime={at} title={at}>
-          {shortTime(at)}
-        </time>
-      </td>
-      <td class="requests-decision">
-        <DecisionBadge decision={decision} />
-      </td>
-      <td class="requests-action">
-        <a href={`/requests/${id}`} data-row={id}>
-          <PlainText text={title === '' ? action : title} isShort />
-        </a>
-        {title !== '' && (
-          <span class="requests-key">
-            {' '}
-            · <PlainText text={action} isShort />
-          </span>
-        )}
-        <span class="requests-beneath">
-          <span class="requests-beneath-time">{shortTime(at)} · </span>
-          <PlainText text={agentName(item)} isShort />
-          <span class="requests-beneath-status"> · {statusWord(status, decision)}</span>
+    <>
+      <a href={`/requests/${id}`} data-row={id}>
+        <PlainText text={title === '' ? action : title} isShort />
+      </a>
+      {title !== '' && (
+        <span class="requests-key">
+          {' '}
+          · <PlainText text={action} isShort />
         </span>
-      </td>
-      <td class="requests-agent">
+      )}
+      <span class="requests-beneath">
+        <span class="requests-beneath-time">{shortTime(at)} · </span>
         <PlainText text={agentName(item)} isShort />
-      </td>
-      <td class="requests-reason">
-        <PlainText text={reason} isShort />
-      </td>
-      <td class="requests-risk">
-        <Risk score={risk_score} />
-      </td>
-      <td class="requests-status">
-        {isPast ? (
-          <span class="requests-gone">has changed since</span>
-        ) : (
-          <StatusBadge status={status} decision={decision} />
-        )}
-      </td>
-    </tr>
+        <span class="requests-beneath-status"> · {statusWord(status, decision)}</span>
+      </span>
+    </>
   );
 }
 

@@ -29,8 +29,8 @@ import { Amount, useAmounts } from './amounts.tsx';
 import { backToList } from './last-list.ts';
 import { OutcomeDialog } from './outcome.tsx';
 import './request.css';
-import { useChanges } from '../../api/change-feed.ts';
 import { call } from '../../api/client.ts';
+import { useEvents } from '../../api/event-stream.ts';
 import { agentName } from './request-table.tsx';
 import { RequestTimeline } from './request-timeline.tsx';
 import { StepUpDialog } from './step-up.tsx';
@@ -47,7 +47,7 @@ const filesMax = 10;
 export function useRuleSources(policies: readonly string[]): ReadonlyMap<string, RuleSource> {
   const [sources, setSources] = useState(none);
   const [turn, setTurn] = useState(0);
-  useChanges(['policies'], () => setTurn(turn + 1));
+  useEvents(['policies'], () => setTurn(turn + 1));
   const wanted = JSON.stringify([...new Set(policies)]);
   useEffect(() => {
     const names: readonly string[] = JSON.parse(wanted);
@@ -244,7 +244,7 @@ function CameBy({ point }: Pick<RequestDetail, 'point'>) {
   const mayView = useGrant('points.view') !== 'no';
   if (point === null) return <>the agent itself</>;
   const name = <PlainText text={point.name} isShort />;
-  return mayView ? <a href={`/points/${encodeURIComponent(point.id)}`}>{name}</a> : name;
+  return mayView ? <a href={`/enforcement-points/${encodeURIComponent(point.id)}`}>{name}</a> : name;
 }
 
 function recordFacts(request: RequestDetail) {
@@ -252,7 +252,7 @@ function recordFacts(request: RequestDetail) {
   return [
     ['Came by', <CameBy key="point" point={point} />],
     [
-      point === null ? 'Session, as the agent says' : 'Session, as the point says',
+      point === null ? 'Session, as the agent says' : 'Session, as the enforcement point says',
       <PlainText key="session" text={sessionText(request)} isShort />,
     ],
     ['Message to the agent', <PlainText key="message" text={message} />],

@@ -4,8 +4,9 @@
 import type { Reply } from '../../../api/operations.ts';
 import type { Resource } from '../../api/resource.ts';
 import { DecisionBadge } from '../../parts/layout/badge.tsx';
-import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Loading, Note } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { SourceText } from '../../parts/policy/source-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 
@@ -16,41 +17,48 @@ interface WhatWouldChangeProps {
 }
 
 export function WhatWouldChange({ explained, decision, matchedPolicy }: WhatWouldChangeProps) {
-  const { data, problem, reload } = explained;
   return (
     <>
       <Section title="What would have changed it">
-        <ProblemNote problem={problem} onRetry={reload} />
-        {data === null && problem === null && <Loading label="Looking for a change" lines={1} />}
-        {data !== null && (
-          <>
-            <OtherPolicies data={data} decision={decision} />
-            <p class="request-change">
-              {data.change === null ? (
-                'No small change was found that would have changed it.'
-              ) : (
-                <PlainText text={data.change} />
-              )}
-            </p>
-          </>
-        )}
+        <ResourceView resource={explained} loading="Looking for a change" lines={1}>
+          {(data) => (
+            <>
+              <OtherPolicies data={data} decision={decision} />
+              <p class="request-change">
+                {data.change === null ? (
+                  'No small change was found that would have changed it.'
+                ) : (
+                  <PlainText text={data.change} />
+                )}
+              </p>
+            </>
+          )}
+        </ResourceView>
       </Section>
       <Section title="The rule that decided">
-        {data === null ? (
-          problem === null && <Loading label="The rule is loading" lines={3} />
-        ) : data.rule === null ? (
+        {explained.data === null ? (
+          explained.problem === null && <Loading label="The rule is loading" lines={3} />
+        ) : explained.data.rule === null ? (
           <p>{gates[matchedPolicy] ?? 'No rule decided it.'}</p>
         ) : (
-          <>
-            <p>
-              <strong>
-                <PlainText text={data.rule.id} isShort />
-              </strong>
-            </p>
-            <SourceText file={data.rule.file} line={data.rule.line} text={data.rule.text} />
-          </>
+          <DecidingRule {...explained.data.rule} />
         )}
       </Section>
+    </>
+  );
+}
+
+type Rule = NonNullable<Reply<'explainRequest'>['rule']>;
+
+function DecidingRule({ id, file, line, text }: Rule) {
+  return (
+    <>
+      <p>
+        <strong>
+          <PlainText text={id} isShort />
+        </strong>
+      </p>
+      <SourceText file={file} line={line} text={text} />
     </>
   );
 }

@@ -5,13 +5,10 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { Field } from '../../parts/form/field.tsx';
-import { useSending } from '../../parts/form/form.ts';
-import { useJoin } from '../../parts/form/join.ts';
 import { useLinkToken } from '../../parts/form/link-token.ts';
 import { NameField } from '../../parts/form/name-field.tsx';
-import { NewPassword } from '../../parts/form/new-password.tsx';
-import { Button } from '../../parts/layout/button.tsx';
-import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { NewPasswordForm } from '../../parts/form/new-password-form.tsx';
+import { Note } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 
 export default function SetUp() {
@@ -42,54 +39,34 @@ function NoToken() {
 function SetUpForm({ token }: { readonly token: string }) {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
-  const [isMade, setMade] = useState(false);
-  const { isBusy, problem, run } = useSending();
-  const join = useJoin();
-  const send = (): Promise<void> =>
-    run(async () => {
-      const address = email.trim();
-      if (!isMade)
-        await call('createFirstAdmin', { body: { token, email: address, name: name.trim(), password } });
-      setMade(true);
-      await join({ email: address, password, next: '/welcome' });
-    });
+  const send = async (password: string): Promise<string> => {
+    const address = email.trim();
+    await call('createFirstAdmin', { body: { token, email: address, name: name.trim(), password } });
+    return address;
+  };
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
-      {isMade && problem !== null && (
-        <Note tone="allow" icon="check">
-          Your account is created, but signing in failed. Try again.
-        </Note>
+    <NewPasswordForm owner={{ name, email }} word="Create account" send={send} next="/welcome">
+      {(problem) => (
+        <>
+          <NameField
+            label="Your name"
+            autoComplete="name"
+            value={name}
+            onChange={setName}
+            problem={problem}
+          />
+          <Field label="E-mail address" problem={detailFor(problem, 'email')} help="You sign in with it.">
+            <input
+              type="email"
+              autoComplete="username"
+              required
+              maxLength={254}
+              value={email}
+              onInput={({ currentTarget }) => setEmail(currentTarget.value)}
+            />
+          </Field>
+        </>
       )}
-      <ProblemNote problem={problem} />
-      <NameField label="Your name" autoComplete="name" value={name} onChange={setName} problem={problem} />
-      <Field label="E-mail address" problem={detailFor(problem, 'email')} help="You sign in with it.">
-        <input
-          type="email"
-          autoComplete="username"
-          required
-          maxLength={254}
-          value={email}
-          onInput={({ currentTarget }) => setEmail(currentTarget.value)}
-        />
-      </Field>
-      <NewPassword
-        value={password}
-        onInput={setPassword}
-        owner={{ name, email }}
-        problem={detailFor(problem, 'password')}
-      />
-      <div class="form-actions">
-        <Button look="primary" type="submit" isBusy={isBusy}>
-          {isMade ? 'Sign in' : 'Create account'}
-        </Button>
-      </div>
-    </form>
+    </NewPasswordForm>
   );
 }

@@ -5,11 +5,11 @@ import { useState } from 'preact/hooks';
 import type { Resource } from '../../api/resource.ts';
 import { useSending } from '../form/form.ts';
 import { SendForm } from '../form/send-form.tsx';
+import { Badge } from '../layout/badge.tsx';
 import { Button } from '../layout/button.tsx';
-import { KeyTable, type KeyTableProps } from '../layout/key-table.tsx';
-import { Loading, ProblemNote } from '../layout/note.tsx';
-import { Section } from '../layout/page.tsx';
-import { At } from '../layout/time.tsx';
+import { type Column, DataTable } from '../layout/data-table.tsx';
+import { ListSection } from '../layout/list-section.tsx';
+import { Ago, At, useNow } from '../layout/time.tsx';
 import { Dialog } from './dialog.tsx';
 import { NewKey } from './new-key.tsx';
 import { StoredButton } from './shown-once.tsx';
@@ -87,35 +87,59 @@ function RotateDialog({ name, askedFor, send, onRotated, onClose }: RotateProps)
   );
 }
 
+interface Key {
+  readonly id: string;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+  /** Null while this is the current key. */
+  readonly not_after: string | null;
+}
+
 interface KeysSectionProps extends Pick<RotateProps, 'name' | 'askedFor' | 'send'> {
   /** Tells a screen reader whose keys these are. */
   readonly label: string;
   /** The first characters of every key. */
   readonly prefix: string;
-  readonly keys: Resource<{ readonly items: KeyTableProps['keys'] }>;
+  readonly keys: Resource<{ readonly items: readonly Key[] }>;
   readonly mayRotate: boolean;
   readonly onRotated: () => void;
 }
 
 export function KeysSection({ label, prefix, keys, mayRotate, onRotated, ...rotated }: KeysSectionProps) {
   const [isOpen, setOpen] = useState(false);
+  const columns: readonly Column<Key>[] = [
+    {
+      head: 'Key',
+      kind: 'row',
+      cell: ({ id }) => (
+        <code>
+          {prefix}
+          {id}…
+        </code>
+      ),
+    },
+    { head: 'Status', cell: ({ not_after: ends }) => <KeyBadge ends={ends} /> },
+    { head: 'Created', cell: ({ created_at: at }) => <Ago at={at} /> },
+    { head: 'Last used', cell: ({ last_used_at: at }) => (at === null ? 'never' : <Ago at={at} />) },
+    { head: 'Ends', cell: ({ not_after: at }) => (at === null ? 'no end' : <Ago at={at} />) },
+  ];
   return (
-    <Section
-      title="Keys"
-      actions={
-        mayRotate && (
-          <Button icon="key" onClick={() => setOpen(true)}>
-            Rotate key
-          </Button>
-        )
-      }
-    >
-      <ProblemNote problem={keys.problem} onRetry={keys.reload} />
-      {keys.data === null ? (
-        keys.problem === null && <Loading lines={2} />
-      ) : (
-        <KeyTable label={label} prefix={prefix} keys={keys.data.items} />
-      )}
+    <>
+      <ListSection
+        title="Keys"
+        actions={
+          mayRotate && (
+            <Button icon="key" onClick={() => setOpen(true)}>
+              Rotate key
+            </Button>
+          )
+        }
+        list={keys}
+        lines={2}
+        empty={null}
+      >
+        {(items) => <DataTable label={label} columns={columns} rows={items} rowKey={({ id }) => id} />}
+      </ListSection>
       {isOpen && (
         <RotateDialog
           {...rotated}
@@ -126,6 +150,16 @@ export function KeysSection({ label, prefix, keys, mayRotate, onRotated, ...rota
           onClose={() => setOpen(false)}
         />
       )}
-    </Section>
+    </>
+  );
+}
+
+function KeyBadge({ ends }: { readonly ends: string | null }) {
+  const now = useNow();
+  if (ends === null) return <Badge tone="allow">Active</Badge>;
+  return Date.parse(ends) > now ? (
+    <Badge tone="escalate">Replaced</Badge>
+  ) : (
+    <Badge tone="unknown">Ended</Badge>
   );
 }

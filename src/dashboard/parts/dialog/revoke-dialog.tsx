@@ -4,8 +4,7 @@
 import { useState } from 'preact/hooks';
 import { Field } from '../form/field.tsx';
 import { useSending } from '../form/form.ts';
-import { Button } from '../layout/button.tsx';
-import { ProblemNote } from '../layout/note.tsx';
+import { SendForm } from '../form/send-form.tsx';
 import { tellDone } from '../layout/toast.tsx';
 import { Dialog } from './dialog.tsx';
 
@@ -21,7 +20,6 @@ interface RevokeDialogProps {
 export function RevokeDialog({ what, name, send, onDone, onClose }: RevokeDialogProps) {
   const [typed, setTyped] = useState('');
   const { isBusy, problem, run } = useSending();
-  const isMeant = typed === name;
   const revoke = (): Promise<void> =>
     run(async () => {
       await send({ name });
@@ -35,14 +33,15 @@ export function RevokeDialog({ what, name, send, onDone, onClose }: RevokeDialog
         All its requests are refused for good, whatever key they carry. This cannot be undone: to continue,
         register another. What it has done stays in the record.
       </p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isMeant) void revoke();
-        }}
+      <SendForm
+        word="Revoke for good"
+        look="danger"
+        isReady={typed === name}
+        isBusy={isBusy}
+        problem={problem}
+        onSend={revoke}
+        onCancel={onClose}
       >
-        <ProblemNote problem={problem} />
         <Field
           label={`Name of the ${what}`}
           help={
@@ -59,13 +58,7 @@ export function RevokeDialog({ what, name, send, onDone, onClose }: RevokeDialog
             onInput={({ currentTarget }) => setTyped(currentTarget.value)}
           />
         </Field>
-        <div class="form-actions">
-          <Button look="danger" type="submit" isBusy={isBusy} disabled={!isMeant}>
-            Revoke for good
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </SendForm>
     </Dialog>
   );
 }

@@ -3,8 +3,8 @@
 import type { Reply } from '../../../api/operations.ts';
 import { Badge } from '../layout/badge.tsx';
 import { Button } from '../layout/button.tsx';
+import { type Column, DataTable } from '../layout/data-table.tsx';
 import { ProblemNote } from '../layout/note.tsx';
-import { TableScroll } from '../layout/table-scroll.tsx';
 import { Ago } from '../layout/time.tsx';
 import { useSending } from './form.ts';
 
@@ -25,55 +25,37 @@ interface SessionTableProps {
 }
 
 export function SessionTable({ label, sessions, onEnd }: SessionTableProps) {
-  return (
-    <TableScroll label={label}>
-      <table class="table table-stack">
-        <thead>
-          <tr>
-            <th scope="col">Address</th>
-            <th scope="col">Signed in</th>
-            <th scope="col">By</th>
-            <th scope="col">Last seen</th>
-            <td />
-          </tr>
-        </thead>
-        <tbody>
-          {sessions.map((session) => (
-            <SessionRow key={session.id} session={session} onEnd={onEnd} />
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
-  );
+  const columns: readonly Column<Session>[] = [
+    { head: 'Address', kind: 'row', cell: ({ address }) => address },
+    { head: 'Signed in', cell: ({ created_at: at }) => <Ago at={at} /> },
+    { head: 'By', cell: ({ method }) => ways[method] },
+    { head: 'Last seen', cell: ({ last_seen_at: at }) => <Ago at={at} /> },
+    {
+      head: 'Actions',
+      kind: 'actions',
+      cell: (session) =>
+        session.is_current ? (
+          <Badge tone="allow">This session</Badge>
+        ) : (
+          <EndButton session={session} onEnd={onEnd} />
+        ),
+    },
+  ];
+  return <DataTable label={label} columns={columns} rows={sessions} rowKey={({ id }) => id} />;
 }
 
-interface SessionRowProps extends Pick<SessionTableProps, 'onEnd'> {
+interface EndButtonProps extends Pick<SessionTableProps, 'onEnd'> {
   readonly session: Session;
 }
 
-function SessionRow({ session, onEnd }: SessionRowProps) {
-  const { id, address, method, created_at, last_seen_at, is_current: isThisOne } = session;
+function EndButton({ session: { id, address }, onEnd }: EndButtonProps) {
   const { isBusy, problem, run } = useSending();
   return (
-    <tr>
-      <td data-label="Address">{address}</td>
-      <td data-label="Signed in">
-        <Ago at={created_at} />
-      </td>
-      <td data-label="By">{ways[method]}</td>
-      <td data-label="Last seen">
-        <Ago at={last_seen_at} />
-      </td>
-      <td class="table-end">
-        <ProblemNote problem={problem} />
-        {isThisOne ? (
-          <Badge tone="allow">This session</Badge>
-        ) : (
-          <Button isBusy={isBusy} onClick={() => void run(() => onEnd(id))}>
-            End<span class="visually-hidden"> the session from {address}</span>
-          </Button>
-        )}
-      </td>
-    </tr>
+    <>
+      <ProblemNote problem={problem} />
+      <Button isBusy={isBusy} onClick={() => void run(() => onEnd(id))}>
+        End<span class="visually-hidden"> the session from {address}</span>
+      </Button>
+    </>
   );
 }

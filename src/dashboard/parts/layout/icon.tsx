@@ -65,7 +65,7 @@ const icons = {
   light: Sun,
   list: List,
   locked: Lock,
-  looking: Eye,
+  review: Eye,
   menu: Menu,
   open: ExternalLink,
   passkey: FingerprintPattern,

@@ -85,8 +85,8 @@ export function Loading({
   label = 'Loading',
   lines = 6,
 }: {
-  readonly label?: string;
-  readonly lines?: number;
+  readonly label?: string | undefined;
+  readonly lines?: number | undefined;
 }) {
   return (
     <div class="loading" role="status">

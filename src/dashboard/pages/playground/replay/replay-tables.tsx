@@ -2,49 +2,44 @@
 // requests or by some.
 
 import { DecisionBadge } from '../../../parts/layout/badge.tsx';
-import { TableScroll } from '../../../parts/layout/table-scroll.tsx';
+import { type Column, DataTable } from '../../../parts/layout/data-table.tsx';
 import { PlainText } from '../../../parts/text/plain-text.tsx';
 import { moreText, outcomes } from './replay-words.ts';
 import type { ReplayResult } from './use-replay.ts';
 
 export function MatrixTable({ matrix }: Pick<ReplayResult, 'matrix'>) {
-  const rows = outcomes.filter((before) => outcomes.some((now) => matrix[before][now] > 0));
+  const columns: readonly Column<MatrixRow>[] = [
+    { head: 'Recorded', kind: 'row', cell: ({ before }) => <DecisionBadge decision={before} /> },
+    ...outcomes.map(
+      (now): Column<MatrixRow> => ({
+        head: <DecisionBadge decision={now} />,
+        kind: 'number',
+        cell: ({ before }) => <Figure count={matrix[before][now]} isChange={now !== before} />,
+      }),
+    ),
+  ];
   return (
-    <TableScroll label="Decisions as recorded and by your copy">
-      <table class="table">
-        <caption class="replay-caption">Decisions: as recorded, by row; by your copy, by column</caption>
-        <thead>
-          <tr>
-            <th scope="col">Recorded</th>
-            {outcomes.map((now) => (
-              <th key={now} scope="col" class="number">
-                <DecisionBadge decision={now} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((before) => (
-            <tr key={before}>
-              <th scope="row">
-                <DecisionBadge decision={before} />
-              </th>
-              {outcomes.map((now) => (
-                <Figure key={now} count={matrix[before][now]} isChange={now !== before} />
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
+    <DataTable
+      label="Decisions as recorded and by your copy"
+      caption="Decisions: as recorded, by row; by your copy, by column"
+      columns={columns}
+      rows={outcomes
+        .filter((before) => outcomes.some((now) => matrix[before][now] > 0))
+        .map((before) => ({ before }))}
+      rowKey={({ before }) => before}
+      narrow="scroll"
+    />
   );
 }
 
+interface MatrixRow {
+  readonly before: (typeof outcomes)[number];
+}
+
 function Figure({ count, isChange }: { readonly count: number; readonly isChange: boolean }) {
-  if (count === 0) return <td class="number replay-none">0</td>;
-  return (
-    <td class="number">{isChange ? <strong>{count.toLocaleString()}</strong> : count.toLocaleString()}</td>
-  );
+  if (count === 0) return <span class="replay-none">0</span>;
+  const text = count.toLocaleString();
+  return isChange ? <strong>{text}</strong> : text;
 }
 
 interface PeopleTableProps {
@@ -56,51 +51,35 @@ interface PeopleTableProps {
 export function PeopleTable({ people, minutes }: PeopleTableProps) {
   if (people.length === 0) return <p>Nobody is asked, neither as recorded nor by your copy.</p>;
   return (
-    <TableScroll label="What is asked of people">
-      <table class="table">
-        <caption class="replay-caption">
-          What is asked of people: as recorded → by your copy; a vote is taken to cost {minutes} minutes
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Who</th>
-            {['Votes', 'A day (median)', 'Busiest day', 'Busiest hour', 'Hours'].map((name) => (
-              <th key={name} scope="col" class="number">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {people.map(({ group, votes, day, busiest, hours }) => (
-            <tr key={group}>
-              <th scope="row">
-                <PlainText text={group} isShort />
-              </th>
-              <Became before={votes.before} now={votes.now} />
-              <Became before={day.before.median} now={day.now.median} />
-              <Became before={day.before.worst} now={day.now.worst} />
-              <Became before={busiest.before} now={busiest.now} />
-              <Became before={hours.before} now={hours.now} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
+    <DataTable
+      label="What is asked of people"
+      caption={`What is asked of people: as recorded → by your copy; a vote is taken to cost ${minutes} minutes`}
+      columns={peopleColumns}
+      rows={people}
+      rowKey={({ group }) => group}
+      narrow="scroll"
+    />
   );
+}
+
+type PersonRow = ReplayResult['people'][number];
+
+const peopleColumns: readonly Column<PersonRow>[] = [
+  { head: 'Who', kind: 'row', cell: ({ group }) => <PlainText text={group} isShort /> },
+  turnColumn('Votes', ({ votes }) => votes),
+  turnColumn('A day (median)', ({ day }) => ({ before: day.before.median, now: day.now.median })),
+  turnColumn('Busiest day', ({ day }) => ({ before: day.before.worst, now: day.now.worst })),
+  turnColumn('Busiest hour', ({ busiest }) => busiest),
+  turnColumn('Hours', ({ hours }) => hours),
+];
+
+function turnColumn(head: string, turnOf: (row: PersonRow) => Turn): Column<PersonRow> {
+  return { head, kind: 'number', cell: (row) => <Turned {...turnOf(row)} /> };
 }
 
 interface Turn {
   readonly before: number;
   readonly now: number;
-}
-
-function Became(turn: Turn) {
-  return (
-    <td class="number">
-      <Turned {...turn} />
-    </td>
-  );
 }
 
 function Turned({ before, now }: Turn) {

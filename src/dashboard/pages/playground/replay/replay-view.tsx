@@ -2,15 +2,15 @@
 // have asked of people.
 
 import { Field } from '../../../parts/form/field.tsx';
+import { DecisionBadge } from '../../../parts/layout/badge.tsx';
 import { Button } from '../../../parts/layout/button.tsx';
 import { Icon } from '../../../parts/layout/icon.tsx';
 import { Empty, Note, ProblemNote } from '../../../parts/layout/note.tsx';
-import { MessageText } from '../../../parts/text/message-text.tsx';
-import '../../../parts/comparison/comparison.css';
-import { Finding, type FindingWays } from '../../../parts/comparison/finding.tsx';
-import './replay.css';
-import { DecisionBadge } from '../../../parts/layout/badge.tsx';
 import { At } from '../../../parts/layout/time.tsx';
+import { MessageText } from '../../../parts/text/message-text.tsx';
+import '../../../parts/diff/diff-result.css';
+import { Finding, type FindingWays } from '../../../parts/diff/finding.tsx';
+import './replay.css';
 import { PlainText } from '../../../parts/text/plain-text.tsx';
 import { AskedOfPeople, MatrixTable, PeopleTable } from './replay-tables.tsx';
 import {
@@ -34,7 +34,7 @@ export function ReplayView({ replaying, ways }: ReplayViewProps) {
   const { progress, answer, problem, isOfNow, start } = replaying;
   const isRunning = progress !== null;
   return (
-    <div class="comparison">
+    <div class="diff">
       <ReplayControls replaying={replaying} />
       <p role="status">{statusText(replaying)}</p>
       <ProblemNote problem={problem} onRetry={start} />
@@ -111,7 +111,7 @@ function Answer({ answer, ways }: AnswerProps) {
   return (
     <>
       {notes.length > 0 && (
-        <ul class="comparison-closing" aria-label="What to know about the figures">
+        <ul class="diff-closing" aria-label="What to know about the figures">
           {notes.map((text) => (
             <li key={text} class="verdict-warning">
               <Icon name="warning" />
@@ -145,7 +145,7 @@ function ChangedRequests({ replay, requests, ways }: ChangedRequestsProps) {
   return (
     <>
       {findings.length > 0 && (
-        <ol class="comparison-findings" aria-label="What is decided otherwise, the loosest first">
+        <ol class="diff-findings" aria-label="Decisions that differ, the loosest first">
           {findings.map((finding, index) => (
             <Finding key={finding.log.id} finding={finding} request={requests[index] ?? null} ways={ways}>
               <Filed log={finding.log} examples={byFinding.get(finding.log.id) ?? []} />

@@ -6,7 +6,7 @@ import type { Reply } from '../../../../api/operations.ts';
 import { callLines } from '../../../api/client.ts';
 import { ApiProblem, problemIn } from '../../../api/problem.ts';
 import { askUntilFree } from '../../../api/until-free.ts';
-import type { ComparedFiles } from '../comparison/use-comparison.ts';
+import type { ChangedFiles } from '../../../parts/diff/use-diff.ts';
 
 export type ReplayAnswer = NonNullable<Reply<'replayPolicies'>['answer']>;
 export type ReplayResult = NonNullable<ReplayAnswer['replay']>;
@@ -33,7 +33,7 @@ interface State extends Pick<ReplayState, 'progress' | 'answer' | 'problem'> {
 const nothing: State = { key: '', progress: null, answer: null, problem: null };
 
 /** `version` identifies the active policies that the copy is laid over. */
-export function useReplay(files: ComparedFiles, version: string): ReplayState {
+export function useReplay(files: ChangedFiles, version: string): ReplayState {
   const [days, setDays] = useState(7);
   const [state, setState] = useState<State>(nothing);
   const controller = useRef<AbortController | null>(null);
@@ -66,7 +66,7 @@ export function useReplay(files: ComparedFiles, version: string): ReplayState {
 }
 
 interface ReplayBody {
-  readonly files: ComparedFiles;
+  readonly files: ChangedFiles;
   readonly days: number;
 }
 

@@ -3,28 +3,28 @@
 
 import { Icon } from '../layout/icon.tsx';
 import { MessageText } from '../text/message-text.tsx';
-import './comparison.css';
-import { type ClosingLine, type Comparison, type ComparisonReply, closingLines } from './comparison-words.ts';
+import './diff-result.css';
+import { type ClosingLine, closingLines, type DiffReply, type PolicyDiff } from './diff-words.ts';
 import { Finding, type FindingProps } from './finding.tsx';
 
-interface ComparisonResultProps extends Pick<FindingProps, 'ways'> {
-  readonly comparison: Comparison;
-  readonly requests: ComparisonReply['requests'];
+interface DiffResultProps extends Pick<FindingProps, 'ways'> {
+  readonly diff: PolicyDiff;
+  readonly requests: DiffReply['requests'];
 }
 
-export function ComparisonResult({ comparison, requests, ways }: ComparisonResultProps) {
-  const { findings } = comparison;
+export function DiffResult({ diff, requests, ways }: DiffResultProps) {
+  const { findings } = diff;
   return (
     <>
       {findings.length > 0 && (
-        <ol class="comparison-findings" aria-label="What is decided otherwise, the loosest first">
+        <ol class="diff-findings" aria-label="Decisions that differ, the loosest first">
           {findings.map((finding, index) => (
             <Finding key={index} finding={finding} request={requests[index] ?? null} ways={ways} />
           ))}
         </ol>
       )}
-      <ul class="comparison-closing" aria-label="What holds for the whole">
-        {closingLines(comparison).map((line, index) => (
+      <ul class="diff-closing" aria-label="What holds for the whole">
+        {closingLines(diff).map((line, index) => (
           <Closing key={index} line={line} />
         ))}
       </ul>

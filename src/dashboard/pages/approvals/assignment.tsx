@@ -1,4 +1,4 @@
-// Assigns a waiting request to a person, and puts it off for a while. INVARIANT: assignments and snoozes only
+// Assigns a pending request to a person, and snoozes it. INVARIANT: assignments and snoozes only
 // inform people: they stop nobody from deciding, and a snoozed request is back before its deadline.
 
 import { call } from '../../api/client.ts';
@@ -14,12 +14,12 @@ import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { QueueItem } from './queue-table.tsx';
 
-interface HandlingProps {
+interface AssignmentProps {
   readonly id: string;
   readonly onSnooze: () => void;
 }
 
-export function Handling({ id, onSnooze }: HandlingProps) {
+export function Assignment({ id, onSnooze }: AssignmentProps) {
   const {
     data,
     problem: unseen,
@@ -31,7 +31,7 @@ export function Handling({ id, onSnooze }: HandlingProps) {
       await setAssignee(id, person === '' ? null : person);
       reload();
     });
-  const bringBack = (): Promise<void> =>
+  const unsnooze = (): Promise<void> =>
     run(async () => {
       await call('unsnoozeRequest', { params: { id } });
       tellDone('It is in your inbox again');
@@ -41,7 +41,7 @@ export function Handling({ id, onSnooze }: HandlingProps) {
   const { assigned_to: assigned, snoozed_until: until, people } = data;
   const isListed = assigned === null || people.some((person) => person.id === assigned.person);
   return (
-    <Section title="Who looks after it">
+    <Section title="Assignment">
       <ProblemNote problem={problem} />
       <Field label="Assigned to" help="They are told by mail. Everybody who is asked can still decide.">
         <select
@@ -60,13 +60,13 @@ export function Handling({ id, onSnooze }: HandlingProps) {
       {until === null ? (
         <div>
           <Button icon="clock" onClick={onSnooze}>
-            Put off…
+            Snooze…
           </Button>
         </div>
       ) : (
         <div class="approval-snoozed">
           <Snoozed until={until} />
-          <Button onClick={bringBack}>Bring back</Button>
+          <Button onClick={unsnooze}>Unsnooze</Button>
         </div>
       )}
     </Section>
@@ -94,19 +94,19 @@ export function SnoozeDialog({ request, onDone, onClose }: SnoozeDialogProps) {
   const snoozeUntil = (atMs: number): Promise<void> =>
     run(async () => {
       await call('snoozeRequest', { params: { id }, body: { until: new Date(atMs).toISOString() } });
-      tellDone(`Put off until ${untilText(atMs)}`);
+      tellDone(`Snoozed until ${untilText(atMs)}`);
       onClose();
       onDone();
     });
   const choices = snoozeChoices(Date.now(), Date.parse(expires_at));
   return (
-    <Dialog title="Put it off" onClose={onClose}>
+    <Dialog title="Snooze the request" onClose={onClose}>
       <p>
         It leaves your inbox until then, or until something happens to it. It stays in the inbox of everybody
         else.
       </p>
       <ProblemNote problem={problem} />
-      {choices.length === 0 && <p>Its deadline is too near to put it off.</p>}
+      {choices.length === 0 && <p>Its deadline is too near to snooze it.</p>}
       <div class="form-actions">
         {choices.map(({ word, atMs }, at) => (
           <Button key={word} onClick={() => snoozeUntil(atMs)} {...(at === 0 ? { 'data-first': '' } : {})}>
@@ -154,22 +154,22 @@ function untilText(atMs: number): string {
 
 function Snoozed({ until }: { readonly until: string }) {
   return (
-    <span class="claims-looking">
+    <span class="review-mark">
       <Icon name="clock" size={14} />
-      <time dateTime={until}>Put off until {untilText(Date.parse(until))}</time>
+      <time dateTime={until}>Snoozed until {untilText(Date.parse(until))}</time>
     </span>
   );
 }
 
 /** The assignment and the snooze in a row of the inbox. */
-export function HandlingMarks({
+export function AssignmentMarks({
   assigned_to: assigned,
   snoozed_until: until,
 }: Pick<QueueItem, 'assigned_to' | 'snoozed_until'>) {
   return (
     <>
       {assigned !== null && (
-        <span class="claims-looking">
+        <span class="review-mark">
           <Icon name="person" size={14} />
           <span>
             Assigned to {assigned.is_you ? 'you' : <PlainText text={assigned.name} isShort />} by{' '}

@@ -4,7 +4,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { tellReachable } from './connection.ts';
 
-const changeKinds = [
+const eventKinds = [
   'requests',
   'approvals',
   'agents',
@@ -13,11 +13,11 @@ const changeKinds = [
   'people',
   'alerts',
 ] as const;
-export type ChangeKind = (typeof changeKinds)[number];
+export type EventKind = (typeof eventKinds)[number];
 
 type Listener = () => void;
 
-const listeners = new Map<ChangeKind, Set<Listener>>(changeKinds.map((kind) => [kind, new Set()]));
+const listeners = new Map<EventKind, Set<Listener>>(eventKinds.map((kind) => [kind, new Set()]));
 let source: EventSource | null = null;
 let pauseMs = 1_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -33,9 +33,9 @@ const pauseMsMax = 15_000;
  */
 const doubtMs = 4_000;
 
-/** Opens the change feed; without a session nothing arrives. */
-export function openChangeFeed(): void {
-  closeChangeFeed();
+/** Opens the event stream; without a session nothing arrives. */
+export function openEventStream(): void {
+  closeEventStream();
   const own = new EventSource('/v1/events');
   source = own;
   own.onopen = () => {
@@ -56,19 +56,19 @@ export function openChangeFeed(): void {
     clearTimeout(doubt);
     doubt = undefined;
     timer = setTimeout(() => {
-      openChangeFeed();
+      openEventStream();
       tellAll();
     }, pauseMs);
     pauseMs = Math.min(pauseMs * 2, pauseMsMax);
   };
-  for (const kind of changeKinds) own.addEventListener(kind, () => tell(kind));
+  for (const kind of eventKinds) own.addEventListener(kind, () => tell(kind));
 }
 
 /**
- * Closes the change feed. Later changes are missed, so every listener is called once the stream is open
+ * Closes the event stream. Later changes are missed, so every listener is called once the stream is open
  * again.
  */
-export function closeChangeFeed(): void {
+export function closeEventStream(): void {
   clearTimeout(timer);
   clearTimeout(doubt);
   doubt = undefined;
@@ -78,13 +78,13 @@ export function closeChangeFeed(): void {
 }
 
 /** Calls `onChange` whenever something of one of these kinds has changed. */
-export function useChanges(kinds: readonly ChangeKind[], onChange: Listener): void {
+export function useEvents(kinds: readonly EventKind[], onChange: Listener): void {
   const latest = useRef(onChange);
   latest.current = onChange;
   const names = kinds.join(' ');
   useEffect(() => {
     const listener = (): void => latest.current();
-    const sets = changeKinds
+    const sets = eventKinds
       .filter((kind) => names.split(' ').includes(kind))
       .map((kind) => listeners.get(kind));
     for (const set of sets) set?.add(listener);
@@ -94,10 +94,10 @@ export function useChanges(kinds: readonly ChangeKind[], onChange: Listener): vo
   }, [names]);
 }
 
-function tell(kind: ChangeKind): void {
+function tell(kind: EventKind): void {
   for (const listener of [...(listeners.get(kind) ?? [])]) listener();
 }
 
 function tellAll(): void {
-  for (const kind of changeKinds) tell(kind);
+  for (const kind of eventKinds) tell(kind);
 }

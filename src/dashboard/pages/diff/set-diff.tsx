@@ -4,39 +4,39 @@ import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go } from '../../navigation/navigation.ts';
-import { compareHref, type SetPair } from '../../parts/comparison/activations.ts';
-import { ComparisonResult } from '../../parts/comparison/comparison-result.tsx';
-import { countsText } from '../../parts/comparison/comparison-words.ts';
-import type { FindingWays } from '../../parts/comparison/finding.tsx';
-import { TextDiff } from '../../parts/comparison/text-diff.tsx';
-import { useAnswer } from '../../parts/comparison/use-answer.ts';
+import { diffHref, type SetPair } from '../../parts/diff/activations.ts';
+import { DiffResult } from '../../parts/diff/diff-result.tsx';
+import { countsText } from '../../parts/diff/diff-words.ts';
+import type { FindingWays } from '../../parts/diff/finding.tsx';
+import { TextDiff } from '../../parts/diff/text-diff.tsx';
+import { useAnswer } from '../../parts/diff/use-answer.ts';
 import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { keepDraft, readDraft } from '../playground/draft-files.ts';
 
-type ComparedSets = Reply<'diffPolicySets'>;
+type SetDiff = Reply<'diffPolicySets'>;
 
-interface ComparedSetsProps {
-  readonly compared: ComparedSets;
+interface SetDiffProps {
+  readonly setDiff: SetDiff;
   readonly pair: SetPair;
 }
 
-export function ComparedSetsView({ compared, pair }: ComparedSetsProps) {
-  const findings = compared.diff?.findings ?? [];
+export function SetDiffView({ setDiff, pair }: SetDiffProps) {
+  const findings = setDiff.diff?.findings ?? [];
   const actions = [...new Set(findings.flatMap((finding) => finding.actions))];
   return (
-    <div class="compare-panes">
-      <Section title="What is decided otherwise">
-        <Decided compared={compared} />
+    <div class="diff-panes">
+      <Section title="Decisions that differ">
+        <Decided setDiff={setDiff} />
       </Section>
       {actions.length > 0 && (
         <Section title="In sentences">
           <ChangedSentences pair={pair} actions={actions} />
         </Section>
       )}
-      <Section title="What differs in the text">
-        <Files files={compared.files} />
+      <Section title="Text diff">
+        <Files files={setDiff.files} />
       </Section>
     </div>
   );
@@ -44,8 +44,8 @@ export function ComparedSetsView({ compared, pair }: ComparedSetsProps) {
 
 const sides = { old: 'Before', new: 'After' } as const;
 
-function Decided({ compared }: { readonly compared: ComparedSets }) {
-  const { diff, failed, diagnostics, requests } = compared;
+function Decided({ setDiff }: { readonly setDiff: SetDiff }) {
+  const { diff, failed, diagnostics, requests } = setDiff;
   const person = usePerson();
   const ways: FindingWays = {
     sides,
@@ -61,7 +61,7 @@ function Decided({ compared }: { readonly compared: ComparedSets }) {
       <Note tone="deny" icon="warning">
         <p>
           {failed === 'old' ? 'The set before' : 'The set after'} has errors by this version of the language,
-          so the two cannot be compared.
+          so there is no diff of the two.
         </p>
         <ul>
           {diagnostics
@@ -76,14 +76,14 @@ function Decided({ compared }: { readonly compared: ComparedSets }) {
       </Note>
     );
   return (
-    <div class="comparison">
+    <div class="diff">
       <p role="status">{countsText(diff)}</p>
-      <ComparisonResult comparison={diff} requests={requests} ways={ways} />
+      <DiffResult diff={diff} requests={requests} ways={ways} />
     </div>
   );
 }
 
-function Files({ files }: Pick<ComparedSets, 'files'>) {
+function Files({ files }: Pick<SetDiff, 'files'>) {
   if (files.length === 0)
     return (
       <Empty icon="policy" title="No file differs">
@@ -91,7 +91,7 @@ function Files({ files }: Pick<ComparedSets, 'files'>) {
       </Empty>
     );
   return (
-    <div class="compare-files">
+    <div class="diff-files">
       {files.map(({ path, old, new: now, is_complete: isWhole }) => (
         <section key={path} aria-label={path}>
           <h3>
@@ -99,7 +99,7 @@ function Files({ files }: Pick<ComparedSets, 'files'>) {
             {old === null && ' (new)'}
             {now === null && ' (gone)'}
           </h3>
-          {!isWhole && <p>The file is long: its beginning is compared.</p>}
+          {!isWhole && <p>The file is long: this is the diff of its beginning.</p>}
           <TextDiff before={old ?? ''} after={now ?? ''} label={path} />
         </section>
       ))}
@@ -118,7 +118,7 @@ interface ChangedSentencesProps {
 
 function ChangedSentences({ pair, actions }: ChangedSentencesProps) {
   const query = { ...pair, actions: actions.join(',') };
-  const { answer, problem, retry } = useAnswer(`${compareHref(pair)} ${query.actions}`, (signal) =>
+  const { answer, problem, retry } = useAnswer(`${diffHref(pair)} ${query.actions}`, (signal) =>
     call('diffPolicySummaries', { query, signal }),
   );
   if (answer === null)
@@ -129,7 +129,7 @@ function ChangedSentences({ pair, actions }: ChangedSentencesProps) {
     );
   return (
     <>
-      <ul class="compare-sentences" aria-label="What is said otherwise">
+      <ul class="diff-sentences" aria-label="Sentences that differ">
         {answer.items.map(({ subject, removed, added }) => (
           <li key={subject}>
             <h3>

@@ -1,4 +1,4 @@
-// Compares two policy sets that were active at some time: which requests they decide differently, and how
+// The diff of two policy sets that were active at some time: which requests they decide differently, and how
 // their texts differ. INVARIANT: the address names both sets, so that it can be passed on.
 
 import { call } from '../../api/client.ts';
@@ -8,51 +8,51 @@ import { setQuery, usePlace } from '../../navigation/navigation.ts';
 import {
   type Activation,
   chosenPair,
-  comparableSets,
-  compareHref,
+  diffHref,
+  keptSets,
   type SetPair,
   setName,
   shortDigest,
-} from '../../parts/comparison/activations.ts';
-import { useAnswer } from '../../parts/comparison/use-answer.ts';
+} from '../../parts/diff/activations.ts';
+import { useAnswer } from '../../parts/diff/use-answer.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
+import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { CopyText } from '../../parts/text/copy.tsx';
-import './compare.css';
-import { ComparedSetsView } from './compared-sets.tsx';
+import './diff.css';
+import { SetDiffView } from './set-diff.tsx';
 
-export default function Compare() {
-  const { data, problem, reload } = useResource('listActivations', {}, ['policies']);
+export default function DiffPage() {
   return (
     <PageFrame
-      title="Compare"
+      title="Diff"
       lead="Which requests one policy set decides otherwise than another, proved for all of them, and what differs in the text."
     >
-      <ProblemNote problem={problem} onRetry={reload} />
-      {data === null ? (
-        problem === null && <Loading label="The history of policies is loading" />
-      ) : (
-        <Comparing activations={data.items} />
-      )}
+      <ResourceView
+        resource={useResource('listActivations', {}, ['policies'])}
+        loading="The history of policies is loading"
+      >
+        {({ items }) => <DiffOfPair activations={items} />}
+      </ResourceView>
     </PageFrame>
   );
 }
 
-function Comparing({ activations }: { readonly activations: readonly Activation[] }) {
+function DiffOfPair({ activations }: { readonly activations: readonly Activation[] }) {
   const { query } = usePlace();
   const pair = chosenPair(activations, { old: query.get('old'), new: query.get('new') });
   if (pair === null)
     return (
       <Empty icon="policy" title="There is one set so far">
-        As soon as another becomes active, the two can be compared here.
+        As soon as another becomes active, the diff of the two is here.
       </Empty>
     );
   return (
     <>
       <Choices activations={activations} pair={pair} />
-      <Compared key={`${pair.old} ${pair.new}`} pair={pair} />
+      <SetPairDiff key={`${pair.old} ${pair.new}`} pair={pair} />
     </>
   );
 }
@@ -74,7 +74,7 @@ function Choices({ activations, pair }: ChoicesProps) {
         </Button>
       }
     >
-      <div class="compare-choices">
+      <div class="diff-choices">
         <SetChoice
           label="From"
           activations={activations}
@@ -88,7 +88,7 @@ function Choices({ activations, pair }: ChoicesProps) {
           onChoose={(one) => choose({ new: one })}
         />
       </div>
-      <CopyText label="link to this comparison" text={`${window.location.origin}${compareHref(pair)}`} />
+      <CopyText label="link to this diff" text={`${window.location.origin}${diffHref(pair)}`} />
     </Section>
   );
 }
@@ -101,7 +101,7 @@ interface SetChoiceProps extends Pick<ChoicesProps, 'activations'> {
 }
 
 function SetChoice({ label, activations, value, onChoose }: SetChoiceProps) {
-  const sets = comparableSets(activations);
+  const sets = keptSets(activations);
   const isThere = sets.some(({ digest }) => digest === value);
   return (
     <Field label={label}>
@@ -118,9 +118,9 @@ function SetChoice({ label, activations, value, onChoose }: SetChoiceProps) {
   );
 }
 
-function Compared({ pair }: { readonly pair: SetPair }) {
+function SetPairDiff({ pair }: { readonly pair: SetPair }) {
   const mayTry = useGrant('policies.try') !== 'no';
-  const key = mayTry ? compareHref(pair) : null;
+  const key = mayTry ? diffHref(pair) : null;
   const { answer, problem, retry } = useAnswer(key, (signal) =>
     call('diffPolicySets', { query: { ...pair }, signal }),
   );
@@ -128,9 +128,9 @@ function Compared({ pair }: { readonly pair: SetPair }) {
     <>
       <ProblemNote problem={problem} onRetry={retry} />
       {answer === null ? (
-        problem === null && <Loading label="The sets are being compared" />
+        problem === null && <Loading label="The diff is being computed" />
       ) : (
-        <ComparedSetsView compared={answer} pair={pair} />
+        <SetDiffView setDiff={answer} pair={pair} />
       )}
     </>
   );

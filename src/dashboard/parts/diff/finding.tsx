@@ -9,17 +9,17 @@ import { PlainText } from '../text/plain-text.tsx';
 import { AddTest } from './add-test.tsx';
 import {
   asksText,
-  type ComparedCause,
-  type ComparedExample,
-  type ComparedFinding,
-  type ComparisonReply,
   causeText,
+  type DiffCause,
+  type DiffExample,
+  type DiffFinding,
+  type DiffReply,
   differenceText,
   kindOf,
-} from './comparison-words.ts';
+} from './diff-words.ts';
 import { type CaseRequest, satisfiedIn } from './test-case.ts';
 
-/** The names of the two compared sets, and the actions on a finding. */
+/** The names of the two sets, and the actions on a finding. */
 export interface FindingWays {
   readonly sides: { readonly old: string; readonly new: string };
   /** Goes to a line of the new set; absent when there is no such place to go to. */
@@ -28,9 +28,9 @@ export interface FindingWays {
 }
 
 export interface FindingProps {
-  readonly finding: Omit<ComparedFinding, 'log'>;
+  readonly finding: Omit<DiffFinding, 'log'>;
   /** The example as it can be tried. */
-  readonly request: ComparisonReply['requests'][number];
+  readonly request: DiffReply['requests'][number];
   readonly ways: FindingWays;
   /** Further facts about the finding. */
   readonly children?: ComponentChildren;
@@ -39,9 +39,9 @@ export interface FindingProps {
 export function Finding({ finding, request, ways, children }: FindingProps) {
   const { actions, when, causes, example, guessed } = finding;
   return (
-    <li class="comparison-finding">
+    <li class="diff-finding">
       <FindingHead finding={finding} />
-      <dl class="comparison-facts">
+      <dl class="diff-facts">
         <Fact name="Actions" texts={actions} />
         <Fact name="When" texts={when} />
         {causes.length > 0 && (
@@ -61,7 +61,7 @@ export function Finding({ finding, request, ways, children }: FindingProps) {
       {children}
       {example === null && <p>Undecided: no request was found that is decided so.</p>}
       {request !== null && (
-        <div class="comparison-actions">
+        <div class="diff-actions">
           <Button icon="try" onClick={() => ways.onTry(request)}>
             Try this request
           </Button>
@@ -101,7 +101,7 @@ function FindingHead({ finding }: Pick<FindingProps, 'finding'>) {
   const { from, to } = finding;
   const { word, icon, tone } = kindOf(finding);
   return (
-    <h3 class="comparison-head">
+    <h3 class="diff-head">
       <Badge tone={tone} icon={icon}>
         {word}
       </Badge>
@@ -135,7 +135,7 @@ function Fact({ name, texts }: { readonly name: string; readonly texts: readonly
   );
 }
 
-function Cause({ cause, ways }: { readonly cause: ComparedCause } & Pick<FindingProps, 'ways'>) {
+function Cause({ cause, ways }: { readonly cause: DiffCause } & Pick<FindingProps, 'ways'>) {
   const { onLine, sides } = ways;
   const { place, side, reads } = cause;
   const shown = place === null ? '' : `${place.file}:${place.line}`;
@@ -163,13 +163,13 @@ function Cause({ cause, ways }: { readonly cause: ComparedCause } & Pick<Finding
 }
 
 interface ExampleProps extends Pick<FindingProps, 'finding' | 'request'> {
-  readonly example: ComparedExample;
+  readonly example: DiffExample;
   readonly sides: FindingWays['sides'];
 }
 
 function Example({ finding: { from, to }, example, request, sides }: ExampleProps) {
   const { old, new: now, old_meters: oldMeters } = example;
-  const asked = (one: ComparedExample['old']): string => (from === to ? `, asking ${asksText(one)}` : '');
+  const asked = (one: DiffExample['old']): string => (from === to ? `, asking ${asksText(one)}` : '');
   return (
     <>
       <Fact name="For example" texts={[JSON.stringify(request ?? example.request)]} />

@@ -1,5 +1,5 @@
-// The page of changes in the browser: comparing the copy with the active policies by keyboard alone, trying
-// an example at once, and what the page shows when there is nothing to compare.
+// The playground's diff in the browser: the diff of the copy with the active policies by keyboard alone, trying an
+// example at once, and what the page shows when there is no diff.
 
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -34,8 +34,8 @@ async function world(): Promise<Service> {
 }
 
 const policyPane = (page: Page) => page.getByRole('region', { name: 'Policies', exact: true });
-const status = (page: Page) => page.locator('.comparison').getByRole('status').first();
-const whatChanges = (page: Page) => page.getByRole('button', { name: 'What changes' });
+const status = (page: Page) => page.locator('.diff').getByRole('status').first();
+const diffButton = (page: Page) => page.getByRole('button', { name: 'Diff' });
 const findings = (page: Page) => page.getByRole('list', { name: /loosest first$/ }).locator('> li');
 
 async function write(page: Page, text: string): Promise<void> {
@@ -44,7 +44,7 @@ async function write(page: Page, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 
-async function press(page: Page, button: ReturnType<typeof whatChanges>): Promise<void> {
+async function press(page: Page, button: ReturnType<typeof diffButton>): Promise<void> {
   await button.focus();
   await page.keyboard.press('Enter');
 }
@@ -52,12 +52,12 @@ async function press(page: Page, button: ReturnType<typeof whatChanges>): Promis
 test('the loosest comes first, with what it rests on and a request that is tried at once', async () => {
   const { page } = await open(await world(), { email });
   await page.goto('/playground');
-  await press(page, whatChanges(page));
-  await policyPane(page).getByText('The copy equals the active policies').waitFor();
-  await press(page, whatChanges(page));
+  await press(page, diffButton(page));
+  await policyPane(page).getByText('No changes yet').waitFor();
+  await press(page, diffButton(page));
 
   await write(page, policies.replace('payload.amount <= 1_000\n', 'payload.amount <= 12_000\n'));
-  await press(page, whatChanges(page));
+  await press(page, diffButton(page));
   await status(page).getByText('2 loosened · 0 stricter · 0 undecided').waitFor();
   expect(await findings(page).getByRole('heading').allInnerTexts()).toEqual([
     expect.stringMatching(/Loosened\s*Deny\s*→\s*becomes\s*Allow/),
@@ -99,27 +99,27 @@ test('the loosest comes first, with what it rests on and a request that is tried
 
   await press(page, first.getByRole('button', { name: 'demo.policy:5' }));
   await page.getByRole('textbox', { name: /^demo\.policy\./ }).waitFor();
-  expect(await whatChanges(page).getAttribute('aria-pressed')).toBe('false');
+  expect(await diffButton(page).getAttribute('aria-pressed')).toBe('false');
 });
 
 test('what is only said otherwise changes no decision, and what does not compile is not compared', async () => {
   const { page } = await open(await world(), { email, size: sizes.phone });
   await page.goto('/playground');
   await write(page, policies.replace('payload.amount <= 1_000\n', 'not (payload.amount > 1_000)\n'));
-  await press(page, whatChanges(page));
+  await press(page, diffButton(page));
   await status(page).getByText('0 loosened · 0 stricter · 0 undecided').waitFor();
   await page.getByText(/^No decision changes: proved for all requests of 2 actions/).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
 
-  await press(page, whatChanges(page));
+  await press(page, diffButton(page));
   await write(page, policies.replace('by finance', 'by fnance'));
-  await press(page, whatChanges(page));
-  await status(page).getByText('cannot be compared while the policies have errors').waitFor();
+  await press(page, diffButton(page));
+  await status(page).getByText('no diff while the policies have errors').waitFor();
   await page.locator('.playground-diagnostics').getByText('The policies have 1 error.').waitFor();
 });
 
-test('a comparison that is refused says so, and is asked for again by one press', async () => {
+test('a diff that is refused says so, and is asked for again by one press', async () => {
   const { page } = await open(await world(), { email, expected: /503/ });
   await page.route('**/v1/policies/diff', (route) =>
     route.fulfill({
@@ -135,9 +135,9 @@ test('a comparison that is refused says so, and is asked for again by one press'
   );
   await page.goto('/playground');
   await write(page, policies.replace('payload.amount <= 1_000\n', 'payload.amount <= 500\n'));
-  await press(page, whatChanges(page));
+  await press(page, diffButton(page));
   await page.getByRole('alert').getByText('it was not done after 5 seconds').waitFor();
-  await policyPane(page).getByText('compares without a limit of time').waitFor();
+  await policyPane(page).getByText('has no time limit').waitFor();
   await page.unroute('**/v1/policies/diff');
   await press(page, page.getByRole('button', { name: 'Try again' }));
   await status(page).getByText('0 loosened · 1 stricter · 0 undecided').waitFor();

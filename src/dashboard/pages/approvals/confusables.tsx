@@ -8,11 +8,11 @@ import { Note } from '../../parts/layout/note.tsx';
 import { PlainPieces } from '../../parts/text/plain-text.tsx';
 import type { CharacterMarks } from '../../parts/text/text-pieces.ts';
 
-type LookAlike = Operations['listConfusables']['reply']['items'][number];
+type Confusable = Operations['listConfusables']['reply']['items'][number];
 
-export interface LookAlikes {
+export interface Confusables {
   /** Null until the service has answered. */
-  readonly items: readonly LookAlike[] | null;
+  readonly items: readonly Confusable[] | null;
   readonly isFailed: boolean;
   readonly reload: () => void;
 }
@@ -20,7 +20,7 @@ export interface LookAlikes {
 /** How far the check is, and what it has found. */
 export type CheckState = 'checking' | 'failed' | 'clear' | 'deceptive';
 
-export function checkStateOf({ items, isFailed }: LookAlikes): CheckState {
+export function checkStateOf({ items, isFailed }: Confusables): CheckState {
   if (isFailed) return 'failed';
   if (items === null) return 'checking';
   return items.length === 0 ? 'clear' : 'deceptive';
@@ -28,22 +28,22 @@ export function checkStateOf({ items, isFailed }: LookAlikes): CheckState {
 
 const placesShown = 10;
 
-export function useLookAlikes(id: string): LookAlikes {
+export function useConfusables(id: string): Confusables {
   const { data, problem, isLoading, reload } = useResource('listConfusables', { params: { id } });
   return { items: data?.items ?? null, isFailed: problem !== null && !isLoading, reload };
 }
 
 /** The characters to mark in a text of the payload, each with its name. */
-export function marksOf({ items }: LookAlikes, path: string, text: string): CharacterMarks | null {
+export function marksOf({ items }: Confusables, path: string, text: string): CharacterMarks | null {
   const found = items?.find((one) => one.path === path && isCutOf(one.value, text));
   if (found === undefined || found.characters.length === 0) return null;
   return new Map(found.characters.map((one) => [one.character, nameOf(one)]));
 }
 
-export function LookAlikesNote({
-  lookAlikes: { items, isFailed, reload },
+export function ConfusablesNote({
+  confusables: { items, isFailed, reload },
 }: {
-  readonly lookAlikes: LookAlikes;
+  readonly confusables: Confusables;
 }) {
   if (isFailed)
     return (
@@ -63,7 +63,7 @@ export function LookAlikesNote({
       <ul>
         {items.slice(0, placesShown).map((one, index) => (
           <li key={index}>
-            <About lookAlike={one} />
+            <About confusable={one} />
           </li>
         ))}
         {more > 0 && <li>and {more} more</li>}
@@ -73,9 +73,9 @@ export function LookAlikesNote({
 }
 
 function About({
-  lookAlike: { path, value, scripts, confusable_with: known, characters },
+  confusable: { path, value, scripts, confusable_with: known, characters },
 }: {
-  readonly lookAlike: LookAlike;
+  readonly confusable: Confusable;
 }) {
   const marks = new Map(characters.map((one) => [one.character, nameOf(one)]));
   return (
@@ -102,7 +102,7 @@ function About({
   );
 }
 
-function nameOf({ code_point, name }: LookAlike['characters'][number]): string {
+function nameOf({ code_point, name }: Confusable['characters'][number]): string {
   return name === '' ? code_point : `${code_point} ${name}`;
 }
 

@@ -1,4 +1,4 @@
-// The sets of the history: their names, the two that are compared at first, and the address of a comparison.
+// The sets of the history: their names, the two of the first diff, and the address of a diff.
 
 import type { Reply } from '../../../api/operations.ts';
 
@@ -9,8 +9,8 @@ export interface SetPair {
   readonly new: string;
 }
 
-export function compareHref({ old, new: now }: SetPair): string {
-  return `/compare?${new URLSearchParams({ old, new: now })}`;
+export function diffHref({ old, new: now }: SetPair): string {
+  return `/diff?${new URLSearchParams({ old, new: now })}`;
 }
 
 export function shortDigest(digest: string): string {
@@ -26,7 +26,7 @@ export function setName({ activated_at: at, digest, commit }: Activation): strin
 }
 
 /** Each set once, by its latest activation, if its texts are kept. */
-export function comparableSets(activations: readonly Activation[]): readonly Activation[] {
+export function keptSets(activations: readonly Activation[]): readonly Activation[] {
   const seen = new Set<string>();
   return activations.filter(({ digest, has_texts: hasTexts }) => {
     if (seen.has(digest) || !hasTexts) return false;

@@ -51,11 +51,11 @@ export function testPath(file: string): string {
 }
 
 /**
- * The expectation that a claim states about the request that refutes it. Returns null for a claim about who
+ * The expectation that a clause states about the request that refutes it. Returns null for a clause about who
  * is asked, because a decision alone does not tell that.
  */
-export function clauseExpects(claim: string, decision: Decision): Expectation | null {
-  const [, mode = '', effect = ''] = /^(always|never)?\s*(\w+)/.exec(claim) ?? [];
+export function clauseExpects(clause: string, decision: Decision): Expectation | null {
+  const [, mode = '', effect = ''] = /^(always|never)?\s*(\w+)/.exec(clause) ?? [];
   if (effect === 'ask') return null;
   if (mode !== 'always') return { not: decision };
   const outcome = outcomeOf[effect];

@@ -1,14 +1,14 @@
-// The result of a comparison, in the words of `writ diff`.
+// A policy diff in the words of `writ diff`.
 
 import type { Reply } from '../../../api/operations.ts';
 import type { IconName } from '../layout/icon.tsx';
 
-export type ComparisonReply = Reply<'diffPolicies'>;
+export type DiffReply = Reply<'diffPolicies'>;
 
-export type Comparison = NonNullable<ComparisonReply['diff']>;
-export type ComparedFinding = Comparison['findings'][number];
-export type ComparedExample = NonNullable<ComparedFinding['example']>;
-export type ComparedCause = ComparedFinding['causes'][number];
+export type PolicyDiff = NonNullable<DiffReply['diff']>;
+export type DiffFinding = PolicyDiff['findings'][number];
+export type DiffExample = NonNullable<DiffFinding['example']>;
+export type DiffCause = DiffFinding['causes'][number];
 
 interface Kind {
   readonly word: string;
@@ -21,14 +21,14 @@ const kinds = {
   stricter: { word: 'Stricter', icon: 'locked', tone: 'allow' },
   reworded: { word: 'Another rule', icon: 'policy', tone: 'unknown' },
   undecided: { word: 'Undecided', icon: 'unknown', tone: 'unknown' },
-} as const satisfies Readonly<Record<ComparedFinding['direction'], Kind>>;
+} as const satisfies Readonly<Record<DiffFinding['direction'], Kind>>;
 
-export function kindOf({ direction }: Pick<ComparedFinding, 'direction'>): Kind {
+export function kindOf({ direction }: Pick<DiffFinding, 'direction'>): Kind {
   return kinds[direction];
 }
 
 /** What sets two decisions apart beyond the names of their outcomes; empty when the names say everything. */
-export function differenceText({ difference, tier }: Pick<ComparedFinding, 'difference' | 'tier'>): string {
+export function differenceText({ difference, tier }: Pick<DiffFinding, 'difference' | 'tier'>): string {
   const isLoose = tier < 5;
   switch (difference) {
     case 'outcome':
@@ -43,7 +43,7 @@ export function differenceText({ difference, tier }: Pick<ComparedFinding, 'diff
 }
 
 /** A finding in one line. */
-export function findingLine(finding: ComparedFinding): string {
+export function findingLine(finding: DiffFinding): string {
   const { from, to, actions, when } = finding;
   const turn = from === to ? from : `${from} → ${to}`;
   const where = when.length === 0 ? '' : ` when \`${when.join(' and ')}\``;
@@ -51,7 +51,7 @@ export function findingLine(finding: ComparedFinding): string {
   return `${kindOf(finding).word}: ${turn} for ${actions.join(', ')}${where}${more === '' ? '' : `, ${more}`}`;
 }
 
-export function causeText({ rule, change }: ComparedCause): string {
+export function causeText({ rule, change }: DiffCause): string {
   return rule === null ? shapeWords[change] : `\`${rule}\` ${ruleWords[change]}`;
 }
 
@@ -60,17 +60,17 @@ const ruleWords = {
   new: 'is new',
   gone: 'is gone',
   renamed: 'has another name',
-} as const satisfies Readonly<Record<ComparedCause['change'], string>>;
+} as const satisfies Readonly<Record<DiffCause['change'], string>>;
 
 const shapeWords = {
   changed: 'the payload is declared otherwise',
   new: 'the action is new',
   gone: 'the action is gone',
   renamed: 'the action has another name',
-} as const satisfies Readonly<Record<ComparedCause['change'], string>>;
+} as const satisfies Readonly<Record<DiffCause['change'], string>>;
 
 /** Who is asked, or how long a grant holds. */
-export function asksText({ requires, valid_for_seconds: seconds }: ComparedExample['old']): string {
+export function asksText({ requires, valid_for_seconds: seconds }: DiffExample['old']): string {
   const people = requires?.approvals.map(
     ({ group, needs, withinSeconds, except = [] }) =>
       `${needs} of ${group}${except.length === 0 ? '' : ` except ${except.join(' and ')}`} within ${durationText(withinSeconds)}`,
@@ -104,30 +104,30 @@ function durationText(seconds: number): string {
   return parts.length === 0 ? '0s' : parts.join(' ');
 }
 
-export function countsText({ loosened, stricter, undecided }: Comparison): string {
+export function countsText({ loosened, stricter, undecided }: PolicyDiff): string {
   return `${loosened} loosened · ${stricter} stricter · ${undecided} undecided`;
 }
 
-/** One line about the comparison as a whole. */
+/** One line about the diff as a whole. */
 export interface ClosingLine {
   readonly isGood: boolean;
   readonly text: string;
 }
 
-export function closingLines(comparison: Comparison): readonly ClosingLine[] {
-  const { meters, limits, guarantees, remarks } = comparison;
+export function closingLines(diff: PolicyDiff): readonly ClosingLine[] {
+  const { meters, limits, guarantees, remarks } = diff;
   const both = guarantees.filter((one) => one.old === 'proved' && one.new === 'proved');
   return [
     ...meters.map((name) =>
       bad(`meter \`${name}\` says something else: it is computed again from the records`),
     ),
-    ...(both.length === 0 ? [] : [good(`${many(both.length, 'claim')} of guarantees proved on both sides`)]),
+    ...(both.length === 0 ? [] : [good(`${many(both.length, 'clause')} of guarantees proved on both sides`)]),
     ...guarantees.filter((one) => !both.includes(one)).map(guaranteeLine),
     ...limits.map(({ action, limits: own }) =>
       bad(`\`${action}\`: not proved to be all, ${own.map((one) => limitWords[one]).join('; ')}`),
     ),
     ...remarks.map((remark) => good(remarkText(remark))),
-    ...(limits.length > 0 ? [] : [good(proofText(comparison))]),
+    ...(limits.length > 0 ? [] : [good(proofText(diff))]),
   ];
 }
 
@@ -139,7 +139,7 @@ function many(count: number, one: string): string {
 }
 
 /** A change that alters no decision. */
-function remarkText({ kind, change, rule, points }: Comparison['remarks'][number]): string {
+function remarkText({ kind, change, rule, points }: PolicyDiff['remarks'][number]): string {
   switch (kind) {
     case 'reason':
       return `\`${rule}\` gives another reason`;
@@ -147,8 +147,8 @@ function remarkText({ kind, change, rule, points }: Comparison['remarks'][number
       return `\`${rule}\` ${shadowWords[change]}`;
     case 'risk':
       return points === null
-        ? `\`${rule}\` adds its points of risk to other requests`
-        : `\`${rule}\` adds ${points.new} points of risk, not ${points.old}`;
+        ? `\`${rule}\` adds to the risk score of other requests`
+        : `\`${rule}\` adds ${points.new} to the risk score, not ${points.old}`;
   }
 }
 
@@ -156,14 +156,14 @@ const shadowWords = {
   new: 'is new in shadow',
   gone: 'is gone from shadow',
   changed: 'changes in shadow',
-} as const satisfies Readonly<Record<Comparison['remarks'][number]['change'], string>>;
+} as const satisfies Readonly<Record<PolicyDiff['remarks'][number]['change'], string>>;
 
-function guaranteeLine({ name, text, old, new: now }: Comparison['guarantees'][number]): ClosingLine {
+function guaranteeLine({ name, text, old, new: now }: PolicyDiff['guarantees'][number]): ClosingLine {
   const became = becameText(old, now);
   return { isGood: now === 'proved', text: `guarantee \`${name}: ${text}\` ${became}` };
 }
 
-type Verdict = Comparison['guarantees'][number]['old'];
+type Verdict = PolicyDiff['guarantees'][number]['old'];
 
 function becameText(old: Verdict, now: Verdict): string {
   if (now === null) return `is gone, it was ${old}`;
@@ -176,9 +176,9 @@ const limitWords = {
   'long lists': 'a longer list might be decided otherwise',
   'huge payloads': 'a payload so large that a condition is unknown might be decided otherwise',
   'too much search': 'the search took too long',
-} as const satisfies Readonly<Record<Comparison['limits'][number]['limits'][number], string>>;
+} as const satisfies Readonly<Record<PolicyDiff['limits'][number]['limits'][number], string>>;
 
-function proofText({ findings, actions, horizon }: Comparison): string {
+function proofText({ findings, actions, horizon }: PolicyDiff): string {
   const isChanged = findings.some(({ direction }) => direction !== 'reworded');
   const what = isChanged ? 'Nothing else changes' : 'No decision changes';
   return `${what}: proved for all requests of ${many(actions.length, 'action')}, decided from ${horizon.from} to ${horizon.to}`;

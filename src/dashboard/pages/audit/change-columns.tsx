@@ -1,7 +1,7 @@
-// Changes with who made them, and the values before and after each.
+// The columns of the list of changes: who made each, and the values before and after it.
 
 import type { Reply } from '../../../api/operations.ts';
-import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import type { Column } from '../../parts/layout/data-table.tsx';
 import { At } from '../../parts/layout/time.tsx';
 import { FewLines } from '../../parts/text/few-lines.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -10,74 +10,40 @@ import { type Difference, differences } from './differences.ts';
 
 type Change = Reply<'listAuditLog'>['items'][number];
 
-export function ChangeList({
-  changes,
-  isOld,
-}: {
-  readonly changes: readonly Change[];
-  readonly isOld: boolean;
-}) {
-  return (
-    <TableScroll label="List of changes" isOld={isOld}>
-      <table class="table table-stack audit-table">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">What</th>
-            <th scope="col">Before and after</th>
-            <th scope="col" class="number">
-              Record
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.map((change) => (
-            <ChangeRow key={change.sequence} change={change} />
-          ))}
-        </tbody>
-      </table>
-    </TableScroll>
-  );
-}
+export const changeColumns: readonly Column<Change>[] = [
+  { head: 'When', class: 'table-when', cell: ({ at }) => <At at={at} /> },
+  { head: 'Who', cell: ({ who }) => <PlainText text={withoutId(who)} isShort /> },
+  { head: 'What', cell: (change) => <What change={change} /> },
+  {
+    head: 'Before and after',
+    label: null,
+    cell: ({ subject, before, after }) => (
+      <Differences items={differences(before, after).filter((one) => one.after !== subject)} />
+    ),
+  },
+  { head: 'Record', kind: 'number', cell: ({ sequence }) => sequence },
+];
 
-function ChangeRow({ change }: { readonly change: Change }) {
-  const { sequence, at, who, what, subject, before, after } = change;
+function What({ change: { who, what, subject, before, after } }: { readonly change: Change }) {
   const page = pageOfSubject(what, subject) ?? pageOfScope(fieldOf(after ?? before, 'scope'));
   const name = nameOfSubject(after) ?? nameOfSubject(before) ?? subject;
   // The person is already named beside the change.
   const isOwn = name === subject && who.endsWith(`(${subject})`);
   return (
-    <tr>
-      <td data-label="When" class="audit-when">
-        <At at={at} />
-      </td>
-      <td data-label="Who">
-        <PlainText text={withoutId(who)} isShort />
-      </td>
-      <td data-label="What">
-        <div>
-          <strong>{wordsOfChange(what)}</strong>
-          {!isOwn && (
-            <div class="audit-subject">
-              {page === null ? (
-                <PlainText text={name} isShort />
-              ) : (
-                <a href={page} title={subject}>
-                  <PlainText text={name} isShort />
-                </a>
-              )}
-            </div>
+    <div>
+      <strong>{wordsOfChange(what)}</strong>
+      {!isOwn && (
+        <div class="audit-subject">
+          {page === null ? (
+            <PlainText text={name} isShort />
+          ) : (
+            <a href={page} title={subject}>
+              <PlainText text={name} isShort />
+            </a>
           )}
         </div>
-      </td>
-      <td>
-        <Differences items={differences(before, after).filter((one) => one.after !== subject)} />
-      </td>
-      <td data-label="Record" class="number">
-        {sequence}
-      </td>
-    </tr>
+      )}
+    </div>
   );
 }
 
