@@ -1,13 +1,13 @@
-// Repairs values that other languages choose by a condition: `c ? x : y`, `x if c else y` and `if c then x else
-// y`. Nothing is known about the chosen value, so there is no fix, and one message for all of these forms.
+// Repairs values that other languages choose by a condition: `c ? x : y` and `x if c else y`. Nothing is known about the
+// chosen value, so there is no fix.
 
 import { declaring, effects, literal, NameToken, sign, type Token, word } from '../parse/tokens.ts';
 import { type Cursor, clauseStarts, hole, lookaheadMax, type Repair } from './cursor.ts';
 import { optionalField } from './forms.ts';
 
-const message = 'an expression cannot choose between two values';
+const message = 'a choice is written `if c then x else y`';
 const help =
-  'write one rule for each case, with `c and ...` in one and `not (c) and ...` in the other; if a field chooses, look the value up in a table of constants: `limits[payload.currency]`';
+  'put the condition first, in parentheses within another expression: `payload.amount > (if payload.kind == "book" then 50 USD else 100 USD)`';
 
 /** Reads `c ? x : y` as `c and` a value of which nothing is known. */
 export function repairTernary(here: Cursor): Repair {
@@ -16,13 +16,12 @@ export function repairTernary(here: Cursor): Repair {
   return { to: endOfValue(here, colon + 1), message, help, read: [...here.readAs('and'), hole(here.token)] };
 }
 
-/** Reads `x if c else y` as `x`, and `if c then x else y` as a value of which nothing is known. */
+/** Reads `x if c else y` as `x`. */
 export function repairConditional(here: Cursor): Repair | null {
-  if (here.token.image !== 'if' || here.isAwaitedByRule) return null;
+  if (here.isAwaitedByRule || !endsValue.has(here.type(-1)) || here.beginsLine(0)) return null;
   const other = findAtDepth(here, 1, ({ tokenType }) => tokenType === word.else);
   if (other === null || effects.has(here.type(other + 1))) return null;
-  const isBehindValue = endsValue.has(here.type(-1)) && !here.beginsLine(0);
-  return { to: endOfValue(here, other + 1), message, help, read: isBehindValue ? [] : [hole(here.token)] };
+  return { to: endOfValue(here, other + 1), message, help, read: [] };
 }
 
 const endsValue: ReadonlySet<unknown> = new Set([

@@ -282,7 +282,6 @@ export const repairs = repairTable(
   [word.risk, repairRisk, repairDeclaredWord],
   [
     NameToken,
-    repairConditional,
     repairRate,
     repairClauseSign,
     repairClauseWord,
@@ -299,7 +298,7 @@ export const repairs = repairTable(
     repairFirstWord,
   ],
   [word.when, repairConditionFirst],
-  [word.if, repairConditionFirst, repairIf],
+  [word.if, repairConditionFirst, repairIf, repairConditional],
   [word.any, repairQuantifier, repairAnyOf, repairLambda],
   [word.no, repairQuantifier],
   [word.count, repairQuantifier],
