@@ -1,11 +1,10 @@
-// The table of requests. The element of a row is kept while the row is the same object, so that redrawing a
-// long list costs only what has changed.
+// The table of requests, by the reader's days. INVARIANT: the columns are constant and an unchanged row is the same
+// object, so that redrawing a long list costs only what has changed.
 
 import { DecisionBadge, Risk, StatusBadge, statusWord } from '../../parts/layout/badge.tsx';
-import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
+import { type Column, DataTable, type RowGroup } from '../../parts/layout/data-table.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { ColumnName } from './columns.tsx';
-import { daysOf } from './days-of-rows.ts';
 import type { RequestItem, Row } from './rows.ts';
 
 // A time as a list shows it: the time of day for today, else the date. The text does not tick, so that a long
@@ -107,6 +106,32 @@ function Subject({ item }: Pick<Row, 'item'>) {
       </span>
     </>
   );
+}
+
+const longDay = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
+const longDayWithYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
+
+/** The rows in their order, by days. A day that is interrupted by rows of another day appears again. */
+function daysOf(rows: readonly Row[]): readonly RowGroup<Row>[] {
+  const now = new Date();
+  const days: { key: string; label: string; rows: Row[] }[] = [];
+  for (const row of rows) {
+    const at = new Date(row.item.created_at);
+    const label = dayLabel(at, now);
+    const last = days.at(-1);
+    if (last?.label === label) last.rows.push(row);
+    else
+      days.push({ key: `${label} ${days.filter((one) => one.label === label).length}`, label, rows: [row] });
+  }
+  return days;
+}
+
+function dayLabel(at: Date, now: Date): string {
+  const yesterday = new Date(now);
+  yesterday.setDate(now.getDate() - 1);
+  if (at.toDateString() === now.toDateString()) return 'Today';
+  if (at.toDateString() === yesterday.toDateString()) return 'Yesterday';
+  return (at.getFullYear() === now.getFullYear() ? longDay : longDayWithYear).format(at);
 }
 
 export function agentName({ agent }: Pick<RequestItem, 'agent'>): string {
