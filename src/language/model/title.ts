@@ -22,6 +22,8 @@ export const titleLengthMax = 200;
 const fieldLengthMax = 60;
 /** The most characters of a title with its fields. */
 export const filledTitleLengthMax = 300;
+/** The most elements of a list that are shown; the others are counted. */
+const elementsMax = 3;
 /** The most fields that are shown for a request whose action has no title. */
 const shortFieldsMax = 3;
 const shortFieldLengthMax = 40;
@@ -55,9 +57,26 @@ function partText(part: Title[number], sent: JsonObject, seen: JsonObject): stri
 
 function fieldText({ steps, currency }: TitleField, sent: JsonObject, seen: JsonObject): string {
   const value = valueAt(seen, steps);
+  if (Array.isArray(value)) return listText(value, valueAt(sent, steps), `(no ${lastOf(steps)})`);
   const code = currency === null ? null : valueAt(seen, currency);
-  const text = shown(value, code ?? null) ?? `(no ${cut(steps.at(-1) ?? '', fieldLengthMax)})`;
+  const text = shown(value, code ?? null) ?? `(no ${lastOf(steps)})`;
   return sent === seen ? text : text + givenAs(valueAt(sent, steps), value);
+}
+
+/** The first elements and the number of the others: `ann@example.com, bob@example.com and 3 more`. */
+function listText(seen: readonly unknown[], sent: unknown, none: string): string {
+  if (seen.length === 0) return none;
+  const spellings = Array.isArray(sent) ? (sent as readonly unknown[]) : seen;
+  const texts = seen
+    .slice(0, elementsMax)
+    .map((value, at) => (shown(value, null) ?? '(none)') + givenAs(spellings[at], value));
+  const more = seen.length - texts.length;
+  if (more > 0) return `${texts.join(', ')} and ${more} more`;
+  return texts.length === 1 ? texts[0]! : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
+}
+
+function lastOf(steps: readonly string[]): string {
+  return cut(steps.at(-1) ?? '', fieldLengthMax);
 }
 
 /** The spelling in which a text was sent, if rules see another one. */

@@ -35,6 +35,36 @@ function titleIn(source: string): Title {
 const title = titleIn(text);
 const payload = { amount: 4200, currency: 'USD', payee: { name: 'Staples' }, note: 'paper' };
 
+describe('a list in a title', () => {
+  const listed = titleIn(`
+action payment.create "Write to {to}, {codes}" { to: [email] ..9, codes?: [integer] ..9 }
+policy all on payment.create { allow any }
+`);
+  const shape = { to: ['ann@example.com'] };
+
+  it.each<[string, JsonObject, string]>([
+    ['one element', shape, 'Write to ann@example.com, (no codes)'],
+    ['two', { to: ['a@x.example', 'b@x.example'] }, 'Write to a@x.example and b@x.example, (no codes)'],
+    ['three numbers', { ...shape, codes: [1, 2, 3] }, 'Write to ann@example.com, 1, 2 and 3'],
+    [
+      'five',
+      { to: ['a@x.example', 'b@x.example', 'c@x.example', 'd@x.example', 'e@x.example'] },
+      'Write to a@x.example, b@x.example, c@x.example and 2 more, (no codes)',
+    ],
+    ['none', { to: [], codes: [] }, 'Write to (no to), (no codes)'],
+  ])('shows %s', (_, sent, expected) => {
+    expect(titleText(listed, sent)).toBe(expected);
+  });
+
+  it('shows the spelling that rules see, beside the one that was sent', () => {
+    const sent = { to: ['a@X.example', 'b@x.example'] };
+    const seen = { to: ['a@x.example', 'b@x.example'] };
+    expect(titleText(listed, sent, seen)).toBe(
+      'Write to a@x.example (given as "a@X.example") and b@x.example, (no codes)',
+    );
+  });
+});
+
 describe('a title', () => {
   it.each<[string, JsonObject, string]>([
     ['money with its currency', payload, 'Pay 4,200.00 USD to Staples, paper {really}'],

@@ -201,7 +201,7 @@ function walk(names: readonly NameNode[], shape: Shape, env: Environment): Title
     }
     const { type } = field;
     if (type === failedType) return null;
-    isSecret ||= field.isSecret;
+    isSecret ||= field.isSecret || (type.kind === 'list' && type.element.isSecret);
     if (at < names.length - 1 && type.kind === 'record') {
       around = type.shape;
       continue;
@@ -220,6 +220,8 @@ function fieldAt(names: readonly NameNode[], type: Type): TitleField {
   return { steps, currency: currencyPlace(type, { root: 'payload', steps })?.steps ?? null };
 }
 
-function isPrintable({ kind }: Type): boolean {
-  return kind !== 'list' && kind !== 'record' && kind !== 'any';
+/** Whether a title can show the type: a single value, or a list of single values. */
+function isPrintable(type: Type): boolean {
+  if (type.kind === 'list') return type.element.type.kind !== 'list' && isPrintable(type.element.type);
+  return type.kind !== 'record' && type.kind !== 'any';
 }
