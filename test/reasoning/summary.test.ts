@@ -49,9 +49,15 @@ hours office = mon-fri 09:00-17:00 in "Europe/Berlin"
 let limit = 10_000 USD
 let is_late = now not in office
 meter paid = count() of pay.make per agent over 24h
+table payees pushed key id: string { owner: email, vip: boolean }
+let internal(who: email) = domain(who) == "example.com"
+let payee = payees[payload.to_whom]
 `;
 
 const words: readonly (readonly [string, string, string])[] = [
+  ['internal(payload.mail)', '`internal(payload.mail)` holds', '`internal(payload.mail)` does not hold'],
+  ['payee.owner == payload.mail', 'the owner of ‘payee’ is the mail', 'the owner of ‘payee’ is not the mail'],
+  ['payee.vip', 'the vip of ‘payee’ is true', 'the vip of ‘payee’ is not true'],
   ['payload.amount <= limit', 'the amount is at most 10,000 USD', 'the amount is more than 10,000 USD'],
   ['payload.count != 1_000', 'the count is not 1,000', 'the count is 1,000'],
   [

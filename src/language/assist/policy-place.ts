@@ -14,7 +14,10 @@ export interface WrittenPlace {
   readonly before: string;
   /** Whether the place is in a comment or a text, but not in a `{value}` of a text. */
   readonly isProse: boolean;
-  /** Variables, as in `some x in payload.list`, with the list that each iterates over. */
+  /**
+   * Variables, as in `some x in payload.list`, with the list that each iterates over; parameters of a let, with an empty
+   * text.
+   */
   readonly variables: ReadonlyMap<string, string>;
 }
 
@@ -113,5 +116,7 @@ function patternsOf(declaration: string, own: string, rest: string): readonly st
 
 function variablesOf(own: string): ReadonlyMap<string, string> {
   const found = own.matchAll(/\b(?:some|every|no|count|sum)\s+([a-z]\w*)\s+in\s+([\w.]+)/g);
-  return new Map([...found].map(([, name = '', list = '']) => [name, list]));
+  const [, , parameters = ''] = /^let\s+(\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)/.exec(own) ?? [];
+  const named = [...parameters.matchAll(/(?:^|,)\s*([a-z]\w*)\s*:/g)].map(([, name = '']) => [name, ''] as const);
+  return new Map([...named, ...[...found].map(([, name = '', list = '']) => [name, list] as const)]);
 }

@@ -46,6 +46,9 @@ export function conditionWords(node: ExpressionNode, wording: WordingContext, is
       return pathCondition(node, wording, isNot);
     case 'boolean':
       return node.value === isNot ? 'never' : 'always';
+    case 'call':
+      if (wording.letOf(node.callee.text) !== null) wording.mention(node.callee.text);
+      return asWritten(node, wording, isNot);
     default:
       return asWritten(node, wording, isNot);
   }
@@ -207,9 +210,10 @@ function pathNoun({ root, steps }: Path, wording: WordingContext): string {
   if (root.text === 'now') return 'the present time';
   if (root.text === 'risk') return 'the risk';
   const written = wording.letOf(root.text);
-  if (written !== null && isConstant(written)) return nounWords(written, wording);
+  if (written !== null && names.length === 0 && isConstant(written)) return nounWords(written, wording);
   wording.mention(root.text);
-  return nameWords(root.text);
+  const whole = nameWords(root.text);
+  return names.length === 0 ? whole : `the ${plain(names.join(' '))} of ${whole}`;
 }
 
 function isConstant({ kind }: ExpressionNode): boolean {

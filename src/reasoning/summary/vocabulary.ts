@@ -25,9 +25,15 @@ export function explanations(source: SummarySource, mentioned: ReadonlySet<strin
   for (const name of wanted) {
     const declaration = declared.get(name);
     const text = declaration === undefined ? null : explained(declaration, { source, wording });
-    if (text !== null) words.push({ name, text, span: declaration!.span });
+    if (text !== null) words.push({ name: nameOf(declaration!, name), text, span: declaration!.span });
   }
   return words.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The name, with its parameters if it has some. */
+function nameOf(declaration: Declaration, name: string): string {
+  if (declaration.kind !== 'let' || declaration.parameters.length === 0) return name;
+  return `${name}(${declaration.parameters.map((one) => one.name.text).join(', ')})`;
 }
 
 interface ConditionContext {
@@ -38,12 +44,12 @@ interface ConditionContext {
 const entriesShown = 6;
 
 function explained(declaration: Declaration, explaining: ConditionContext): string | null {
-  const { wording, source } = explaining;
+  const { source } = explaining;
   switch (declaration.kind) {
     case 'list':
       return listWords(declaration, explaining);
     case 'let':
-      return conditionWords(declaration.value, wording);
+      return letWords(declaration, explaining);
     case 'hours':
       return hoursWords(declaration, source);
     case 'meter':
@@ -58,6 +64,18 @@ function explained(declaration: Declaration, explaining: ConditionContext): stri
     default:
       return null;
   }
+}
+
+/** A condition in words; a value as a noun; what takes parameters, as it is written. */
+function letWords(
+  { name, parameters, value }: DeclarationOf<'let'>,
+  { source, wording }: ConditionContext,
+): string {
+  if (parameters.length > 0) return `\`${wording.textOf(value)}\``;
+  if (value.kind === 'look-up' && value.column === null && !source.set.lets.has(name.text))
+    return `the row \`${wording.textOf(value)}\``;
+  const isCondition = source.set.lets.get(name.text)?.expression.type.kind === 'boolean';
+  return isCondition ? conditionWords(value, wording) : nounWords(value, wording);
 }
 
 function listWords(
