@@ -105,7 +105,9 @@ const equalities = ['==', '!='];
 function orderedSort({ random, readables }: Scope): OrderedSort {
   const own = readables.map(({ sort }) => sort).filter(isOrdered);
   return random.pick(
-    own.length > 0 && random.chance(0.5) ? own : [...orderedSorts, 'duration', 'duration', 'datetime', 'datetime', 'datetime'],
+    own.length > 0 && random.chance(0.5)
+      ? own
+      : [...orderedSorts, 'duration', 'duration', 'datetime', 'datetime', 'datetime'],
   );
 }
 

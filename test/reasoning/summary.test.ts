@@ -155,6 +155,7 @@ describe('a condition in words', () => {
   it('goes with what the names mean', () => {
     expect(summary.words).toMatchObject([
       { name: 'folders', text: '"/workspace" and "/tmp"' },
+      { name: 'internal(who)', text: '`domain(who) == "example.com"`' },
       { name: 'is_late', text: 'it is outside of ‘office’' },
       { name: 'known', text: '"a" and "b"' },
       { name: 'office', text: 'mon-fri 09:00-17:00 in Europe/Berlin' },
@@ -162,6 +163,7 @@ describe('a condition in words', () => {
         name: 'paid',
         text: 'how many were granted of pay.make, per agent, in the last 24h; the request itself and those that wait count',
       },
+      { name: 'payee', text: 'the row `payees[payload.to_whom]`' },
       { name: 'sites', text: '"example.com"' },
     ]);
   });

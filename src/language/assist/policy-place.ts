@@ -117,6 +117,8 @@ function patternsOf(declaration: string, own: string, rest: string): readonly st
 function variablesOf(own: string): ReadonlyMap<string, string> {
   const found = own.matchAll(/\b(?:some|every|no|count|sum)\s+([a-z]\w*)\s+in\s+([\w.]+)/g);
   const [, , parameters = ''] = /^let\s+(\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)/.exec(own) ?? [];
-  const named = [...parameters.matchAll(/(?:^|,)\s*([a-z]\w*)\s*:/g)].map(([, name = '']) => [name, ''] as const);
+  const named = [...parameters.matchAll(/(?:^|,)\s*([a-z]\w*)\s*:/g)].map(
+    ([, name = '']) => [name, ''] as const,
+  );
   return new Map([...named, ...[...found].map(([, name = '', list = '']) => [name, list] as const)]);
 }
