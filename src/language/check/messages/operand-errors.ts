@@ -81,13 +81,13 @@ function comparisonHelp({ type: a, node }: Side, { type: b, node: other }: Side)
   }
   if (a.kind === 'duration' && isNumber) {
     return node?.kind === 'duration'
-      ? `write the number alone: \`${b.kind}\` has no unit`
+      ? `write only the number: \`${b.kind}\` has no unit`
       : `write the unit with the number, such as \`${writtenNumber(other) ?? '100'}s\``;
   }
   if (a.kind === 'datetime') return datetimeHelp(b, other);
   if (a.kind === 'timestamp' && b.kind === 'date') {
     return node?.kind === 'instant'
-      ? `write the date alone: \`${node.text.slice(0, 10)}\``
+      ? `write only the date: \`${node.text.slice(0, 10)}\``
       : 'take the date of the instant: `date(x, "Zone")`';
   }
   if (a.kind === 'list') return 'test membership with `in`, or go through it with `some x in ... (...)`';
@@ -109,7 +109,7 @@ function datetimeHelp(b: Type, other: Tree | null): string | null {
   if (other?.kind === 'instant')
     return `a \`datetime\` has no offset from UTC: write \`"${other.text.replace(/(?:Z|[+-]\d\d:\d\d)$/, '')}"\``;
   if (other?.kind === 'date') return `write a local time as text: \`"${other.text}T00:00"\``;
-  return 'a `datetime` has no offset from UTC, so it is no instant: declare the field as `timestamp`';
+  return 'a `datetime` has no offset from UTC, so it is not an instant: declare the field as `timestamp`';
 }
 
 export function rangeMismatch(end: Expression, type: Type): Diagnostic {

@@ -114,7 +114,7 @@ export function fieldTypesDiffer(path: FieldPath, type: Type, other: Type): Diag
 }
 
 export function payloadWhole({ span, root }: Path): Diagnostic {
-  return error('payload-whole', span, `\`${root.text}\` as a whole is no value`, {
+  return error('payload-whole', span, `\`${root.text}\` as a whole is not a value`, {
     help: 'name a field of it',
   });
 }
@@ -157,14 +157,9 @@ export function notAValue(name: NameNode, kind: Declaration['kind']): Diagnostic
 }
 
 export function secretRead(field: FieldRead): Diagnostic {
-  return error(
-    'secret-read',
-    field.span,
-    `\`${spelledPath(field)}\` is secret and may be tested with \`has\` alone`,
-    {
-      help: 'a condition on its value would show it in decisions',
-    },
-  );
+  return error('secret-read', field.span, `\`${spelledPath(field)}\` is secret: only \`has\` may test it`, {
+    help: 'a condition on its value would show it in decisions',
+  });
 }
 
 export function secretElements(span: Span): Diagnostic {
@@ -172,14 +167,9 @@ export function secretElements(span: Span): Diagnostic {
 }
 
 export function anyRead(field: FieldRead): Diagnostic {
-  return error(
-    'any-read',
-    field.span,
-    `\`${spelledPath(field)}\` is \`any\` and may be tested for presence alone`,
-    {
-      help: 'declare its type to read its value',
-    },
-  );
+  return error('any-read', field.span, `\`${spelledPath(field)}\` is \`any\`: only \`has\` may test it`, {
+    help: 'declare its type to read its value',
+  });
 }
 
 // Presence

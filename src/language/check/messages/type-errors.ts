@@ -28,7 +28,7 @@ export function conditionMistyped(node: Tree, type: Type): Diagnostic {
     node.span,
     `a condition is true or false, this is \`${typeText(type)}\``,
     {
-      help: 'compare it with something',
+      help: 'compare it, as in `payload.count > 3`, or write `payload has note`',
     },
   );
 }
@@ -75,7 +75,7 @@ export function outsideEnumeration(literal: Literal, type: Type): Diagnostic {
   const values = type.kind === 'text' ? (type.values ?? []) : [];
   const text = String(literal.value);
   const nearest = nearestOf(text, values);
-  const message = `\`${JSON.stringify(text)}\` is none of the values of \`${typeText(type)}\``;
+  const message = `\`${JSON.stringify(text)}\` is not one of the values of \`${typeText(type)}\``;
   if (nearest === null) return error('outside-enumeration', literal.span, message);
   const better = JSON.stringify(nearest);
   return error('outside-enumeration', literal.span, message, {
@@ -92,9 +92,9 @@ export function enumerationsDisjoint(left: Expression, right: Expression): Diagn
 export function textNotRead(span: Span, text: string, type: Type): Diagnostic {
   const help =
     type.kind === 'ip'
-      ? 'write an address such as `"10.0.0.1"`; a network stands alone after `in`'
+      ? 'write an address such as `"10.0.0.1"`; a network is written after `in` without brackets'
       : 'write a local time such as `"2026-05-19 12:00"`';
-  return error('literal-mismatch', span, `\`${text}\` is no value of \`${typeText(type)}\``, { help });
+  return error('literal-mismatch', span, `\`${text}\` is not a value of \`${typeText(type)}\``, { help });
 }
 
 export function membershipMismatch(
@@ -104,7 +104,7 @@ export function membershipMismatch(
   list: string | null,
 ): Diagnostic {
   const holder = list === null ? 'the list' : `list \`${list}\``;
-  const message = `${holder} holds \`${typeText(element)}\`, the value is \`${typeText(subject)}\``;
+  const message = `${holder} has elements of type \`${typeText(element)}\`, the value is \`${typeText(subject)}\``;
   if (element.kind === 'text' && element.of === 'network')
     return error('type-mismatch', node.span, message, { help: 'an address is a field of type `ip`' });
   const help = membershipHelp(subject, element, list);
@@ -120,7 +120,7 @@ function membershipHelp(subject: Type, element: Type, list: string | null): stri
 
 function textHelp(text: string | undefined): string {
   return text !== undefined && /^[\da-f.:]+\/\d{1,3}$/i.test(text)
-    ? 'a network is one beside a field of type `ip`: declare the field so'
+    ? 'a network is compared only with a field of type `ip`: declare the field so'
     : 'a part of a text is tested with `contains`';
 }
 
@@ -137,22 +137,22 @@ export function membershipUnfit(span: Span, type: Type): Diagnostic {
 }
 
 export function hoursSubjectUnfit(subject: Expression, hours: string): Diagnostic {
-  const message = `hours hold instants, this is \`${typeText(subject.type)}\``;
+  const message = `hours are tested with an instant, this is \`${typeText(subject.type)}\``;
   return error('hours-subject-unfit', subject.span, message, { help: `write \`now in ${hours}\`` });
 }
 
 export function cidrInvalid(span: Span, why: string): Diagnostic {
-  return error('cidr-unfit', span, `this is no network: ${why}`, { help: 'write such as `"10.0.0.0/8"`' });
+  return error('cidr-unfit', span, `this is not a network: ${why}`, { help: 'write such as `"10.0.0.0/8"`' });
 }
 
 export function networksTooMany(span: Span, count: number): Diagnostic {
   return error('cidr-unfit', span, `a list with networks has at most 256 entries, this one has ${count}`, {
-    help: 'join neighbouring networks, or list addresses alone, of which there may be any number',
+    help: 'join neighbouring networks, or list only addresses, which may be any number',
   });
 }
 
 export function listLiteralEmpty(span: Span): Diagnostic {
-  return error('list-literal-empty', span, 'an empty list holds nothing', {
+  return error('list-literal-empty', span, 'an empty list matches nothing', {
     help: 'write its values; whether a list is empty is `length(x) == 0`',
   });
 }
@@ -185,8 +185,8 @@ export function withinUnfit(expression: Expression): Diagnostic {
 }
 
 export function domainInvalid(span: Span, text: string): Diagnostic {
-  return error('within-unfit', span, `\`${text}\` is no domain`, {
-    help: 'write the domain alone, such as `"example.com"`: what is below it counts, too',
+  return error('within-unfit', span, `\`${text}\` is not a domain`, {
+    help: 'write only the domain, such as `"example.com"`: hosts below it count, too',
   });
 }
 
@@ -298,7 +298,7 @@ export function argumentMistyped(argument: Expression, builtin: Builtin): Diagno
 const addressed: ReadonlySet<Builtin> = new Set(['host', 'scheme', 'port', 'domain', 'ip']);
 
 export function todayCalled(node: CallNode): Diagnostic {
-  return error('today-called', node.span, '`today` is no function', { help: 'write `today in "Zone"`' });
+  return error('today-called', node.span, '`today` is not a function', { help: 'write `today in "Zone"`' });
 }
 
 export function zoneNotConstant(span: Span): Diagnostic {
@@ -316,7 +316,7 @@ export function quantifierTooDeep(node: Quantifier): Diagnostic {
 }
 
 export function variableTaken(name: NameNode, declared: NameNode | undefined): Diagnostic {
-  return error('variable-taken', name.span, `\`${name.text}\` already stands for something else`, {
+  return error('variable-taken', name.span, `\`${name.text}\` already means something else`, {
     help: 'choose another name',
     ...(declared === undefined ? {} : earlier(declared.span, 'declared here')),
   });

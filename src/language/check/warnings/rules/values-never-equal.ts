@@ -165,11 +165,11 @@ function reportList(
   const others = lost.length === 1 ? 'and is' : `and ${lost.length - 1} more are`;
   const message = isEach
     ? `nothing that is looked up in \`${name.text}\` can equal this entry`
-    : `${shown(first)} stands in \`${name.text}\` ${others} never equal to what is looked up in it`;
+    : `${shown(first)} is in \`${name.text}\` ${others} never equal to what is looked up in it`;
   for (const { span } of isEach ? places : [name]) {
     env.report(
       warning('value-never-equal', span, message, {
-        help: 'fix its spelling or remove it: enumeration, range and pattern of the field count',
+        help: 'fix its spelling or remove it: the type of the field excludes it',
       }),
     );
   }
