@@ -74,7 +74,9 @@ const restOfDeclaration: Partial<Record<Kind, string>> = {
 
 export function nameOfOtherKind(name: NameNode, found: Kind, expected: Kind): Diagnostic {
   const message = `\`${name.text}\` is ${articles[found]}, not ${articles[expected]}`;
-  return error('name-of-other-kind', name.span, message);
+  return error('name-of-other-kind', name.span, message, {
+    help: `name ${articles[expected]}, which \`${expected}\` declares`,
+  });
 }
 
 export function ruleDeclaredTwice(name: NameNode, first: NameNode): Diagnostic {
@@ -241,7 +243,7 @@ export function resultFieldUnfit(name: NameNode): Diagnostic {
 }
 
 export function policyMatchesNothing(name: NameNode): Diagnostic {
-  return error('policy-matches-nothing', name.span, `policy \`${name.text}\` speaks of no action`, {
+  return error('policy-matches-nothing', name.span, `policy \`${name.text}\` covers no action`, {
     help: '`except` takes out all that its patterns match',
   });
 }

@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
-import type { Expression } from '../../model/expression.ts';
+import type { Expression, FactName } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
 import type { BinaryExpression, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
@@ -48,11 +48,14 @@ function literalFix(side: Tree, type: Type): DiagnosticDetails | null {
 
 /**
  * Reports texts that may spell one value in two ways: rules see a path, URL, host or e-mail address in
- * canonical form, and free texts as written.
+ * canonical form, and free texts as written. `fact` is the free text if no policy declares it.
  */
-export function spellingsDiffer(span: Span, left: Type, right: Type): Diagnostic {
+export function spellingsDiffer(span: Span, left: Type, right: Type, fact?: FactName): Diagnostic {
   const message = `\`${typeText(left)}\` and \`${typeText(right)}\` may spell one value in two ways`;
-  const help = canonicalHelp(left, right) ?? canonicalHelp(right, left) ?? 'compare texts of one type';
+  const help =
+    fact === undefined
+      ? (canonicalHelp(left, right) ?? canonicalHelp(right, left) ?? 'compare texts of one type')
+      : `\`${fact}\` is a \`string\`, so declare the field as \`string\`; \`request.user.email\` is an \`email\``;
   return error('type-mismatch', span, message, { help });
 }
 

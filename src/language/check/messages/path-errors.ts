@@ -140,7 +140,9 @@ export function stepsMisplaced(path: Path, known: number): Diagnostic {
   const span = first === undefined || last === undefined ? path.span : spanning(first.span, last.span);
   const message = `\`${pathUpTo(path, known - 1)}\` has no fields`;
   const isNow = path.root.text === 'now' && known === 0;
-  return error('steps-misplaced', span, message, isNow ? { help: nowInHours } : {});
+  return error('steps-misplaced', span, message, {
+    help: isNow ? nowInHours : 'it is one value: remove what follows it',
+  });
 }
 
 export function notAValue(name: NameNode, kind: Declaration['kind']): Diagnostic {
@@ -227,7 +229,9 @@ export function elseMismatch(span: Span, type: Type, subject: Type): Diagnostic 
 }
 
 export function nullSubjectUnfit(span: Span): Diagnostic {
-  return error('null-subject-unfit', span, 'only fields and elements that may be null compare with `null`');
+  return error('null-subject-unfit', span, 'this is never `null`', {
+    help: 'remove the comparison: only payload fields of a type `T | null` can be null; what the registry does not know is unknown',
+  });
 }
 
 export function nullNever(node: BinaryExpression, field: FieldRead, mayBeAbsent: boolean): Diagnostic {

@@ -86,7 +86,9 @@ export function outsideEnumeration(literal: Literal, type: Type): Diagnostic {
 
 export function enumerationsDisjoint(left: Expression, right: Expression): Diagnostic {
   const message = `\`${typeText(left.type)}\` and \`${typeText(right.type)}\` have no value in common`;
-  return error('enumerations-disjoint', spanning(left.span, right.span), message);
+  return error('enumerations-disjoint', spanning(left.span, right.span), message, {
+    help: 'they are never equal: compare a field with its own values, or declare both with one type',
+  });
 }
 
 export function textNotRead(span: Span, text: string, type: Type): Diagnostic {
@@ -115,7 +117,8 @@ function membershipHelp(subject: Type, element: Type, list: string | null): stri
   if (subject.kind === 'list') return 'go through it: `some x in payload.tags (x in [...])`';
   if (element.kind === 'record') return 'test a field of its elements: `some x in ... (x.name == "a")`';
   const isRead = subject.kind === 'ip' || subject.kind === 'datetime';
-  return isRead && list !== null ? `declare it as \`list ${list}: ${subject.kind}\`` : null;
+  if (isRead && list !== null) return `declare it as \`list ${list}: ${subject.kind}\``;
+  return 'a list and what is looked up in it have one type: change the entries, or the type of the field';
 }
 
 function textHelp(text: string | undefined): string {
@@ -210,7 +213,7 @@ export function anyOfIgnoringCase(span: Span, operator: string, list: string): D
 
 export function anyOfTooLong(span: Span, operator: string, count: number): Diagnostic {
   return error('any-of-too-long', span, `\`${operator}\` takes at most 256 texts, this list has ${count}`, {
-    help: 'look up what you know whole by `in`, whose lists have any length',
+    help: 'if you know the whole texts, look them up with `in`, whose lists may have any length',
   });
 }
 
@@ -269,7 +272,9 @@ const turned: Partial<Record<BinaryExpression['operator'], BinaryExpression['ope
 };
 
 export function negationUnfit(operand: Expression): Diagnostic {
-  return error('arithmetic-unfit', operand.span, `\`${typeText(operand.type)}\` has no opposite`);
+  return error('arithmetic-unfit', operand.span, `no \`-\` is written before \`${typeText(operand.type)}\``, {
+    help: 'only numbers, money and durations can be negative',
+  });
 }
 
 export function unknownFunction(callee: NameNode, names: readonly string[]): Diagnostic {
