@@ -152,7 +152,7 @@ function codeUnknown(target: string, text: string, span: Span): Diagnostic {
   const start = span.start + text.indexOf(target, text.indexOf('allow') + 'allow'.length);
   const place = { ...span, start, end: start + target.length };
   return warning('silence-code-unknown', place, `no diagnostic has the code \`${target}\``, {
-    help: 'write the code that stands in brackets after `warning`',
+    help: 'write the code in brackets after `warning`',
     ...didYouMean({ text: target, span: place }, silenceable),
   });
 }

@@ -27,7 +27,7 @@ const sourceErrors = {
 
 /** Codes of warnings about the files of a policy set. */
 export const sourceWarnings = {
-  'file-not-read': 'a file is named like a policy file, but is none that is read',
+  'file-not-read': 'a file is named like a policy file, but is not read',
 } as const;
 
 export const sourceCodes = { ...sourceErrors, ...sourceWarnings } as const;

@@ -195,7 +195,7 @@ export function isScalarText(text: string): boolean {
 
 const bidiControl = /\p{Bidi_Control}/u;
 
-/** Whether the text holds characters that change the direction in which it is shown. */
+/** Whether the text has characters that change the direction in which it is shown. */
 export function hasBidiControls(text: string): boolean {
   return bidiControl.test(text);
 }

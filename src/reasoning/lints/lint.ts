@@ -20,7 +20,7 @@ import type { RuleFinding } from './rules.ts';
 const texts = {
   'never-true': () => ({
     message: 'is true of no request',
-    help: 'its conditions exclude each other, or what the payload may hold: remove it or fix it',
+    help: 'it contradicts itself, or the declared payload: remove it or fix it',
   }),
   'guard-without-allow': () => ({
     message: 'guards nothing: no `allow` grants a request that it is about',
@@ -78,8 +78,8 @@ function constantWarning(constant: ConstantTruth, span: Span): Diagnostic {
     span,
     message: isNever ? 'this is true of no request' : 'this is true of every request',
     help: isNever
-      ? 'its parts exclude each other, or what the request may hold: remove it or fix it'
-      : 'what the request may hold, or a part of it, makes it so: remove it or fix it',
+      ? 'it contradicts itself, or what a request can contain: remove it or fix it'
+      : 'what a request can contain, or a part of the condition, already makes it true: remove it or fix it',
   };
 }
 

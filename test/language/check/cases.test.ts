@@ -19,6 +19,11 @@ describe('golden cases', () => {
     else expect(codes).toContain(name.split('.')[0]);
   });
 
+  it.each(names)('%s says what to do about each problem', (name) => {
+    const { actual } = runCase(folder, name);
+    expect(actual).not.toMatch(/^#! (?:error|warning) .*(?:\n#! (?:error|warning| {2}see)|$(?!\n))/m);
+  });
+
   it('has a case for each code', () => {
     const shown = new Set(names.map((name) => name.split('.')[0]));
     expect(Object.keys(checkCodes).filter((code) => !shown.has(code))).toEqual([]);

@@ -96,8 +96,8 @@ function index(): string {
   const sections = Object.entries(groups).map(([title, group]) => `## ${title}\n\n${table(group)}\n`);
   return [
     '# Diagnostics\n',
-    'One page a code: an example that draws it, the example corrected, and why it matters. Errors leave no policy',
-    'set; warnings do, unless `--strict` is given, and may be [silenced](silences.md) with a reason.\n',
+    'Each code has a page: an example that causes it, the corrected example, and why it matters. A set with an error is not used. A',
+    'set with warnings is, unless `--strict` is given; a comment with a reason [silences](silences.md) a warning.\n',
     ...sections,
     '## The prelude\n',
     'Examples that are no whole policy set stand in or beside this one, as their page says. The file `lists/blocked.txt`',

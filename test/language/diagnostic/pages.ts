@@ -27,7 +27,7 @@ type Setting = 'rules' | 'declarations' | 'whole' | 'test-file';
 /** The sentence in which a page states what its examples are. */
 const settings: Readonly<Record<string, Setting>> = {
   'The examples are rules of `policy orders` in the [prelude](README.md#the-prelude).': 'rules',
-  'The examples stand beside the action of the [prelude](README.md#the-prelude).': 'declarations',
+  'The examples are declarations, added to those of the [prelude](README.md#the-prelude).': 'declarations',
   'Each example is a whole policy set.': 'whole',
   'Each example is a test file.': 'test-file',
 };

@@ -81,7 +81,7 @@ function readExpression(text: string): ExpressionNode {
 }
 
 /**
- * `count within in lines (...)` counts: only a field can be named `count`, and a field stands behind a dot.
+ * `count within in lines (...)` counts: only a field can be named `count`, and a field is written after a dot.
  */
 const countsWithin = /(?<![.\w"])count within\b/;
 

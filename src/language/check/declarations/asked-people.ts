@@ -47,7 +47,7 @@ export function personField(path: Path, ctx: Context): string | null {
   const text = printExpression(path);
   if (text === userAddress) return text;
   if (path.root.text !== 'payload' || path.steps.length === 0) {
-    if (path.root.text !== '') ctx.env.report(exceptUnfit(path, text, 'is no field of the payload'));
+    if (path.root.text !== '') ctx.env.report(exceptUnfit(path, text, 'is not a payload field'));
     return null;
   }
   const field = resolveField(path, ctx);

@@ -77,7 +77,7 @@ function readDays(
 ): void {
   const entries = entriesOfFile(file, env);
   if (entries === null) return;
-  if (entries.length === 0) env.report(listFileMalformed(file, 'it holds no days'));
+  if (entries.length === 0) env.report(listFileMalformed(file, 'it has no days'));
   const wrong = entries.filter(({ text }) => {
     const [, every, opening = '', closing = opening] = daysInFile.exec(text.trim()) ?? [];
     const [first, last] = [opening, closing].map(every === undefined ? dayNumber : yearDayNumber);

@@ -1,7 +1,7 @@
 // Types comparisons: `==` and `!=` between values of one family, the order of quantities and money, tests for
 // null, and risk against constants.
 
-import type { ComparisonOperator, Expression } from '../../model/expression.ts';
+import type { ComparisonOperator, Expression, FactName } from '../../model/expression.ts';
 import { booleanType, quantity } from '../../model/type.ts';
 import { unknown } from '../../model/value.ts';
 import type { BinaryExpression, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
@@ -81,10 +81,18 @@ function compareValues(
   else if (!areComparable(left.type, right.type)) ctx.env.report(operandsDiffer(node, left.type, right.type));
   else if (!isEquality && !isOrdered(left.type)) ctx.env.report(orderingUnfit(node, left, right));
   else if (!areSpeltAlike(left.type, right.type))
-    ctx.env.report(spellingsDiffer(node.span, left.type, right.type));
+    ctx.env.report(spellingsDiffer(node.span, left.type, right.type, freeTextFact(left, right)));
   else if (!sharesValues(left, right, ctx)) return null;
   else return { kind: 'compare', operator, left, right, type: booleanType, span: node.span };
   return null;
+}
+
+/** The side that is a fact of free text, if there is one. */
+function freeTextFact(...sides: readonly Expression[]): FactName | undefined {
+  const fact = sides.find(
+    ({ kind, type }) => kind === 'fact' && type.kind === 'text' && type.of === 'string',
+  );
+  return fact?.kind === 'fact' ? fact.fact : undefined;
 }
 
 /**

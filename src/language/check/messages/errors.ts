@@ -74,7 +74,9 @@ const restOfDeclaration: Partial<Record<Kind, string>> = {
 
 export function nameOfOtherKind(name: NameNode, found: Kind, expected: Kind): Diagnostic {
   const message = `\`${name.text}\` is ${articles[found]}, not ${articles[expected]}`;
-  return error('name-of-other-kind', name.span, message);
+  return error('name-of-other-kind', name.span, message, {
+    help: `name ${articles[expected]}, which \`${expected}\` declares`,
+  });
 }
 
 export function ruleDeclaredTwice(name: NameNode, first: NameNode): Diagnostic {
@@ -101,13 +103,13 @@ export function groupNamedTwice(name: NameNode, first: NameNode): Diagnostic {
 export function letCyclic(name: NameNode, path: readonly string[]): Diagnostic {
   const way = path.map((step) => `\`${step}\``).join(' reads ');
   return error('let-cyclic', name.span, `\`${name.text}\` depends on itself: ${way}`, {
-    help: 'a let stands for its expression and has no recursion: break the circle',
+    help: 'a let is replaced by its expression, so it cannot refer to itself: break the circle',
   });
 }
 
 /** Reports a chain of declarations, each referring to the next, that is too long. */
 export function tooDeepDeclaration(name: NameNode): Diagnostic {
-  const message = `\`${name.text}\` stands on declarations that stand on others, more than ${dependencyDepthMax} deep`;
+  const message = `\`${name.text}\` refers to declarations that refer to others, more than ${dependencyDepthMax} deep`;
   return error('declaration-too-deep', name.span, message, { help: 'say it with fewer steps' });
 }
 
@@ -148,9 +150,14 @@ export function unionInvalid(span: Span): Diagnostic {
 }
 
 export function enumerationValueTwice(text: TextLiteral): Diagnostic {
-  return error('enumeration-value-twice', text.span, `\`"${text.value}"\` stands twice in the enumeration`, {
-    help: 'remove one of them',
-  });
+  return error(
+    'enumeration-value-twice',
+    text.span,
+    `\`"${text.value}"\` is listed twice in the enumeration`,
+    {
+      help: 'remove one of them',
+    },
+  );
 }
 
 export function patternOnOtherType(span: Span, type: Type): Diagnostic {
@@ -163,7 +170,7 @@ export function regexInvalid(
   pattern: { readonly span: Span; readonly value: string },
   why: string,
 ): Diagnostic {
-  return error('regex-invalid', pattern.span, `\`${pattern.value}\` is no pattern: ${why}`, {
+  return error('regex-invalid', pattern.span, `\`${pattern.value}\` is not a pattern: ${why}`, {
     help: 'patterns are RE2: no look-around, no references back',
   });
 }
@@ -175,11 +182,12 @@ export function rangeNotAllowed(span: Span, type: Type): Diagnostic {
 }
 
 export function rangeBoundMismatch(span: Span, bounds: 'count' | 'amount'): Diagnostic {
-  const what = bounds === 'count' ? 'a length: a whole number, not negative' : 'an amount: a number alone';
+  const what =
+    bounds === 'count' ? 'a length: a whole number, not negative' : 'an amount: a number without a currency';
   const help =
     bounds === 'count'
       ? 'write such as `1..200`'
-      : 'the currency stands in its own field: write such as `0.01..`';
+      : 'the currency has its own field: write a range such as `0.01..`';
   return error('range-bound-mismatch', span, `the bound must be ${what}`, { help });
 }
 
@@ -190,7 +198,7 @@ export function rangeEmpty(span: Span): Diagnostic {
 }
 
 export function moneyInList(span: Span): Diagnostic {
-  return error('money-in-list', span, 'money in a list has no field beside it for its currency', {
+  return error('money-in-list', span, 'money in a list has no field for its currency', {
     help: 'make the elements records: `[{ amount: money(currency), currency: "USD" }]`',
   });
 }
@@ -203,9 +211,9 @@ export function currencyFieldUnfit(span: Span, name: string): Diagnostic {
 }
 
 export function currencyFieldInList(span: Span, name: string): Diagnostic {
-  const message = `\`${name}\` stands in a record of a list around the amount: which one, rules could not say`;
+  const message = `\`${name}\` is in a record of a list around the amount, so rules could not know which one is meant`;
   return error('currency-field-unfit', span, message, {
-    help: `declare \`${name}\` beside the amount, or in a record that is in no list`,
+    help: `declare \`${name}\` in the record of the amount, or in a record that is in no list`,
   });
 }
 
@@ -235,7 +243,7 @@ export function resultFieldUnfit(name: NameNode): Diagnostic {
 }
 
 export function policyMatchesNothing(name: NameNode): Diagnostic {
-  return error('policy-matches-nothing', name.span, `policy \`${name.text}\` speaks of no action`, {
+  return error('policy-matches-nothing', name.span, `policy \`${name.text}\` covers no action`, {
     help: '`except` takes out all that its patterns match',
   });
 }
@@ -250,7 +258,7 @@ export function metadataTwice(second: Metadata, first: Metadata): Diagnostic {
 }
 
 export function peopleUnfit(node: NumberLiteral): Diagnostic {
-  return error('needs-unfit', node.span, `\`needs ${node.text}\` is no number of people`, {
+  return error('needs-unfit', node.span, `\`needs ${node.text}\` is not a number of people`, {
     help: 'write a whole number, 1 or more',
   });
 }
@@ -281,12 +289,12 @@ export function exceptWithoutApproval(span: Span): Diagnostic {
 export function exceptUnfit({ span }: Path, path: string, why: string): Diagnostic {
   const message = `who may not approve is named by a text of the payload or by \`request.user.email\`, and \`${path}\` ${why}`;
   return error('except-unfit', span, message, {
-    help: 'write a field that holds the address or the id of a person, such as `except payload.asked_by.id`',
+    help: 'write a field with the address or the id of a person, such as `except payload.asked_by.id`',
   });
 }
 
 export function pointsUnfit(node: NumberLiteral): Diagnostic {
-  return error('points-unfit', node.span, `\`${node.text}\` is no contribution to risk`, {
+  return error('points-unfit', node.span, `\`${node.text}\` is not a number of risk points`, {
     help: 'write a whole number with its sign, but zero: `+30`, `-10`',
   });
 }

@@ -32,8 +32,8 @@ const typeForms: Readonly<Record<string, string>> = {
   map: fieldsInBraces,
   struct: fieldsInBraces,
   network:
-    'a field is an address, of type `ip`; networks stand in a list: `list internal: network = ["10.0.0.0/8"]`',
-  cidr: 'a field is an address, of type `ip`; networks stand in a list: `list internal: network = ["10.0.0.0/8"]`',
+    'a field is an address, of type `ip`; networks are written in a list: `list internal: network = ["10.0.0.0/8"]`',
+  cidr: 'a field is an address, of type `ip`; networks are written in a list: `list internal: network = ["10.0.0.0/8"]`',
   enum: 'write its values: `"a" | "b"`',
   currency: 'write its values: `"USD" | "EUR"`',
 };
@@ -120,7 +120,7 @@ const payloadRoots: ReadonlySet<string> = new Set([
 const valueForms: Readonly<Record<string, string>> = {
   result:
     'only a meter reads what calls returned: `meter rows = sum(result.rows) of db.query per session over 1h`, of actions that declare a `result`',
-  meter: 'a meter is read by its name alone: `placed > 10`',
+  meter: 'a meter is read by its name: `placed > 10`',
   today: 'write `today in "Zone"`, such as `today in "Europe/Berlin"`',
   current_time: 'write `now`',
   time: 'write `now`',
@@ -147,7 +147,7 @@ export function foreignRoot(
     if (step !== undefined && fields.has(step.text)) {
       return { ...writeInstead(root, 'payload'), help: `write \`payload.${step.text}\`` };
     }
-    return { help: 'what an agent asks for stands in `payload`, such as `payload.count`' };
+    return { help: 'what an agent asks for is in `payload`, such as `payload.count`' };
   }
   if (Object.hasOwn(valueForms, root.text)) return { help: valueForms[root.text]! };
   if (!personRoots.has(root.text)) return {};

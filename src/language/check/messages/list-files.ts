@@ -88,7 +88,7 @@ function readArray(text: string): readonly FileEntry[] | { readonly error: strin
   const entries: FileEntry[] = [];
   for (const item of document.contents.items) {
     const line = isScalar(item) && item.range ? lineCounter.linePos(item.range[0]).line : 1;
-    if (!isScalar(item) || !isPlain(item.value)) return { error: `line ${line} holds no plain value` };
+    if (!isScalar(item) || !isPlain(item.value)) return { error: `line ${line} has no plain value` };
     entries.push({ value: item.value, text: item.source ?? String(item.value), line });
   }
   return entries;

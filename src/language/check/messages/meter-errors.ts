@@ -38,13 +38,13 @@ export function sumUnfit(argument: Expression): Diagnostic {
 }
 
 export function distinctUnfit(argument: Expression): Diagnostic {
-  const message = `values of \`${typeText(argument.type)}\` cannot be told apart`;
+  const message = `values of \`${typeText(argument.type)}\` cannot be counted as distinct`;
   return error('meter-argument-unfit', argument.span, message, { help: 'count distinct single values' });
 }
 
 export function meterCountsNothing(name: NameNode): Diagnostic {
   return error('meter-counts-nothing', name.span, `meter \`${name.text}\` counts no action`, {
-    help: 'an action behind `since` starts the meter again, and is not counted',
+    help: 'an action after `since` restarts the meter and is not counted',
   });
 }
 

@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
-import type { Expression } from '../../model/expression.ts';
+import type { Expression, FactName } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
 import type { BinaryExpression, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
@@ -48,11 +48,14 @@ function literalFix(side: Tree, type: Type): DiagnosticDetails | null {
 
 /**
  * Reports texts that may spell one value in two ways: rules see a path, URL, host or e-mail address in
- * canonical form, and free texts as written.
+ * canonical form, and free texts as written. `fact` is the free text if no policy declares it.
  */
-export function spellingsDiffer(span: Span, left: Type, right: Type): Diagnostic {
+export function spellingsDiffer(span: Span, left: Type, right: Type, fact?: FactName): Diagnostic {
   const message = `\`${typeText(left)}\` and \`${typeText(right)}\` may spell one value in two ways`;
-  const help = canonicalHelp(left, right) ?? canonicalHelp(right, left) ?? 'compare texts of one type';
+  const help =
+    fact === undefined
+      ? (canonicalHelp(left, right) ?? canonicalHelp(right, left) ?? 'compare texts of one type')
+      : `\`${fact}\` is a \`string\`, so declare the field as \`string\`; \`request.user.email\` is an \`email\``;
   return error('type-mismatch', span, message, { help });
 }
 
@@ -81,13 +84,13 @@ function comparisonHelp({ type: a, node }: Side, { type: b, node: other }: Side)
   }
   if (a.kind === 'duration' && isNumber) {
     return node?.kind === 'duration'
-      ? `write the number alone: \`${b.kind}\` has no unit`
+      ? `write only the number: \`${b.kind}\` has no unit`
       : `write the unit with the number, such as \`${writtenNumber(other) ?? '100'}s\``;
   }
   if (a.kind === 'datetime') return datetimeHelp(b, other);
   if (a.kind === 'timestamp' && b.kind === 'date') {
     return node?.kind === 'instant'
-      ? `write the date alone: \`${node.text.slice(0, 10)}\``
+      ? `write only the date: \`${node.text.slice(0, 10)}\``
       : 'take the date of the instant: `date(x, "Zone")`';
   }
   if (a.kind === 'list') return 'test membership with `in`, or go through it with `some x in ... (...)`';
@@ -109,7 +112,7 @@ function datetimeHelp(b: Type, other: Tree | null): string | null {
   if (other?.kind === 'instant')
     return `a \`datetime\` has no offset from UTC: write \`"${other.text.replace(/(?:Z|[+-]\d\d:\d\d)$/, '')}"\``;
   if (other?.kind === 'date') return `write a local time as text: \`"${other.text}T00:00"\``;
-  return 'a `datetime` has no offset from UTC, so it is no instant: declare the field as `timestamp`';
+  return 'a `datetime` has no offset from UTC, so it is not an instant: declare the field as `timestamp`';
 }
 
 export function rangeMismatch(end: Expression, type: Type): Diagnostic {

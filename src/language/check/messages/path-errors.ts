@@ -114,7 +114,7 @@ export function fieldTypesDiffer(path: FieldPath, type: Type, other: Type): Diag
 }
 
 export function payloadWhole({ span, root }: Path): Diagnostic {
-  return error('payload-whole', span, `\`${root.text}\` as a whole is no value`, {
+  return error('payload-whole', span, `\`${root.text}\` as a whole is not a value`, {
     help: 'name a field of it',
   });
 }
@@ -140,7 +140,9 @@ export function stepsMisplaced(path: Path, known: number): Diagnostic {
   const span = first === undefined || last === undefined ? path.span : spanning(first.span, last.span);
   const message = `\`${pathUpTo(path, known - 1)}\` has no fields`;
   const isNow = path.root.text === 'now' && known === 0;
-  return error('steps-misplaced', span, message, isNow ? { help: nowInHours } : {});
+  return error('steps-misplaced', span, message, {
+    help: isNow ? nowInHours : 'it is one value: remove what follows it',
+  });
 }
 
 export function notAValue(name: NameNode, kind: Declaration['kind']): Diagnostic {
@@ -157,14 +159,9 @@ export function notAValue(name: NameNode, kind: Declaration['kind']): Diagnostic
 }
 
 export function secretRead(field: FieldRead): Diagnostic {
-  return error(
-    'secret-read',
-    field.span,
-    `\`${spelledPath(field)}\` is secret and may be tested with \`has\` alone`,
-    {
-      help: 'a condition on its value would show it in decisions',
-    },
-  );
+  return error('secret-read', field.span, `\`${spelledPath(field)}\` is secret: only \`has\` may test it`, {
+    help: 'a condition on its value would show it in decisions',
+  });
 }
 
 export function secretElements(span: Span): Diagnostic {
@@ -172,14 +169,9 @@ export function secretElements(span: Span): Diagnostic {
 }
 
 export function anyRead(field: FieldRead): Diagnostic {
-  return error(
-    'any-read',
-    field.span,
-    `\`${spelledPath(field)}\` is \`any\` and may be tested for presence alone`,
-    {
-      help: 'declare its type to read its value',
-    },
-  );
+  return error('any-read', field.span, `\`${spelledPath(field)}\` is \`any\`: only \`has\` may test it`, {
+    help: 'declare its type to read its value',
+  });
 }
 
 // Presence
@@ -242,7 +234,9 @@ export function elseMismatch(span: Span, type: Type, subject: Type): Diagnostic 
 }
 
 export function nullSubjectUnfit(span: Span): Diagnostic {
-  return error('null-subject-unfit', span, 'only fields and elements that may be null compare with `null`');
+  return error('null-subject-unfit', span, 'this is never `null`', {
+    help: 'remove the comparison: only payload fields of a type `T | null` can be null; what the registry does not know is unknown',
+  });
 }
 
 export function nullNever(node: BinaryExpression, field: FieldRead, mayBeAbsent: boolean): Diagnostic {

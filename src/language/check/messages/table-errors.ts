@@ -17,8 +17,8 @@ export function keyTypeUnfit(span: Span, slot: Slot): Diagnostic {
 }
 
 export function columnTypeUnfit(span: Span, slot: Slot): Diagnostic {
-  return error('table-type-unfit', span, `a column cannot hold \`${describeSlot(slot)}\``, {
-    help: 'a column holds single values or a list of them; write `name?: type` for a cell that may be empty',
+  return error('table-type-unfit', span, `a column cannot have the type \`${describeSlot(slot)}\``, {
+    help: 'a column has single values or a list of them; write `name?: type` for a cell that may be empty',
   });
 }
 
@@ -81,7 +81,7 @@ export function cellUnfit(
     });
   }
   const found = typeof source === 'string' ? shown(source) : shown(JSON.stringify(source));
-  return error('table-cell-unfit', path.span, `${at}: \`${found}\` is no \`${typeText(type)}\``, {
+  return error('table-cell-unfit', path.span, `${at}: \`${found}\` is not a \`${typeText(type)}\``, {
     help: 'cells are read as the fields of a payload are',
   });
 }
@@ -95,7 +95,7 @@ function shown(text: string): string {
 // Reads
 
 export function notATable({ table }: LookUp, isElement: boolean): Diagnostic {
-  const message = `\`${table.text}\` is no table`;
+  const message = `\`${table.text}\` is not a table`;
   return error('not-a-table', table.span, message, {
     help: isElement
       ? `elements of a list have no positions: \`some x in ${table.text} (x == ...)\``
@@ -134,7 +134,7 @@ export function rowWhole(name: NameNode): Diagnostic {
 }
 
 export function columnMissing(node: LookUp, columns: readonly string[]): Diagnostic {
-  const message = `a row of \`${node.table.text}\` is no value: name one of its columns`;
+  const message = `a row of \`${node.table.text}\` is not a value: name one of its columns`;
   return error('unknown-column', node.span, message, {
     help: `write \`${node.table.text}[...].${columns[0]}\``,
   });

@@ -122,7 +122,7 @@ function* jsonRows(text: string): Generator<FileRow | FileFault> {
     if (own === '') continue;
     const parsed = parseJson(own, depthMax);
     if (!parsed.ok) yield { line, fault: `cannot be read: ${parsed.fault.detail}` };
-    else if (!isJsonObject(parsed.value)) yield { line, fault: 'is no object' };
+    else if (!isJsonObject(parsed.value)) yield { line, fault: 'is not an object' };
     else yield { line, cells: parsed.value };
   }
 }

@@ -31,7 +31,7 @@ export function conditionMistyped(node: Tree, type: Type): Diagnostic {
     node.span,
     `a condition is true or false, this is \`${typeText(type)}\``,
     {
-      help: 'compare it with something',
+      help: 'compare it, as in `payload.count > 3`, or write `payload has note`',
     },
   );
 }
@@ -78,7 +78,7 @@ export function outsideEnumeration(literal: Literal, type: Type): Diagnostic {
   const values = type.kind === 'text' ? (type.values ?? []) : [];
   const text = String(literal.value);
   const nearest = nearestOf(text, values);
-  const message = `\`${JSON.stringify(text)}\` is none of the values of \`${typeText(type)}\``;
+  const message = `\`${JSON.stringify(text)}\` is not one of the values of \`${typeText(type)}\``;
   if (nearest === null) return error('outside-enumeration', literal.span, message);
   const better = JSON.stringify(nearest);
   return error('outside-enumeration', literal.span, message, {
@@ -89,15 +89,17 @@ export function outsideEnumeration(literal: Literal, type: Type): Diagnostic {
 
 export function enumerationsDisjoint(left: Expression, right: Expression): Diagnostic {
   const message = `\`${typeText(left.type)}\` and \`${typeText(right.type)}\` have no value in common`;
-  return error('enumerations-disjoint', spanning(left.span, right.span), message);
+  return error('enumerations-disjoint', spanning(left.span, right.span), message, {
+    help: 'they are never equal: compare a field with its own values, or declare both with one type',
+  });
 }
 
 export function textNotRead(span: Span, text: string, type: Type): Diagnostic {
   const help =
     type.kind === 'ip'
-      ? 'write an address such as `"10.0.0.1"`; a network stands alone after `in`'
+      ? 'write an address such as `"10.0.0.1"`; a network is written after `in` without brackets'
       : 'write a local time such as `"2026-05-19 12:00"`';
-  return error('literal-mismatch', span, `\`${text}\` is no value of \`${typeText(type)}\``, { help });
+  return error('literal-mismatch', span, `\`${text}\` is not a value of \`${typeText(type)}\``, { help });
 }
 
 export function membershipMismatch(
@@ -107,7 +109,7 @@ export function membershipMismatch(
   list: string | null,
 ): Diagnostic {
   const holder = list === null ? 'the list' : `list \`${list}\``;
-  const message = `${holder} holds \`${typeText(element)}\`, the value is \`${typeText(subject)}\``;
+  const message = `${holder} has elements of type \`${typeText(element)}\`, the value is \`${typeText(subject)}\``;
   if (element.kind === 'text' && element.of === 'network')
     return error('type-mismatch', node.span, message, { help: 'an address is a field of type `ip`' });
   const help = membershipHelp(subject, element, list);
@@ -118,12 +120,13 @@ function membershipHelp(subject: Type, element: Type, list: string | null): stri
   if (subject.kind === 'list') return 'go through it: `some x in payload.tags (x in [...])`';
   if (element.kind === 'record') return 'test a field of its elements: `some x in ... (x.name == "a")`';
   const isRead = subject.kind === 'ip' || subject.kind === 'datetime';
-  return isRead && list !== null ? `declare it as \`list ${list}: ${subject.kind}\`` : null;
+  if (isRead && list !== null) return `declare it as \`list ${list}: ${subject.kind}\``;
+  return 'a list and what is looked up in it have one type: change the entries, or the type of the field';
 }
 
 function textHelp(text: string | undefined): string {
   return text !== undefined && /^[\da-f.:]+\/\d{1,3}$/i.test(text)
-    ? 'a network is one beside a field of type `ip`: declare the field so'
+    ? 'a network is compared only with a field of type `ip`: declare the field so'
     : 'a part of a text is tested with `contains`';
 }
 
@@ -140,22 +143,22 @@ export function membershipUnfit(span: Span, type: Type): Diagnostic {
 }
 
 export function hoursSubjectUnfit(subject: Expression, hours: string): Diagnostic {
-  const message = `hours hold instants, this is \`${typeText(subject.type)}\``;
+  const message = `hours are tested with an instant, this is \`${typeText(subject.type)}\``;
   return error('hours-subject-unfit', subject.span, message, { help: `write \`now in ${hours}\`` });
 }
 
 export function cidrInvalid(span: Span, why: string): Diagnostic {
-  return error('cidr-unfit', span, `this is no network: ${why}`, { help: 'write such as `"10.0.0.0/8"`' });
+  return error('cidr-unfit', span, `this is not a network: ${why}`, { help: 'write such as `"10.0.0.0/8"`' });
 }
 
 export function networksTooMany(span: Span, count: number): Diagnostic {
   return error('cidr-unfit', span, `a list with networks has at most 256 entries, this one has ${count}`, {
-    help: 'join neighbouring networks, or list addresses alone, of which there may be any number',
+    help: 'join neighbouring networks, or list only addresses, which may be any number',
   });
 }
 
 export function listLiteralEmpty(span: Span): Diagnostic {
-  return error('list-literal-empty', span, 'an empty list holds nothing', {
+  return error('list-literal-empty', span, 'an empty list matches nothing', {
     help: 'write its values; whether a list is empty is `length(x) == 0`',
   });
 }
@@ -188,8 +191,8 @@ export function withinUnfit(expression: Expression): Diagnostic {
 }
 
 export function domainInvalid(span: Span, text: string): Diagnostic {
-  return error('within-unfit', span, `\`${text}\` is no domain`, {
-    help: 'write the domain alone, such as `"example.com"`: what is below it counts, too',
+  return error('within-unfit', span, `\`${text}\` is not a domain`, {
+    help: 'write only the domain, such as `"example.com"`: hosts below it count, too',
   });
 }
 
@@ -213,7 +216,7 @@ export function anyOfIgnoringCase(span: Span, operator: string, list: string): D
 
 export function anyOfTooLong(span: Span, operator: string, count: number): Diagnostic {
   return error('any-of-too-long', span, `\`${operator}\` takes at most 256 texts, this list has ${count}`, {
-    help: 'look up what you know whole by `in`, whose lists have any length',
+    help: 'if you know the whole texts, look them up with `in`, whose lists may have any length',
   });
 }
 
@@ -272,7 +275,9 @@ const turned: Partial<Record<BinaryExpression['operator'], BinaryExpression['ope
 };
 
 export function negationUnfit(operand: Expression): Diagnostic {
-  return error('arithmetic-unfit', operand.span, `\`${typeText(operand.type)}\` has no opposite`);
+  return error('arithmetic-unfit', operand.span, `no \`-\` is written before \`${typeText(operand.type)}\``, {
+    help: 'only numbers, money and durations can be negative',
+  });
 }
 
 export function unknownFunction(callee: NameNode, names: readonly string[]): Diagnostic {
@@ -365,7 +370,7 @@ export function argumentMistyped(argument: Expression, builtin: Builtin): Diagno
 const addressed: ReadonlySet<Builtin> = new Set(['host', 'scheme', 'port', 'domain', 'ip']);
 
 export function todayCalled(node: CallNode): Diagnostic {
-  return error('today-called', node.span, '`today` is no function', { help: 'write `today in "Zone"`' });
+  return error('today-called', node.span, '`today` is not a function', { help: 'write `today in "Zone"`' });
 }
 
 export function zoneNotConstant(span: Span): Diagnostic {
@@ -383,7 +388,7 @@ export function quantifierTooDeep(node: Quantifier): Diagnostic {
 }
 
 export function variableTaken(name: NameNode, declared: NameNode | undefined): Diagnostic {
-  return error('variable-taken', name.span, `\`${name.text}\` already stands for something else`, {
+  return error('variable-taken', name.span, `\`${name.text}\` already means something else`, {
     help: 'choose another name',
     ...(declared === undefined ? {} : earlier(declared.span, 'declared here')),
   });

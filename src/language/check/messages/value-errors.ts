@@ -46,15 +46,20 @@ export function amountTooFine(node: MoneyLiteral, amount: Decimal): Diagnostic {
 }
 
 export function durationInvalid(node: { readonly span: Span; readonly text: string }): Diagnostic {
-  return error('duration-unfit', node.span, `\`${node.text}\` is no duration`, {
+  return error('duration-unfit', node.span, `\`${node.text}\` is not a duration`, {
     help: 'write a number and one unit: `30s`, `15m`, `24h`, `7d`',
   });
 }
 
 export function monthsMisplaced(node: MonthsLiteral): Diagnostic {
-  return error('months-unfit', node.span, `\`${node.text}\` stands behind a date and \`+\` or \`-\` only`, {
-    help: 'such as `payload.born + 18 years <= today in "Europe/Berlin"`',
-  });
+  return error(
+    'months-unfit',
+    node.span,
+    `\`${node.text}\` is written only after a date and \`+\` or \`-\``,
+    {
+      help: 'such as `payload.born + 18 years <= today in "Europe/Berlin"`',
+    },
+  );
 }
 
 export function monthsWithoutDate(node: MonthsLiteral, type: Type): Diagnostic {
@@ -72,9 +77,14 @@ export function monthsWithoutDate(node: MonthsLiteral, type: Type): Diagnostic {
 }
 
 export function monthsInvalid(node: MonthsLiteral): Diagnostic {
-  return error('months-unfit', node.span, `\`${node.text}\` is no whole number of months up to 9999 years`, {
-    help: 'write half a year as `6 months`',
-  });
+  return error(
+    'months-unfit',
+    node.span,
+    `\`${node.text}\` is not a whole number of months up to 9999 years`,
+    {
+      help: 'write half a year as `6 months`',
+    },
+  );
 }
 
 export function durationNotPositive(node: { readonly span: Span; readonly text: string }): Diagnostic {
@@ -90,13 +100,13 @@ export function dateInvalid(node: { readonly span: Span; readonly text: string }
 }
 
 export function yearDayInvalid(node: { readonly span: Span; readonly text: string }): Diagnostic {
-  return error('date-unfit', node.span, `\`${node.text}\` is no day of a year`, {
+  return error('date-unfit', node.span, `\`${node.text}\` is not a day of the calendar`, {
     help: 'write month and day, two digits each: `12-18`',
   });
 }
 
 export function instantInvalid(node: { readonly span: Span; readonly text: string }): Diagnostic {
-  return error('instant-unfit', node.span, `\`${node.text}\` is no instant`, {
+  return error('instant-unfit', node.span, `\`${node.text}\` is not an instant`, {
     help: 'write date, time and offset: `2026-12-25T09:00Z`',
   });
 }
@@ -113,7 +123,7 @@ export function clockMisplaced(node: Pick<ClockLiteral, 'text' | 'span'>): Diagn
 }
 
 export function nullMisplaced(span: Span): Diagnostic {
-  return error('null-misplaced', span, '`null` stands only beside `==` and `!=`', {
+  return error('null-misplaced', span, '`null` is written only after `==` and `!=`', {
     help: 'ask for it by itself: `x == null or x in [...]`',
   });
 }
@@ -123,13 +133,13 @@ export function nullMisplaced(span: Span): Diagnostic {
 export function entryMismatch(node: LiteralNode, type: Type): Diagnostic {
   const text =
     'text' in node ? node.text : node.kind === 'text' ? JSON.stringify(node.value) : `this ${node.kind}`;
-  return error('literal-mismatch', node.span, `\`${text}\` is no value of \`${typeText(type)}\``, {
+  return error('literal-mismatch', node.span, `\`${text}\` is not a value of \`${typeText(type)}\``, {
     help: 'all entries of a list, and both bounds of a range, are of one type',
   });
 }
 
 export function entryTwice(node: LiteralNode, first: LiteralNode): Diagnostic {
-  return warning('list-entry-twice', node.span, 'the entry stands twice in the list', {
+  return warning('list-entry-twice', node.span, 'the list has this entry twice', {
     help: 'remove one of them',
     ...earlier(first.span, 'the first one'),
   });
@@ -141,15 +151,20 @@ export function networkContained(
   outer: { readonly node: LiteralNode; readonly text: string },
 ): Diagnostic {
   return warning('list-entry-twice', node.span, `\`${text}\` lies within \`${outer.text}\``, {
-    help: 'remove it: the list holds all of it',
+    help: 'remove it: the list already has all of it',
     ...earlier(outer.node.span, 'the network around it'),
   });
 }
 
 export function listTypeUnfit(span: Span, slot: Slot): Diagnostic {
-  return error('list-type-unfit', span, `a declared list cannot hold \`${describeSlot(slot)}\``, {
-    help: 'entries are single values: texts, numbers, dates, times, addresses',
-  });
+  return error(
+    'list-type-unfit',
+    span,
+    `a declared list cannot have elements of type \`${describeSlot(slot)}\``,
+    {
+      help: 'entries are single values: texts, numbers, dates, times, addresses',
+    },
+  );
 }
 
 export function listEmpty({ name }: ListDeclaration): Diagnostic {
@@ -159,7 +174,7 @@ export function listEmpty({ name }: ListDeclaration): Diagnostic {
 }
 
 export function caseOnOtherType(name: NameNode, type: Type): Diagnostic {
-  const message = `list \`${name.text}\` ignores case, but holds \`${typeText(type)}\``;
+  const message = `list \`${name.text}\` ignores case, but has elements of type \`${typeText(type)}\``;
   return error('case-on-other-type', name.span, message, { help: 'remove `ignoring case`' });
 }
 
@@ -171,7 +186,7 @@ export function listCyclic(name: NameNode, path: readonly string[]): Diagnostic 
 }
 
 export function listJoinMismatch(name: NameNode, type: Type, other: Type): Diagnostic {
-  const message = `\`${name.text}\` holds \`${typeText(type)}\`, the other lists \`${typeText(other)}\``;
+  const message = `\`${name.text}\` has elements of type \`${typeText(type)}\`, the other lists \`${typeText(other)}\``;
   return error('list-join-mismatch', name.span, message, { help: 'join lists of one type' });
 }
 
@@ -217,7 +232,7 @@ function misfits(path: TextLiteral, lines: readonly number[], kind: string, help
   const each = [...new Set(lines)];
   const shown = each.slice(0, linesMax).join(', ');
   const more = each.length > linesMax ? ` and ${each.length - linesMax} more` : '';
-  const message = `\`${path.value}\` holds entries that are no ${kind}: line ${shown}${more}`;
+  const message = `\`${path.value}\` has entries of another type than ${kind}: line ${shown}${more}`;
   return error('list-file-mismatch', path.span, message, { help });
 }
 
@@ -225,7 +240,7 @@ export function listEntryBidi(span: Span, text: string, line?: number): Diagnost
   return error(
     'list-entry-bidi',
     span,
-    `${entryPlace(line)} holds characters that change the direction in which \`${visible(text)}\` is shown`,
+    `${entryPlace(line)} has characters that change the direction in which \`${visible(text)}\` is shown`,
     { help: 'remove them' },
   );
 }
@@ -285,7 +300,7 @@ export function hoursOverlap(span: HoursSpan, first: HoursSpan): Diagnostic {
 }
 
 export function exceptNotDates(name: NameNode, type: Type): Diagnostic {
-  const message = `\`except\` takes a list of dates, but \`${name.text}\` holds \`${typeText(type)}\``;
+  const message = `\`except\` takes a list of dates, but \`${name.text}\` is a list of \`${typeText(type)}\``;
   return error('except-not-dates', name.span, message, {
     help: 'write dates without quotes: `[2026-12-25]`, or `list NAME: date from "..."`',
   });
@@ -295,7 +310,7 @@ export function exceptNotDates(name: NameNode, type: Type): Diagnostic {
 export function valuesUnquoted(words: readonly NameNode[]): Diagnostic {
   const { names, texts, span, fix } = unquoted(words);
   return error('unknown-type', span, `no types are named ${names}`, {
-    help: `values stand in quotes: \`${texts.join(' | ')}\``,
+    help: `write the values in quotes: \`${texts.join(' | ')}\``,
     fix,
   });
 }
@@ -305,7 +320,7 @@ export function entriesUnquoted(words: readonly NameNode[]): Diagnostic {
   const { names, texts, span, fix } = unquoted(words);
   const message = `${names} ${words.length === 1 ? 'is' : 'are'} not declared`;
   return error('unknown-name', span, message, {
-    help: `texts stand in quotes: \`[${texts.join(', ')}]\``,
+    help: `write the texts in quotes: \`[${texts.join(', ')}]\``,
     fix,
   });
 }

@@ -50,7 +50,7 @@ function clauseName(clause: Clause): ClauseName {
 
 function reportTwice(clause: Clause, first: Span, ctx: Reader): void {
   const name = clauseName(clause);
-  const message = `${described(name)} stands twice in this rule`;
+  const message = `this rule has ${described(name)} twice`;
   const help = twiceHelp[name] ?? 'keep one of the two';
   ctx.report({
     ...syntaxError('clause-twice', clause.span, message, help),
@@ -115,7 +115,7 @@ function checkOrder(clauses: readonly Clause[], names: readonly ClauseName[], ct
     code: 'clause-order',
     severity: 'warning',
     span: clauses[late]!.span,
-    message: `${described(names[late]!)} usually stands before ${described(names[late - 1]!)}`,
+    message: `${described(names[late]!)} is usually written before ${described(names[late - 1]!)}`,
     help: 'one order for all rules keeps differences between versions small',
     fix: { title: 'put the clauses in order', edits },
   });

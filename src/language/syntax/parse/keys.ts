@@ -25,7 +25,7 @@ export function reportWildcard(text: string, span: Span, ctx: Reader): void {
     starsOf(text).length > 1
       ? `\`${text}\` has more than one \`*\``
       : `\`*\` in \`${text}\` is neither first nor last`;
-  const help = 'write `area.*`, `*.verb` or `*`, where `*` stands for one or more whole segments';
+  const help = 'write `area.*`, `*.verb` or `*`, where `*` matches one or more whole segments';
   ctx.report(syntaxError('misplaced-wildcard', span, message, help));
 }
 

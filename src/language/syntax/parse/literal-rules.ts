@@ -239,7 +239,7 @@ export abstract class LiteralParser extends NodeParser {
     const value = this.SUBRULE(rule);
     if (value === null || !isWritten(minus)) return value;
     if (isSignable(value)) return withSign(value, tokenSpan(minus, this));
-    const message = 'a sign stands before a number, an amount or a duration only';
+    const message = 'a sign is written only before a number, an amount or a duration';
     this.report(syntaxError('unexpected-token', tokenSpan(minus, this), message));
     return value;
   }

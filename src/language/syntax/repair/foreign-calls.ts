@@ -31,7 +31,7 @@ function repairRelationCall(here: Cursor): Repair | null {
   const comma = here.within(1, (type, depth) => depth === 1 && type === sign.comma);
   if (relation === undefined || closing === null || comma === null || comma < 3 || comma + 1 >= closing)
     return null;
-  const message = `\`${image}\` is no function: it stands between the two`;
+  const message = `\`${image}\` is not a function: it is written between the two`;
   const sides = [here.text(2, comma - 1), here.text(comma + 1, closing - 1)] as const;
   return { to: closing, message, ...related(relation, ...sides) };
 }
@@ -45,7 +45,7 @@ function related(relation: string, path: string, shown: string): CallRepair {
 /** Repairs `now()`: `now` is no function. */
 function repairNow(here: Cursor): Repair | null {
   if (here.token.image !== 'now' || here.type(2) !== sign.closeParen) return null;
-  return { to: 2, message: '`now` is no function', write: 'now', read: [retype(here.token, NameToken)] };
+  return { to: 2, message: '`now` is not a function', write: 'now', read: [retype(here.token, NameToken)] };
 }
 
 /** Repairs `any(xs, x => c)`, `any(x in xs, c)` and `any(c for x in xs)`: the fix is a quantifier. */
@@ -104,7 +104,7 @@ export function repairMethod(here: Cursor): Repair | null {
     next = closing + 1;
   }
   const end = here.type(next - 1) === sign.dot ? next - 1 : next;
-  const message = `\`${here.token.image}\` is no method: values have none`;
+  const message = `\`${here.token.image}\` is not a method: values have no methods`;
   const help = written.help ?? `write \`${written.write}\``;
   // A fix that holds an operator cannot stand before a comparison: its result would be compared once more.
   const isWhole = !(written.write?.includes(' ') && comparing.has(here.type(end)));

@@ -32,7 +32,7 @@ import { countedByMeter } from './forms.ts';
 export function repairPayloadParens(here: Cursor): Repair | null {
   const closing = here.isBeforePayload ? here.closing(0) : null;
   if (closing === null) return null;
-  const message = 'a payload stands in braces';
+  const message = 'a payload is written in braces';
   const help = 'write `{ name: type }`';
   return rebracketed(here, closing, { open: ' {', close: '}', message, help, title: 'write braces' });
 }
@@ -47,7 +47,7 @@ export function repairNoValue(here: Cursor): Repair | null {
     return { to: literalTypes.has(here.type(1)) ? 1 : 0, message, help, read: [] };
   }
   if (here.isBeforePayload) {
-    const message = '`=` stands before no payload';
+    const message = 'no `=` is written before a payload';
     return { message, help: 'remove it', write: '', read: [] };
   }
   if (declaration !== word.group || here.type(1) !== sign.openSquare) return null;
@@ -71,7 +71,7 @@ export function repairTypeWord(here: Cursor): Repair | null {
   const name = here.at(1);
   if (name === undefined || here.beginsLine(1)) return null;
   if (here.type(-1) === sign.colon && /^(?:required|optional|nullable)$/.test(token.image)) {
-    const message = `\`${token.image}\` is no word for a field`;
+    const message = `\`${token.image}\` is not a word of a field`;
     if (token.image === 'required')
       return { message, help: 'remove it: fields are required', write: '', read: [] };
     const field = here.at(-2)?.image;
@@ -82,7 +82,7 @@ export function repairTypeWord(here: Cursor): Repair | null {
   if (!typeNames.has(token.image) || !isAnyWord(name) || !isEnd) return null;
   const read = [retype(name, NameToken), retype(token, sign.colon, ':'), retype(token, NameToken)];
   const write = `${name.image}: ${token.image}`;
-  return { to: 1, message: 'the type of a field stands behind its name', write, read };
+  return { to: 1, message: 'the type of a field follows its name', write, read };
 }
 
 /**
@@ -156,7 +156,7 @@ export function repairMissingBrace(here: Cursor): Repair | null {
   const name = here.at(-1)!;
   const read = [retype(name, sign.openCurly, '{'), retype(name, NameToken), here.token];
   const message = `expected \`{\` before the first field, found \`${name.image}\``;
-  return { from: -1, to: 0, code: 'unexpected-token', message, help: 'a payload stands in braces', read };
+  return { from: -1, to: 0, code: 'unexpected-token', message, help: 'a payload is written in braces', read };
 }
 
 /** Repairs `integer 1...5`, `integer 1-5` and `integer 1 to 5`: the fix is `..`. */
@@ -179,7 +179,7 @@ export function repairListBrackets(here: Cursor): Repair | null {
   const closing = here.type(-1) === sign.assign ? here.closing(0) : null;
   if (closing === null) return null;
   here.rereads.set(here.index + closing, retype(here.at(closing)!, sign.closeSquare, ']'));
-  const message = 'a list stands in square brackets';
+  const message = 'a list is written in square brackets';
   return { message, help: 'write `[ ... ]`', read: here.readAs('[') };
 }
 
@@ -267,7 +267,7 @@ export function repairRate(here: Cursor): Repair | null {
 export function repairKindOfList(here: Cursor): Repair | null {
   const name = here.at(1);
   if (here.type(-1) !== word.in || !isAnyWord(name) || here.beginsLine(0)) return null;
-  const message = '`in` takes the name of a list alone';
+  const message = '`in` takes only the name of a list';
   return { to: 1, message, write: name!.image, read: [name!] };
 }
 
@@ -278,7 +278,7 @@ export function repairAsked(here: Cursor): Repair | null {
   if (number?.tokenType === literal.number && isAnyWord(group)) {
     const read = [here.token, group!, ...here.readAs('needs'), number];
     const write = `to ${group!.image} needs ${number.image}`;
-    return { to: 2, message: 'how many people are asked stands behind their group', write, read };
+    return { to: 2, message: 'the number of people follows their group', write, read };
   }
   if (isAnyText(number) && /^.[a-z][a-z0-9_]*.$/.test(number.image)) {
     const write = number.image.slice(1, -1);
@@ -290,7 +290,7 @@ export function repairAsked(here: Cursor): Repair | null {
   const names = partedBy(here.run(2, closing - 1), isAnyWord, [sign.comma]);
   if (names === null) return null;
   const { write, read } = joinedBy(here.readAs('and')[0]!, names);
-  const message = 'the groups of a rule stand in no brackets';
+  const message = 'the groups of a rule have no brackets';
   return { to: closing, message, write: `to ${write}`, read: [here.token, ...read] };
 }
 

@@ -49,7 +49,7 @@ export function repairQuantifier(here: Cursor): Repair | null {
   const isOfElement = !isParted && relating.has(here.type(here.type(next) === word.not ? next + 1 : next));
   if (!isParted && !isFor && !isOfElement) return null;
   if (isParted && !isFor && quantifier === here.token.image && here.type(next + 1) === sign.openParen) {
-    const message = `no \`${here.at(next)!.image}\` stands before the parentheses`;
+    const message = `no \`${here.at(next)!.image}\` is written before the parentheses`;
     return { from: next, message, write: '', read: [] };
   }
   const body = isParted ? bodyBehind(here, next) : bodyBehind(here, next - 1);
@@ -57,7 +57,7 @@ export function repairQuantifier(here: Cursor): Repair | null {
   return {
     from: isFor ? -1 : 0,
     to: body.to,
-    message: 'what holds of the elements stands in parentheses',
+    message: 'the condition of the elements is written in parentheses',
     write: `${quantifier} ${here.text(1, next - 1)} (${isOfElement ? ofElement(here, next, body) : body.text})`,
   };
 }

@@ -132,7 +132,7 @@ export function repairRuleBody(here: Cursor): Repair | null {
   const named = retype(here.token, NameToken, isNamed ? name : 'unnamed');
   const read = [here.token, named, ...here.readAs('when'), hole(here.token)];
   const help = `write \`${write}\`${isNamed ? '' : ' with a name of your own'}`;
-  return { to: closing, message: 'the condition of a rule stands behind `when`, in no braces', help, read };
+  return { to: closing, message: 'the condition of a rule follows `when`, without braces', help, read };
 }
 
 /** Repairs `allow = true` and `deny := false`: a rule has no value. */
@@ -141,7 +141,7 @@ export function repairRuleValue(here: Cursor): Repair | null {
   const value = here.at(2)?.image;
   if (here.braces !== 1 || !isSet || (value !== 'true' && value !== 'false')) return null;
   const help =
-    value === 'false' ? noDefault : `write \`${here.token.image} NAME\`, which holds of every request`;
+    value === 'false' ? noDefault : `write \`${here.token.image} NAME\`, which applies to every request`;
   return { to: 2, message: 'a rule has no value', help, read: [] };
 }
 
@@ -183,7 +183,7 @@ export function repairClauseSign(here: Cursor): Repair | null {
   const isSign = !isColon || here.type(1) === sign.colon;
   if (!isInBlock || here.braces !== 1 || !isSign || here.beginsLine(isColon ? 2 : 1)) return null;
   if (!signless.has(typeOfName(image)) || (image === 'risk' && !isColon)) return null;
-  const message = `no \`${isColon ? ':' : '='}\` stands behind \`${image}\``;
+  const message = `no \`${isColon ? ':' : '='}\` is written after \`${image}\``;
   if (!isColon) return { message, write: '', read: [] };
   return { to: 1, message, write: image, read: here.readAs(image) };
 }
@@ -203,7 +203,7 @@ export function repairNameless(here: Cursor): Repair | null {
       to: 1,
       code: 'unexpected-token',
       message: `expected a name for the rule after \`${here.token.image}\`, found \`if\``,
-      help: 'a rule has a name, and its condition stands behind `when`: `deny many when payload.count > 3`',
+      help: 'a rule has a name, and its condition follows `when`: `deny many when payload.count > 3`',
       read: [retype(next, NameToken, 'unnamed'), retype(next, word.when, 'when')],
     };
   }
@@ -216,7 +216,7 @@ export function repairNameless(here: Cursor): Repair | null {
     to: 0,
     code: 'unexpected-token',
     message: `expected a name for the rule after \`${here.token.image}\`, found \`${next.image}\``,
-    help: 'a decision names its rule: write a name behind the effect',
+    help: 'a decision names its rule: write a name after the effect',
     read: [retype(next, NameToken, 'unnamed')],
   };
 }
@@ -286,7 +286,15 @@ export function repairUnquotedReason(here: Cursor): Repair | null {
   const help = write === undefined ? 'write `because "..."`' : undefined;
   // The placeholders of a reason are not read until it stands in quotes.
   const read = [retype(first!, literal.quoted, '"..."')];
-  return { from: 1, to, code: 'unterminated-text', message: 'a reason stands in quotes', help, write, read };
+  return {
+    from: 1,
+    to,
+    code: 'unterminated-text',
+    message: 'a reason is written in quotes',
+    help,
+    write,
+    read,
+  };
 }
 
 /** Repairs `because "for " + payload.vendor` and `because payload.vendor`: values go into placeholders of a text. */
@@ -307,16 +315,16 @@ export function repairJoinedReason(here: Cursor): Repair | null {
   if (!isWhole || (at === 1 && isAnyText(here.at(1)))) return null;
   const write = `"${reason}"`;
   const read = [stretched(retype(here.at(1)!, literal.quoted, '"..."'), here.at(at)!)];
-  const message = 'a reason is one text; values stand in placeholders within it';
+  const message = 'a reason is one text with values in placeholders';
   return { from: 1, to: at, message, write, read };
 }
 
-/** Repairs `allow x "why" when c`: a reason stands behind `because`. */
+/** Repairs `allow x "why" when c`: a reason follows `because`. */
 export function repairRuleText(here: Cursor): Repair | null {
   const isBehindName = effects.has(here.type(-2)) && here.type(-1) === NameToken && here.braces === 1;
   if (!isBehindName) return null;
-  const help = `write \`because ${here.token.image}\` behind the condition`;
-  return { message: 'a reason stands behind `because`', help, read: [] };
+  const help = `write \`because ${here.token.image}\` after the condition`;
+  return { message: 'a reason follows `because`', help, read: [] };
 }
 
 /** Reads `policy orders for order.place { ... }` with `on` instead of `for`. */
@@ -333,7 +341,7 @@ export function repairPatternKind(here: Cursor): Repair | null {
   if (!isNamed || !isAnyWord(here.at(1)) || here.beginsLine(0)) return null;
   const { image } = here.token;
   return {
-    message: `a name alone says which ${image} it is`,
+    message: `the name is enough to say which ${image} it is`,
     help: `remove \`${image}\``,
     write: '',
     read: [],
@@ -354,7 +362,7 @@ export function repairPatternList(here: Cursor): Repair | null {
   const closing = here.braces === 0 && here.type(-1) === word.on ? here.closing(0) : null;
   if (closing === null || closing === 1) return null;
   const read = here.run(1, closing - 1);
-  const message = 'the patterns of a policy stand in no brackets';
+  const message = 'the patterns of a policy have no brackets';
   return { to: closing, message, write: here.text(1, closing - 1), read };
 }
 

@@ -43,7 +43,7 @@ export function repairCurlyQuotes(here: Cursor): Repair {
   const isRaw = '‘’‚'.includes(image.charAt(0)) && !text.includes("'");
   const write = isRaw ? `'${text}'` : JSON.stringify(text);
   const read = [retype(here.token, isRaw ? literal.raw : literal.quoted, write)];
-  return { message: 'texts stand between straight quotes', write, read };
+  return { message: 'texts are written in straight quotes', write, read };
 }
 
 /** Repairs a pattern between slashes, behind `matches` or a comparison: patterns stand in quotes. */
@@ -57,7 +57,7 @@ export function repairRegex(here: Cursor): Repair {
     ? `write \`${write}\`: it matches the whole text, not a part of it`
     : "write `'...'` without flags: it matches the whole text; `fold(x)` makes case not count";
   const read = [retype(here.token, literal.raw, write ?? "'.*'")];
-  return { message: 'a regular expression stands between quotes, not slashes', help, write, read };
+  return { message: 'a regular expression is written in quotes, not slashes', help, write, read };
 }
 
 const currencySigns: Readonly<Record<string, string>> = { $: 'USD', '€': 'EUR', '£': 'GBP', '¥': 'JPY' };
@@ -75,7 +75,7 @@ export function repairCurrencySign(here: Cursor): Repair {
   }
   if (number?.tokenType !== literal.number)
     return { message: `\`${image}\` has no meaning here`, help: 'an amount is written `500 EUR`', read: [] };
-  const message = `\`${image}\` is no currency: an amount is a number and three capitals`;
+  const message = `\`${image}\` is not a currency: an amount is a number and three capitals`;
   const help = `write \`${number.image} ${currency}\`, with the currency that is meant`;
   return { to: 1, message, help, read: [number, retype(number, Currency, currency)] };
 }
@@ -83,30 +83,34 @@ export function repairCurrencySign(here: Cursor): Repair {
 export function repairPercent(here: Cursor): Repair {
   const number = here.at(-1);
   if (number?.tokenType !== literal.number || !here.isAdjacent(0)) {
-    return { message: '`%` has no meaning here', help: 'there is no remainder of a division', read: [] };
+    return {
+      message: '`%` has no meaning here',
+      help: 'there is no operator for the remainder of a division',
+      read: [],
+    };
   }
   const isOf = here.at(1)?.image === 'of' && here.type(2) === literal.number;
   if (isOf) return repairShare(here, number);
   const share = Number(number.image.replaceAll('_', '')) / 100;
   const help = `write the part of what is meant, such as \`${share} * payload.limit\``;
-  return { message: `\`${number.image}%\` is no number`, help, read: [] };
+  return { message: `\`${number.image}%\` is not a number`, help, read: [] };
 }
 
 /** Repairs `10% of 500 USD`: the fix is `0.1 * 500 USD`. */
 function repairShare(here: Cursor, number: Token): Repair {
   const share = String(Number(number.image.replaceAll('_', '')) / 100);
   const read = [retype(number, literal.number, share), ...here.readAs('*')];
-  return { from: -1, to: 1, message: `\`${number.image}%\` is no number`, write: `${share} *`, read };
+  return { from: -1, to: 1, message: `\`${number.image}%\` is not a number`, write: `${share} *`, read };
 }
 
 /** Repairs `f"..."` and `'...'i`: no letter stands before or behind a text. */
 export function repairTextLetter(here: Cursor): Repair | null {
   const { image } = here.token;
   if (isAnyText(here.at(1)) && here.isAdjacent(1) && /^[rfub]$/i.test(image))
-    return { message: 'no letter stands before a text', help: 'remove it', write: '', read: [] };
+    return { message: 'a text has no letter before its quotes', help: 'remove it', write: '', read: [] };
   if (!isAnyText(here.at(-1)) || !here.isAdjacent(0) || !/^[gimsux]+$/.test(image)) return null;
   const help = 'remove it: where case does not count, compare `fold(x)` or `lower(x)`';
-  return { message: 'no flags stand behind a text', help, read: [] };
+  return { message: 'a text has no flags after its quotes', help, read: [] };
 }
 
 /**
@@ -147,7 +151,7 @@ export function repairRawEscape(here: Cursor): Repair | null {
   if (rest?.tokenType !== mistake.unterminatedRaw || rest.image.trim() !== "'") return null;
   const text = here.text(0, to).trim().slice(1, -1).replaceAll("\\'", "'");
   const write = JSON.stringify(text);
-  const message = 'a raw text has no escapes, so this one ends behind the backslash';
+  const message = 'a raw text has no escapes, so this one ends after the backslash';
   return { to, message, write, read: [retype(here.token, literal.quoted, write)] };
 }
 
@@ -155,7 +159,7 @@ export function repairRawEscape(here: Cursor): Repair | null {
 export function repairConditionBraces(here: Cursor): Repair | null {
   const closing = beforeCondition.has(here.type(-1)) ? here.closing(0) : null;
   if (closing === null) return null;
-  const message = 'a condition stands in no braces';
+  const message = 'a condition has no braces';
   const help = 'write `( ... )`';
   return rebracketed(here, closing, { open: '(', close: ')', message, help, title: 'write parentheses' });
 }
@@ -179,7 +183,7 @@ export function repairPosition(here: Cursor): Repair | null {
   }
   const field = inner.image.slice(1, -1);
   const write = `${path.text}.${/^[A-Za-z_]\w*$/.test(field) ? field : inner.image}`;
-  return { ...run, message: 'a field stands behind a dot', write };
+  return { ...run, message: 'a field is written after a dot', write };
 }
 
 /** Reads `string[]` as `[string]`. */
@@ -188,11 +192,11 @@ export function repairListType(here: Cursor): Repair | null {
   const isType = before === sign.colon || before === sign.optional || before === sign.assign;
   if (!isType || here.type(2) !== sign.closeSquare || !here.isAdjacent(1)) return null;
   const read = [retype(here.at(1)!, sign.openSquare), here.token, retype(here.at(2)!, sign.closeSquare)];
-  const message = 'the type of a list holds that of its elements';
+  const message = 'the type of a list contains the type of its elements';
   return { to: 2, message, write: `[${here.token.image}]`, read };
 }
 
-/** Repairs `x in ("a", "b")` and `x in {"a"}`: a list stands in square brackets. */
+/** Repairs `x in ("a", "b")` and `x in {"a"}`: a list is written in square brackets. */
 export function repairTuple(here: Cursor): Repair | null {
   const isCurly = here.type(1) === sign.openCurly;
   const closing = isCurly || here.type(1) === sign.openParen ? here.closing(1) : null;
@@ -226,7 +230,7 @@ const endsCondition: ReadonlySet<unknown> = new Set([
 ]);
 const joinsValues: ReadonlySet<unknown> = new Set([word.or, sign.bar]);
 
-const listMessage = 'a list stands in square brackets';
+const listMessage = 'a list is written in square brackets';
 
 function isOfList({ tokenType }: Token): boolean {
   return literalTypes.has(tokenType) || tokenType === sign.comma || tokenType === sign.minus;

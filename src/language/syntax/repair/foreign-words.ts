@@ -117,8 +117,8 @@ export function repairClauseWord(here: Cursor): Repair | null {
 function repairOtherwise(here: Cursor): Repair | null {
   const effect = here.type(-2);
   if (!effects.has(effect)) return null;
-  const message = '`otherwise` is no condition: rules have no order';
-  const mend = effect === word.deny ? 'remove the rule' : 'say when the rule holds';
+  const message = '`otherwise` is not a condition: rules have no order';
+  const mend = effect === word.deny ? 'remove the rule' : 'say when the rule applies';
   return { message, help: `${mend}: what no rule allows is denied`, read: [] };
 }
 
@@ -223,7 +223,7 @@ export function repairValue(here: Cursor): Repair | null {
   const { image } = here.token;
   const write = values.get(image);
   if (write === undefined) return null;
-  const message = `\`${image}\` is no value here`;
+  const message = `\`${image}\` is not a value here`;
   if (write !== 'null') return { message, write, read: here.readAs(write) };
   const path = here.pathBefore(-1);
   const help = nullHelp(path?.text ?? 'x', before === sign.notEqual);
@@ -280,7 +280,7 @@ function repairSeveral(here: Cursor): Repair | null {
   const isSeveral =
     here.at(1)?.image === 'of' && here.type(2) === sign.openSquare && beforeAny.has(here.type(-1));
   if (!isSeveral || !/^(?:one|all)$/.test(here.token.image)) return null;
-  const message = `\`${here.text(0, 1)}\` stands behind no operator`;
+  const message = `\`${here.text(0, 1)}\` has no operator before it`;
   const read = here.readAs('any of');
   if (here.token.image === 'one') return { to: 1, message, write: 'any of', read };
   const path = here.pathBefore(-1)?.text ?? 'payload.note';
@@ -338,5 +338,5 @@ export function repairCurrencyFirst(here: Cursor): Repair | null {
   if (number?.tokenType !== literal.number || !comparing.has(here.type(-1))) return null;
   const read = [retype(currency, literal.number, number.image), retype(number, Currency, currency.image)];
   const write = `${number.image} ${currency.image}`;
-  return { to: 1, message: 'the currency stands behind the number', write, read };
+  return { to: 1, message: 'the currency follows the number', write, read };
 }

@@ -10,7 +10,7 @@ const asked = 'write `finance and owner`: names of groups that `approvers` decla
 const byExpected: ReadonlyMap<string, string> = new Map([
   [
     'a declaration',
-    'a file holds declarations: `action`, `type`, `group`, `approvers`, `list`, `table`, `hours`, `let`, `meter`, `policy`, `guarantee`',
+    'a file has declarations: `action`, `type`, `group`, `approvers`, `list`, `table`, `hours`, `let`, `meter`, `policy`, `guarantee`',
   ],
   [repeated.policy!, ruleForm],
   [repeated.guarantee!, claimForm],
@@ -22,7 +22,7 @@ const byRule: Readonly<Record<string, string>> = {
   action: 'an action is written `action mail.send { to: email, note?: string }`',
   recordBody: 'a field is written `name: type`, or `name?: type` where it may be absent',
   listType: 'the type of a list is written `[string]`, one of several texts `"a" | "b"`',
-  moneyType: 'money names the field that its currency stands in: `money(currency)`',
+  moneyType: 'money names the field of its currency: `money(currency)`',
   typeDeclaration: 'a type is written `type kind = "a" | "b"`',
   group: 'a group is written `group payments`, and `action payment.create in payments { ... }` is in it',
   list: 'a list is written `list vendors = ["a", "b"]`, or `list vendors from "vendors.txt"`',
@@ -39,11 +39,11 @@ const byRule: Readonly<Record<string, string>> = {
   claim: claimForm,
   toClause: asked,
   afterClause: 'write `after approval by finance needs 2`, or `after reauth within 15m`',
-  needsClause: 'write `needs 2`, behind `to finance` or `after approval by finance`',
+  needsClause: 'write `needs 2`, after `to finance` or `after approval by finance`',
   withinClause: 'write `within 4h`',
   quantifier: 'write `some x in payload.tags (x == "a")`',
   conditional: 'a choice is written `if payload.kind == "book" then 50 USD else 100 USD`',
-  parentheses: 'write `)` where what stands in the parentheses ends',
+  parentheses: 'write `)` at the end of the expression in parentheses',
   call: 'a function is called by `length(payload.tags)`',
   listLiteral: 'a list is written `["a", "b"]`',
 };

@@ -80,11 +80,11 @@ function isLanguageWord(text: string): boolean {
 function helpBehindJoin({ found: { tokenType, image }, previous }: UnexpectedTokenError): string | undefined {
   const isSecond = tokenType === word.when || tokenType === word.unless;
   if (!isSecond || previous === null || !joins.has(previous.tokenType)) return undefined;
-  return `remove \`${image}\`: a condition goes on behind \`${previous.image}\``;
+  return `remove \`${image}\`: a condition continues after \`${previous.image}\``;
 }
 
 const listForm = 'a list is written `[string]`, a list of records `[{ name: string }]`';
-const bounds = 'bounds stand behind the type: `string 1..100`, `number 0..`, `[string] 1..5`';
+const bounds = 'bounds follow the type: `string 1..100`, `number 0..`, `[string] 1..5`';
 /** Help in the payload of an action, by the word or sign behind what was read as a type. */
 const byFoundBehindType: ReadonlyMap<string, string> = new Map([
   ...['<', '[', 'list'].map((one) => [one, listForm] as const),
@@ -124,9 +124,9 @@ function helpForValue({ found: { tokenType } }: UnexpectedTokenError): string | 
 function helpForDeclaration({ found, previous }: UnexpectedTokenError): string | undefined {
   if (found.tokenType === sign.closeCurly) return 'remove it: no `{` is open here';
   if (isAnyText(found) && previous?.tokenType === sign.closeCurly)
-    return 'a title stands before the payload: `action mail.send "Mail to {to}" { ... }`';
+    return 'a title is written before the payload: `action mail.send "Mail to {to}" { ... }`';
   return beginsRule.has(found.tokenType)
-    ? 'rules stand in a policy: `policy example on order.place { ... }`'
+    ? 'write rules in a policy: `policy example on order.place { ... }`'
     : undefined;
 }
 
@@ -134,17 +134,17 @@ function helpForDeclaration({ found, previous }: UnexpectedTokenError): string |
 function helpForClause({ found, previous, tokens }: UnexpectedTokenError): string | undefined {
   if (found.tokenType === sign.comma) return 'conditions are joined by `and`';
   if (found.tokenType === sign.dot && previous?.tokenType === literal.number)
-    return 'addresses and networks stand in quotes: `"10.0.0.0/8"`';
+    return 'write addresses and networks in quotes: `"10.0.0.0/8"`';
   if (found.tokenType === word.risk)
     return 'a rule that adds risk has a name and points: `risk large +30 when payload.count > 3`';
   if (previous?.image === 'if')
-    return 'a rule has a name, and its condition stands behind `when`: `deny many when payload.count > 3`';
+    return 'a rule has a name, and its condition follows `when`: `deny many when payload.count > 3`';
   const beforePrevious = previous === null ? undefined : tokens[tokens.indexOf(previous) - 1];
   if (found.tokenType === sign.dot && beginsRule.has(beforePrevious?.tokenType))
     return 'a rule is named by one word: `too_many`';
   const known = byFoundBehindRule.get(found.image.toLowerCase());
   if (known !== undefined || !isAnyText(found)) return known;
-  return 'a text stands behind an operator, as in `x == "a"`, or `"a" in agent.tags`';
+  return 'a text follows an operator, as in `x == "a"`, or `"a" in agent.tags`';
 }
 
 /**
@@ -157,7 +157,7 @@ function helpForClosing({ found, rules }: UnexpectedTokenError): string | undefi
 
 function helpForEntry({ found, rules }: UnexpectedTokenError): string | undefined {
   if (!rules.includes('listEntries')) return undefined;
-  if (isAnyWord(found)) return `a text stands in quotes: \`"${found.image}"\``;
+  if (isAnyWord(found)) return `write a text in quotes: \`"${found.image}"\``;
   return isAnyText(found) ? 'write a comma between two entries' : undefined;
 }
 
@@ -172,7 +172,7 @@ const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
     ({ found }) =>
       found.tokenType === word.not
         ? 'put `not` before the whole: `not (a is single_script)`'
-        : '`is` asks for `single_script` alone; compare by `==`, as in `payload.note == null`',
+        : '`is` takes only `single_script`; compare with `==`, as in `payload.note == null`',
   ],
   [
     'the name of approvers',
@@ -188,7 +188,7 @@ const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
         ? `\`${found.image}\` is a word of the language and cannot be a name here`
         : undefined,
   ],
-  ['a name for the rule', () => 'a decision names its rule: write a name behind the effect'],
+  ['a name for the rule', () => 'a decision names its rule: write a name after the effect'],
   [
     repeated.guarantee!,
     ({ found }) => (found.tokenType === word.to ? 'write `always ask finance`' : undefined),
@@ -205,25 +205,25 @@ const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
   ['`(`', () => 'write `count()`, `sum(payload.amount)`, or `every x in payload.tags (x == "a")`'],
   ['`of`', () => 'a meter says which action it counts, such as `of order.place`'],
   ['`over`', () => 'a meter has a window: `over 24h`, or `over today in "Europe/Berlin"`'],
-  ['`key`', () => 'a table names the column that tells its rows apart: `key id: string { ... }`'],
+  ['`key`', () => 'a table names the column that identifies its rows: `key id: string { ... }`'],
   [
     'a title in quotes',
     () => 'an approval group says in words who they are: `approvers finance "Finance, on call"`',
   ],
   [
     '`approval by` or `reauth`',
-    () => 'write `after approval by finance needs 2`, with the number behind the group',
+    () => 'write `after approval by finance needs 2`, with the number after the group',
   ],
 ]);
 
 const joins = wordTypes('and', 'or', 'not');
 
-const people = 'the number stands alone: `needs 2`';
+const people = 'write only the number: `needs 2`';
 const limits =
   'declare a meter, such as `meter placed = count() of order.place per agent over 1h`, and write `deny often when placed > 10`';
 const presence = 'write `payload has note`, or `not (payload has note)`';
 const pathTest = 'a path in a folder is tested by `inside`: `payload.file inside "/etc"`';
-const remainder = 'there is no remainder and no power: numbers are added, subtracted, multiplied and divided';
+const remainder = 'there is no operator for remainders or powers: use `+`, `-`, `*` and `/`';
 const noOrder = 'remove it: order never matters, the strictest rule that applies decides';
 const shadow =
   'write `shadow` before the effect, or before `policy`: the rule is then recorded and not enforced';
@@ -242,7 +242,7 @@ const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
     (one) =>
       [
         one,
-        `what holds of the elements stands in parentheses: \`${one} x in payload.tags (x == "a")\``,
+        `write the condition of the elements in parentheses: \`${one} x in payload.tags (x == "a")\``,
       ] as const,
   ),
   ['nor', 'write `and not (...)`'],
@@ -252,12 +252,12 @@ const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
   ['...', 'a range has two dots: `x in 1..5`'],
   [':', 'names are parted by dots, and nothing is named by `::`'],
   ['until', 'write the time as a condition: `when now < 2026-12-25T00:00Z`'],
-  ['only', 'write `when`: an `allow` holds only where its condition does'],
+  ['only', 'write `when`: an `allow` grants only if its condition is true'],
   ['expires', 'write `within 4h`'],
   ['version', 'remove it: versions are kept by git'],
   ['effect', 'a rule begins with its effect: `deny many when payload.count > 3`'],
   ['return', 'a rule begins with its effect: `deny many when payload.count > 3`'],
-  ['when', 'a rule has one `when`, behind its effect and name; further conditions are joined by `and`'],
+  ['when', 'a rule has one `when`, after its effect and name; join further conditions with `and`'],
   ...['priority', 'order', 'weight'].map((one) => [one, noOrder] as const),
   ...['limit', 'rate', 'max', 'times', 'per', 'quota'].map((one) => [one, limits] as const),
   ...['missing', 'absent', 'present', 'unset', 'blank'].map((one) => [one, presence] as const),

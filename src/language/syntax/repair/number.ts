@@ -50,7 +50,7 @@ function repairAdjacent(number: Token, next: Token): Repair {
     const message = `\`${image}\` is neither a number nor a name`;
     return { to: 1, code: 'malformed-number', message, read: [number] };
   }
-  const message = `\`${image}\` is no number here: it is written in full`;
+  const message = `\`${image}\` is not a number here: it is written in full`;
   const read = [stretched(retype(number, literal.number, plain), next)];
   return { to: 1, code: 'malformed-number', message, write: plain, read };
 }

@@ -164,7 +164,7 @@ function explainChain({ found, span, expected, previous, rules }: FoundError): D
 }
 
 function explainRange({ found, previous, span, expected, source, rules }: FoundError): Diagnostic | null {
-  const help = 'a range in an expression has both ends and stands right of `in`: `x in 1..5`';
+  const help = 'a range in an expression has both ends and follows `in`: `x in 1..5`';
   if (rules.includes('typeRange') || rules.includes('hoursSpan')) return null;
   if (previous?.tokenType === sign.range && expected === 'a value') {
     const place = tokenSpan(previous, { source });
@@ -175,7 +175,7 @@ function explainRange({ found, previous, span, expected, source, rules }: FoundE
     return syntaxError('open-range', span, 'this range has no lower end', `${help}, or compare by \`<=\``);
   }
   return endsExpression.has(expected)
-    ? syntaxError('open-range', span, 'a range stands right of `in` only', help)
+    ? syntaxError('open-range', span, 'a range is written only after `in`', help)
     : null;
 }
 

@@ -83,12 +83,12 @@ function wordOf(start: number, end: number, reader: Reader): Token {
   const place = { startOffset: start, endOffset: end - 1 };
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(plain)) {
     const help = 'names are of the letters `a` to `z`, digits and `_`';
-    reader.report(syntaxError('unexpected-character', span, `\`${text}\` is no name`, help));
+    reader.report(syntaxError('unexpected-character', span, `\`${text}\` is not a name`, help));
     return { ...place, image: text, tokenType: NameToken, tokenTypeIdx: NameToken.tokenTypeIdx! };
   }
   const stray = Array.from(text).find((letter) => lookAlikes.has(letter)) ?? '';
   const code = stray.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-  const message = `\`${text}\` holds U+${code}, which only looks like \`${lookAlikes.get(stray)}\``;
+  const message = `\`${text}\` contains U+${code}, which only looks like \`${lookAlikes.get(stray)}\``;
   const title = `write \`${plain}\``;
   const diagnostic = syntaxError('unexpected-character', span, message, title);
   reader.report(withFix(diagnostic, { title, text: plain }));
@@ -113,18 +113,18 @@ export function reportStrays(strays: readonly CharacterRun[], reader: Reader): v
 function characterHelp(text: string): string {
   const plain = text.normalize('NFKC');
   if (plain !== text && /^[\x21-\x7e]+$/.test(plain)) return `write \`${plain}\``;
-  return 'remove it: outside of texts and comments only letters, digits and signs of ASCII stand';
+  return 'remove it: outside of texts and comments, only ASCII letters, digits and signs are allowed';
 }
 
 const strayHelp: ReadonlyMap<string, string> = new Map([
-  ['“', 'texts stand between straight quotes: `"`'],
-  ['”', 'texts stand between straight quotes: `"`'],
-  ['‘', "raw texts stand between straight quotes: `'`"],
-  ['’', "raw texts stand between straight quotes: `'`"],
+  ['“', 'texts are written in straight quotes: `"`'],
+  ['”', 'texts are written in straight quotes: `"`'],
+  ['‘', "raw texts are written in straight quotes: `'`"],
+  ['’', "raw texts are written in straight quotes: `'`"],
   ['&', 'write `and`'],
-  ['@', 'there are no annotations: say it in a comment, behind `#`'],
+  ['@', 'there are no annotations: write a comment, after `#`'],
   ['\\', 'remove it: a rule goes on in the next line without a sign'],
   ['$', 'fields are read by `payload.count`'],
   ...['–', '—', '−'].map((dash) => [dash, 'a minus and a dash are written `-`'] as const),
-  ['`', 'texts stand between straight quotes: `"`'],
+  ['`', 'texts are written in straight quotes: `"`'],
 ]);

@@ -72,7 +72,7 @@ export function unknownWord(text: string, span: Span, vocabulary: Vocabulary): D
     return syntaxError(
       code,
       span,
-      `${message} with \`:\` behind it`,
+      `${message} with \`:\` after it`,
       `a name follows it, as in \`${better} example\``,
     );
   if (better === null) {

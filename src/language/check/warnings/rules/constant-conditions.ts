@@ -35,7 +35,7 @@ function reportIn(node: Expression, search: Search): boolean {
   if (isNeverTrue(node, valueOfLet)) {
     env.report(
       warning('never-true', node.span, 'this is never true', {
-        help: 'its parts exclude each other, or what the payload may hold: remove it or fix it',
+        help: 'it contradicts itself, or the declared payload: remove it or fix it',
       }),
     );
     return true;
@@ -43,7 +43,7 @@ function reportIn(node: Expression, search: Search): boolean {
   if (!isAlwaysTrue(node, valueOfLet)) return false;
   env.report(
     warning('always-true', node.span, 'this is always true', {
-      help: 'what the payload may hold, or a part of it, makes it so: remove it or fix it',
+      help: 'the declared payload, or a part of the condition, already makes it true: remove it or fix it',
     }),
   );
   return true;

@@ -27,7 +27,7 @@ export function currenciesNeverEqual({ enforced, env, valueOfLet }: ConditionSco
         const held = [...currencies].map((each) => `\`${each}\``).join(', ');
         env.report(
           warning('currency-never-equal', constant.span, `the amount is never in \`${currency}\``, {
-            help: `its field holds ${held}: amounts of two currencies are never compared`,
+            help: `its field has ${held}: amounts of two currencies are never compared`,
           }),
         );
       }

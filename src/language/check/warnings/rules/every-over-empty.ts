@@ -25,7 +25,7 @@ export function everyOverEmpty({ enforced, env }: ConditionScope): void {
       const long = node.sources.filter(hasLeastLength);
       if (long.some((source) => !mayBeMissing(source, { one, env }))) continue;
       env.report(
-        warning('every-over-empty', node.span, 'this is true when there is no element at all', {
+        warning('every-over-empty', node.span, 'this is true of an empty list', {
           help: helpFor(node, long.length > 0),
         }),
       );

@@ -15,7 +15,7 @@ export function listsCovering({ enforced, env }: ConditionScope): void {
       warning(
         'always-true',
         node.span,
-        `\`${list.name}\` holds each value of the field: this is the same for every request`,
+        `\`${list.name}\` has every value of the field: this is the same for every request`,
         {
           help: 'remove the test, or take values off the list',
         },

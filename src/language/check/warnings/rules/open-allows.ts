@@ -18,7 +18,7 @@ export function openAllows({ enforced, declaration, env }: ConditionScope): void
     if (changing === undefined || rule.condition.kind !== 'literal') continue;
     env.report(
       warning('allow-unconditional', name, `\`${rule.name}\` allows \`${changing}\` without condition`, {
-        help: 'only guards elsewhere stand in its way: say when, or write `after approval by ...`',
+        help: 'only guards limit it: add a condition with `when`, or write `after approval by ...`',
       }),
     );
   }

@@ -12,7 +12,7 @@ export function openDots({ enforced, env }: ConditionScope): void {
   for (const { node } of enforced.flatMap(({ parts }) => parts)) {
     if (node.kind !== 'matches' || addressOf(node.subject) === null || !hasOpenDot(node.pattern)) continue;
     env.report(
-      warning('pattern-dot-open', node.span, 'a dot of this pattern stands for any character', {
+      warning('pattern-dot-open', node.span, 'a dot of this pattern matches any character', {
         help: 'write `\\.`, or compare the host whole',
       }),
     );

@@ -61,7 +61,7 @@ function starCompared(
     const text = other.kind === 'literal' ? constantText(other, valueOfLet) : null;
     if (text === null || !hasOuterStar(text)) continue;
     const shown = JSON.stringify(text);
-    const message = `\`*\` stands for itself here: this is compared with \`${shown}\``;
+    const message = `\`*\` is an ordinary character here: this is compared with \`${shown}\``;
     return { message, help: `write \`like ${shown}\` for any text of this form` };
   }
   return null;
@@ -72,7 +72,7 @@ function starInPart(operator: string, part: Expression, valueOfLet: ValueOfLet):
   if (text === null || !hasOuterStar(text)) return null;
   const bare = JSON.stringify(text.replaceAll(/^\*+|\*+$/g, ''));
   return {
-    message: `\`*\` stands for itself here: \`${operator}\` takes a part of a text`,
+    message: `\`*\` is an ordinary character here: \`${operator}\` takes a part of a text`,
     help: `write \`${operator} ${bare}\`, or \`like\` with a pattern`,
   };
 }
@@ -82,7 +82,7 @@ function starInFolder(folder: Expression, valueOfLet: ValueOfLet): LikelyMistake
   if (text === null || !text.includes('*')) return null;
   const bare = text.replace(/\/\*+$/, '') || '/';
   return {
-    message: '`*` stands for itself here: `inside` takes a folder, and all below it counts',
+    message: '`*` is an ordinary character here: `inside` takes a folder, and everything below it counts',
     help: bare.includes('*')
       ? `write \`like ${JSON.stringify(`${bare}/*`)}\``
       : `write \`inside ${JSON.stringify(bare)}\``,
@@ -101,20 +101,20 @@ function foreignGlob(pattern: string, { type }: Expression): LikelyMistake | nul
   const shown = JSON.stringify(pattern);
   if (!pattern.includes('*') && /^%|%$/.test(pattern)) {
     const better = JSON.stringify(pattern.replaceAll('%', '*'));
-    return { message: `\`%\` stands for itself in \`${shown}\``, help: `write \`${better}\`` };
+    return { message: `\`%\` is an ordinary character in \`${shown}\``, help: `write \`${better}\`` };
   }
   const isRegex = /^\^|\$$|^\.\*|\[\^?[A-Za-z0-9]-/.test(pattern);
   if (isRegex) {
     const help = "write `matches '...'` for a regular expression, which matches the whole text";
     return {
-      message: `\`${shown}\` is no regular expression after \`like\`, where \`*\` alone has a meaning`,
+      message: `\`${shown}\` is not a regular expression: after \`like\`, only \`*\` has a meaning`,
       help,
     };
   }
   const isAddress = type.kind === 'text' && type.of !== 'string' && !type.of.startsWith('path');
   if (isAddress || pattern.includes('://') || !/[\w./*-]\?[\w.-]/.test(pattern)) return null;
   const help = "write `*` for any run of characters, or `matches '...'` with `.` for one";
-  return { message: `\`?\` stands for itself in \`${shown}\``, help };
+  return { message: `\`?\` is an ordinary character in \`${shown}\``, help };
 }
 
 /** Finds a regular expression of letters, digits, underscores and blanks alone: it matches only itself. */

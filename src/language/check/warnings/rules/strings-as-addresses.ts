@@ -31,7 +31,7 @@ const meant: Readonly<
   },
   email: {
     what: 'an e-mail address',
-    passes: 'it may hold more than one address',
+    passes: 'it may contain more than one address',
     help: 'declare its type as `email`, and compare `domain(...)`',
   },
   host: {

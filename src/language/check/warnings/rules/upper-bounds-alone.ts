@@ -30,7 +30,7 @@ export function upperBoundsAlone({ enforced, env, valueOfLet }: ConditionScope):
         said.add(key);
         const text = spelledPath(node);
         env.report(
-          warning('upper-bound-alone', node.span, `\`${text}\` is bounded from above alone`, {
+          warning('upper-bound-alone', node.span, `\`${text}\` has only an upper bound`, {
             help: `declare its range, such as \`0..\`, or write \`${text} in ${node.type.kind === 'money' ? '0 USD..100 USD' : '0..100'}\``,
           }),
         );

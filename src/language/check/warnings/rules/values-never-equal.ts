@@ -162,14 +162,14 @@ function reportList(
   const texts = new Set(lost);
   const places = written.filter((entry) => entry.kind === 'text' && texts.has(entry.value));
   const isEach = places.length === lost.length && places.length <= placesMax;
-  const others = lost.length === 1 ? 'and is' : `and ${lost.length - 1} more are`;
+  const others = lost.length === 1 ? '' : ` and ${lost.length - 1} more`;
   const message = isEach
     ? `nothing that is looked up in \`${name.text}\` can equal this entry`
-    : `${shown(first)} stands in \`${name.text}\` ${others} never equal to what is looked up in it`;
+    : `nothing that is looked up in \`${name.text}\` can equal ${shown(first)}${others}`;
   for (const { span } of isEach ? places : [name]) {
     env.report(
       warning('value-never-equal', span, message, {
-        help: 'fix its spelling or remove it: enumeration, range and pattern of the field count',
+        help: 'fix its spelling or remove it: the type of the field excludes it',
       }),
     );
   }
