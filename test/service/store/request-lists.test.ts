@@ -31,7 +31,7 @@ function listsOf(sql: Dialect): readonly (readonly [string, Query<unknown>, stri
   const activity = { agentId: 'agent-1', actionKey: 'pay', before: 9, afterSequence: 0 };
   return [
     ['agent', page(ofAgent, 9), 'requests_by_agent'],
-    ['agent for a search', stretch(ofAgent, { before: 9, countMax: 9 }), 'requests_by_agent'],
+    ['agent for a search', stretch(ofAgent, 9, 9), 'requests_by_agent'],
     ['status', page(rejected, 9), 'requests_by_status'],
     ['unanswered requests', page(unanswered, 9), 'requests_by_status'],
     ['number', page(everything, 9), null],

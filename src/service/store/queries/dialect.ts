@@ -1,5 +1,5 @@
-// A read as one text for both stores, with the SQL where SQLite and PostgreSQL differ. The text names parameters
-// `@name`, quotes names with capital letters, and names each subquery.
+// What makes a read one text for both stores. The text names parameters `@name`, puts names with capital letters in
+// quotation marks, and gives each subquery a name; a dialect has the SQL where SQLite and PostgreSQL differ.
 
 /** An array is a parameter of `isIn`. */
 type Parameter = string | number | boolean | null | readonly (string | number)[];
@@ -17,15 +17,17 @@ export function query<R>(text: string, parameters: Parameters = {}): Query<R> {
   return { text, parameters };
 }
 
-export type QueriesOf<Rs extends readonly unknown[]> = readonly [...{ [K in keyof Rs]: Query<Rs[K]> }];
-export type RowsOf<Rs extends readonly unknown[]> = { [K in keyof Rs]: readonly Rs[K][] };
+/** The types of the rows of several queries, as a tuple. */
+type RowTypes = readonly unknown[] | [];
+export type QueriesOf<Rs extends RowTypes> = { readonly [K in keyof Rs]: Query<Rs[K]> };
+export type RowsOf<Rs extends RowTypes> = { [K in keyof Rs]: readonly Rs[K][] };
 
 /** What a store provides to run the reads of this folder. Each promise rejects with a StoreError. */
 export interface QueryRunner {
   readonly sql: Dialect;
   rows<R>(query: Query<R>): Promise<readonly R[]>;
   /** Returns the rows of each query, all read at one moment. */
-  snapshot<Rs extends readonly unknown[]>(queries: QueriesOf<Rs>): Promise<RowsOf<Rs>>;
+  snapshot<Rs extends readonly unknown[] | []>(queries: QueriesOf<Rs>): Promise<RowsOf<Rs>>;
   /** Returns the result of `read`, which may stop before the last row. */
   scan<R, T>(query: Query<R>, read: (rows: Iterable<R>) => T): Promise<T>;
 }

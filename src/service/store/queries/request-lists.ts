@@ -4,7 +4,6 @@
 // the ids itself, since it checks them against its own seals. Look-ups for a call of an agent (by id, by
 // idempotency key, `heldOf`) are in the stores, prepared for speed.
 
-import type { ActivityStore } from '../contract/agent-activity.ts';
 import { type AskedPerson, askedOwner } from '../contract/asked-owner.ts';
 import type { SearchedRequest } from '../contract/search-text.ts';
 import type {
@@ -16,7 +15,6 @@ import type {
   WaitingPage,
 } from '../contract/store.ts';
 import { type RefusalColumns, refusalRecord } from '../shared/rows.ts';
-import type { LookedAt, NumberStretch, SearchIndex } from '../shared/search/search-index.ts';
 import { type Dialect, type Parameters, type Query, type QueryRunner, query } from './dialect.ts';
 
 /** How many requests are looked through for one page. */
@@ -78,8 +76,6 @@ const walks = {
   unanswered: [ofStatus("'expired'"), ofStatus("'pending'")],
   all: ['TRUE'],
 } as const satisfies Readonly<Record<RequestWalk, readonly string[]>>;
-
-export type RequestQueries = ReturnType<typeof requestQueries>;
 
 export function requestQueries(sql: Dialect) {
   const ofOwner = (email: string, id: string): string =>
@@ -145,16 +141,19 @@ export function requestQueries(sql: Dialect) {
     FROM (SELECT id, ${isTouched} AS "isTouched" FROM requests WHERE ${waits}) AS waiting`;
 
   return {
-    /** Returns the requests that are looked through for a page, the latest first. */
+    /** The requests with lower numbers that are looked through for a page, the latest first. */
     page: (filter: RequestFilter, before: number): Query<WalkRow> =>
       query(pageTexts[walkOf(filter)], { ...filterParameters(filter), before }),
-    stretch: (filter: RequestFilter, { before, countMax }: NumberStretch): Query<WalkRow> =>
+    /** The same for a search, `countMax` at once. */
+    stretch: (filter: RequestFilter, before: number, countMax: number): Query<WalkRow> =>
       query(stretchTexts[walkOf(filter)], { ...filterParameters(filter), before, countMax }),
+    /** The requests with these numbers, for a search. */
     look: (filter: RequestFilter, sequences: readonly number[]): Query<WalkRow & SearchedRequest> =>
       query(lookText, { ...filterParameters(filter), sequences }),
-    /** Returns the requests at these places, the latest first. */
+    /** The requests at these places, the latest first. */
     at: (places: readonly RequestPlace[]): Query<PlacedId> =>
       query(atText, { sequences: places.map(({ sequence }) => sequence) }),
+    /** The pending requests that ask the person, the nearest deadline first. */
     waiting: ({ asked, nowMs, after, countMax }: WaitingPage): Query<RequestId> =>
       query(waitingText, {
         ...askedParameters(asked),
@@ -175,7 +174,7 @@ export interface RequestId {
 
 export type PlacedId = RequestId & RequestPlace;
 
-interface WalkRow extends PlacedId {
+export interface WalkRow extends PlacedId {
   readonly createdAtMs: number;
   /** Null where a column that the filter compares is null. */
   readonly isFit: boolean | 0 | 1 | null;
@@ -208,10 +207,16 @@ export function pageOf(
 }
 
 /** The text of the filter is no parameter, since an index answers it. */
-function filterParameters(filter: RequestFilter): Parameters {
-  const { text: _, seenBy, fromMs, untilMs, ...others } = filter;
+function filterParameters({ seenBy, fromMs, untilMs, ...filter }: RequestFilter): Parameters {
   return {
-    ...others,
+    agentId: filter.agentId,
+    actionKey: filter.actionKey,
+    status: filter.status,
+    outcome: filter.outcome,
+    policy: filter.policy,
+    riskMin: filter.riskMin,
+    riskMax: filter.riskMax,
+    nowMs: filter.nowMs,
     fromMs: fromMs ?? 0,
     untilMs: untilMs ?? Number.MAX_SAFE_INTEGER,
     isOfAll: seenBy === null,
@@ -228,7 +233,7 @@ function askedParameters({ groups, owner }: AskedPerson): Parameters {
 /** Before the ids of all requests. */
 export const leastRequestId = '00000000-0000-0000-0000-000000000000';
 
-/** Returns the ids that `waitingCount` lists. */
+/** Returns the ids that `waitingCount` lists as JSON. */
 export function touchedIds(counted: WaitingCountRow | undefined): readonly string[] {
   return JSON.parse(counted?.touched ?? '[]') as readonly string[];
 }
@@ -252,36 +257,14 @@ export function numberAfterQuery(untilMs: number): Query<{ readonly number: numb
   return query(numberAfterText, { latestMs: untilMs + outOfOrderMs });
 }
 
-type NumberReads = Pick<SearchIndex, 'numberAfter'> & Pick<ActivityStore, 'numberBefore'>;
-
-export function numberReads({ rows }: Pick<QueryRunner, 'rows'>): NumberReads {
+export function numberReads({ rows }: Pick<QueryRunner, 'rows'>) {
   const numberAfter = async (untilMs: number): Promise<number> =>
     (await rows(numberAfterQuery(untilMs)))[0]?.number ?? 0;
   return {
     numberAfter,
-    numberBefore: async (atMs) => (await numberAfter(atMs - 2 * outOfOrderMs)) - 1,
+    /** A record number below those of all requests made at `atMs` or later, and not much below. */
+    numberBefore: async (atMs: number): Promise<number> => (await numberAfter(atMs - 2 * outOfOrderMs)) - 1,
   };
-}
-
-/** Reads the requests that a search looks at; each store has an index of its own. */
-export function searchReads({
-  sql,
-  rows,
-}: Pick<QueryRunner, 'sql' | 'rows'>): Pick<SearchIndex, 'look' | 'walk'> {
-  const queries = requestQueries(sql);
-  return {
-    async look(sequences, { filter, isTextAsked }) {
-      const found = await rows(queries.look(filter, sequences));
-      return found.map((one) => lookedAtOf(one, isTextAsked ? one : null));
-    },
-    async walk(stretch, filter) {
-      return (await rows(queries.stretch(filter, stretch))).map((one) => lookedAtOf(one, null));
-    },
-  };
-}
-
-function lookedAtOf({ sequence, createdAtMs, isFit }: WalkRow, searched: SearchedRequest | null): LookedAt {
-  return { sequence, createdAtMs, isFit: Boolean(isFit), searched };
 }
 
 type OtherReads = Pick<RequestStore, 'countOpen' | 'openOf' | 'refusals'>;

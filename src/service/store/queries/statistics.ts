@@ -52,8 +52,13 @@ export function statisticsReads(
              AND (${sql.isNull('@spanMs', 'bigint')} OR span_ms = @spanMs) ${isOwn ? `AND ${sql.isOwn('slot')}` : ''}
            GROUP BY at_ms, span_ms ORDER BY at_ms, span_ms LIMIT @countMax`,
           {
-            ...{ spanMs, fromMs, untilMs, countMax, slot: ownSlot() },
-            ...{ afterMs: after?.atMs ?? fromMs, afterSpanMs: after?.spanMs ?? 0 },
+            spanMs,
+            fromMs,
+            untilMs,
+            afterMs: after?.atMs ?? fromMs,
+            afterSpanMs: after?.spanMs ?? 0,
+            countMax,
+            slot: ownSlot(),
           },
         ),
       ),

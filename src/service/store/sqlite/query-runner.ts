@@ -54,7 +54,7 @@ export function createQueryRunner(path: string, database: Database): QueryRunner
     sql: sqliteDialect,
     rows: (query) => run(() => all(query)),
     // The rows are in the order of the queries.
-    snapshot: <Rs extends readonly unknown[]>(queries: QueriesOf<Rs>) =>
+    snapshot: <Rs extends readonly unknown[] | []>(queries: QueriesOf<Rs>) =>
       run(database.transaction(() => queries.map(all) as RowsOf<Rs>)),
     scan: (query, read) => run(() => read(iterate(query))),
   };

@@ -3,8 +3,8 @@
 
 import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
 import { postgresDialect } from '../../queries/dialect.ts';
-import { numberReads, searchReads } from '../../queries/request-lists.ts';
 import type { IndexTerm, NumberStretch, SearchIndex } from '../../shared/search/search-index.ts';
+import { searchReads } from '../../shared/search/search-reads.ts';
 import { settledSequence } from '../chain.ts';
 import { type Connection, connect } from '../server/connection.ts';
 import { withNames } from '../server/named-parameters.ts';
@@ -123,7 +123,6 @@ export function openDatabaseIndex(url: string): SearchIndex {
       return { count: counted?.count ?? 0, isWhole: true };
     },
     ...searchReads(queries),
-    numberAfter: numberReads(queries).numberAfter,
     close: async () => await connection?.end(),
   };
 }

@@ -89,7 +89,7 @@ export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPo
     queries: {
       sql: postgresDialect,
       rows: withNames(rows),
-      snapshot: <Rs extends readonly unknown[]>(queries: QueriesOf<Rs>) =>
+      snapshot: <Rs extends readonly unknown[] | []>(queries: QueriesOf<Rs>) =>
         snapshot(async (rows) => {
           const found: (readonly unknown[])[] = [];
           for (const query of queries) found.push(await withNames(rows)(query));

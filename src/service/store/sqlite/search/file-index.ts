@@ -5,8 +5,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
-import { numberReads, searchReads } from '../../queries/request-lists.ts';
 import type { SearchIndex } from '../../shared/search/search-index.ts';
+import { searchReads } from '../../shared/search/search-reads.ts';
 import { toFailure } from '../file/errors.ts';
 import { createQueryRunner } from '../query-runner.ts';
 import { type IndexFile, type IndexMark, indexPathOf, openIndexFile, removeIndexFile } from './index-file.ts';
@@ -82,7 +82,6 @@ export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex 
       return { count, isWhole: true };
     },
     ...searchReads(queries),
-    numberAfter: numberReads(queries).numberAfter,
     async close() {
       file.close();
       records.close();
