@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { addAgent } from '../../../src/service/agents/registry.ts';
 import { createDaysOf, daysShown } from '../../../src/service/http/resources/agents/agent-activity-view.ts';
 import { openStore } from '../../../src/service/store/open.ts';
-import { activityAtOnce } from '../../../src/service/store/sqlite/reads.ts';
+import { activityAtOnce } from '../../../src/service/store/queries/agent-activity.ts';
 import { agentRow, requestRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { firstAdmin, personWith, tokenClient } from './person-client.ts';
 import { authorize, startService, wrongKey } from './service.ts';

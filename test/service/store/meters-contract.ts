@@ -8,7 +8,7 @@ import type {
 } from '../../../src/service/store/contract/metering.ts';
 import type { RequestRow, RequestStatus } from '../../../src/service/store/contract/records.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
-import { lookedThroughMax } from '../../../src/service/store/shared/request-walk.ts';
+import { lookedThroughMax } from '../../../src/service/store/queries/request-lists.ts';
 import type { Place } from './contract.ts';
 import { pendingRow, requestRow, startMs } from './rows.ts';
 import { grantedEntries, pendingEntries } from './stored-meters.ts';

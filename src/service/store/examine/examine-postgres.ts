@@ -5,13 +5,13 @@ import { masterKeyCheck, masterKeyMismatch, presentKey } from '../contract/maste
 import type { SchemaVersions } from '../contract/schema-version.ts';
 import { sealKeyOf } from '../contract/seal.ts';
 import { nameOfDifference } from '../contract/state.ts';
-import { latestAtMs } from '../postgres/chain.ts';
 import type { PostgresOptions } from '../postgres/postgres.ts';
 import { type Connection, connect } from '../postgres/server/connection.ts';
 import { toStoreFailure } from '../postgres/server/errors.ts';
 import { createReadPool } from '../postgres/server/read-pool.ts';
 import { isServed, knownKeyOf, schemaOfDatabase } from '../postgres/server/schema.ts';
 import { consistencyStore } from '../postgres/state.ts';
+import { chainReads } from '../queries/records.ts';
 import type { ExaminedStore } from './examined-store.ts';
 
 /** Returns what can be seen of the store. Rejects with a StoreError when the store cannot be used. */
@@ -49,7 +49,7 @@ async function recordsOf(
   try {
     const [first] = await consistencyStore(pool, sealKeyOf(masterKey)).differences({ isQuick: true });
     return {
-      newestMs: await latestAtMs(pool.rows),
+      newestMs: await chainReads(pool.queries).latestAtMs(),
       difference: first === undefined ? null : `${nameOfDifference(first)}: ${first.message}`,
     };
   } finally {

@@ -11,10 +11,11 @@ import {
 import type { SchemaVersions } from '../contract/schema-version.ts';
 import { sealKeyOf } from '../contract/seal.ts';
 import { nameOfDifference } from '../contract/state.ts';
-import { prepareChainReads } from '../sqlite/chain/chain-reads.ts';
+import { latest } from '../queries/records.ts';
 import { withStoreErrors } from '../sqlite/file/errors.ts';
 import { isServedByProcess } from '../sqlite/file/serving-lock.ts';
 import { schemaOfFile } from '../sqlite/migrate.ts';
+import { createSyncQueryRunner } from '../sqlite/query-runner.ts';
 import { checkStored, quickRowsMax } from '../sqlite/seal/seal-check.ts';
 import type { ExaminedStore } from './examined-store.ts';
 
@@ -36,7 +37,7 @@ export function examineSqlite(path: string): ExaminedStore {
       return {
         isEarlier,
         isServed: isServedByProcess(path),
-        newestMs: isEarlier ? null : prepareChainReads(database).latestAtMs(),
+        newestMs: isEarlier ? null : (createSyncQueryRunner(database).all(latest)[0]?.atMs ?? null),
         serverMs: null,
         difference: isEarlier ? null : firstDifference(database, key),
       };

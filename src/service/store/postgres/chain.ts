@@ -3,7 +3,6 @@
 // together with the storing of the checkpoint that stands for them, and only if the chain still has the
 // record that the checkpoint names.
 
-import type { ChangeRow } from '../contract/audit-log.ts';
 import { canonicalJson } from '../contract/canonical-json.ts';
 import {
   type ChainEntry,
@@ -16,6 +15,7 @@ import {
 } from '../contract/chain.ts';
 import { laneTuples, readLanes } from '../contract/lanes.ts';
 import type { ChainStore, ChainStretch, SignedCheckpoint } from '../contract/store.ts';
+import { chainReads } from '../queries/records.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { isUntied, tie } from './knots.ts';
 import type { ReadPool, Rows } from './server/read-pool.ts';
@@ -27,24 +27,18 @@ const tableOf = { refusal: 'refusals', change: 'changes', event: 'request_events
 
 const checkpointColumns = 'sequence, hash, at_ms AS "atMs", purpose, signature, lanes_json AS "lanesJson"';
 
-export function chainStore({ rows }: Pick<ReadPool, 'rows'>, queue: Pick<CommitQueue, 'write'>): ChainStore {
+export function chainStore({ rows, queries }: ReadPool, queue: Pick<CommitQueue, 'write'>): ChainStore {
   let settled = 0;
   return {
     async stretch(afterSequence, countMax) {
       if (afterSequence + countMax >= settled) settled = await settledSequence(rows);
       return await readStretch(rows, { afterSequence, countMax, settled });
     },
-    changes: ({ beforeSequence, countMax }) =>
-      rows<ChangeRow>(
-        `SELECT sequence, at_ms AS "atMs", who, what, subject, before_json AS "beforeJson", after_json AS "afterJson"
-         FROM changes WHERE sequence < $1 ORDER BY sequence DESC LIMIT $2`,
-        [beforeSequence ?? Number.MAX_SAFE_INTEGER, countMax],
-      ),
+    ...chainReads(queries),
     checkpoints: async () => {
       const found = `SELECT ${checkpointColumns} FROM checkpoints ORDER BY sequence, at_ms`;
       return (await rows<StoredCheckpoint>(found)).map(checkpointOf);
     },
-    latestAtMs: () => latestAtMs(rows),
     addCheckpoint: (checkpoint) =>
       queue.write(
         async ({ insert }) =>
@@ -53,14 +47,6 @@ export function chainStore({ rows }: Pick<ReadPool, 'rows'>, queue: Pick<CommitQ
     tie: async () => void ((await isUntied(rows, 0)) && (await queue.write(tie))),
     prune: (checkpoint) => queue.write(prune(checkpoint)),
   };
-}
-
-/** Returns when the newest record was made, in milliseconds since 1970; null when there is none. */
-export async function latestAtMs(rows: Rows): Promise<number | null> {
-  const [latest] = await rows<{ readonly atMs: number | null }>(
-    `SELECT max(at_ms) AS "atMs" FROM (${latestOfEach}) AS latest`,
-  );
-  return latest?.atMs ?? null;
 }
 
 interface StoredCheckpoint extends Omit<SignedCheckpoint, 'lanes'> {
@@ -72,14 +58,6 @@ function checkpointOf({ lanesJson, ...others }: StoredCheckpoint): SignedCheckpo
   // Changed lanes break the signature of the checkpoint, so an unreadable text needs no error of its own.
   return { ...others, lanes: readLanes(JSON.parse(lanesJson)) ?? [] };
 }
-
-const latestOfEach = tables
-  .filter((table) => table !== 'knots')
-  .map((table) => {
-    const column = table === 'requests' ? 'created_ms' : 'at_ms';
-    return `(SELECT ${column} AS at_ms FROM ${table} ORDER BY sequence DESC LIMIT 1)`;
-  })
-  .join(' UNION ALL ');
 
 const endOfEach = tables
   .map((table) => `SELECT min(sequence) AS first, max(sequence) AS last FROM ${table}`)

@@ -12,7 +12,7 @@ import { type EventColumns, eventColumns, refusalColumns, requestRowOf } from '.
 import { duplicateId } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { isTakenOutHere, isWrittenAfter } from './moved-meters.ts';
-import { readStored } from './request-lists.ts';
+import { readStored } from './request-reads.ts';
 import { eventSeal, requestDifference, type StoredRequest } from './seals/request-seals.ts';
 import { idArray } from './server/arrays.ts';
 import { isInUse } from './server/errors.ts';

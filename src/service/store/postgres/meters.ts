@@ -3,9 +3,8 @@
 // knows of meters outlasts a connection, but not the server: meters are read again after the server has
 // restarted, or when a write of another kind is in doubt.
 
-import type { CountedRequest, MeterEntryRow, MeterStore } from '../contract/metering.ts';
-import type { RequestPlace } from '../contract/store.ts';
-import { lookedThroughMax } from '../shared/request-walk.ts';
+import type { MeterEntryRow, MeterStore } from '../contract/metering.ts';
+import { grantedAtMs, isCounted, meterReads } from '../queries/meters.ts';
 import type { AppendFunctions } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { entriesWhere, keepSnapshot, meterPast } from './meter-past.ts';
@@ -15,24 +14,7 @@ import type { ReadPool } from './server/read-pool.ts';
 import { requestIdOrNull } from './server/request-ids.ts';
 import type { Transaction, Work } from './transaction.ts';
 
-/** A consumed grant still counts, unless it was released. */
-const isConsumed = `(coalesce(now_status, status) = 'consumed' AND NOT EXISTS
-  (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'released'))`;
-
-/**
- * Whether meters count a request. An expired request with a time of decision is a grant that is over; a wait
- * that ended without a grant has no such time.
- */
-const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'pending') OR ${isConsumed}
-  OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
-
-const countedColumns = `sequence, id, action_key AS "actionKey", created_ms AS "createdAtMs",
-  coalesce(now_decided_ms, decided_ms) AS "grantedAtMs", record_json AS "recordJson",
-  (SELECT detail_json FROM request_events
-   WHERE request_id = requests.id AND what = 'consumed' ORDER BY sequence LIMIT 1) AS "outcomeJson"`;
-
 export function meterStore(pool: ReadPool, queue: CommitQueue, asking: AppendFunctions): MeterStore {
-  const { rows } = pool;
   return {
     spend: (places, work) => asking.spend(places, work),
     onUncertain: (listener) => queue.onUncertain(listener),
@@ -55,25 +37,7 @@ export function meterStore(pool: ReadPool, queue: CommitQueue, asking: AppendFun
     keepSnapshot: (definition, within) => keepSnapshot(pool, queue, { definition, within }),
     enteredBy: (requestId) => entriesWhere(pool, 'request_id = $1', [requestIdOrNull(requestId)]),
     add: (late) => queue.write(addEntries(late)),
-    async counted({ sinceMs, after, countMax }) {
-      const upTo = after + lookedThroughMax;
-      const requests = await rows<CountedRequest & RequestPlace>(
-        `SELECT ${countedColumns} FROM requests WHERE sequence > $1 AND sequence <= $2 AND ${isCounted}
-           AND (coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > $3)
-         ORDER BY sequence LIMIT $4`,
-        [after, upTo, sinceMs, countMax],
-      );
-      if (requests.length === countMax) return { requests, next: requests.at(-1)?.sequence ?? null };
-      const [more] = await rows('SELECT FROM requests WHERE sequence > $1 LIMIT 1', [upTo]);
-      return { requests, next: more === undefined ? null : upTo };
-    },
-    async wholeSinceMs() {
-      const [found] = await rows<{ readonly atMs: number | null }>(
-        `SELECT (SELECT min(at_ms) FROM (${firstOfEach}) AS first) AS "atMs"
-         FROM checkpoints WHERE purpose = 'pruned' LIMIT 1`,
-      );
-      return found === undefined ? null : (found.atMs ?? Number.MAX_SAFE_INTEGER);
-    },
+    ...meterReads(pool.queries),
     forget: (definition, beforeMs, countMax) =>
       queue.write(async (transaction) => {
         await transaction.alone();
@@ -94,21 +58,12 @@ export function meterStore(pool: ReadPool, queue: CommitQueue, asking: AppendFun
   };
 }
 
-const firstOfEach = [
-  ['requests', 'created_ms'],
-  ['refusals', 'at_ms'],
-  ['changes', 'at_ms'],
-  ['request_events', 'at_ms'],
-]
-  .map(([table, column]) => `(SELECT ${column} AS at_ms FROM ${table} ORDER BY sequence LIMIT 1)`)
-  .join(' UNION ALL ');
-
 function addEntries(late: readonly (MeterEntryRow & { readonly requestId: string })[]): Work<void> {
   return async ({ rows, alone }) => {
     await alone();
     await rows(
       `INSERT INTO meter_entries (definition, request_id, meter_key, granted_ms, is_certain, value, written)
-       SELECT late.definition, late.request_id, late.key, coalesce(now_decided_ms, decided_ms), late.certain, late.value, '0'
+       SELECT late.definition, late.request_id, late.key, ${grantedAtMs}, late.certain, late.value, '0'
        FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bool[], $5::text[])
          AS late(definition, request_id, key, certain, value)
        JOIN requests ON requests.id = late.request_id AND ${isCounted} ON CONFLICT DO NOTHING`,

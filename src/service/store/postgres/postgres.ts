@@ -1,7 +1,6 @@
 // Opens a store kept in PostgreSQL: writes go one after the other over one connection, reads over a few
 // others. Any number of processes may have the same database open, and up to 64 of them may serve it.
 
-import type { ActivityStore, GrantedRequest, OutcomeCount } from '../contract/agent-activity.ts';
 import {
   type DocumentPut,
   type DocumentResult,
@@ -16,18 +15,14 @@ import type { PlantRow, RequestEvent } from '../contract/records.ts';
 import { type SealKey, sealKeyOf } from '../contract/seal.ts';
 import type { AgentStore, PlantStore, RequestStore, SettingStore, Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
+import { activityReads } from '../queries/agent-activity.ts';
+import { agentReads, nonceReads } from '../queries/agents.ts';
+import { documentColumns, documentReads } from '../queries/documents.ts';
+import { endNow, requestReads, statusNow } from '../queries/request-lists.ts';
 import { createChangeCount } from '../shared/change-count.ts';
 import { createEventCounts } from '../shared/event-counts.ts';
 import { createKeyUses } from '../shared/key-uses.ts';
-import { endNow, statusNow } from '../shared/request-walk.ts';
-import {
-  type AgentColumns,
-  agentRow,
-  type KeyColumns,
-  keyRow,
-  type RefusalColumns,
-  refusalRecord,
-} from '../shared/rows.ts';
+import { type AgentColumns, agentRow, type KeyColumns, keyRow } from '../shared/rows.ts';
 import { createSearchThread, type SearchThread, searchedList } from '../shared/search/search-thread.ts';
 import { agentWrites } from './agent-writes.ts';
 import { type AppendFunctions, createAsking } from './asking.ts';
@@ -44,9 +39,8 @@ import {
   findHistory,
   findPage,
   findWaiting,
-  numberBefore,
   type RequestReading,
-} from './request-lists.ts';
+} from './request-reads.ts';
 import { sealEarlierRows } from './seals/seal-earlier.ts';
 import { connect } from './server/connection.ts';
 import { toStoreFailure } from './server/errors.ts';
@@ -89,13 +83,7 @@ function requestStore({ pool, queue, asking, search, sealKey }: RequestParts): R
          AND idempotency_until_ms + greatest(0, ${endNow} - expires_ms) > $3`,
         [agentId, key, nowMs],
       ),
-    async countOpen(agentId, nowMs) {
-      const [open] = await rows<{ readonly count: number }>(
-        `SELECT count(*) AS count FROM requests WHERE ${isPending} AND agent_id = $1 AND ${endNow} > $2`,
-        [agentId, nowMs],
-      );
-      return open?.count ?? 0;
-    },
+    ...requestReads(pool.queries),
     async history(id) {
       const found = await history(id);
       await queue.settle();
@@ -110,10 +98,6 @@ function requestStore({ pool, queue, asking, search, sealKey }: RequestParts): R
     waiting: (page) => snapshot((read) => findWaiting(read, page)),
     countWaiting: (query) => snapshot((read) => countWaiting(read, query)),
     heldOf: (query) => snapshot((read) => findHeld(read, query)),
-    async openOf(agentId, countMax) {
-      const text = `SELECT id FROM requests WHERE ${isPending} AND agent_id = $1 ORDER BY ${endNow} LIMIT $2`;
-      return (await rows<{ readonly id: string }>(text, [agentId, countMax])).map(({ id }) => id);
-    },
     change: createChangeWrites(queue, sealKey),
     // A write delays all replicas, so a read first finds out whether anything is due; mostly nothing is.
     expireDue: async (atMs, countMax) =>
@@ -121,99 +105,23 @@ function requestStore({ pool, queue, asking, search, sealKey }: RequestParts): R
         ? await queue.write(writes.expireDue(atMs, countMax), 'left')
         : [],
     appendRefusal: createRefusalWrites(queue),
-    async refusals(agentId, countMax) {
-      const text = 'SELECT * FROM refusals WHERE agent_id = $1 ORDER BY sequence DESC LIMIT $2';
-      return (await rows<RefusalColumns>(text, [agentId, countMax])).map(refusalRecord);
-    },
-  };
-}
-
-// Reads what came of all requests of one agent. INVARIANT: each read looks at a bounded stretch of the
-// agent's own records.
-
-/** How many records are looked through at once. */
-const activityAtOnce = 2_000;
-
-interface CountRow extends OutcomeCount {
-  readonly last: number;
-}
-
-interface SequenceRow extends GrantedRequest {
-  readonly sequence: number;
-  readonly isFound: boolean;
-}
-
-const counts = {
-  requests: countText('created_ms / 86400000 AS day, outcome', 'requests'),
-  refusals: countText("at_ms / 86400000 AS day, 'refused' AS outcome", 'refusals'),
-} as const;
-
-function countText(columns: string, table: string): string {
-  return `SELECT day, outcome, count(*) AS count, max(sequence) AS last
-    FROM (SELECT sequence, ${columns} FROM ${table}
-      WHERE agent_id = $1 AND sequence > $2 ORDER BY sequence LIMIT ${activityAtOnce}) AS looked
-    GROUP BY day, outcome`;
-}
-
-/**
- * Whether a request was granted. An expired request with a time of decision is a grant that is over; a wait
- * that ended without a grant has no such time.
- */
-const isGranted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'consumed')
-  OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
-
-const grantedText = `
-  SELECT sequence, created_ms AS "createdAtMs", action_key = $2 AND ${isGranted} AS "isFound",
-    CASE WHEN action_key = $2 AND ${isGranted} THEN (record_json::json -> 'payload')::text ELSE '' END AS "payloadJson"
-  FROM requests WHERE agent_id = $1 AND sequence < $3
-  ORDER BY sequence DESC LIMIT ${activityAtOnce}`;
-
-function activityStore({ rows, snapshot }: ReadPool): ActivityStore {
-  return {
-    numberBefore: (atMs) => numberBefore({ snapshot }, atMs),
-    async outcomes({ agentId, kind, afterSequence }) {
-      const found = await rows<CountRow>(counts[kind], [agentId, afterSequence]);
-      const through = found.length === 0 ? null : Math.max(...found.map(({ last }) => last));
-      return { counts: found.map(({ day, outcome, count }) => ({ day, outcome, count })), through };
-    },
-    async granted({ agentId, actionKey, beforeSequence, countMax }) {
-      const before = beforeSequence ?? Number.MAX_SAFE_INTEGER;
-      const looked = await rows<SequenceRow>(grantedText, [agentId, actionKey, before]);
-      const found: GrantedRequest[] = [];
-      let last: number | null = null;
-      for (const { sequence, isFound, ...one } of looked) {
-        if (found.length === countMax) return { found, next: last };
-        last = sequence;
-        if (isFound) found.push(one);
-      }
-      return { found, next: looked.length === activityAtOnce ? last : null };
-    },
   };
 }
 
 // Documents in PostgreSQL: read over the pool, changed over the queue of commits.
 
-const columns =
-  'kind, id, version, name, parent, created_ms AS "createdAtMs", ends_ms AS "endsAtMs", document_json AS json';
-
-function documentStore({ rows }: ReadPool, queue: Pick<CommitQueue, 'write'>): DocumentStore {
+function documentStore({ rows, queries }: ReadPool, queue: Pick<CommitQueue, 'write'>): DocumentStore {
   const changes = createChangeCount();
   return {
     async find(kind, id) {
-      const text = `SELECT ${columns} FROM documents WHERE kind = $1 AND id = $2`;
+      const text = `SELECT ${documentColumns} FROM documents WHERE kind = $1 AND id = $2`;
       return (await rows<DocumentRow>(text, [kind, id]))[0] ?? null;
     },
     async findByName(kind, name) {
-      const text = `SELECT ${columns} FROM documents WHERE kind = $1 AND lower(name) = lower($2 COLLATE "C")`;
+      const text = `SELECT ${documentColumns} FROM documents WHERE kind = $1 AND lower(name) = lower($2 COLLATE "C")`;
       return (await rows<DocumentRow>(text, [kind, name]))[0] ?? null;
     },
-    list: ({ kind, parent, after, countMax }) =>
-      rows<DocumentRow>(
-        `SELECT ${columns} FROM documents
-         WHERE kind = $1 AND ($2::text IS NULL OR parent = $2) AND (created_ms, id) < ($3, $4)
-         ORDER BY created_ms DESC, id DESC LIMIT $5`,
-        [kind, parent, after?.createdAtMs ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', countMax],
-      ),
+    ...documentReads(queries),
     async generation(kind) {
       const text = 'SELECT generation FROM document_kinds WHERE kind = $1';
       return (await rows<{ readonly generation: number }>(text, [kind]))[0]?.generation ?? 0;
@@ -295,18 +203,14 @@ function createStore({ url, pool, queue, masterKey }: OpenOptions): Store {
     plants: plantStore(pool, queue),
     settings: settingStore(pool, queue),
     nonces: {
-      kept: () =>
-        pool.rows(
-          'SELECT nonce, used_ms AS "usedAtMs", kept_until_ms AS "keptUntilMs" FROM nonces ORDER BY kept_until_ms',
-        ),
-      validFromMs: async () => null,
+      ...nonceReads(pool.queries),
       note: (use) => queue.noteNonce(use),
     },
     chain: chainStore(pool, queue),
     documents: documentStore(pool, queue),
     meters: meterStore(pool, queue, asking),
     statistics: statisticsStore(pool, queue),
-    activity: activityStore(pool),
+    activity: activityReads(pool.queries),
     state: consistencyStore(pool, sealKey),
     masterKey,
     records: { url },
@@ -373,7 +277,7 @@ function settingStore({ rows }: ReadPool, queue: Pick<CommitQueue, 'write'>): Se
 
 /** Agents and keys in PostgreSQL: read over the pool, changed over the queue of commits. */
 function agentStore(
-  { rows }: ReadPool,
+  { rows, queries }: ReadPool,
   queue: Pick<CommitQueue, 'write'>,
   noteUse: AgentStore['noteUse'],
 ): AgentStore {
@@ -381,17 +285,7 @@ function agentStore(
   const change = <T>(work: Work<T>): Promise<T> => changes.during(['agent'], () => queue.write(work));
   return {
     add: (agent, key, by) => change(agentWrites.add({ agent, key, ...by })),
-    async list() {
-      const all = await rows<AgentColumns>('SELECT * FROM agents');
-      return all.map(agentRow).sort((a, b) => (a.name < b.name ? -1 : 1));
-    },
-    async page({ after, countMax }) {
-      const page = await rows<AgentColumns>(
-        `SELECT * FROM agents WHERE (created_ms, id) < ($1, $2) ORDER BY created_ms DESC, id DESC LIMIT $3`,
-        [after?.createdAtMs ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', countMax],
-      );
-      return page.map(agentRow);
-    },
+    ...agentReads(queries),
     async find(idOrName) {
       const [found] = await rows<AgentColumns>(
         'SELECT * FROM agents WHERE id = $1 OR lower(name) = lower($1 COLLATE "C") ORDER BY (id = $1) DESC LIMIT 1',
@@ -407,12 +301,6 @@ function agentStore(
         [keyId],
       );
       return found === undefined ? null : { agent: agentRow(found.agent), key: keyRow(found.key) };
-    },
-    async keys(agentId) {
-      const keys = await rows<KeyColumns>('SELECT * FROM keys WHERE agent_id = $1 ORDER BY created_ms, id', [
-        agentId,
-      ]);
-      return keys.map(keyRow);
     },
     describe: (description) => change(agentWrites.describe(description)),
     setStatus: (statusChange) => change(agentWrites.setStatus(statusChange)),

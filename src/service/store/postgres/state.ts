@@ -5,11 +5,10 @@
 import type { SealKey } from '../contract/seal.ts';
 import type { StateCheck, StateDifference, StateStore } from '../contract/state.ts';
 import { tampered } from '../contract/store-error.ts';
-import { endNow, statusNow } from '../shared/request-walk.ts';
-import { readStored } from './request-lists.ts';
+import { endNow, leastRequestId, statusNow } from '../queries/request-lists.ts';
+import { readStored } from './request-reads.ts';
 import { requestDifference } from './seals/request-seals.ts';
 import type { ReadPool, Rows } from './server/read-pool.ts';
-import { leastRequestId } from './server/request-ids.ts';
 
 /** The most differences that a check returns: enough to see what happened. */
 const differencesMax = 20;

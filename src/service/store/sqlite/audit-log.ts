@@ -2,7 +2,6 @@
 // after. INVARIANT: no secret is in a record, encrypted or not.
 
 import type { Database } from 'better-sqlite3';
-import type { ChangePage, ChangeRow } from '../contract/audit-log.ts';
 import type { CanonicalValue } from '../contract/canonical-json.ts';
 import { canonicalJson } from '../contract/canonical-json.ts';
 import type { Link } from '../contract/chain.ts';
@@ -50,26 +49,5 @@ export function prepareChanges(
       after_json: after === null ? null : canonicalJson(after),
     };
     chain.append('change', columns, (row, link) => insert.run({ ...row, ...link }));
-  };
-}
-
-export function prepareChangeReads(database: Database) {
-  const page = database.prepare<[number, number], ChangeColumns & { readonly sequence: number }>(
-    `SELECT sequence, at_ms, who, what, subject, before_json, after_json FROM changes
-     WHERE sequence < ? ORDER BY sequence DESC LIMIT ?`,
-  );
-  return {
-    changes: ({ beforeSequence, countMax }: ChangePage): readonly ChangeRow[] =>
-      page
-        .all(beforeSequence ?? Number.MAX_SAFE_INTEGER, countMax)
-        .map(({ sequence, at_ms, who, what, subject, before_json, after_json }) => ({
-          sequence,
-          atMs: at_ms,
-          who,
-          what,
-          subject,
-          beforeJson: before_json,
-          afterJson: after_json,
-        })),
   };
 }

@@ -2,41 +2,22 @@
 
 import type { Database } from 'better-sqlite3';
 import type {
-  DocumentPage,
   DocumentPut,
   DocumentResult,
   DocumentRow,
   DocumentWrite,
   ManagementChange,
 } from '../contract/documents.ts';
+import { documentColumns } from '../queries/documents.ts';
 import type { WriteContext } from './write-context.ts';
-
-const columns =
-  'kind, id, version, name, parent, created_ms AS createdAtMs, ends_ms AS endsAtMs, document_json AS json';
-
-interface PageColumns {
-  readonly kind: string;
-  readonly parent: string | null;
-  readonly afterMs: number | null;
-  readonly afterId: string | null;
-  readonly countMax: number;
-}
 
 export function prepareDocumentReads(database: Database) {
   const byId = database.prepare<[string, string], DocumentRow>(
-    `SELECT ${columns} FROM documents WHERE kind = ? AND id = ?`,
+    `SELECT ${documentColumns} FROM documents WHERE kind = ? AND id = ?`,
   );
   const byName = database.prepare<[string, string], DocumentRow>(
-    `SELECT ${columns} FROM documents WHERE kind = ? AND name = ?`,
+    `SELECT ${documentColumns} FROM documents WHERE kind = ? AND name = ?`,
   );
-  const page = (isOfParent: boolean) =>
-    database.prepare<[PageColumns], DocumentRow>(
-      `SELECT ${columns} FROM documents
-       WHERE kind = @kind ${isOfParent ? 'AND parent = @parent' : ''}
-         AND (@afterMs IS NULL OR (created_ms, id) < (@afterMs, @afterId))
-       ORDER BY created_ms DESC, id DESC LIMIT @countMax`,
-    );
-  const [ofAll, ofParent] = [page(false), page(true)];
   const generation = database
     .prepare<[string], number>('SELECT generation FROM document_kinds WHERE kind = ?')
     .pluck();
@@ -44,14 +25,6 @@ export function prepareDocumentReads(database: Database) {
     generation: (kind: string): number => generation.get(kind) ?? 0,
     document: (kind: string, id: string): DocumentRow | null => byId.get(kind, id) ?? null,
     documentByName: (kind: string, name: string): DocumentRow | null => byName.get(kind, name) ?? null,
-    documents: ({ kind, parent, after, countMax }: DocumentPage): readonly DocumentRow[] =>
-      (parent === null ? ofAll : ofParent).all({
-        kind,
-        parent,
-        countMax,
-        afterMs: after?.createdAtMs ?? null,
-        afterId: after?.id ?? null,
-      }),
   };
 }
 

@@ -2,17 +2,9 @@
 // the entries of the request in the same transaction, so either both are stored or neither.
 
 import type { Database } from 'better-sqlite3';
-import type {
-  CountedPage,
-  CountedRequest,
-  CountedRequests,
-  MeterEntryRow,
-  SettledEntryRow,
-  StoredMeterEntry,
-} from '../contract/metering.ts';
+import type { MeterEntryRow, SettledEntryRow, StoredMeterEntry } from '../contract/metering.ts';
 import type { RequestEvent } from '../contract/records.ts';
-import type { RequestPlace } from '../contract/store.ts';
-import { lookedThroughMax } from '../shared/request-walk.ts';
+import { grantedAtMs, isCounted } from '../queries/meters.ts';
 import { watchMeterEntries } from './meter-snapshots.ts';
 
 export interface EntryColumns {
@@ -83,7 +75,7 @@ interface OldEntries {
 
 export function prepareMeterWrites(database: Database, meterEntries: MeterEntries) {
   const grantOf = database.prepare<[string], { grantedAtMs: number | null }>(
-    `SELECT coalesce(now_decided_ms, decided_ms) AS grantedAtMs FROM requests WHERE id = ? AND ${isCounted}`,
+    `SELECT ${grantedAtMs} AS grantedAtMs FROM requests WHERE id = ? AND ${isCounted}`,
   );
   const makeWhole = database.prepare<[number, string]>(
     'UPDATE meters SET is_whole = 1, since_ms = ? WHERE definition = ?',
@@ -141,52 +133,11 @@ function prepareNoteMeters(database: Database): (now: MeterSnapshot) => readonly
   };
 }
 
-/** A consumed grant still counts, unless it was released. */
-const isConsumed = `(coalesce(now_status, status) = 'consumed' AND NOT EXISTS
-  (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'released'))`;
-
-/** SQL for what was reported about the call of a request. */
-const outcomeJson = `(SELECT detail_json FROM request_events
-  WHERE request_id = requests.id AND what = 'consumed' ORDER BY sequence LIMIT 1)`;
-
-/**
- * Whether meters count a request. An expired request with a time of decision is a grant that is over; a wait
- * that ended without a grant has no such time.
- */
-const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'pending') OR ${isConsumed}
-  OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
-
 export function prepareMeterReads(database: Database) {
   const entered = database.prepare<[string], EntryColumns>(
     'SELECT * FROM meter_entries WHERE request_id = ?',
   );
-  const counted = database.prepare<[number, number, number, number], CountedRequest & RequestPlace>(
-    `SELECT sequence, id, action_key AS actionKey, created_ms AS createdAtMs,
-       coalesce(now_decided_ms, decided_ms) AS grantedAtMs, record_json AS recordJson, ${outcomeJson} AS outcomeJson
-     FROM requests WHERE sequence > ? AND sequence <= ? AND ${isCounted}
-       AND (coalesce(now_status, status) = 'pending' OR coalesce(now_decided_ms, decided_ms) > ?)
-     ORDER BY sequence LIMIT ?`,
-  );
-  const behind = database.prepare<[number], unknown>('SELECT 1 FROM requests WHERE sequence > ? LIMIT 1');
-  const pruned = database.prepare<[], unknown>("SELECT 1 FROM checkpoints WHERE purpose = 'pruned' LIMIT 1");
-  const first = database.prepare<[], { atMs: number | null }>(
-    `SELECT min(at_ms) AS atMs FROM (
-       SELECT * FROM (SELECT created_ms AS at_ms FROM requests ORDER BY sequence LIMIT 1)
-       UNION ALL SELECT * FROM (SELECT at_ms FROM refusals ORDER BY sequence LIMIT 1)
-       UNION ALL SELECT * FROM (SELECT at_ms FROM changes ORDER BY sequence LIMIT 1)
-       UNION ALL SELECT * FROM (SELECT at_ms FROM request_events ORDER BY sequence LIMIT 1))`,
-  );
-  return {
-    enteredBy: (requestId: string) => entered.all(requestId).map(entryOf),
-    counted({ sinceMs, after, countMax }: CountedPage): CountedRequests {
-      const upTo = after + lookedThroughMax;
-      const requests = counted.all(after, upTo, sinceMs, countMax);
-      if (requests.length === countMax) return { requests, next: requests.at(-1)?.sequence ?? null };
-      return { requests, next: behind.get(upTo) === undefined ? null : upTo };
-    },
-    wholeSinceMs: (): number | null =>
-      pruned.get() === undefined ? null : (first.get()?.atMs ?? Number.MAX_SAFE_INTEGER),
-  };
+  return { enteredBy: (requestId: string) => entered.all(requestId).map(entryOf) };
 }
 
 export function entryOf(columns: EntryColumns): StoredMeterEntry {

@@ -2,11 +2,13 @@
 // run beside a service whatever happens to either, and it reads nothing from a file of another schema.
 
 import Database from 'better-sqlite3';
-import type { LogRecord, RecordReader } from '../contract/log.ts';
+import type { RecordReader } from '../contract/log.ts';
+import { logReads } from '../queries/records.ts';
+import { numberReads } from '../queries/request-lists.ts';
 import { prepareChainReads } from './chain/chain-reads.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { checkSchemaVersion } from './migrate.ts';
-import { prepareNumbers } from './request-lists.ts';
+import { createQueryRunner } from './query-runner.ts';
 
 const busyTimeoutMs = 5_000;
 
@@ -29,41 +31,14 @@ export async function openSqliteRecords(path: string): Promise<RecordReader> {
 
 function readerOf(path: string, database: Database.Database): RecordReader {
   const { stretch } = prepareChainReads(database);
-  const { numberBefore } = prepareNumbers(database);
-  const logRecords = prepareLogRecords(database);
+  const queries = createQueryRunner(path, database);
   return {
-    records: async (after, countMax) => withStoreErrors(path, () => logRecords(after, countMax)),
+    ...logReads(queries),
     extent: async () => {
       const { pruning, lastSequence } = withStoreErrors(path, () => stretch(0, 0));
       return { prunedTo: pruning?.sequence ?? null, lastSequence };
     },
-    numberBefore: async (atMs) => withStoreErrors(path, () => numberBefore(atMs)),
+    numberBefore: numberReads(queries).numberBefore,
     close: async () => void database.close(),
   };
-}
-
-/** The columns under the names that readers know, so that no row has to be copied. */
-const columns = {
-  requests: `'request' AS kind, sequence, id, action_key AS action, created_ms AS createdAtMs,
-    expires_ms AS expiresAtMs, record_json AS recordJson`,
-  request_events: `'event' AS kind, sequence, request_id AS requestId, at_ms AS atMs, what,
-    expires_ms AS expiresAtMs, detail_json AS detailJson`,
-  changes: "'step-up' AS kind, sequence, subject AS agentId, at_ms AS atMs",
-} as const;
-
-function prepareLogRecords(database: Database.Database) {
-  const prepare = (table: keyof typeof columns, and = '') =>
-    database.prepare<[number, number], LogRecord>(
-      `SELECT ${columns[table]} FROM ${table} WHERE sequence > ? AND sequence <= ? ${and} ORDER BY sequence`,
-    );
-  const tables = [
-    prepare('requests'),
-    prepare('request_events'),
-    prepare('changes', "AND what = 'stepped-up'"),
-  ];
-  return database.transaction((after: number, countMax: number): readonly LogRecord[] => {
-    const found = tables.map((table) => table.all(after, after + countMax)).filter((all) => all.length > 0);
-    const [only = []] = found;
-    return found.length < 2 ? only : found.flat().sort((a, b) => a.sequence - b.sequence);
-  });
 }

@@ -5,7 +5,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import type { ActivityStore } from '../contract/agent-activity.ts';
 import { type DocumentStore, kindsOf } from '../contract/documents.ts';
 import { checkDataFiles } from '../contract/file-guards.ts';
 import { type MasterKey, readMasterKey } from '../contract/master-key.ts';
@@ -23,6 +22,14 @@ import type {
   Store,
 } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
+import { activityReads } from '../queries/agent-activity.ts';
+import { agentReads, nonceReads } from '../queries/agents.ts';
+import type { QueryRunner } from '../queries/dialect.ts';
+import { documentReads } from '../queries/documents.ts';
+import { meterReads } from '../queries/meters.ts';
+import { chainReads } from '../queries/records.ts';
+import { requestReads } from '../queries/request-lists.ts';
+import { noSlot, statisticsReads } from '../queries/statistics.ts';
 import { createChangeCount } from '../shared/change-count.ts';
 import { createKeyUses } from '../shared/key-uses.ts';
 import { createSearchThread, type SearchThread, searchedList } from '../shared/search/search-thread.ts';
@@ -32,6 +39,7 @@ import { createLogFolding } from './file/log-folding.ts';
 import { lockForServing, type ServingLock } from './file/serving-lock.ts';
 import { openMeterPast } from './meter-past.ts';
 import { checkSchemaVersion, schemaVersionBefore } from './migrate.ts';
+import { createQueryRunner } from './query-runner.ts';
 import { prepareReads, type Reads } from './reads.ts';
 import { type StateSource, stateStore } from './state.ts';
 import { openWriteQueue, type WriteQueue } from './write-queue.ts';
@@ -106,6 +114,8 @@ async function openWithWriter(
       if (!reader.open) throw new StoreError('closed', 'the store is closed');
       return withStoreErrors(path, () => query(reads));
     };
+    const queries = createQueryRunner(path, reader);
+    const parts = { read, queries, queue };
     let lock = taken;
     const uses = createKeyUses((noted) => queue.write({ kind: 'note-uses', uses: noted }));
     const search = createSearchThread(new URL('./search/file-searcher.ts', import.meta.url), {
@@ -113,22 +123,21 @@ async function openWithWriter(
       busyTimeoutMs,
     });
     const folding = createLogFolding(path);
-    const requests = requestStore(read, queue, search);
+    const requests = requestStore(parts, search);
     return {
-      agents: agentStore(read, queue, uses.note),
+      agents: agentStore(parts, uses.note),
       requests,
-      plants: plantStore(read, queue),
-      settings: settingStore(read, queue),
+      plants: plantStore(parts),
+      settings: settingStore(parts),
       nonces: {
-        kept: () => read((reads) => reads.keptNonces()),
-        validFromMs: async () => null,
+        ...nonceReads(queries),
         note: queue.noteNonce,
       },
-      chain: chainStore(read, queue),
-      documents: documentStore(read, queue),
-      meters: meterStore(read, queue, requests, { path, openReader, masterKey }),
-      statistics: statisticsStore(read, queue),
-      activity: activityStore(read),
+      chain: chainStore(parts),
+      documents: documentStore(parts),
+      meters: meterStore(parts, requests, { path, openReader, masterKey }),
+      statistics: statisticsStore(parts),
+      activity: activityReads(queries),
       state: stateStore({ path, openReader, masterKey }, queue),
       masterKey,
       records: { path },
@@ -171,16 +180,20 @@ async function openWithWriter(
 
 type Read = <T>(query: (reads: Reads) => T) => Promise<T>;
 
-function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse']): AgentStore {
+interface StoreParts {
+  readonly read: Read;
+  readonly queries: QueryRunner;
+  readonly queue: WriteQueue;
+}
+
+function agentStore({ read, queries, queue }: StoreParts, noteUse: AgentStore['noteUse']): AgentStore {
   const changes = createChangeCount();
   const change = <W extends AgentWrite>(write: W) => changes.during(['agent'], () => queue.write(write));
   return {
     add: (agent, key, by) => change({ kind: 'add-agent', agent, key, who: by?.who }),
-    list: () => read((reads) => reads.agents()),
-    page: (page) => read((reads) => reads.agentPage(page)),
+    ...agentReads(queries),
     find: (idOrName) => read((reads) => reads.agent(idOrName)),
     findByKeyId: (keyId) => read((reads) => reads.agentByKeyId(keyId)),
-    keys: (agentId) => read((reads) => reads.keys(agentId)),
     describe: (description) => change({ kind: 'describe-agent', change: description }),
     setStatus: (statusChange) => change({ kind: 'set-status', change: statusChange }),
     setSigning: (signingChange) => change({ kind: 'set-signing', change: signingChange }),
@@ -192,7 +205,7 @@ function agentStore(read: Read, queue: WriteQueue, noteUse: AgentStore['noteUse'
 
 type AgentWrite = WriteOf<'add-agent' | 'describe-agent' | 'set-status' | 'set-signing' | 'rotate-key'>;
 
-function requestStore(read: Read, queue: WriteQueue, search: SearchThread): RequestStore {
+function requestStore({ read, queries, queue }: StoreParts, search: SearchThread): RequestStore {
   return {
     async append(row: RequestRow, { openMax, basis }: AppendLimits, entries: readonly MeterEntryRow[] = []) {
       const result = await queue.write({
@@ -207,7 +220,7 @@ function requestStore(read: Read, queue: WriteQueue, search: SearchThread): Requ
     },
     find: (id) => read((reads) => reads.request(id)),
     findByIdempotencyKey: (query) => read((reads) => reads.requestByKey(query)),
-    countOpen: (agentId, nowMs) => read((reads) => reads.countOpen(agentId, nowMs)),
+    ...requestReads(queries),
     history: (id) => read((reads) => reads.history(id)),
     events: (id) => read((reads) => reads.events(id)),
     list: searchedList(search, {
@@ -218,7 +231,6 @@ function requestStore(read: Read, queue: WriteQueue, search: SearchThread): Requ
     waiting: (page) => read((reads) => reads.waiting(page)),
     countWaiting: (query) => read((reads) => reads.countWaiting(query)),
     heldOf: (query) => read((reads) => reads.heldOf(query)),
-    openOf: (agentId, countMax) => read((reads) => reads.openOf(agentId, countMax)),
     async change(change) {
       const result = await queue.write({ kind: 'change-request', ...change });
       if (result === 'changed') await read((reads) => reads.rememberEvent(change.requestId));
@@ -229,16 +241,14 @@ function requestStore(read: Read, queue: WriteQueue, search: SearchThread): Requ
       const result = await queue.write({ kind: 'append-refusal', record });
       if (result === 'duplicate-id') throw duplicateId(record.id);
     },
-    refusals: (agentId, countMax) => read((reads) => reads.refusals(agentId, countMax)),
   };
 }
 
-function chainStore(read: Read, queue: WriteQueue): ChainStore {
+function chainStore({ read, queries, queue }: StoreParts): ChainStore {
   return {
     stretch: (afterSequence, countMax) => read((reads) => reads.stretch(afterSequence, countMax)),
-    changes: (page) => read((reads) => reads.changes(page)),
+    ...chainReads(queries),
     checkpoints: () => read((reads) => reads.checkpoints()),
-    latestAtMs: () => read((reads) => reads.latestAtMs()),
     async addCheckpoint(checkpoint) {
       await queue.write({ kind: 'add-checkpoint', checkpoint });
     },
@@ -249,8 +259,7 @@ function chainStore(read: Read, queue: WriteQueue): ChainStore {
 
 /** Meters of a store that one process serves: that process itself has entered all that there is. */
 function meterStore(
-  read: Read,
-  queue: WriteQueue,
+  { read, queries, queue }: StoreParts,
   { append }: Pick<RequestStore, 'append'>,
   source: StateSource,
 ): MeterStore {
@@ -280,43 +289,28 @@ function meterStore(
     async add(entries) {
       await queue.write({ kind: 'add-meter-entries', entries });
     },
-    counted: (page) => read((reads) => reads.counted(page)),
-    wholeSinceMs: () => read((reads) => reads.wholeSinceMs()),
+    ...meterReads(queries),
     forget: (definition, beforeMs, countMax) =>
       queue.write({ kind: 'forget-meter-entries', definition, beforeMs, countMax }),
   };
 }
 
-function statisticsStore(read: Read, queue: WriteQueue): StatisticsStore {
+function statisticsStore({ read, queries, queue }: StoreParts): StatisticsStore {
   return {
-    mark: () => read((reads) => reads.statisticsMark()),
-    cells: (page) => read((reads) => reads.statisticsCells(page)),
-    hits: () => read((reads) => reads.ruleHits()),
+    ...statisticsReads(queries, () => noSlot),
     async change(change) {
       await queue.write({ kind: 'change-statistics', change });
     },
-    counted: (range) => read((reads) => reads.countedRecords(range)),
-    waitEnds: (range) => read((reads) => reads.waitEnds(range)),
-    lastEvent: () => read((reads) => reads.lastEvent()),
-    lastSequence: () => read((reads) => reads.lastRecordSequence()),
-    waiting: (nowMs) => read((reads) => reads.waitingCount(nowMs)),
+    lastSequence: () => read((reads) => reads.lastSequence()),
   };
 }
 
-function activityStore(read: Read): ActivityStore {
-  return {
-    numberBefore: (atMs) => read((reads) => reads.numberBefore(atMs)),
-    outcomes: (page) => read((reads) => reads.outcomes(page)),
-    granted: (page) => read((reads) => reads.granted(page)),
-  };
-}
-
-function documentStore(read: Read, queue: WriteQueue): DocumentStore {
+function documentStore({ read, queries, queue }: StoreParts): DocumentStore {
   const changes = createChangeCount();
   return {
     find: (kind, id) => read((reads) => reads.document(kind, id)),
     findByName: (kind, name) => read((reads) => reads.documentByName(kind, name)),
-    list: (page) => read((reads) => reads.documents(page)),
+    ...documentReads(queries),
     generation: (kind) => read((reads) => reads.generation(kind)),
     write: (writes, change) =>
       changes.during(kindsOf(writes), () => queue.write({ kind: 'write-documents', writes, change })),
@@ -328,7 +322,7 @@ function documentStore(read: Read, queue: WriteQueue): DocumentStore {
   };
 }
 
-function plantStore(read: Read, queue: WriteQueue): PlantStore {
+function plantStore({ read, queue }: StoreParts): PlantStore {
   return {
     async add(plant: PlantRow) {
       if (BigInt.asIntN(64, plant.id) !== plant.id)
@@ -339,7 +333,7 @@ function plantStore(read: Read, queue: WriteQueue): PlantStore {
   };
 }
 
-function settingStore(read: Read, queue: WriteQueue): SettingStore {
+function settingStore({ read, queue }: StoreParts): SettingStore {
   const get = (name: string) => read((reads) => reads.setting(name));
   return {
     get,

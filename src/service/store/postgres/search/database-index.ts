@@ -2,18 +2,12 @@
 // then those from before the index existed, from newer to older.
 
 import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
-import type { RequestFilter } from '../../contract/store.ts';
-import { walkOf, walkText } from '../../shared/request-walk.ts';
-import type {
-  IndexTerm,
-  LookedAt,
-  NumberStretch,
-  SearchIndex,
-  SearchQuery,
-} from '../../shared/search/search-index.ts';
+import { postgresDialect } from '../../queries/dialect.ts';
+import type { IndexTerm, NumberStretch, SearchIndex } from '../../shared/search/search-index.ts';
+import { searchReads } from '../../shared/search/search-reads.ts';
 import { settledSequence } from '../chain.ts';
-import { databaseFilters, databaseWalks, filterValues, numberAfter } from '../request-lists.ts';
 import { type Connection, connect } from '../server/connection.ts';
+import { withNames } from '../server/named-parameters.ts';
 import type { Rows } from '../server/read-pool.ts';
 
 interface Mark {
@@ -24,12 +18,6 @@ interface Mark {
 interface Ends {
   readonly first: number | null;
   readonly last: number | null;
-}
-
-interface LookedColumns extends SearchedRequest {
-  readonly sequence: number;
-  readonly createdAtMs: number;
-  readonly isFit: boolean;
 }
 
 const columns =
@@ -59,6 +47,8 @@ export function openDatabaseIndex(url: string): SearchIndex {
   }
   const rows: Rows = async <R>(text: string, values: readonly unknown[] = []) =>
     (await connected()).query<R>({ text }, values);
+
+  const queries = { sql: postgresDialect, rows: withNames(rows) };
 
   async function transaction<T>(work: () => Promise<T>): Promise<T> {
     await rows('BEGIN');
@@ -132,9 +122,7 @@ export function openDatabaseIndex(url: string): SearchIndex {
       const [counted] = await rows<{ readonly count: number }>(text, values);
       return { count: counted?.count ?? 0, isWhole: true };
     },
-    look: (sequences, asked) => look(rows, sequences, asked),
-    walk: (stretch, filter) => walk(rows, stretch, filter),
-    numberAfter: (untilMs) => numberAfter(rows, untilMs),
+    ...searchReads(queries),
     close: async () => await connection?.end(),
   };
 }
@@ -177,37 +165,4 @@ async function holding(
     [end.low, wanted, countMax - near.length],
   );
   return [...near, ...far.map(({ sequence }) => sequence)];
-}
-
-async function look(
-  rows: Rows,
-  sequences: readonly number[],
-  { filter, isTextAsked }: SearchQuery,
-): Promise<readonly LookedAt[]> {
-  const found = await rows<LookedColumns>(
-    `SELECT ${columns}, created_ms AS "createdAtMs", coalesce(${databaseFilters}, false) AS "isFit" FROM requests
-     WHERE sequence = ANY ($17::int8[]) ORDER BY sequence DESC`,
-    [...filterValues(filter), sequences],
-  );
-  return found.map((one) => lookedAtOf(one, isTextAsked ? one : null));
-}
-
-async function walk(
-  rows: Rows,
-  { before, countMax }: NumberStretch,
-  filter: RequestFilter,
-): Promise<readonly LookedAt[]> {
-  const textOf = (condition: string) =>
-    `SELECT sequence, created_ms AS "createdAtMs", coalesce(${databaseFilters}, false) AS "isFit" FROM requests
-     WHERE ${condition} AND sequence < $17`;
-  const text = walkText(databaseWalks[walkOf(filter)], textOf, '$18');
-  const found = await rows<LookedColumns>(text, [...filterValues(filter), before, countMax]);
-  return found.map((one) => lookedAtOf(one, null));
-}
-
-function lookedAtOf(
-  { sequence, createdAtMs, isFit }: LookedColumns,
-  searched: SearchedRequest | null,
-): LookedAt {
-  return { sequence, createdAtMs, isFit, searched };
 }

@@ -5,14 +5,17 @@
 
 import pg from 'pg';
 import { StoreError } from '../../contract/store-error.ts';
+import { postgresDialect, type QueriesOf, type QueryRunner, type RowsOf } from '../../queries/dialect.ts';
 import { answerMaxMs, clientConfig } from './connection.ts';
 import { toStoreFailure } from './errors.ts';
+import { withNames } from './named-parameters.ts';
 import { Turns } from './turns.ts';
 
 /** Returns the rows of a query; a query with a name is planned once for each connection. */
 export type Rows = <R>(text: string, values?: readonly unknown[], name?: string) => Promise<readonly R[]>;
 
 export interface ReadPool {
+  readonly queries: QueryRunner;
   /** Runs one query on any connection of the pool. Rejects with a StoreError. */
   readonly rows: Rows;
   /** Runs `work`, whose reads are all of one moment. Rejects with a StoreError. */
@@ -70,17 +73,31 @@ export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPo
     }
   };
 
+  const rows: Rows = (text, values, name) => withClient((client) => rowsOf(client)(text, values, name));
+  const snapshot: ReadPool['snapshot'] = (work) =>
+    withClient(async (client) => {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const found = await work(rowsOf(client));
+      await client.query('COMMIT');
+      return found;
+    });
   return {
     waiting: () => turns.waiting,
     refused: () => turns.refused,
-    rows: (text, values, name) => withClient((client) => rowsOf(client)(text, values, name)),
-    snapshot: (work) =>
-      withClient(async (client) => {
-        await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-        const found = await work(rowsOf(client));
-        await client.query('COMMIT');
-        return found;
-      }),
+    rows,
+    snapshot,
+    queries: {
+      sql: postgresDialect,
+      rows: withNames(rows),
+      snapshot: <Rs extends readonly unknown[] | []>(queries: QueriesOf<Rs>) =>
+        snapshot(async (rows) => {
+          const found: (readonly unknown[])[] = [];
+          for (const query of queries) found.push(await withNames(rows)(query));
+          // The rows are in the order of the queries.
+          return found as RowsOf<Rs>;
+        }),
+      scan: async (query, read) => read(await withNames(rows)(query)),
+    },
     close() {
       closing ??= pool.end();
       return closing;

@@ -16,5 +16,3 @@ export function firstOfIds(start: string): string {
 export function lastOfIds(start: string): string {
   return `${start}-ffff-ffff-ffff-ffffffffffff`;
 }
-
-export const leastRequestId = firstOfIds('00000000');

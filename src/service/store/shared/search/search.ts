@@ -12,7 +12,7 @@ import {
   wordsOfRequest,
 } from '../../contract/search-text.ts';
 import type { RequestFilter, RequestPage, RequestPlace } from '../../contract/store.ts';
-import { lookedThroughMax, outOfOrderMs, walkOf } from '../request-walk.ts';
+import { lookedThroughMax, outOfOrderMs, walkOf } from '../../queries/request-lists.ts';
 import type { IndexTerm, LookedAt, NumberStretch, SearchIndex } from './search-index.ts';
 
 export interface FoundPlaces {

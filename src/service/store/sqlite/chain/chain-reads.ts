@@ -34,13 +34,6 @@ export function prepareChainReads(database: Database) {
   ];
   const lastSequence = prepareEnd(database, 'max');
   const firstSequence = prepareEnd(database, 'min');
-  const latest = database.prepare<[], { atMs: number | null }>(
-    `SELECT max(at_ms) AS atMs FROM (
-       SELECT * FROM (SELECT created_ms AS at_ms FROM requests ORDER BY sequence DESC LIMIT 1)
-       UNION ALL SELECT * FROM (SELECT at_ms FROM refusals ORDER BY sequence DESC LIMIT 1)
-       UNION ALL SELECT * FROM (SELECT at_ms FROM changes ORDER BY sequence DESC LIMIT 1)
-       UNION ALL SELECT * FROM (SELECT at_ms FROM request_events ORDER BY sequence DESC LIMIT 1))`,
-  );
   const allCheckpoints = database.prepare<[], CheckpointColumns>(
     'SELECT * FROM checkpoints ORDER BY sequence, at_ms',
   );
@@ -64,8 +57,9 @@ export function prepareChainReads(database: Database) {
 
   return {
     stretch: database.transaction(stretch),
+    /** The number of the last record; 0 when there is none. */
+    lastSequence: (): number => lastSequence.get()?.sequence ?? 0,
     checkpoints: (): readonly SignedCheckpoint[] => allCheckpoints.all().map(checkpointOf),
-    latestAtMs: (): number | null => latest.get()?.atMs ?? null,
   };
 }
 

@@ -14,7 +14,7 @@ import {
 import { rowKeyOf, type SealedTable, sealedTables } from '../../contract/sealed-tables.ts';
 import { nameOfDifference, type StateDifference } from '../../contract/state.ts';
 import { tampered, tamperedRecord } from '../../contract/store-error.ts';
-import { endNow, statusNow } from '../../shared/request-walk.ts';
+import { endNow, statusNow } from '../../queries/request-lists.ts';
 import { prepareChainEnd } from '../chain/chain.ts';
 import { sumOfEntries } from './meter-check.ts';
 import { prepareRequestCheck, prepareRequestRows } from './request-check.ts';

@@ -5,11 +5,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
-import type { RequestFilter } from '../../contract/store.ts';
-import { walkOf, walkText } from '../../shared/request-walk.ts';
-import type { LookedAt, NumberStretch, SearchIndex, SearchQuery } from '../../shared/search/search-index.ts';
+import type { SearchIndex } from '../../shared/search/search-index.ts';
+import { searchReads } from '../../shared/search/search-reads.ts';
 import { toFailure } from '../file/errors.ts';
-import { filters, parametersOf, prepareNumbers, walks } from '../request-lists.ts';
+import { createQueryRunner } from '../query-runner.ts';
 import { type IndexFile, type IndexMark, indexPathOf, openIndexFile, removeIndexFile } from './index-file.ts';
 
 interface UnindexedRecord extends SearchedRequest {
@@ -17,16 +16,11 @@ interface UnindexedRecord extends SearchedRequest {
   readonly hash: string;
 }
 
-interface LookedColumns extends SearchedRequest {
-  readonly sequence: number;
-  readonly createdAtMs: number;
-  readonly isFit: 0 | 1;
-}
-
 /** Opens the records at `path` and the index beside them. Throws what SQLite reports. */
 export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex {
   const records = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   const reads = prepareRecordReads(records);
+  const queries = createQueryRunner(path, records);
   let file = openWhole(path, busyTimeoutMs, reads.hashAt);
   let forgotten = 0;
 
@@ -87,9 +81,7 @@ export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex 
       }
       return { count, isWhole: true };
     },
-    look: async (sequences, asked) => reads.look(sequences, asked),
-    walk: async (stretch, filter) => reads.walk(stretch, filter),
-    numberAfter: async (untilMs) => reads.numberAfter(untilMs),
+    ...searchReads(queries),
     async close() {
       file.close();
       records.close();
@@ -149,50 +141,12 @@ function prepareRecordReads(database: Database.Database) {
   );
   const counted = database.prepare<[], { count: number }>('SELECT count(*) AS count FROM requests');
   const hash = database.prepare<[number], { hash: string }>('SELECT hash FROM requests WHERE sequence = ?');
-  const look = database.prepare<[object], LookedColumns>(
-    `SELECT ${columns}, created_ms AS createdAtMs, coalesce(${filters}, 0) AS isFit FROM requests
-     WHERE sequence IN (SELECT value FROM json_each(@sequences)) AND sequence < @before ORDER BY sequence DESC`,
-  );
-  const walk = (parts: readonly string[]) => {
-    const textOf = (condition: string) =>
-      `SELECT sequence, created_ms AS createdAtMs, coalesce(${filters}, 0) AS isFit FROM requests
-       WHERE ${condition} AND sequence < @before`;
-    return database.prepare<[object], Omit<LookedColumns, 'recordJson'>>(
-      walkText(parts, textOf, '@countMax'),
-    );
-  };
-  const byWalk = {
-    agent: walk(walks.agent),
-    status: walk(walks.status),
-    unanswered: walk(walks.unanswered),
-    all: walk(walks.all),
-  };
-  const { numberAfter } = prepareNumbers(database);
   return {
     newer: (high: number, countMax: number) => newer.all(high, countMax),
     older: (low: number, countMax: number) => older.all(low, countMax).toReversed(),
     first: (): number => ends.get()?.first ?? 0,
     last: (): number => ends.get()?.last ?? 0,
     hashAt: (sequence: number): string | null => hash.get(sequence)?.hash ?? null,
-    numberAfter,
     count: (): number => counted.get()?.count ?? 0,
-    look: (sequences: readonly number[], { filter, isTextAsked }: SearchQuery): readonly LookedAt[] =>
-      look
-        .all({
-          ...parametersOf(filter, Number.MAX_SAFE_INTEGER),
-          sequences: JSON.stringify(sequences),
-        })
-        .map((one) => lookedAtOf(one, isTextAsked ? one : null)),
-    walk: ({ before, countMax }: NumberStretch, filter: RequestFilter): readonly LookedAt[] =>
-      byWalk[walkOf(filter)]
-        .all({ ...parametersOf(filter, before), countMax })
-        .map((one) => lookedAtOf(one, null)),
   };
-}
-
-function lookedAtOf(
-  { sequence, createdAtMs, isFit }: Pick<LookedColumns, 'sequence' | 'createdAtMs' | 'isFit'>,
-  searched: SearchedRequest | null,
-): LookedAt {
-  return { sequence, createdAtMs, isFit: isFit === 1, searched };
 }

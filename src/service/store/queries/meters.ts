@@ -1,0 +1,46 @@
+// Reads the requests that meters count. The entries of meters are read in the folder of each store: a database
+// keeps those that are gone, and a start reads both in different ways.
+
+import type { CountedRequest, MeterStore } from '../contract/metering.ts';
+import type { RequestPlace } from '../contract/store.ts';
+import { type QueryRunner, query } from './dialect.ts';
+import { firstAfterPruning } from './records.ts';
+import { lookedThroughMax, statusNow } from './request-lists.ts';
+
+export const grantedAtMs = 'coalesce(now_decided_ms, decided_ms)';
+
+/** A consumed grant still counts, unless it was released. */
+const isConsumed = `(${statusNow} = 'consumed' AND NOT EXISTS
+  (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'released'))`;
+
+/**
+ * Whether meters count a request. An expired request with a time of decision is a grant that is over; a wait
+ * that ended without a grant has no such time.
+ */
+export const isCounted = `(${statusNow} IN ('auto_approved', 'approved', 'pending') OR ${isConsumed}
+  OR (${statusNow} = 'expired' AND ${grantedAtMs} IS NOT NULL))`;
+
+const countedText = `SELECT sequence, id, action_key AS "actionKey", created_ms AS "createdAtMs",
+    ${grantedAtMs} AS "grantedAtMs", record_json AS "recordJson",
+    (SELECT detail_json FROM request_events
+     WHERE request_id = requests.id AND what = 'consumed' ORDER BY sequence LIMIT 1) AS "outcomeJson"
+  FROM requests WHERE sequence > @after AND sequence <= @upTo AND ${isCounted}
+    AND (${statusNow} = 'pending' OR ${grantedAtMs} > @sinceMs)
+  ORDER BY sequence LIMIT @countMax`;
+
+export function meterReads({ rows }: QueryRunner): Pick<MeterStore, 'counted' | 'wholeSinceMs'> {
+  return {
+    async counted({ sinceMs, after, countMax }) {
+      const upTo = after + lookedThroughMax;
+      const counted = query<CountedRequest & RequestPlace>(countedText, { after, upTo, sinceMs, countMax });
+      const requests = await rows(counted);
+      if (requests.length === countMax) return { requests, next: requests.at(-1)?.sequence ?? null };
+      const [more] = await rows(query('SELECT 1 FROM requests WHERE sequence > @upTo LIMIT 1', { upTo }));
+      return { requests, next: more === undefined ? null : upTo };
+    },
+    async wholeSinceMs() {
+      const [first] = await rows(firstAfterPruning);
+      return first === undefined ? null : (first.atMs ?? Number.MAX_SAFE_INTEGER);
+    },
+  };
+}

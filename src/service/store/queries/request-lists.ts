@@ -1,0 +1,289 @@
+// Finds requests as people look for them: lists by a filter, and the queue of pending ones. INVARIANT: the cost
+// of a query does not grow with the records: a list walks one index from where the page before ended, over a
+// limited number of requests, and the queue walks pending requests only. Each store reads the requests behind
+// the ids itself, since it checks them against its own seals. Look-ups for a call of an agent (by id, by
+// idempotency key, `heldOf`) are in the stores, prepared for speed.
+
+import { type AskedPerson, askedOwner } from '../contract/asked-owner.ts';
+import type { SearchedRequest } from '../contract/search-text.ts';
+import type {
+  RequestFilter,
+  RequestPage,
+  RequestPlace,
+  RequestStore,
+  WaitingCount,
+  WaitingPage,
+} from '../contract/store.ts';
+import { type RefusalColumns, refusalRecord } from '../shared/rows.ts';
+import { type Dialect, type Parameters, type Query, type QueryRunner, query } from './dialect.ts';
+
+/** How many requests are looked through for one page. */
+export const lookedThroughMax = 2_000;
+
+/**
+ * Requests are numbered when they are stored; the time of a request may differ by this much from those of its
+ * neighbours.
+ */
+export const outOfOrderMs = 60_000;
+
+/** SQL for the present state; its columns are null until the first event. */
+export const statusNow = 'coalesce(now_status, status)';
+export const endNow = 'coalesce(now_expires_ms, expires_ms)';
+
+/**
+ * SQL for the status at the time of the query. A wait or a grant past its end is over, even when its end is
+ * not recorded yet.
+ */
+const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= @nowMs
+  THEN 'expired' ELSE ${statusNow} END`;
+
+/** Whether a grant was given, by policy or by people; for requests that have expired. */
+const wasGranted = `(status IN ('auto_approved', 'approved') OR EXISTS
+  (SELECT 1 FROM request_events AS earlier WHERE earlier.request_id = requests.id AND earlier.status = 'approved'))`;
+
+type RequestWalk = 'agent' | 'status' | 'unanswered' | 'all';
+
+/**
+ * Returns the walk of a list: over one agent's requests, over those of one status, over those that may not
+ * have been answered, or over all.
+ */
+export function walkOf({ agentId, status }: RequestFilter): RequestWalk {
+  if (agentId !== null) return 'agent';
+  switch (status) {
+    case null:
+    case 'auto_approved':
+    case 'expired':
+    case 'grant_over':
+      // Nearly all requests that are granted at once keep this status until they are over.
+      return 'all';
+    case 'unanswered':
+      return 'unanswered';
+    default:
+      return 'status';
+  }
+}
+
+/** The second condition is that of the index, so that the planner uses it. */
+const ofStatus = (status: string) => `${statusNow} = ${status} AND ${statusNow} <> 'auto_approved'`;
+
+/**
+ * SQL conditions of the walks. A wait that is over may still be recorded as pending, so the unanswered requests
+ * are in two parts of the index.
+ */
+const walks = {
+  agent: ['agent_id = @agentId'],
+  status: [ofStatus('@status')],
+  unanswered: [ofStatus("'expired'"), ofStatus("'pending'")],
+  all: ['TRUE'],
+} as const satisfies Readonly<Record<RequestWalk, readonly string[]>>;
+
+export function requestQueries(sql: Dialect) {
+  const ofOwner = (email: string, id: string): string =>
+    `agent_id IN (SELECT id FROM agents WHERE ${sql.equalsNoCase('control_owner', email)} OR control_owner = ${id})`;
+
+  /** Whether the decision, which is in the JSON text, asks the person for an approval or a step-up. */
+  const asks = (decided: string): string => {
+    const approvals = `${sql.elementsOf(decided, 'decision', 'requires', 'approvals')} AS asked`;
+    const group = sql.textAt('asked.value', 'group');
+    return `(EXISTS (SELECT 1 FROM ${approvals} WHERE ${sql.isIn(group, '@groups', 'text')} AND ${group} <> '${askedOwner}')
+      OR (${ofOwner('@askedEmail', '@askedId')} AND (${sql.textAt(decided, 'decision', 'requires', 'reauth')} IS NOT NULL
+        OR EXISTS (SELECT 1 FROM ${approvals} WHERE ${group} = '${askedOwner}'))))`;
+  };
+  const decidedOf = `(SELECT detail_json FROM request_events
+    WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1)`;
+  const risk = sql.numberAt('record_json', 'decision', 'risk', 'high');
+
+  /** The conditions of a list beyond its walk; a null parameter switches its condition off. */
+  const isFit = `(${sql.isNull('@agentId', 'text')} OR agent_id = @agentId)
+    AND (${sql.isNull('@actionKey', 'text')} OR action_key = @actionKey)
+    AND (${sql.isNull('@status', 'text')} OR ${statusAtNow} = @status OR (${statusAtNow} = 'expired'
+      AND @status = CASE WHEN ${wasGranted} THEN 'grant_over' ELSE 'unanswered' END))
+    AND (${sql.isNull('@outcome', 'text')} OR outcome = @outcome)
+    AND (${sql.isNull('@policy', 'text')} OR ${sql.textAt('record_json', 'decision', 'matchedPolicy')} = @policy)
+    AND (${sql.isNull('@riskMin', 'float8')} OR ${risk} >= @riskMin)
+    AND (${sql.isNull('@riskMax', 'float8')} OR ${risk} <= @riskMax)
+    AND created_ms BETWEEN @fromMs AND @untilMs
+    AND (@isOfAll OR ${ofOwner('@email', '@personId')} OR ${asks('record_json')} OR ${asks(decidedOf)}) AS "isFit"`;
+
+  const walkText = (walk: RequestWalk, limit: string): string => {
+    const each = walks[walk].map(
+      (part) => `SELECT sequence, id, created_ms AS "createdAtMs", ${isFit} FROM requests
+        WHERE ${part} AND sequence < @before ORDER BY sequence DESC LIMIT ${limit}`,
+    );
+    if (each.length === 1) return each[0] ?? '';
+    const all = each.map((text) => `SELECT * FROM (${text}) AS part`).join(' UNION ALL ');
+    return `SELECT * FROM (${all}) AS parts ORDER BY sequence DESC LIMIT ${limit}`;
+  };
+  const walkTexts = (limit: string): Readonly<Record<RequestWalk, string>> => ({
+    agent: walkText('agent', limit),
+    status: walkText('status', limit),
+    unanswered: walkText('unanswered', limit),
+    all: walkText('all', limit),
+  });
+  // SQLite plans a query with a parameter as its limit again for each use.
+  const pageTexts = walkTexts(String(lookedThroughMax));
+  const stretchTexts = walkTexts('@countMax');
+
+  const waits = `${statusNow} = 'pending' AND ${endNow} > @nowMs AND ${asks(`coalesce(${decidedOf}, record_json)`)}`;
+  const isTouched = `EXISTS (SELECT 1 FROM request_events WHERE request_id = requests.id
+    AND (what = 'approved' AND ${sql.textAt('detail_json', 'person')} = @person
+      OR what = 'commented' AND ${sql.textAt('detail_json', 'kind')} = 'question'))`;
+
+  const lookText = `SELECT sequence, id, agent_id AS "agentId", action_key AS "actionKey", outcome,
+      record_json AS "recordJson", created_ms AS "createdAtMs", ${isFit}
+    FROM requests WHERE ${sql.isIn('sequence', '@sequences', 'bigint')} ORDER BY sequence DESC`;
+  const atText = `SELECT sequence, id FROM requests
+    WHERE ${sql.isIn('sequence', '@sequences', 'bigint')} ORDER BY sequence DESC`;
+  const waitingText = `SELECT id FROM requests WHERE ${waits} AND (${endNow}, id) > (@afterMs, @afterId)
+    ORDER BY ${endNow}, id LIMIT @countMax`;
+  const waitingCountText = `SELECT count(*) FILTER (WHERE NOT "isTouched") AS untouched,
+      ${sql.arrayOf('id', '"isTouched"')} AS touched
+    FROM (SELECT id, ${isTouched} AS "isTouched" FROM requests WHERE ${waits}) AS waiting`;
+
+  return {
+    /** The requests with lower numbers that are looked through for a page, the latest first. */
+    page: (filter: RequestFilter, before: number): Query<WalkRow> =>
+      query(pageTexts[walkOf(filter)], { ...filterParameters(filter), before }),
+    /** The same for a search, `countMax` at once. */
+    stretch: (filter: RequestFilter, before: number, countMax: number): Query<WalkRow> =>
+      query(stretchTexts[walkOf(filter)], { ...filterParameters(filter), before, countMax }),
+    /** The requests with these numbers, for a search. */
+    look: (filter: RequestFilter, sequences: readonly number[]): Query<WalkRow & SearchedRequest> =>
+      query(lookText, { ...filterParameters(filter), sequences }),
+    /** The requests at these places, the latest first. */
+    at: (places: readonly RequestPlace[]): Query<PlacedId> =>
+      query(atText, { sequences: places.map(({ sequence }) => sequence) }),
+    /** The pending requests that ask the person, the nearest deadline first. */
+    waiting: ({ asked, nowMs, after, countMax }: WaitingPage): Query<RequestId> =>
+      query(waitingText, {
+        ...askedParameters(asked),
+        nowMs,
+        afterMs: after?.expiresAtMs ?? -1,
+        afterId: after?.id ?? leastRequestId,
+        countMax,
+      }),
+    /** Counts the untouched requests that wait, and lists the ids of the touched ones as JSON. */
+    waitingCount: ({ asked, nowMs, person }: WaitingCount): Query<WaitingCountRow> =>
+      query(waitingCountText, { ...askedParameters(asked), nowMs, person }),
+  };
+}
+
+export interface RequestId {
+  readonly id: string;
+}
+
+export type PlacedId = RequestId & RequestPlace;
+
+export interface WalkRow extends PlacedId {
+  readonly createdAtMs: number;
+  /** Null where a column that the filter compares is null. */
+  readonly isFit: boolean | 0 | 1 | null;
+}
+
+interface WaitingCountRow {
+  readonly untouched: number;
+  readonly touched: string;
+}
+
+/**
+ * Returns the requests that belong on the page, out of those that a walk looks through, and where the next
+ * page begins.
+ */
+export function pageOf(
+  walk: Iterable<WalkRow>,
+  { countMax, fromMs }: RequestPage,
+): { readonly found: readonly PlacedId[]; readonly next: RequestPlace | null } {
+  const found: PlacedId[] = [];
+  let looked = 0;
+  let last: RequestPlace | null = null;
+  for (const one of walk) {
+    if (found.length === countMax) return { found, next: last };
+    if (one.createdAtMs < (fromMs ?? 0) - outOfOrderMs) return { found, next: null };
+    looked += 1;
+    last = { sequence: one.sequence };
+    if (one.isFit) found.push(one);
+  }
+  return { found, next: looked === lookedThroughMax ? last : null };
+}
+
+/** The text of the filter is no parameter, since an index answers it. */
+function filterParameters({ seenBy, fromMs, untilMs, ...filter }: RequestFilter): Parameters {
+  return {
+    agentId: filter.agentId,
+    actionKey: filter.actionKey,
+    status: filter.status,
+    outcome: filter.outcome,
+    policy: filter.policy,
+    riskMin: filter.riskMin,
+    riskMax: filter.riskMax,
+    nowMs: filter.nowMs,
+    fromMs: fromMs ?? 0,
+    untilMs: untilMs ?? Number.MAX_SAFE_INTEGER,
+    isOfAll: seenBy === null,
+    email: seenBy?.owner?.email ?? null,
+    personId: seenBy?.owner?.id ?? null,
+    ...askedParameters(seenBy?.asked ?? { groups: [], owner: null }),
+  };
+}
+
+function askedParameters({ groups, owner }: AskedPerson): Parameters {
+  return { groups, askedEmail: owner?.email ?? null, askedId: owner?.id ?? null };
+}
+
+/** Before the ids of all requests. */
+export const leastRequestId = '00000000-0000-0000-0000-000000000000';
+
+/** Returns the ids that `waitingCount` lists as JSON. */
+export function touchedIds(counted: WaitingCountRow | undefined): readonly string[] {
+  return JSON.parse(counted?.touched ?? '[]') as readonly string[];
+}
+
+const middle = '(low + high) / 2';
+const isEarly = `coalesce((SELECT created_ms <= @latestMs FROM requests
+  WHERE sequence >= ${middle} ORDER BY sequence LIMIT 1), FALSE)`;
+
+/** A binary search: the numbers nearly follow the times. */
+const numberAfterText = `WITH RECURSIVE search (low, high) AS (
+    SELECT CAST(0 AS bigint), coalesce(max(sequence), 0) + 1 FROM requests
+    UNION ALL
+    SELECT CASE WHEN ${isEarly} THEN ${middle} + 1 ELSE low END, CASE WHEN ${isEarly} THEN high ELSE ${middle} END
+    FROM search WHERE low < high)
+  SELECT max(low) AS number FROM search`;
+
+/**
+ * Returns a record number above those of all requests made at `untilMs` or earlier, and not much above.
+ */
+export function numberAfterQuery(untilMs: number): Query<{ readonly number: number }> {
+  return query(numberAfterText, { latestMs: untilMs + outOfOrderMs });
+}
+
+export function numberReads({ rows }: Pick<QueryRunner, 'rows'>) {
+  const numberAfter = async (untilMs: number): Promise<number> =>
+    (await rows(numberAfterQuery(untilMs)))[0]?.number ?? 0;
+  return {
+    numberAfter,
+    /** A record number below those of all requests made at `atMs` or later, and not much below. */
+    numberBefore: async (atMs: number): Promise<number> => (await numberAfter(atMs - 2 * outOfOrderMs)) - 1,
+  };
+}
+
+type OtherReads = Pick<RequestStore, 'countOpen' | 'openOf' | 'refusals'>;
+
+/** Reads requests that wait, and refusals, of one agent. */
+export function requestReads({ rows }: Pick<QueryRunner, 'rows'>): OtherReads {
+  const open = `FROM requests WHERE ${statusNow} = 'pending' AND agent_id = @agentId`;
+  return {
+    async countOpen(agentId, nowMs) {
+      const text = `SELECT count(*) AS count ${open} AND ${endNow} > @nowMs`;
+      return (await rows(query<{ readonly count: number }>(text, { agentId, nowMs })))[0]?.count ?? 0;
+    },
+    async openOf(agentId, countMax) {
+      const text = `SELECT id ${open} ORDER BY ${endNow} LIMIT @countMax`;
+      return (await rows(query<RequestId>(text, { agentId, countMax }))).map(({ id }) => id);
+    },
+    async refusals(agentId, countMax) {
+      const text = 'SELECT * FROM refusals WHERE agent_id = @agentId ORDER BY sequence DESC LIMIT @countMax';
+      return (await rows(query<RefusalColumns>(text, { agentId, countMax }))).map(refusalRecord);
+    },
+  };
+}

@@ -1,0 +1,27 @@
+// Reads the requests that a search looks at. Each store has an index of its own that names them.
+
+import type { SearchedRequest } from '../../contract/search-text.ts';
+import type { QueryRunner } from '../../queries/dialect.ts';
+import { numberReads, requestQueries, type WalkRow } from '../../queries/request-lists.ts';
+import type { LookedAt, SearchIndex } from './search-index.ts';
+
+type SearchReads = Pick<SearchIndex, 'look' | 'walk' | 'numberAfter'>;
+
+export function searchReads({ sql, rows }: Pick<QueryRunner, 'sql' | 'rows'>): SearchReads {
+  const queries = requestQueries(sql);
+  return {
+    async look(sequences, { filter, isTextAsked }) {
+      const found = await rows(queries.look(filter, sequences));
+      return found.map((one) => lookedAtOf(one, isTextAsked ? one : null));
+    },
+    async walk({ before, countMax }, filter) {
+      const found = await rows(queries.stretch(filter, before, countMax));
+      return found.map((one) => lookedAtOf(one, null));
+    },
+    numberAfter: numberReads({ rows }).numberAfter,
+  };
+}
+
+function lookedAtOf({ sequence, createdAtMs, isFit }: WalkRow, searched: SearchedRequest | null): LookedAt {
+  return { sequence, createdAtMs, isFit: Boolean(isFit), searched };
+}
