@@ -285,3 +285,34 @@ test('policies that were wanted before others became active do not become active
   expect(await replicas?.now()).toMatchObject({ active: 'a', epoch: epoch + 1 });
   expect(await activate('b', epoch + 1)).toBe(true);
 });
+
+test('a nonce belongs to the process that took it first, also where nothing is stored with it', async () => {
+  const { open } = await setScene();
+  const [one, two] = [await open(), await open()];
+  const use = { nonce: 'n', usedAtMs: startMs, keptUntilMs: startMs + 600_000 };
+  one.nonces.note(use);
+  expect(await one.settle('n')).toBe('settled');
+  two.nonces.note(use);
+  expect(await two.settle('n')).toBe('nonce-used');
+  expect(await one.settle('n')).toBe('settled');
+});
+
+test('a process that has lost its slot shows no request, since it may not know what became of it', async () => {
+  const { open, sql } = await setScene();
+  const store = await open();
+  const row = requestRow();
+  await store.requests.append(row, { openMax: 20 });
+  expect((await store.requests.history(row.id))?.row.id).toBe(row.id);
+  await sql('UPDATE replicas SET epoch = epoch + 1 WHERE slot = 0');
+  expect(await told(store.requests.history(row.id))).toBe('fenced');
+});
+
+test('a process that serves nothing, and whose version is no longer that of the database, writes nothing', async () => {
+  const { database, sql } = await setScene();
+  const store = await openStore(database);
+  onTestFinished(() => store.close());
+  const agent = agentRow();
+  await sql('UPDATE control SET schema_version = schema_version + 1');
+  expect(await told(store.agents.add(agent, keyRow(agent.id)))).toBe('newer-database');
+  expect(await sql('SELECT FROM agents')).toEqual([]);
+});
