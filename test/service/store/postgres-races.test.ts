@@ -66,12 +66,13 @@ const metersAsOf = ({ meters }: Store) => ({ places: [spentPlace], position: met
 
 /**
  * What `work` resolves to, when it begins while another transaction with these statements is open. That one is
- * committed once the work waits for it, or has ended without waiting.
+ * committed once so many transactions of the work wait for locks, or the work has ended without waiting.
  */
 async function whileOpen<T>(
   { database: { name }, sql }: Scene,
   statements: string,
   work: () => Promise<T>,
+  waitersMin = 1,
 ): Promise<T> {
   await sql(
     'CREATE SCHEMA IF NOT EXISTS test; CREATE TABLE IF NOT EXISTS test.over (); DELETE FROM test.over',
@@ -89,7 +90,7 @@ async function whileOpen<T>(
   });
   working.catch(() => undefined);
   await expect
-    .poll(async () => isOver || (await count("wait_event_type = 'Lock'")) > 0, { interval: 5 })
+    .poll(async () => isOver || (await count("wait_event_type = 'Lock'")) >= waitersMin, { interval: 5 })
     .toBe(true);
   await sql('INSERT INTO test.over DEFAULT VALUES');
   await other;
@@ -204,24 +205,20 @@ test('a knot waits for a batch that has its numbers already, and names its last 
   const [one, two] = [await scene.open(), await scene.open()];
   await one.requests.append(requestRow(), { openMax: 20 });
   await two.requests.append(requestRow(), { openMax: 20 });
-  await whileOpen(scene, 'LOCK TABLE requests IN SHARE MODE', async () => {
+  const isStoring = `datname = '${scene.database.name}' AND wait_event = 'relation'`;
+  const storeAndTie = async () => {
     const storing = one.requests.append(requestRow(), { openMax: 20 });
-    await expect
-      .poll(
-        () =>
-          server.query(`SELECT FROM pg_stat_activity WHERE datname = '${scene.database.name}'
-          AND wait_event = 'relation'`),
-        { interval: 5 },
-      )
-      .toHaveLength(1);
+    const look = () => server.query(`SELECT FROM pg_stat_activity WHERE ${isStoring}`);
+    await expect.poll(look, { interval: 5 }).toHaveLength(1);
     await Promise.all([storing, two.chain.tie()]);
-  });
+  };
+  await whileOpen(scene, 'LOCK TABLE requests IN SHARE MODE', storeAndTie, 2);
   expect(isWhole(await verifyStore(two))).toBe(true);
   const lasts = await scene.sql<{ last: string }>(
-    'SELECT max(sequence) AS last FROM requests WHERE sequence < (SELECT min(sequence) FROM knots) GROUP BY lane',
+    'SELECT max(sequence) AS last FROM requests WHERE sequence < (SELECT max(sequence) FROM knots) GROUP BY lane',
   );
   const [knot] = await scene.sql<{ ends: string }>(
-    'SELECT ends_json AS ends FROM knots ORDER BY sequence LIMIT 1',
+    'SELECT ends_json AS ends FROM knots ORDER BY sequence DESC LIMIT 1',
   );
   expect(lasts).toHaveLength(2);
   for (const { last } of lasts) expect(knot?.ends).toContain(`,${last},`);
