@@ -184,6 +184,21 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       expect((await countedPages(1)).flat()).toEqual([old.id, late.id, granted.id]);
     });
 
+    test('a grant that was used counts, and one that was given back does not, where entries are computed from records', async () => {
+      const [used, back] = [await add(requestRow()), await add(requestRow())];
+      const state = { status: 'consumed', decidedAtMs: startMs, expiresAtMs: startMs + 9 } as const;
+      const event = (what: 'consumed' | 'released') =>
+        ({ atMs: startMs + 1, who: 'a', what, state, detail: {} }) as const;
+      const end = (requestId: string, events: readonly ReturnType<typeof event>[]) =>
+        store.requests.change({ requestId, events, from: ['auto_approved'], seen: 0 });
+      expect(await end(used.id, [event('consumed')])).toBe('changed');
+      expect(await end(back.id, [event('consumed'), event('released')])).toBe('changed');
+      const { requests } = await store.meters.counted({ sinceMs: 0, after: 0, countMax: 10 });
+      expect(requests.map(({ id }) => id)).toEqual([used.id]);
+      await store.meters.add([used, back].map(({ id: requestId }) => ({ ...entry('1'), requestId })));
+      expect(await grantedEntries(store, 'spent')).toMatchObject([{ requestId: used.id }]);
+    });
+
     test('a request that counts is found behind thousands that do not, a few of them at a time', async () => {
       const before = { createdAtMs: startMs - 50, decidedAtMs: startMs - 50 };
       await Promise.all(

@@ -126,7 +126,12 @@ test('a network that swallows all: what was on its way is uncertain, the rest is
     store,
     (async () => {
       await sleep(300);
+      // A batch waits for this lock at the server, so one is on its way when the network fails.
+      const holding = server.query('SELECT pg_advisory_lock(1465012566), pg_sleep(1)', database.name);
+      await whoWait(database, 'PgSleep');
+      await whoWait(database, 'advisory');
       wire.cut();
+      await holding;
       await expect.poll(() => store.isWritable(), { interval: 5 }).toBe(false);
       // The store has given up its queue, so a new request does not wait.
       await expect.poll(() => store.queueDepth(), { interval: 5 }).toBe(0);

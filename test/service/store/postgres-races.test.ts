@@ -64,13 +64,21 @@ function approval(requestId: string, others: Partial<RequestChange> = {}): Reque
 
 const metersAsOf = ({ meters }: Store) => ({ places: [spentPlace], position: meters.position() });
 
+interface OtherTransaction {
+  readonly statements: string;
+  /** Statements before the commit. */
+  readonly atEnd?: string;
+  /** How many transactions of the work wait for locks then. */
+  readonly waitersMin?: number;
+}
+
 /**
  * What `work` resolves to, when it begins while another transaction with these statements is open. That one is
- * committed once the work waits for it, or has ended without waiting.
+ * committed once so many transactions of the work wait for locks, or the work has ended without waiting.
  */
 async function whileOpen<T>(
   { database: { name }, sql }: Scene,
-  statements: string,
+  { statements, atEnd = '', waitersMin = 1 }: OtherTransaction,
   work: () => Promise<T>,
 ): Promise<T> {
   await sql(
@@ -79,7 +87,7 @@ async function whileOpen<T>(
   const other = sql(`BEGIN; ${statements};
     DO $$ BEGIN
       FOR n IN 1..1000 LOOP EXIT WHEN EXISTS (SELECT FROM test.over); PERFORM pg_sleep(0.01); END LOOP;
-    END $$; COMMIT`);
+    END $$; ${atEnd}; COMMIT`);
   const count = async (condition: string) =>
     (await server.query(`SELECT FROM pg_stat_activity WHERE datname = '${name}' AND ${condition}`)).length;
   await expect.poll(() => count("wait_event = 'PgSleep'"), { interval: 5 }).toBe(1);
@@ -89,7 +97,7 @@ async function whileOpen<T>(
   });
   working.catch(() => undefined);
   await expect
-    .poll(async () => isOver || (await count("wait_event_type = 'Lock'")) > 0, { interval: 5 })
+    .poll(async () => isOver || (await count("wait_event_type = 'Lock'")) >= waitersMin, { interval: 5 })
     .toBe(true);
   await sql('INSERT INTO test.over DEFAULT VALUES');
   await other;
@@ -110,7 +118,7 @@ test('an approval waits for what another process is entering into its meters, an
   await store.meters.catchUp();
   const approve = (): Promise<RequestChangeResult> =>
     store.requests.change(approval(waiting.id, { meters: metersAsOf(store) }));
-  expect(await whileOpen(scene, enteredByOther, approve)).toBe('basis-changed');
+  expect(await whileOpen(scene, { statements: enteredByOther }, approve)).toBe('basis-changed');
   await store.meters.catchUp();
   expect(await approve()).toBe('changed');
 });
@@ -192,7 +200,7 @@ test('a snapshot of a meter waits for what is being entered, and has it', async 
   const scene = await setScene();
   const store = await scene.open();
   for (let at = 0; at < 5; at += 1) await spend(store, requestRow({ decidedAtMs: startMs + at }));
-  await whileOpen(scene, enteredByOther, () =>
+  await whileOpen(scene, { statements: enteredByOther }, () =>
     store.meters.keepSnapshot(spentPlace.definition, { fromMs: 0, untilMs: startMs + 10, countMax: 4 }),
   );
   expect(await scene.sql('SELECT FROM meter_snapshots')).toHaveLength(1);
@@ -204,24 +212,20 @@ test('a knot waits for a batch that has its numbers already, and names its last 
   const [one, two] = [await scene.open(), await scene.open()];
   await one.requests.append(requestRow(), { openMax: 20 });
   await two.requests.append(requestRow(), { openMax: 20 });
-  await whileOpen(scene, 'LOCK TABLE requests IN SHARE MODE', async () => {
+  const isStoring = `datname = '${scene.database.name}' AND wait_event = 'relation'`;
+  const storeAndTie = async () => {
     const storing = one.requests.append(requestRow(), { openMax: 20 });
-    await expect
-      .poll(
-        () =>
-          server.query(`SELECT FROM pg_stat_activity WHERE datname = '${scene.database.name}'
-          AND wait_event = 'relation'`),
-        { interval: 5 },
-      )
-      .toHaveLength(1);
+    const look = () => server.query(`SELECT FROM pg_stat_activity WHERE ${isStoring}`);
+    await expect.poll(look, { interval: 5 }).toHaveLength(1);
     await Promise.all([storing, two.chain.tie()]);
-  });
+  };
+  await whileOpen(scene, { statements: 'LOCK TABLE requests IN SHARE MODE', waitersMin: 2 }, storeAndTie);
   expect(isWhole(await verifyStore(two))).toBe(true);
   const lasts = await scene.sql<{ last: string }>(
-    'SELECT max(sequence) AS last FROM requests WHERE sequence < (SELECT min(sequence) FROM knots) GROUP BY lane',
+    'SELECT max(sequence) AS last FROM requests WHERE sequence < (SELECT max(sequence) FROM knots) GROUP BY lane',
   );
   const [knot] = await scene.sql<{ ends: string }>(
-    'SELECT ends_json AS ends FROM knots ORDER BY sequence LIMIT 1',
+    'SELECT ends_json AS ends FROM knots ORDER BY sequence DESC LIMIT 1',
   );
   expect(lasts).toHaveLength(2);
   for (const { last } of lasts) expect(knot?.ends).toContain(`,${last},`);
@@ -236,8 +240,20 @@ test('a request that loses a race for its idempotency key is taken back before i
     VALUES (1000000, gen_random_uuid(), 'agent-1', 'pay.send', 'ALLOW', 'auto_approved', ${startMs},
       ${startMs + 600_000}, 'k', 'd', ${startMs + 600_000}, '{}', '', 0)`;
   const row = requestRow({ idempotency });
-  const spent = await whileOpen(scene, stored, () => spend(store, row));
+  const spent = await whileOpen(scene, { statements: stored }, () => spend(store, row));
   expect(spent).toEqual({ word: 'duplicate-key', decided: 2, takenBack: 2 });
+});
+
+test('a request that the server gives up to end a deadlock is taken back, and decided again', async () => {
+  const scene = await setScene();
+  const store = await scene.open();
+  const other = {
+    statements: `SELECT writ_lock_meters('{${spentPlace.definition}}', ARRAY['${spentPlace.key}'])`,
+    // The process holds this row, and waits for the meter.
+    atEnd: 'UPDATE replicas SET seen_at = seen_at WHERE slot = 0',
+  };
+  const spent = await whileOpen(scene, other, () => spend(store, requestRow()));
+  expect(spent).toEqual({ word: 'stored', decided: 2, takenBack: 1 });
 });
 
 test('what was entered for a request that the database refuses is taken back, and once for each decision', async () => {
@@ -284,4 +300,49 @@ test('policies that were wanted before others became active do not become active
   expect(await activate('b', epoch)).toBe(false);
   expect(await replicas?.now()).toMatchObject({ active: 'a', epoch: epoch + 1 });
   expect(await activate('b', epoch + 1)).toBe(true);
+});
+
+test('policies become active only once all that serve want them', async () => {
+  const { open } = await setScene();
+  const [one, two] = [(await open()).replicas!, (await open()).replicas!];
+  const activate = async (digest: string) =>
+    one.activate({ digest, filesJson: '[]' }, { epoch: (await one.now()).epoch, atMs: startMs });
+  expect(await activate('a')).toBe(true);
+  await one.tell({ wants: 'b', isReady: true });
+  expect(await activate('b')).toBe(false);
+  await two.tell({ wants: 'a', isReady: true });
+  expect(await activate('b')).toBe(false);
+  await two.tell({ wants: 'b', isReady: true });
+  expect(await activate('b')).toBe(true);
+});
+
+test('a nonce belongs to the process that took it first, also where nothing is stored with it', async () => {
+  const { open } = await setScene();
+  const [one, two] = [await open(), await open()];
+  const use = { nonce: 'n', usedAtMs: startMs, keptUntilMs: startMs + 600_000 };
+  one.nonces.note(use);
+  expect(await one.settle('n')).toBe('settled');
+  two.nonces.note(use);
+  expect(await two.settle('n')).toBe('nonce-used');
+  expect(await one.settle('n')).toBe('settled');
+});
+
+test('a process that has lost its slot shows no request, since it may not know what became of it', async () => {
+  const { open, sql } = await setScene();
+  const store = await open();
+  const row = requestRow();
+  await store.requests.append(row, { openMax: 20 });
+  expect((await store.requests.history(row.id))?.row.id).toBe(row.id);
+  await sql('UPDATE replicas SET epoch = epoch + 1 WHERE slot = 0');
+  expect(await told(store.requests.history(row.id))).toBe('fenced');
+});
+
+test('a process that serves nothing, and whose version is no longer that of the database, writes nothing', async () => {
+  const { database, sql } = await setScene();
+  const store = await openStore(database);
+  onTestFinished(() => store.close());
+  const agent = agentRow();
+  await sql('UPDATE control SET schema_version = schema_version + 1');
+  expect(await told(store.agents.add(agent, keyRow(agent.id)))).toBe('newer-database');
+  expect(await sql('SELECT FROM agents')).toEqual([]);
 });
