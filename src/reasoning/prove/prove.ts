@@ -291,7 +291,7 @@ class Prover {
       if (answer === null) return undecided('too much search', []);
       if (!answer) return round > 0 ? this.#guessed(broken, guessed) : this.#held(claim, [broken, own]);
       if (leftOpen.size > 0) return this.#guessed(broken, guessed);
-      const facts = withClauseFacts(claim, witnessOf(this.#ctx));
+      const facts = withClauseFacts(claim, witnessOf(this.#ctx, round));
       const decision = refutation(this.#ctx.set, claim, facts);
       if (decision !== null) return { kind: 'refuted', facts, decision };
       for (const span of this.#wronglyGuessed(broken, facts)) guessed.set(JSON.stringify(span), span);
