@@ -174,4 +174,23 @@ policy p on note.add {
       'never allow when payload.title mentions any of ["later"]',
     ],
   },
+  {
+    name: 'payloads as large as the service accepts',
+    policies: `action mail.send { few: [string] 1..15, some: [string ..1000] 1..50, many: [string] 1..50, body: string }
+policy p on mail.send {
+  allow ok when every t in payload.few (t ends with "@x.example") and every t in payload.many (t ends with "@x.example")
+  deny body when every t in payload.some (payload.body contains "x" and t == "a")
+}`,
+    on: 'mail.send',
+    proved: [
+      'never allow when some t in payload.many (t == "mallory")',
+      'never allow when not (every t in payload.few (t ends with "@x.example"))',
+      'always deny when every t in payload.few (t == "b@y.example")',
+    ],
+    refuted: [
+      'never deny when every t in payload.many (t == "a@x.example") and every t in payload.few (t == "a@x.example") and payload.body == ""',
+      'never deny when payload.body == "" and every t in payload.many (t ends with "@x.example") and every t in payload.few (t == "a@x.example")',
+      'never deny when not (payload.body contains "x") and every t in payload.many (t == "a@x.example") and every t in payload.few (t == "a@x.example")',
+    ],
+  },
 ];

@@ -40,6 +40,17 @@ const everyTag = 'some l in payload.links ((l.host == "intra") and every t in l.
 const someTag = 'some l in payload.links ((l.host == "intra") and some t in l.tags (t == "ok"))';
 const noneOf = (text: string): string => text.replace('some', 'no');
 
+const inTwo = (condition: string): string =>
+  `${declared()} policy p on pay.send {
+    allow payee when ${condition}
+    allow more after approval by finance when payload.amount <= 5_000 USD or payload.amount <= 4_000 EUR
+  }`;
+
+const noted = (guard: string): string =>
+  `list kinds ignoring case = ["Fire"]
+  action note.add { text: string, link: url, born: date 1900-01-01..2100-01-01, till: date, lines: [{ count: integer 0..9 }] ..9 }
+  policy p on note.add { allow all  deny noted when ${guard} }`;
+
 export const writtenDiffs: readonly KeptDiff[] = [
   {
     name: 'a limit is lowered',
@@ -155,5 +166,51 @@ export const writtenDiffs: readonly KeptDiff[] = [
       '4 DENY ALLOW: payload.note was not admitted as string ..200 and payload.amount >= 0.01 and <= 1000',
       '4 DENY ALLOW: payload.day is left out and payload.amount >= 0.01 and <= 1000',
     ],
+  },
+  {
+    name: 'another payee, with limits in two currencies',
+    before: inTwo('payload.to == "a"'),
+    after: inTwo('payload.to in ["a", "b"]'),
+    findings: [
+      '1 DENY ALLOW: payload.amount > 5000 USD or > 4000 EUR and payload.to != "a" and payload.to in ["a", "b"]',
+      '1 ESCALATE ALLOW: payload.amount <= 5000 USD or <= 4000 EUR and payload.to != "a" and payload.to in ["a", "b"]',
+    ],
+  },
+  {
+    name: 'a cell of a table is raised',
+    before: `${declared()} table caps = { USD: 100 USD, EUR: 90 EUR } policy p on pay.send { allow small when payload.amount <= caps[payload.currency] }`,
+    after: `${declared()} table caps = { USD: 100 USD, EUR: 95 EUR } policy p on pay.send { allow small when payload.amount <= caps[payload.currency] }`,
+    findings: [
+      '1 DENY ALLOW: payload.amount > 90 EUR and <= 95 EUR and payload.amount > caps (before)[payload.currency] and payload.amount <= caps (now)[payload.currency]',
+    ],
+  },
+  {
+    name: 'a limit by currency becomes a table',
+    before: `${declared()} policy p on pay.send { allow small when payload.amount <= 100 USD or payload.amount <= 90 EUR }`,
+    after: `${declared()} table caps = { USD: 100 USD, EUR: 90 EUR } policy p on pay.send { allow small when payload.amount <= caps[payload.currency] }`,
+    findings: [],
+  },
+  ...(
+    [
+      ['sum l in payload.lines (l.count) > 20', 'sum l in payload.lines (l.count) >= 21'],
+      ['fold(payload.text) == "fire"', 'payload.text in kinds'],
+      ['payload.text mentions any of ["urgent"]', 'payload.text mentions any of ["Urgent"]'],
+      ['payload.born + 18 years > 2026-01-01', 'payload.born > 2008-01-01'],
+      ['payload.born + 18 years > today in "UTC"', 'today in "UTC" < payload.born + 216 months'],
+      ['payload.till - payload.born > 5d', 'payload.till - payload.born >= 6d'],
+    ] as const
+  ).map(
+    ([before, after]): KeptDiff => ({
+      name: `the same in other words: ${after}`,
+      before: noted(before),
+      after: noted(after),
+      findings: [],
+    }),
+  ),
+  {
+    name: 'an address may be one character longer',
+    before: noted('length(payload.link) > 200'),
+    after: noted('length(payload.link) > 201'),
+    findings: ['1 DENY ALLOW: length(payload.link) > 200 and <= 201'],
   },
 ];

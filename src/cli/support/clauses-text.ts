@@ -4,6 +4,8 @@
 import { type JudgedClause, undecidedLines } from '../../analysis/findings/guarantee-results.ts';
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { cut } from '../../language/value/text.ts';
 import { isHardlyTried, type Trial } from '../../reasoning/guarantees/try.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
 import { clauseText } from '../../reasoning/prove/report/wording.ts';
@@ -29,7 +31,7 @@ function renderClause(judged: JudgedClause, sourceOf: SourceOf): string {
     case 'refuted': {
       const { facts, decision, rule } = judged.counterexample!;
       const by = rule === null ? '' : ` (${lineText(rule, sourceOf)})`;
-      const shown = [`${decision.outcome} by ${decision.by}${by}`, JSON.stringify(requestJson(facts))];
+      const shown = [`${decision.outcome} by ${decision.by}${by}`, requestText(facts)];
       return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(place)}`, ...shown]
         .join('\n    ')
         .concat('\n');
@@ -39,6 +41,16 @@ function renderClause(judged: JudgedClause, sourceOf: SourceOf): string {
       return `${marks.bad('?')} ${start} ${marks.bad('undecided')} ${marks.faint(place)}\n${reasons.join('')}${trial === null ? '' : `    ${trialText(trial)}\n`}`;
     }
   }
+}
+
+/** The longest request that is shown in full: huge requests refute some claims. */
+const requestMax = 4_000;
+
+function requestText(facts: Facts): string {
+  const text = JSON.stringify(requestJson(facts));
+  if (text.length <= requestMax) return text;
+  const most = text.length.toLocaleString('en');
+  return `${cut(text, requestMax)}… (${most} characters, in full with --json)`;
 }
 
 function lineText({ file, start }: Span, sourceOf: SourceOf): string {

@@ -12,10 +12,15 @@ import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/lit
 export interface Hull {
   /** The path, such as `payload.amount`. */
   readonly key: string;
+  /** One range; for an amount, one for each currency that it may have. */
+  readonly ranges: readonly HullRange[];
+}
+
+export interface HullRange {
   /** Null when only the shape bounds the number on this side. */
   readonly low: HullEnd | null;
   readonly high: HullEnd | null;
-  /** The only currency that the amount may have; null when there is none, or several. */
+  /** Null for a number that is no amount. */
   readonly currency: string | null;
 }
 
@@ -68,15 +73,28 @@ function hullOf(ctx: ProofContext, leaf: Leaf, { must, confirm }: HullQuery): Hu
   const high = highest((at) => canBe(leaf.order[at]!), low, to);
   for (const end of new Set([low, high])) confirm([...must, ...inCell(leaf, end)]);
   if (low === first && high === last) return null;
-  return {
-    key: leaf.key,
+  const range = {
     low: low === first ? null : lowEnd(leaf, low),
     high: high === last ? null : highEnd(leaf, high),
-    currency: currencyOf(ctx, leaf.key, { must, confirm }),
   };
+  if (!leaf.isMoney) return { key: leaf.key, ranges: [{ ...range, currency: null }] };
+  const currencies = currenciesOf(ctx, leaf.key, { must, confirm });
+  const [only] = currencies ?? [];
+  if (currencies === null || only === undefined) return null;
+  if (currencies.length === 1) return { key: leaf.key, ranges: [{ ...range, currency: only.currency }] };
+  const ranges = currencies.flatMap(({ currency, within }) => {
+    const own = hullOf(ctx, { ...leaf, isMoney: false }, { must: within, confirm });
+    return [{ ...(own?.ranges[0] ?? { low: null, high: null }), currency }];
+  });
+  return { key: leaf.key, ranges };
 }
 
-function currencyOf(ctx: ProofContext, key: string, { must, confirm }: HullQuery): string | null {
+/** The currencies that the amount may have, each with what holds then; null if one of them has no name. */
+function currenciesOf(
+  ctx: ProofContext,
+  key: string,
+  { must, confirm }: HullQuery,
+): readonly { readonly currency: string; readonly within: SolverClause }[] | null {
   const steps = key.split('.').slice(1);
   const type = typeAt(ctx.action.shape, steps);
   const at = type === null ? null : currencyPlace(type, { root: 'payload', steps });
@@ -84,9 +102,11 @@ function currencyOf(ctx: ProofContext, key: string, { must, confirm }: HullQuery
   if (leaf === undefined) return null;
   const all = leaf.cells.map((cell, at) => ({ cell, within: [...must, ...inCell(leaf, at)] }));
   const possible = all.filter(({ within }) => solveNearFor(ctx, within) !== false);
-  if (possible.length > 1) for (const { within } of possible.slice(0, 2)) confirm(within);
-  const value = possible.length === 1 ? possible[0]!.cell.value : null;
-  return typeof value === 'string' && isAlone(leaf, value) ? value : null;
+  if (possible.length > 1) for (const { within } of possible) confirm(within);
+  const named = possible.flatMap(({ cell: { value }, within }) =>
+    typeof value === 'string' && isAlone(leaf, value) ? [{ currency: value, within }] : [],
+  );
+  return named.length === possible.length ? named : null;
 }
 
 /** Literals that all hold when the leaf is in the cell. */

@@ -12,7 +12,7 @@ import { expressionText, negatedText } from '../counterfactual/change-wording.ts
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { writtenOut } from '../prove/rewrite.ts';
 import type { FindingTerm } from './finding.ts';
-import { type Hull, typeAt } from './hulls.ts';
+import { type Hull, type HullRange, typeAt } from './hulls.ts';
 
 export function wordsOf(
   ctx: ProofContext,
@@ -30,11 +30,9 @@ export function wordsOf(
   const ranges = [...bounds].map(([subject, own]) => {
     const hull = narrowed.get(subject);
     narrowed.delete(subject);
-    return hull === undefined ? rangeText(subject, tightest(own)) : hullText(ctx, hull, own[0]!.unit);
+    return hull === undefined ? rangeText(subject, tightest(own)) : hullText(ctx, hull);
   });
-  const rest = [...narrowed.values()].map((hull) =>
-    hullText(ctx, hull, hull.currency === null ? '' : ` ${hull.currency}`),
-  );
+  const rest = [...narrowed.values()].map((hull) => hullText(ctx, hull));
   return [...new Set([...ranges, ...rest, ...others])].toSorted((a, b) => rank(a) - rank(b));
 }
 
@@ -48,8 +46,6 @@ interface Bound {
   readonly operator: '<' | '<=' | '>' | '>=';
   readonly amount: Decimal;
   readonly shown: string;
-  /** The currency with a space before it, or empty. */
-  readonly unit: string;
 }
 
 /** Null when the term is no bound of a number, or is not known to be true or to be false. */
@@ -61,16 +57,11 @@ function boundOf(ctx: ProofContext, { expression, truths }: FindingTerm): Bound 
   const value = constantOf(right, ctx.set);
   const amount = amountOf(value);
   if (amount === null) return null;
-  const unit =
-    typeof value === 'object' && value !== null && 'currency' in value && value.currency !== null
-      ? ` ${value.currency}`
-      : '';
   return {
     subject: shownExpression(ctx, left),
     operator: truth === true ? operator : oppositeComparison[operator],
     amount,
     shown: showValue(right.type, value as Value),
-    unit,
   };
 }
 
@@ -93,17 +84,23 @@ function rangeText(subject: string, bounds: readonly Bound[]): string {
   return `${subject} ${bounds.map(({ operator, shown }) => `${operator} ${shown}`).join(' and ')}`;
 }
 
-function hullText({ action }: ProofContext, { key, low, high }: Hull, unit: string): string {
+function hullText(ctx: ProofContext, { key, ranges }: Hull): string {
+  return `${key} ${ranges.map((range) => endsText(ctx, key, range)).join(' or ')}`;
+}
+
+function endsText({ action }: ProofContext, key: string, { low, high, currency }: HullRange): string {
+  const unit = currency === null ? '' : ` ${currency}`;
   const type = typeAt(action.shape, key.split('.').slice(1));
   const show = (value: Decimal): string =>
     `${type === null || type.kind === 'money' ? showValue({ kind: 'number', range: { low: null, high: null } }, value) : showValue(type, value)}${unit}`;
   if (low !== null && high !== null && !low.isOpen && !high.isOpen && compare(low.at, high.at) === 0)
-    return `${key} == ${show(low.at)}`;
+    return `== ${show(low.at)}`;
   const ends = [
     low === null ? null : `${low.isOpen ? '>' : '>='} ${show(low.at)}`,
     high === null ? null : `${high.isOpen ? '<' : '<='} ${show(high.at)}`,
   ];
-  return `${key} ${ends.filter((end) => end !== null).join(' and ')}`;
+  const text = ends.filter((end) => end !== null).join(' and ');
+  return text === '' ? `any${unit}` : text;
 }
 
 function termText(ctx: ProofContext, { expression, truths }: FindingTerm): string {

@@ -8,6 +8,7 @@ import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
 import { memo } from '../../language/value/memo.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
+import { enlarged } from '../prove/huge.ts';
 import { solveFor, solveNearFor } from '../prove/search.ts';
 import { preferPlainTexts, textTruth, withPossibleTexts } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
@@ -24,7 +25,6 @@ import {
   termsIn,
 } from './finding.ts';
 import { FreshProof } from './fresh-proof.ts';
-import { enlarged } from './huge.ts';
 import { type Confirm, hullsOf } from './hulls.ts';
 import { type JointProblem, misjudged, wronglyGuessed } from './joint-problem.ts';
 import type { BothSides } from './joint-set.ts';

@@ -1,7 +1,8 @@
 // The cost limit of a decision: a condition on a huge text or list inside quantifiers is unknown. Each
 // condition that the limit can make unknown gets a literal that holds while the limit is kept. No literal is
-// made when declared lengths keep the limit anyway.
+// made when declared lengths keep the limit anyway, or the size of a payload that the service accepts.
 
+import { jsonLimits } from '../../language/json/read-json.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -12,6 +13,10 @@ import { constantOf } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
 import type { SolverLiteral } from '../solver/literal.ts';
 import type { Elements, GrowingPart, ProofContext } from './context.ts';
+
+/** A text takes a byte or more for each UTF-16 code unit; an element, with its comma, 2 bytes or more. */
+const unitsMax = jsonLimits.bytesMax;
+const elementsMax = jsonLimits.bytesMax / 2;
 
 interface BoundedPair {
   readonly pair: Pair;
@@ -36,7 +41,7 @@ export function boundText(ctx: ProofContext, expression: Expression, { pair, ele
 /** Limits a condition that goes through a list for each element. */
 export function boundList(ctx: ProofContext, list: Expression, { pair, elements }: BoundedPair): Pair {
   if (elements.size === 0 || constantOf(list, ctx.set) !== null) return pair;
-  if (roundsOf(elements) * longestOf(list) <= elementRoundsMax) return pair;
+  if (roundsOf(elements) * Math.min(longestOf(list), elementsMax) <= elementRoundsMax) return pair;
   const key = `${canonicalMeaning(list)} ${overOf(elements)}`;
   return ctx.circuit.onlyIf(
     smallEnough(ctx, key, { at: list, grows: growing('list', list, elements) }),
@@ -101,7 +106,7 @@ function textUnits({ set }: ProofContext, part: Expression): number {
     return value === null ? Number.POSITIVE_INFINITY : typeof value === 'string' ? value.length : 0;
   }
   if ((part.kind !== 'field' && part.kind !== 'else') || part.type.values !== null) return 0;
-  return 2 * highest(part.type.length);
+  return Math.min(2 * highest(part.type.length), unitsMax);
 }
 
 /** The most elements that the list's declaration admits. */
@@ -115,5 +120,5 @@ function highest({ high }: Range): number {
 
 /** The most rounds that the surrounding quantifiers make together. */
 function roundsOf(elements: Elements): number {
-  return [...elements.values()].reduce((product, { rounds }) => product * rounds, 1);
+  return [...elements.values()].reduce((product, { rounds }) => product * Math.min(rounds, elementsMax), 1);
 }

@@ -20,6 +20,7 @@ import type { Lemma } from '../linear/inequality.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverClause, type SolverLiteral, variableOf } from '../solver/literal.ts';
 import type { Bound, ProofContext } from './context.ts';
+import { enlarged } from './huge.ts';
 import { goesThroughList } from './lower.ts';
 import { createProblem, enforcedOf, type ProofProblem, quickRules } from './problem.ts';
 import { ProofLog } from './proof-log.ts';
@@ -290,7 +291,7 @@ class Prover {
       if (answer === null) return undecided('too much search', []);
       if (!answer) return round > 0 ? this.#guessed(broken, guessed) : this.#held(claim, [broken, own]);
       if (leftOpen.size > 0) return this.#guessed(broken, guessed);
-      const facts = withClauseFacts(claim, witnessOf(this.#ctx));
+      const facts = withClauseFacts(claim, witnessOf(this.#ctx, round));
       const decision = refutation(this.#ctx.set, claim, facts);
       if (decision !== null) return { kind: 'refuted', facts, decision };
       for (const span of this.#wronglyGuessed(broken, facts)) guessed.set(JSON.stringify(span), span);
@@ -319,13 +320,16 @@ class Prover {
 
   /**
    * A refutation that exceeds a bound, or null. Numbers with many digits are easily written down; huge
-   * payloads are not, so their refutation may be missed.
+   * payloads are tried in a few forms, so their refutation may be missed.
    */
   #odd(claim: GuaranteeClause): Verdict | null {
     if (this.#ctx.leftOpen.size > 0) return null;
-    const facts = withClauseFacts(claim, witnessOf(this.#ctx));
-    const decision = refutation(this.#ctx.set, claim, facts);
-    return decision === null ? null : { kind: 'refuted', facts, decision };
+    for (const request of enlarged(this.#ctx, witnessOf(this.#ctx))) {
+      const facts = withClauseFacts(claim, request);
+      const decision = refutation(this.#ctx.set, claim, facts);
+      if (decision !== null) return { kind: 'refuted', facts, decision };
+    }
+    return null;
   }
 
   #guessed(broken: SolverLiteral, wrong: ReadonlyMap<string, Span>): Verdict {

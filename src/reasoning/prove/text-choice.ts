@@ -165,7 +165,9 @@ function derivedTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
     const wanted = Math.min(toNumber(value as Decimal), lengthMax);
     return plainTexts.map((text) => text.slice(0, wanted).padEnd(wanted, 'x'));
   }
-  const texts = isOther ? vectorTexts(ctx, leaf) : typeof value === 'string' ? [value] : [];
+  const named = isOther ? vectorTexts(ctx, leaf) : typeof value === 'string' ? [value] : [];
+  // A domain begins with a label.
+  const texts = named.map((text) => text.replace(/^\./, 'any.'));
   return texts.flatMap((text) => [text, ` ${text}`, text.toUpperCase(), `ann@${text}`, `https://${text}/`]);
 }
 

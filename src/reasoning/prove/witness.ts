@@ -22,15 +22,15 @@ type Values = ReadonlyMap<string, CellValue>;
 
 /**
  * The request of the solver's last model. Pushed tables are known and empty, as in a request that sends no
- * rows.
+ * rows. Another `variant` repeats other elements in lists that have to be longer.
  */
-export function witnessOf(ctx: ProofContext): Facts {
+export function witnessOf(ctx: ProofContext, variant = 0): Facts {
   agreeOnDates(ctx);
   const values = valuesOf(ctx);
   const now = values.get('now');
   return {
     action: ctx.action.key,
-    payload: inUnits(ctx.action.shape, recordOf({ ctx, values }, ctx.action.shape, 'payload')),
+    payload: inUnits(ctx.action.shape, recordOf({ ctx, values, variant }, ctx.action.shape, 'payload')),
     agent: agentOf(ctx, values),
     request: requestOf(ctx, values),
     nowMs: isValue(now) ? Math.round(toNumber(now as Decimal) * 1000) : usualMs,
@@ -101,6 +101,7 @@ function isText(ctx: ProofContext, leaf: Leaf): boolean {
 interface WitnessBuilder {
   readonly ctx: ProofContext;
   readonly values: Values;
+  readonly variant: number;
 }
 
 function recordOf(building: WitnessBuilder, { fields }: Shape, path: string): JsonObject {
@@ -139,7 +140,8 @@ function plainJson(building: WitnessBuilder, slot: Slot, path: string): Json {
   return slot.type.kind === 'record' ? recordOf(building, slot.type.shape, path) : sampleOf(slot);
 }
 
-function listJson({ ctx, values }: WitnessBuilder, slot: Slot, path: string): Json {
+function listJson(building: WitnessBuilder, slot: Slot, path: string): Json {
+  const { ctx, values, variant } = building;
   const list = ctx.lists.get(path) ?? ctx.lists.get(`${path} signed`);
   const element = list?.element ?? (slot.type.kind === 'list' ? slot.type.element : slot);
   const wanted = leastLength(ctx, slot, list?.key ?? path);
@@ -147,10 +149,12 @@ function listJson({ ctx, values }: WitnessBuilder, slot: Slot, path: string): Js
     if (!ctx.circuit.solver.holds(present)) return [];
     const key = `${list!.key}[${at}]`;
     const isAsked = [...values.keys()].some((one) => one === key || one.startsWith(`${key}.`));
-    return [isAsked ? (slotJson({ ctx, values }, element, key) ?? sampleOf(element)) : sampleOf(element)];
+    return [isAsked ? (slotJson(building, element, key) ?? sampleOf(element)) : sampleOf(element)];
   });
-  const last = elements.at(-1) ?? sampleOf(element);
-  while (elements.length < wanted) elements.push(last);
+  // Which element can be repeated depends on what conditions count.
+  const repeated = [...elements.toReversed(), sampleOf(element)];
+  const filling = repeated[variant % repeated.length]!;
+  while (elements.length < wanted) elements.push(filling);
   return elements;
 }
 

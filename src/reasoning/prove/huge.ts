@@ -2,25 +2,36 @@
 // definition would exceed what a decision may cost. No proof depends on these requests: the caller lets the
 // definition decide them.
 
+import { jsonLimits } from '../../language/json/read-json.ts';
 import type { Json } from '../../language/model/json.ts';
 import { elementRoundsMax, textRoundsMax } from '../../language/model/limits.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Slot } from '../../language/model/type.ts';
 import { toNumber } from '../../language/value/decimal.ts';
-import type { GrowingPart, ListElements, ProofContext } from '../prove/context.ts';
-import { sampleOf } from '../prove/sample.ts';
+import type { GrowingPart, ListElements, ProofContext } from './context.ts';
+import { sampleOf } from './sample.ts';
 
 /**
- * What fills a list: `another` element of the list, a `sample` of the element's type, or the last element
- * `itself`.
+ * What fills a list: `another` element of the list, a `sample` of the element's type, the last element
+ * `itself`, or a text that conditions on the elements name. A text is lengthened by a character, since a
+ * condition may be about one of them.
  */
-const fillings = ['another', 'sample', 'itself'] as const;
-type FillPattern = (typeof fillings)[number];
+type FillPattern = { readonly kind: 'another' | 'sample' | 'itself'; readonly padding: string } | NamedText;
+
+interface NamedText {
+  readonly kind: 'named';
+  readonly place: number;
+  readonly padding: string;
+}
+
+const fillings: readonly FillPattern[] = [
+  { kind: 'another', padding: 'x' },
+  { kind: 'sample', padding: 'q' },
+  { kind: 'itself', padding: '.' },
+  ...[0, 1, 2, 3].map((place): NamedText => ({ kind: 'named', place, padding: 'x' })),
+];
 
 const elementsMax = 1_000;
-/** UTF-16 code units of the longest text that is still worth showing. */
-const textMax = 300_000;
-
 /**
  * Copies of the request made as large as the model needs, one for each way to fill lists; the request itself
  * when the model needs nothing large.
@@ -30,9 +41,14 @@ export function enlarged(ctx: ProofContext, facts: Facts): readonly Facts[] {
     grows === undefined || ctx.circuit.solver.holds(literal) ? [] : [grows],
   );
   if (parts.length === 0) return [facts];
-  return fillings.map((filling) =>
-    parts.reduce((grown, part) => withPart(ctx, grown, { part, filling }), facts),
+  const grown = fillings.map((filling) =>
+    parts.reduce((own, part) => withPart(ctx, own, { part, filling }), facts),
   );
+  return grown.filter(({ payload }) => bytesOf(payload) <= jsonLimits.bytesMax);
+}
+
+function bytesOf(payload: Facts['payload']): number {
+  return new TextEncoder().encode(JSON.stringify(payload)).length;
 }
 
 interface GrowthPlan {
@@ -48,15 +64,21 @@ function withPart(ctx: ProofContext, facts: Facts, { part, filling }: GrowthPlan
   const wanted = Math.ceil((elementRoundsMax + 1) ** (1 / Math.max(2, part.around.length + 1))) + 1;
   const count = part.kind === 'list' ? wanted : elementsMax;
   const filled = lists.reduce(
-    (payload, list) => filledList(payload, list, { count, filling, spared: part.key }),
+    (payload, list) =>
+      filledList(payload, list, {
+        count,
+        filling,
+        spared: keyInRequest(ctx, part.key),
+        named: namedIn(ctx, list),
+      }),
     facts.payload as Json,
   );
   if (part.kind === 'list') return withPayload(facts, filled);
   const rounds = part.around.reduce((product, key) => product * lengthAt(filled, key), 1);
   const units = Math.floor(textRoundsMax / Math.max(1, rounds)) + 1;
-  if (units > textMax) return facts;
-  const lengthened = changedAt(filled, stepsOf(part.key), (text) =>
-    typeof text === 'string' ? text.padEnd(units, 'x') : text,
+  if (units > jsonLimits.bytesMax) return facts;
+  const lengthened = changedAt(filled, stepsOf(keyInRequest(ctx, part.key)), (text) =>
+    typeof text === 'string' ? text.padEnd(units, filling.padding) : text,
   );
   return withPayload(facts, lengthened);
 }
@@ -98,6 +120,8 @@ function withPayload(facts: Facts, payload: Json): Facts {
 interface Fill {
   readonly count: number;
   readonly filling: FillPattern;
+  /** Texts that conditions on the elements name. */
+  readonly named: readonly string[];
   /** Key of the part that becomes large; an element that holds it is not copied as an example. */
   readonly spared: string;
 }
@@ -107,11 +131,30 @@ function filledList(payload: Json, { key, leaf, element }: ListElements, fill: F
     if (!Array.isArray(list)) return list;
     const high = leaf.lengths.high === null ? fill.count : Math.min(fill.count, toNumber(leaf.lengths.high));
     const others = list.filter((_, at) => !fill.spared.startsWith(`${key}[${at}]`));
-    const own =
-      fill.filling === 'another' ? others.at(-1) : fill.filling === 'itself' ? list.at(-1) : undefined;
+    const { kind } = fill.filling;
+    const own = {
+      another: others.at(-1),
+      itself: list.at(-1),
+      sample: undefined,
+      named: kind === 'named' ? fill.named[fill.filling.place] : undefined,
+    }[kind];
     const added: Json = own ?? sampleOf(element);
     return [...list, ...Array.from({ length: Math.max(0, high - list.length) }, () => added)];
   });
+}
+
+/** The key with the index that an element has in the request, which leaves out empty places. */
+function keyInRequest({ lists, circuit: { solver } }: ProofContext, key: string): string {
+  return key.replace(/^([^[]*)\[(\d+)\]/, (whole, list: string, place: string) => {
+    const present = lists.get(list)?.present;
+    if (present === undefined) return whole;
+    return `${list}[${present.slice(0, Number(place)).filter((one) => solver.holds(one)).length}]`;
+  });
+}
+
+function namedIn({ leaves }: ProofContext, { key }: ListElements): readonly string[] {
+  const cells = leaves.get(`${key}[0]`)?.cells ?? [];
+  return cells.flatMap(({ value, isOther }) => (typeof value === 'string' && !isOther ? [value] : []));
 }
 
 function lengthAt(payload: Json, key: string): number {
