@@ -137,7 +137,7 @@ function isChanged(file: FormatResult): file is FormatChange {
 
 function showChanges(changed: readonly FormatChange[]): void {
   print(changed.map(({ path, before, after }) => showDiff(path, before, after)).join(''));
-  if (changed.length > 0) printError(`not formatted; run \`writ fmt\`:\n${listOf(changed)}`);
+  if (changed.length > 0) printError(`not in canonical form, which \`writ fmt\` gives:\n${listOf(changed)}`);
 }
 
 function listOf(files: readonly FormatResult[]): string {

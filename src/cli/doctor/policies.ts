@@ -20,7 +20,7 @@ export async function examinePolicies({ policies, bundle }: Config): Promise<Par
   const help = errors[0]?.help === firstPolicyHelp ? `writ init ${policies}` : `writ check ${policies}`;
   if (errors.length > 0) return wrong(errorText(errors, policies), help);
   if (await mayEverybodyWrite(read.root ?? policies))
-    return wrong(`every user of the machine can change ${policies}`, `chmod -R o-w ${policies}`);
+    return wrong(`every user of the machine may change ${policies}`, `chmod -R o-w ${policies}`);
   return ok(`${policies}: ${read.found.length} files, ${compiled.packed?.rules ?? 0} rules`);
 }
 
