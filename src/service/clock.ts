@@ -55,8 +55,8 @@ export function clockFault(wallMs: number, newestRecordMs: number | null): strin
   if (newestRecordMs === null || newestRecordMs - wallMs <= behindMaxMs) return null;
   const time = (ms: number) => new Date(ms).toISOString();
   return [
-    `this machine's clock says ${time(wallMs)}, but the newest record is of ${time(newestRecordMs)}:`,
-    'set the clock right and start again. If the clock was ahead before and is right now, start with',
-    '`--clock-behind accept`: grants of that time will then hold longer than they should',
+    `this machine's clock shows ${time(wallMs)}, but the newest record is from ${time(newestRecordMs)}:`,
+    'correct the clock and start again. If the clock was ahead earlier and is correct now, start with',
+    '`--clock-behind accept`: grants from that time will then last longer than they should',
   ].join(' ');
 }

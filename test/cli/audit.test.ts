@@ -49,7 +49,7 @@ describe('writ audit verify', () => {
     tamper("UPDATE requests SET outcome = 'DENY' WHERE sequence = 2");
     const [broken, json] = await Promise.all([run('audit', 'verify'), run('audit', 'verify', '--json')]);
     expect(broken).toMatchObject({ code: 1, stdout: '' });
-    expect(broken.stderr).toMatch(/^✗ record 2 \([0-9a-f-]{36}\): its content is not what was written\n$/);
+    expect(broken.stderr).toMatch(/^✗ record 2 \([0-9a-f-]{36}\): its content was changed\n$/);
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: false,
@@ -163,7 +163,7 @@ describe('writ audit checkpoint', () => {
     expect(await run('audit', 'checkpoint')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: '✗ record 1: the record is not there\n',
+      stderr: '✗ record 1: the record is missing\n',
     });
   });
 });
@@ -236,7 +236,7 @@ describe('writ backup', () => {
     tamper('DELETE FROM requests WHERE sequence = 2');
     expect(await run('backup', join(data, 'backup.db'))).toMatchObject({
       code: 1,
-      stderr: 'error: copied unchanged, but record 2: the record is not there\n',
+      stderr: 'error: copied unchanged, but record 2: the record is missing\n',
     });
   });
 });

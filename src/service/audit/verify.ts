@@ -159,7 +159,7 @@ async function findForged(
 }
 
 function forgedBreak({ sequence }: SignedCheckpoint): ChainBreak {
-  const message = `the checkpoint at record ${sequence} does not carry the signature of this service`;
+  const message = `the checkpoint at record ${sequence} has no valid signature of this service`;
   return { sequence, name: null, difference: 'forged-checkpoint', message };
 }
 
@@ -170,7 +170,7 @@ function checkBegin({ pruning, firstSequence }: ChainStretch, signer: Checkpoint
   if (pruning !== null && !signer.isGenuine(pruning)) return forgedBreak(pruning);
   const begin = pruning ?? chainStart;
   if (firstSequence === null || firstSequence > begin.sequence) return null;
-  const message = `it is before record ${begin.sequence + 1}, with which the chain begins`;
+  const message = `it is before record ${begin.sequence + 1}, the beginning of the chain`;
   return { sequence: firstSequence, name: null, difference: 'inserted', message };
 }
 
@@ -238,7 +238,7 @@ function checkKnot({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
   const known = new Map(tied.map(({ lane, sequence }) => [lane, sequence]));
   const more = all.find(({ lane, sequence }) => lane > 0 && sequence > (known.get(lane) ?? 0));
   if (more === undefined) return null;
-  const message = `it was not written here: the knot at record ${entry.sequence} names another end of its lane`;
+  const message = `this service did not write it: the knot at record ${entry.sequence} names another end of its lane`;
   return { sequence: more.sequence, name: null, difference: 'inserted', message };
 }
 
@@ -248,13 +248,13 @@ function rewritten({ sequence: knot }: ChainEntry, sequence: number): ChainBreak
 }
 
 function missing(sequence: number): ChainBreak {
-  return { sequence, name: null, difference: 'missing', message: 'the record is not there' };
+  return { sequence, name: null, difference: 'missing', message: 'the record is missing' };
 }
 
-const notWrittenHere = 'it was not written here: the next record of its lane follows another one';
+const notWrittenHere = 'this service did not write it: the next record of its lane follows another one';
 
 function inserted(entry: ChainEntry): ChainBreak {
-  const message = 'it was not written here: another record has this number';
+  const message = 'this service did not write it: another record has this number';
   return { sequence: entry.sequence, name: nameOf(entry), difference: 'inserted', message };
 }
 
@@ -267,15 +267,14 @@ function checkHash(
   if (hash === expected) return null;
   if (records.some((other) => other !== record && other.entry.sequence === entry.sequence))
     return inserted(entry);
-  const message =
-    'it is not the record that was written here: its content, its place or its hash was changed';
+  const message = 'this service did not write it in this form: its content, position or hash was changed';
   return { sequence: entry.sequence, name: nameOf(entry), difference: 'record', message };
 }
 
 /** Whether the record has its seal. Without the master key nobody can make one for a record of their own. */
 function checkSeal({ entry, hash, seal }: ChainRecord, key: SealKey): ChainBreak | null {
   if (seal === undefined || isSealed(key, { hash, seal })) return null;
-  const message = 'it is not the record that was written here: its seal is not one of this service';
+  const message = 'this service did not write it: its seal is not valid';
   return { sequence: entry.sequence, name: nameOf(entry), difference: 'seal', message };
 }
 
@@ -288,8 +287,8 @@ function checkState({ entry, later }: ChainRecord): ChainBreak | null {
   const word = (state: LaterState) => `\`${state.status ?? entry.status}\``;
   const message =
     later.stored.status === later.byEvents.status
-      ? `when it was decided or ends is not what the records of its changes say`
-      : `it stands as ${word(later.stored)}, but by the records of its changes it is ${word(later.byEvents)}`;
+      ? `its decision or end time differs from the records of its changes`
+      : `its status is ${word(later.stored)}, but ${word(later.byEvents)} in the records of its changes`;
   return { sequence: entry.sequence, name: nameOf(entry), difference: 'state', message };
 }
 
@@ -333,11 +332,11 @@ async function checkWalked(store: Store, { sequence, hash }: Link): Promise<Chai
   const { pruning, records, lastSequence } = await store.chain.stretch(sequence - 1, 1);
   if (pruning !== null && pruning.sequence >= sequence) return null;
   if (sequence > lastSequence) {
-    const message = `the last records are gone: an earlier walk has found record ${sequence}`;
+    const message = `the last records are missing: an earlier verification found record ${sequence}`;
     return { sequence: lastSequence + 1, name: null, difference: 'truncated', message };
   }
   if (records[0]?.entry.sequence === sequence && records[0].hash === hash) return null;
-  const message = 'the chain was rewritten: an earlier walk has found another hash here';
+  const message = 'the chain was rewritten: an earlier verification found another hash here';
   return { sequence, name: null, difference: 'rewritten', message };
 }
 
@@ -350,7 +349,7 @@ function findTruncated(end: Link, { lastSequence, checkpoints }: KnownEnds): Cha
   if (lastSequence > end.sequence) return missing(lastSequence);
   const later = checkpoints.find(({ sequence }) => sequence > end.sequence);
   if (later === undefined) return null;
-  const message = `the last records are gone: a checkpoint of ${timeText(later)} has record ${later.sequence}`;
+  const message = `the last records are missing: a checkpoint of ${timeText(later)} has record ${later.sequence}`;
   return { sequence: end.sequence + 1, name: null, difference: 'truncated', message };
 }
 
@@ -369,10 +368,10 @@ async function explain(store: Store, chainBreak: ChainBreak, ends: LaneEnds): Pr
   const next = records.find((record) => record !== wrong && laneOf(record.entry) === lane);
   if (next === undefined) return chainBreak;
   if (linkHash(wrong.hash, next.entry) === next.hash) {
-    return { ...chainBreak, difference: 'content', message: 'its content is not what was written' };
+    return { ...chainBreak, difference: 'content', message: 'its content was changed' };
   }
   if (linkHash(linkHash(ends.of(lane).hash, wrong.entry), next.entry) === next.hash) {
-    return { ...chainBreak, difference: 'hash', message: 'its hash was changed, its content was not' };
+    return { ...chainBreak, difference: 'hash', message: 'its hash was changed, but not its content' };
   }
   return chainBreak;
 }

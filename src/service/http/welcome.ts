@@ -51,7 +51,7 @@ function shellWord(text: string): string {
 export function welcome(facts: Welcome): string {
   const { url, policies, dataFile } = facts;
   const lines = [
-    `Writ listens on ${url} (the dashboard, too)`,
+    `Writ listens on ${url} (API and dashboard)`,
     `  policies  ${policies.place} (${count(policies.actions, 'action')}, ${count(policies.rules, 'rule')}, set ${policies.digest.slice(0, 12)})`,
     `  data      ${dataFile}`,
     ...(facts.newSandboxToken === null ? [] : [`  sandbox   token ${facts.newSandboxToken} (shown once)`]),
@@ -80,7 +80,7 @@ function count(number: number, noun: string): string {
 function keyLines(facts: Welcome): readonly string[] {
   const { url, firstKey, actionKeys } = facts;
   const adding = commandOn(facts, 'agent add NAME --tier low --owner you@example.com');
-  const another = `Another agent and its key: ${adding}`;
+  const another = `To register another agent: ${adding}`;
   if (firstKey === null) return [...lostKeyLines(facts), another];
   return [
     `An agent \`${firstAgentName}\` was registered. Its key, shown once:`,
@@ -99,7 +99,7 @@ function keyLines(facts: Welcome): readonly string[] {
 function lostKeyLines(facts: Welcome): readonly string[] {
   if (!facts.isFirstKeyLost) return [];
   const rotating = commandOn(facts, `agent rotate ${firstAgentName} --grace now`);
-  return [`The key of \`${firstAgentName}\`, which nobody has used yet, anew: ${rotating}`];
+  return [`The key of \`${firstAgentName}\` was never used. To create a new key: ${rotating}`];
 }
 
 interface WelcomeOptions {

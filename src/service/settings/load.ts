@@ -37,16 +37,18 @@ function ssoProblems(settingOf: ValueOfSetting): readonly string[] {
   if (settingOf('sso.issuer') !== null) {
     const missing = (['sso.client_id', 'sso.roles'] as const)
       .filter((name) => settingOf(name) === null)
-      .map((name) => `${name} must be set where sso.issuer is`);
+      .map((name) => `${name} is required with sso.issuer`);
     const token = settingOf('sso.scim_token');
     const isShort = token !== null && String(token).length < scimTokenLengthMin;
-    return isShort ? [...missing, `sso.scim_token has at least ${scimTokenLengthMin} characters`] : missing;
+    return isShort
+      ? [...missing, `sso.scim_token must have at least ${scimTokenLengthMin} characters`]
+      : missing;
   }
   const without = (['sso.client_id', 'sso.client_secret', 'sso.roles', 'sso.scim_token'] as const).find(
     (name) => settingOf(name) !== null,
   );
-  if (without !== undefined) return [`sso.issuer must be set where ${without} is`];
-  return settingOf('sso.only') === true ? ['sso.issuer must be set where sso.only is'] : [];
+  if (without !== undefined) return [`sso.issuer is required with ${without}`];
+  return settingOf('sso.only') === true ? ['sso.issuer is required with sso.only'] : [];
 }
 
 /** The settings of the provider; null when none is configured. */
@@ -98,10 +100,10 @@ function isWebAddress(place: string): boolean {
  */
 function bundleProblems(settingOf: ValueOfSetting, isDirectorySet: boolean): readonly string[] {
   const [place, key] = [settingOf('bundle'), settingOf('bundle.key')];
-  if (place === null) return key === null ? [] : ['bundle must be set where bundle.key is'];
+  if (place === null) return key === null ? [] : ['bundle is required with bundle.key'];
   if (isDirectorySet) return ['policies and bundle cannot both be set: the service follows one of them'];
   return isWebAddress(String(place)) && key === null
-    ? ['bundle.key must be set where bundle is an address: it says whose signature is taken']
+    ? ['bundle.key is required if bundle is an address: it names the required signer']
     : [];
 }
 
@@ -124,9 +126,9 @@ function bundleOf(settingOf: ValueOfSetting): BundleSettings | null {
 /** Settings of the issuer that are missing, as lines for the person who starts the service. */
 function userProblems(settingOf: ValueOfSetting): readonly string[] {
   if (settingOf('users.issuer') !== null)
-    return settingOf('users.audience') === null ? ['users.audience must be set where users.issuer is'] : [];
+    return settingOf('users.audience') === null ? ['users.audience is required with users.issuer'] : [];
   const without = (['users.audience', 'users.keys'] as const).find((name) => settingOf(name) !== null);
-  return without === undefined ? [] : [`users.issuer must be set where ${without} is`];
+  return without === undefined ? [] : [`users.issuer is required with ${without}`];
 }
 
 /** The settings of the issuer; null when none is configured. */
@@ -227,9 +229,9 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     else values.set(name, value);
   }
   const isFromMissing = values.get('smtp.url') !== null && values.get('smtp.from') === null;
-  if (isFromMissing && problems.length === 0) problems.push('smtp.from must be set where smtp.url is');
+  if (isFromMissing && problems.length === 0) problems.push('smtp.from is required with smtp.url');
   if (problems.length === 0 && Number(values.get('workers')) > 1 && values.get('store') === null)
-    problems.push('store must be a database where workers is more than 1: one process serves a file');
+    problems.push('store must be a database if workers is more than 1: only one process can serve a file');
   if (problems.length === 0)
     problems.push(...bundleProblems((name) => values.get(name) ?? null, found.has('policies')));
   if (problems.length === 0) problems.push(...ssoProblems((name) => values.get(name) ?? null));
@@ -327,19 +329,18 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
   const wants = (what: string) => ({ problem: `${name} (from ${origin}) must be ${what}` });
   if (value === null) return origin === 'default' ? null : wants('set to a value');
   // Some values are sent in headers of mail and HTTP, and all are logged.
-  if (typeof value === 'string' && /\p{Cc}/u.test(value))
-    return wants('a text without line breaks and the like');
+  if (typeof value === 'string' && /\p{Cc}/u.test(value)) return wants('a string without control characters');
   switch (kind.is) {
     case 'text':
     case 'secret':
-      return typeof value === 'string' && value !== '' ? value : wants('a text that is not empty');
+      return typeof value === 'string' && value !== '' ? value : wants('a non-empty string');
     case 'address':
     case 'origin':
       return isAddress(value) ? value : wants('an http or https address without a password');
     case 'issuer':
       return isAddress(value) && isIssuer(value)
         ? value
-        : wants('an https address; http is for this machine alone');
+        : wants('an https address; http only on this machine');
     case 'role-rules':
       return roleRulesText(value) ?? wants('such as `admins=admin, finance=approver:finance, staff=auditor`');
     case 'smtp':
@@ -348,7 +349,7 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
       return isDatabaseAddress(value) ? value : wants('an address such as postgres://user@host/database');
     case 'networks': {
       const networks = networksOf(value);
-      return networks === null ? wants('networks such as 10.0.0.0/8 or ::1, one after another') : networks;
+      return networks === null ? wants('networks such as 10.0.0.0/8 or ::1, separated by spaces') : networks;
     }
     case 'boolean':
       if (value === true || value === 'true') return true;
@@ -362,7 +363,7 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
     case 'key':
       return typeof value === 'string' && /^[\w-]{43}$/.test(value)
         ? value
-        : wants('the public key that `writ build` shows, 43 characters');
+        : wants('the public key that `writ build` prints, 43 characters');
     case 'choice':
       return typeof value === 'string' && kind.of.includes(value)
         ? value

@@ -56,8 +56,7 @@ async function doctor(
 const faultsIn = ({ findings }: Said) =>
   findings
     .filter(
-      ({ state, what }) =>
-        state === 'wrong' || (state === 'warning' && !what.startsWith('a commit takes')),
+      ({ state, what }) => state === 'wrong' || (state === 'warning' && !what.startsWith('a commit takes')),
     )
     .map(({ part, state }) => `${part} ${state}`);
 
@@ -210,7 +209,7 @@ describe('the records', () => {
     const atMs = Date.now();
     await store.requests.append(requestRow({ createdAtMs: atMs, decidedAtMs: atMs }), { openMax: 1 });
     await store.close();
-    expect(await fault('clock')).toMatch(/the newest record is of.*set the clock right/);
+    expect(await fault('clock')).toMatch(/the newest record is from.*correct the clock/);
   });
 
   test('a clock that others contradict', async () => {
@@ -272,7 +271,9 @@ describe('a bundle', () => {
     expect(await fault('bundle', settings)).toMatch(/is not signed/);
     expect(await fault('bundle', { WRIT_BUNDLE: 'policies.writ' })).toMatch(/accepted from anyone.*--sign/);
     put(bytes);
-    expect(await fault('bundle', { ...settings, WRIT_BUNDLE_KEY: 'A'.repeat(43) })).toMatch(/by another key/);
+    expect(await fault('bundle', { ...settings, WRIT_BUNDLE_KEY: 'A'.repeat(43) })).toMatch(
+      /with another key/,
+    );
   });
 
   test('that is older than the active one', async () => {

@@ -201,6 +201,6 @@ test('a file is served by one process', async () => {
   const { code, stderr } = await writProcess(['serve', '--workers', '2']);
   expect(code).toBe(2);
   expect(stderr).toBe(
-    'writ: store must be a database where workers is more than 1: one process serves a file\n',
+    'writ: store must be a database if workers is more than 1: only one process can serve a file\n',
   );
 });

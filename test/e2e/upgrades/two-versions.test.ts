@@ -79,7 +79,7 @@ async function serve({ entry: program }: Version, { options, env }: TestStore): 
   const args = [...options, '--store-durability', 'single', '--policies', policies];
   const service = await startServing(args, { env, program });
   onTestFinished(async () => void (await service.end('SIGKILL')));
-  await expect.poll(() => service.output()).toContain('Another agent and its key');
+  await expect.poll(() => service.output()).toContain('To register another agent');
   return service;
 }
 

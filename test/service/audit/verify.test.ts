@@ -165,7 +165,7 @@ describe('how a request stands', () => {
     [
       'another end',
       'UPDATE requests SET now_expires_ms = now_expires_ms + 1 WHERE sequence = 7',
-      { sequence: 7, difference: 'state', message: expect.stringContaining('ends') },
+      { sequence: 7, difference: 'state', message: expect.stringContaining('end time') },
     ],
     [
       'a status where nothing has become of the request',

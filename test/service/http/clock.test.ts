@@ -139,7 +139,7 @@ describe('a start', () => {
       name: 'StartError',
       exitCode: 1,
       message: expect.stringMatching(
-        /^writ: this machine's clock says .* newest record .*--clock-behind accept/,
+        /^writ: this machine's clock shows .* newest record .*--clock-behind accept/,
       ),
     });
     expect((await startBehind(3_600_000, { 'clock.behind': 'accept' })).url).toContain('http://');

@@ -163,7 +163,7 @@ describe('a bundle', () => {
       ((await (await fetch(`${served.url}/readyz`)).json()) as { policies: object }).policies;
     await expect.poll(stateOf).toMatchObject({
       status: 'stale',
-      failure: { cause: 'bundle', message: 'this is no bundle of policies' },
+      failure: { cause: 'bundle', message: 'this is not a policy bundle' },
     });
     expect([await ask(500), await ask(501)]).toEqual(['ALLOW', 'DENY']);
   });
@@ -238,7 +238,7 @@ describe('signals', () => {
     const exit = once(child, 'exit').then(([code]) => code as number | null);
     for await (const chunk of child.stdout) {
       printed += String(chunk);
-      if (printed.includes('Another agent')) break;
+      if (printed.includes('To register another agent')) break;
     }
     const url = /listens on (\S+)/.exec(printed)?.[1] ?? '';
     return { process: child, url, key: /writ_\w{46}/.exec(printed)?.[0] ?? '', exit, log: () => log };

@@ -299,7 +299,7 @@ describe('a bundle at an address', () => {
       expect(host.state()).toMatchObject({ status: 'stale', failure: { cause: 'bundle' } });
       expect([allows(host, 10), allows(host, 11)]).toEqual([true, false]);
     }
-    expect(summaryOf(host)).toBe('this is no bundle of policies');
+    expect(summaryOf(host)).toBe('this is not a policy bundle');
     serve(await bundleOf(limit(20), { madeMs: 2_000 }), '"two"');
     await until(() => changes.length > 3 && changes.at(-1) === undefined);
     expect([allows(host, 20), host.state().status]).toEqual([true, 'current']);

@@ -144,17 +144,17 @@ export async function readBundle(
   const isSigned = bytes[bundleMagic.length] === 1;
   const end = bytes.length - (isSigned ? signatureLength : 0) - digestLength;
   if (end < headerStart || !bundleMagic.every((byte, at) => byte === bytes[at]))
-    throw new BundleError('this is no bundle of policies');
+    throw new BundleError('this is not a policy bundle');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const digest = await (sha256 ?? sha256Of)(bytes.subarray(0, end));
   if (!digest.every((byte, at) => byte === bytes[end + at]))
-    throw new BundleError('the bundle is damaged: its contents are not those of its checksum');
+    throw new BundleError('the bundle is damaged: its contents do not match its checksum');
   const bodyStart = headerStart + view.getUint32(bundleMagic.length + 1, true);
-  if (bodyStart > end) throw new BundleError('the bundle is damaged: its header is longer than it is');
+  if (bodyStart > end) throw new BundleError('the bundle is damaged: its header is longer than the file');
   const header = JSON.parse(textOf(bytes.subarray(headerStart, bodyStart))) as Header;
   await checkSignature(bytes, { isSigned, own: header.key, wanted: key, end: end + digestLength });
   if (header.writ !== release)
-    throw new BundleError(`the bundle is of release ${header.writ}, and this is ${release}`);
+    throw new BundleError(`the bundle is from release ${header.writ}, but this is ${release}`);
   let at = bodyStart;
   const next = (length: number): Uint8Array => {
     at += length;
@@ -198,19 +198,19 @@ async function checkSignature(
   { isSigned, own, wanted, end }: SignedBundle,
 ): Promise<void> {
   if (isSigned !== (own !== null))
-    throw new BundleError('the bundle is damaged: it does not say who signed it');
+    throw new BundleError('the bundle is damaged: it does not name its signer');
   if (wanted !== undefined && own === null) throw new BundleError('the bundle is not signed');
   if (wanted !== undefined && own !== wanted)
-    throw new BundleError(`the bundle is signed by another key, ${own}`);
+    throw new BundleError(`the bundle is signed with another key, ${own}`);
   if (own === null) return;
   const { subtle } = globalThis.crypto;
   const publicKey = await subtle.importKey('raw', bytesOfKey(own), 'Ed25519', false, ['verify']);
   const isGenuine = await subtle.verify('Ed25519', publicKey, bytes.slice(end), bytes.slice(0, end));
-  if (!isGenuine) throw new BundleError('the signature of the bundle is not genuine');
+  if (!isGenuine) throw new BundleError("the bundle's signature is not valid");
 }
 
 function bytesOfKey(key: string): Uint8Array<ArrayBuffer> {
-  if (!/^[\w-]{43}$/.test(key)) throw new BundleError('a key is 32 bytes in base64url');
+  if (!/^[\w-]{43}$/.test(key)) throw new BundleError('a key must have 32 bytes in base64url');
   return Uint8Array.from(atob(key.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0));
 }
 

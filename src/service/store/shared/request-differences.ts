@@ -16,7 +16,7 @@ export function stateDifference(row: StoredRequestColumns, last: EventColumns | 
   const { now_status: status, now_decided_ms: decidedMs, now_expires_ms: expiresMs } = row;
   const expected = last?.status ?? null;
   if (status !== expected)
-    return `it stands as \`${status ?? row.status}\`, but by the records of its changes it is \`${expected ?? row.status}\``;
+    return `its status is \`${status ?? row.status}\`, but \`${expected ?? row.status}\` in the records of its changes`;
   if (decidedMs === (last?.decided_ms ?? null) && expiresMs === (last?.expires_ms ?? null)) return null;
-  return 'when it was decided or ends is not what the records of its changes say';
+  return 'its decision or end time differs from the records of its changes';
 }
