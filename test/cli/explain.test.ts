@@ -289,7 +289,9 @@ describe('writ explain ID', () => {
     expect(notes(ran.stdout)).toEqual([
       'note: secrets were withheld from the record, so the payload check cannot be repeated: this is what the record says',
     ]);
-    expect(ran.stdout).toContain('DENY by invalid_payload\n  The payload does not match the declared shape: /pin');
+    expect(ran.stdout).toContain(
+      'DENY by invalid_payload\n  The payload does not match the declared shape: /pin',
+    );
   });
 
   it('makes no store, and finds no request that is not there', async () => {
