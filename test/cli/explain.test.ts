@@ -289,7 +289,9 @@ describe('writ explain ID', () => {
     expect(notes(ran.stdout)).toEqual([
       'note: the record omits secrets, so the payload cannot be checked again: this is the recorded result',
     ]);
-    expect(ran.stdout).toContain('DENY by invalid_payload\n  The payload does not match the declared shape: /pin');
+    expect(ran.stdout).toContain(
+      'DENY by invalid_payload\n  The payload does not match the declared shape: /pin',
+    );
   });
 
   it('makes no store, and finds no request that is not there', async () => {

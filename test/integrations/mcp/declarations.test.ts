@@ -19,7 +19,8 @@ const recorded = readFileSync(join(import.meta.dirname, 'tools.jsonl'), 'utf8')
   .map((line) => JSON.parse(line) as JsonObject & { readonly server: string; readonly name: string });
 const servers = [...Map.groupBy(recorded, ({ server }) => server)];
 /** Every issue is of a text that is no path and no address. */
-const refusedTexts = /^The payload does not match the declared shape: (\/\S* must be (path|url)[^;]*(; |$))+$/;
+const refusedTexts =
+  /^The payload does not match the declared shape: (\/\S* must be (path|url)[^;]*(; |$))+$/;
 const perTool = Number(process.env.WRIT_MCP_PAYLOADS ?? 15);
 
 const sourcesOf = (text: string) => ({

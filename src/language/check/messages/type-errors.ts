@@ -17,7 +17,6 @@ import type {
   Quantifier,
   ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
-import { isNumeric } from '../logic/type-relations.ts';
 import { foreignFunction, joining } from './foreign-names.ts';
 import { listed, spelledPath } from './path-errors.ts';
 import { earlier, error } from './problem.ts';
@@ -234,7 +233,7 @@ function arithmeticHelp({ operator, left: operand }: BinaryExpression, left: Typ
     const date = printExpression(operand);
     return `only whole months and years are added to a date, as in \`${date} ${operator} 2 months\`; for days, compare the difference of two dates, as in \`payload.end - payload.start > 60d\``;
   }
-  if (isSum && left.kind === 'date' && isNumeric(right))
+  if (isSum && left.kind === 'date' && (right.kind === 'integer' || right.kind === 'number'))
     return 'write `6 months` or `18 years`; for days, compare the difference of two dates with a duration, as in `payload.end - payload.start > 60d`';
   if (isSum && kinds.includes('text')) return joining;
   if (isSum && kinds.includes('list'))
