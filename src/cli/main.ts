@@ -162,7 +162,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   'kill-switch': {
     summary: 'stop agents immediately with the kill switch of a running service',
-    load: async () => (await import('./commands/kill-switch.ts')).defineSwitch,
+    load: async () => (await import('./commands/kill-switch.ts')).defineKillSwitch,
   },
   keys: {
     summary: 'list and rotate the receipt keys of a running service',

@@ -81,7 +81,7 @@ describe.each(kinds)('a restored store in %s', (_kind, createPlace) => {
     expect(JSON.parse(found?.json ?? '')).toMatchObject({ scope: { kind: 'all' }, createdBy: 'ops' });
     const page = { beforeSequence: null, countMax: 5 };
     const changes = (await after.chain.changes(page)).map(({ what, who }) => `${who} ${what}`);
-    expect(changes).toEqual(['ops store-restored', 'ops switch-turned-on']);
+    expect(changes).toEqual(['ops store-restored', 'ops kill-switch-created']);
   });
 
   test('knows no meter from before, unless people say so, and no signature', async () => {

@@ -29,8 +29,7 @@ const replaced: readonly Replaced[] = [
   { word: /\b(bring|brings|brought)( it)? back\b/i, use: 'unsnooze', kinds: ['text'] },
   { word: /\bcomparisons?\b|\bcompared?\b(?! with\b)|\bwhat chang/i, use: 'diff' },
   { word: /\bnews\b|\bchange[- ]feed\b/i, use: 'event stream' },
-  // `switch-turned-on` is an event of the audit log.
-  { word: /(?<!kill[- ])\bswitch(es)?\b(?! to\b|-turned-)/i, use: 'kill switch' },
+  { word: /(?<!kill[- ])\bswitch(es)?\b(?! to\b)/i, use: 'kill switch' },
   // In sentences only: `point` is a field of a request.
   { word: /^(?=.* ).*(?<!enforcement |code )\bpoints?\b/i, use: 'enforcement point', kinds: ['text'] },
   { word: /^points?$/, use: 'enforcement point', kinds: ['address'] },

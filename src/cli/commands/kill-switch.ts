@@ -18,15 +18,15 @@ import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
 import { printable, table } from '../output/table.ts';
 
-type ShownSwitch = Reply<'listKillSwitches'>['items'][number];
+type KillSwitchView = Reply<'listKillSwitches'>['items'][number];
 
-export function defineSwitch(command: Command, finish: (code: ExitCode) => void): void {
+export function defineKillSwitch(command: Command, finish: (code: ExitCode) => void): void {
   command.addHelpText('after', examples + apiHelp);
   withApiOptions(command.command('list').description('list the active kill switches')).action(
     async (options: ApiOptions) => {
       finish(
         await withApi(options, async (api) => {
-          const list = await api.get<{ items: readonly ShownSwitch[] }>('/v1/kill-switches');
+          const list = await api.get<{ items: readonly KillSwitchView[] }>('/v1/kill-switches');
           show(options, list, ({ items }) =>
             print(items.length === 0 ? 'no active kill switches\n' : switchTable(items)),
           );
@@ -42,7 +42,7 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
       finish(
         await withApi(options, async (api) => {
           const body = { scope: await withAgentId(api, checkScope(scope)), reason: options.reason };
-          const made = await api.post<ShownSwitch & { readonly warnings: readonly string[] }>(
+          const made = await api.post<KillSwitchView & { readonly warnings: readonly string[] }>(
             '/v1/kill-switches',
             body,
           );
@@ -104,7 +104,7 @@ async function withAgentId(api: Api, scope: string): Promise<string> {
   return name === undefined ? scope : `agent:${(await findAgent(api, name)).id}`;
 }
 
-function switchTable(items: readonly ShownSwitch[]): string {
+function switchTable(items: readonly KillSwitchView[]): string {
   return table(
     ['id', 'scope', 'since', 'by', 'reason'],
     items.map((one) => [
@@ -115,6 +115,6 @@ function switchTable(items: readonly ShownSwitch[]): string {
 }
 
 /** The scope as people write it, with the name of an agent. */
-function scopeShown({ scope, agent_name: name }: ShownSwitch): string {
+function scopeShown({ scope, agent_name: name }: KillSwitchView): string {
   return printable(name === null ? scope : `agent:${name}`);
 }

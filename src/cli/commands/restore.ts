@@ -4,7 +4,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { createDirectory } from '../../service/people/directory.ts';
-import type { Switch } from '../../service/people/switches.ts';
+import type { KillSwitch } from '../../service/people/kill-switches.ts';
 import { createCollection } from '../../service/store/contract/collection.ts';
 import { switchKind } from '../../service/store/contract/grant-basis.ts';
 import type { RequestStatus } from '../../service/store/contract/records.ts';
@@ -65,10 +65,10 @@ async function stopAll(
   { documents }: Store,
   { who, nowMs, newestMs }: RestoreOptions & { readonly newestMs: number | null },
 ): Promise<string> {
-  const switches = createCollection<Switch>(documents, switchKind, () => ({}));
+  const switches = createCollection<KillSwitch>(documents, switchKind, () => ({}));
   const newest = newestMs === null ? 'the beginning' : new Date(newestMs).toISOString();
   const reason = `Restored from a backup of ${newest}. Later revocations, kill switches and grants are lost: check agents, keys, people and kill switches.`;
-  const made: Switch = {
+  const made: KillSwitch = {
     id: randomUUID(),
     scope: { kind: 'all' },
     reason,
@@ -79,7 +79,7 @@ async function stopAll(
   await documents.write([switches.put(made, 0)], {
     atMs: nowMs,
     who,
-    what: 'switch-turned-on',
+    what: 'kill-switch-created',
     subject: made.id,
     before: null,
     after: { scope: { kind: 'all' }, reason },

@@ -3,7 +3,7 @@
 
 import type { Directory } from '../people/directory.ts';
 import type { Application } from '../people/person.ts';
-import type { SwitchBoard } from '../people/switches.ts';
+import type { KillSwitchBoard } from '../people/kill-switches.ts';
 import { addCell, type CellCounts, createCell, refusalsByCode } from '../statistics/cell.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import { floorTo, minuteMs } from '../statistics/times.ts';
@@ -14,7 +14,7 @@ import type { PolicyGaps } from './policy-gaps.ts';
 export interface MeasureDeps {
   readonly directory: Directory;
   readonly statistics: Pick<Statistics, 'read'>;
-  readonly switches: Pick<SwitchBoard, 'list'>;
+  readonly switches: Pick<KillSwitchBoard, 'list'>;
   /**
    * Since when the policies of the directory have not been active, in milliseconds since 1970; null when they
    * are active.

@@ -9,7 +9,7 @@ import { watchAlerts } from '../alerts/watch-alerts.ts';
 import { createDirectory, type Directory } from '../people/directory.ts';
 import { createProviderOnDemand } from '../people/sso/provider-on-demand.ts';
 import { createRecheck } from '../people/sso/recheck.ts';
-import { createSwitchBoard } from '../people/switches.ts';
+import { createKillSwitchBoard } from '../people/kill-switches.ts';
 import { createPolicyHistory } from '../policies/policy-history.ts';
 import type { PolicyState } from '../policies/policy-host.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
@@ -214,7 +214,7 @@ type Upkeep = ReturnType<typeof createUpkeep>;
 function createDeciding(deps: ConfiguredDeps, { store, clock }: Base, upkeep: Upkeep) {
   const { requestNews: news, metering, statistics, changeFeed } = upkeep;
   const directory = createDirectory(store.documents, clock);
-  const switches = createSwitchBoard({ directory, steadyMs: () => performance.now() });
+  const switches = createKillSwitchBoard({ directory, steadyMs: () => performance.now() });
   const findPeople = createFindPeople(directory);
   const policies = () => deps.policies.current();
   const deciding = { store, policies, clock, metering, switches, findPeople, news };

@@ -13,7 +13,7 @@ import type { AppendResult, Store } from '../store/contract/store.ts';
 import { isUncertain } from '../store/contract/store-error.ts';
 import { type RowsRead, readPushedRows } from '../tables/read-rows.ts';
 import type { OnBehalf } from '../users/on-behalf.ts';
-import type { KillSwitchSnapshot, SwitchSource } from './approvals/change-request.ts';
+import type { KillSwitchSnapshot, KillSwitchSource } from './approvals/change-request.ts';
 import { askedBy } from './approvals/decide-again.ts';
 import type { FindPeople } from './approvals/people-now.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
@@ -92,7 +92,7 @@ export interface AuthorizerOptions {
   readonly policies: () => ActivePolicies;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
-  readonly switches: SwitchSource;
+  readonly switches: KillSwitchSource;
   readonly findPeople: FindPeople;
   /** The maximum number of pending requests per agent. */
   readonly openRequestsMax: number;

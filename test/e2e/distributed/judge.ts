@@ -188,8 +188,8 @@ function takeChange(walk: Walk, entry: ChainEntry): void {
   const { revoked, switches } = walk;
   const subject = String(entry.subject);
   if (entry.what === 'agent-revoked') revoked.add(subject);
-  if (entry.what === 'switch-turned-on') switches.add(subject);
-  if (entry.what === 'switch-turned-off') switches.delete(subject);
+  if (entry.what === 'kill-switch-created') switches.add(subject);
+  if (entry.what === 'kill-switch-deactivated') switches.delete(subject);
   if (entry.what === 'policies-activated')
     walk.active = (JSON.parse(String(entry.after_json)) as { readonly digest: string }).digest;
 }

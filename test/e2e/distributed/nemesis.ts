@@ -213,7 +213,7 @@ async function turnOn({ documents }: Store, id: string): Promise<void> {
   await documents.write([put], {
     atMs: createdAtMs,
     who: 'p',
-    what: 'switch-turned-on',
+    what: 'kill-switch-created',
     subject: id,
     before: null,
     after,
@@ -225,7 +225,7 @@ async function turnOff({ documents }: Store, id: string): Promise<void> {
   const change = {
     atMs: Date.now(),
     who: 'p',
-    what: 'switch-turned-off',
+    what: 'kill-switch-deactivated',
     subject: id,
     before: null,
     after: null,

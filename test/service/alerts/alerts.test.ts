@@ -8,7 +8,7 @@ import { type AlertWatch, watchAlerts } from '../../../src/service/alerts/watch-
 import { createNews } from '../../../src/service/http/events/news.ts';
 import { apply, declineApplication } from '../../../src/service/people/access.ts';
 import { sweep } from '../../../src/service/people/sweep.ts';
-import { createSwitchBoard } from '../../../src/service/people/switches.ts';
+import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import { createStatistics, type Statistics } from '../../../src/service/statistics/statistics.ts';
 import { webhooksOf } from '../../../src/service/webhooks/webhook.ts';
 import { agentRow, keyRow, pendingRow } from '../store/rows.ts';
@@ -54,7 +54,7 @@ async function setUp(): Promise<World> {
   await statistics.start();
   const mails: World['mails'] = [];
   const changes: number[] = [];
-  const switches = createSwitchBoard({ directory, steadyMs: () => time.nowMs });
+  const switches = createKillSwitchBoard({ directory, steadyMs: () => time.nowMs });
   const watchOne = () => {
     const news = createNews({
       directory,
@@ -247,7 +247,7 @@ describe('what is measured', () => {
   test('is what stands, from when it has stood for the window until it does not', async () => {
     const { hooks, pass, told } = await begin();
     const { directory, admin } = hooks;
-    const board = createSwitchBoard({ directory, steadyMs: () => hooks.time.nowMs });
+    const board = createKillSwitchBoard({ directory, steadyMs: () => hooks.time.nowMs });
     const turned = await board.turnOn(admin, { scope: { kind: 'all' }, reason: 'a drill' });
     const asked = { email: 'ben@example.com', name: 'Ben', reason: 'I approve' };
     const applied = await apply(directory, asked);

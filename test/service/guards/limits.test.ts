@@ -10,7 +10,7 @@ import { addPasskey, passkeyCreationOptions } from '../../../src/service/people/
 import { passwordFormProblem } from '../../../src/service/people/passwords.ts';
 import { lookAtResetLink, makeResetLink } from '../../../src/service/people/recovery/reset-links.ts';
 import { startSession, whoseSession } from '../../../src/service/people/sessions.ts';
-import { createSwitchBoard } from '../../../src/service/people/switches.ts';
+import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import { createToken } from '../../../src/service/people/tokens.ts';
 import { settings } from '../../../src/service/settings/table.ts';
 import { liveKeysMax } from '../../../src/service/store/contract/store.ts';
@@ -222,7 +222,7 @@ describe('tokens', () => {
 describe('switches', () => {
   test('a reason of 500 characters', async () => {
     const { directory, admin } = await startPeople();
-    const board = createSwitchBoard({ directory, steadyMs: () => 0 });
+    const board = createKillSwitchBoard({ directory, steadyMs: () => 0 });
     const turnOn = async (length: number) =>
       (await board.turnOn(admin, { scope: { kind: 'all' }, reason: 'r'.repeat(length) })).kind;
     expect([await turnOn(501), await turnOn(500)]).toEqual(['invalid', 'on']);
@@ -231,7 +231,7 @@ describe('switches', () => {
   test('a look is good for half a second', async () => {
     const { directory, admin } = await startPeople();
     let nowMs = 0;
-    const [here, there] = [1, 2].map(() => createSwitchBoard({ directory, steadyMs: () => nowMs }));
+    const [here, there] = [1, 2].map(() => createKillSwitchBoard({ directory, steadyMs: () => nowMs }));
     const asked = { agentId: 'a1', tier: 'low', actionKey: 'payment.create' } as const;
     const isStopped = async () => (await there!.seen()).stoppedBy(asked) !== null;
     expect(await isStopped()).toBe(false);

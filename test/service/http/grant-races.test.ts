@@ -4,8 +4,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
+import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import type { Person } from '../../../src/service/people/person.ts';
-import { createSwitchBoard } from '../../../src/service/people/switches.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { walkRecord } from '../requests/record-order.ts';
@@ -147,7 +147,7 @@ test('a switch that another process turned on holds from its record on', async (
   await ask(service, 'pay.free');
   // The request before made the service read its switches a moment ago.
   const directory = createDirectory(other.documents, Date.now);
-  const board = createSwitchBoard({ directory, steadyMs: () => performance.now() });
+  const board = createKillSwitchBoard({ directory, steadyMs: () => performance.now() });
   const actor = { person: ben.person, roles: ben.person.roles };
   await board.turnOn(actor, { scope: { kind: 'all' }, reason: 'a drill' });
   const reply = await authorize(service, { body: '{"action_key":"pay.free","payload":{}}' });

@@ -7,8 +7,8 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createChangeStream, streamsOfPersonMax } from '../../../src/service/http/events/change-feed.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
+import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import type { Person } from '../../../src/service/people/person.ts';
-import { createSwitchBoard } from '../../../src/service/people/switches.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { readNews } from './hint-reader.ts';
 import { type Client, firstAdmin, personWith, signedIn, tokenClient } from './person-client.ts';
@@ -58,7 +58,7 @@ describe('a stream', () => {
       await other.agents.setStatus({ agentId: service.agent.id, status: 'disabled', atMs });
       await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents']), wait);
       const directory = createDirectory(other.documents, Date.now);
-      const board = createSwitchBoard({ directory, steadyMs: () => performance.now() });
+      const board = createKillSwitchBoard({ directory, steadyMs: () => performance.now() });
       const actor = { person: ann, roles: ann.roles };
       await board.turnOn(actor, { scope: { kind: 'all' }, reason: 'a drill' });
       await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'kill_switches']), wait);

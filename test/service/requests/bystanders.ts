@@ -1,13 +1,13 @@
 // Switches and people for tests of the request path that test neither: no switch is on, and everybody is
 // active and approves for any group.
 
-import type { SwitchSource } from '../../../src/service/requests/approvals/change-request.ts';
+import type { KillSwitchSource } from '../../../src/service/requests/approvals/change-request.ts';
 import type { CurrentPerson, FindPeople } from '../../../src/service/requests/approvals/people-now.ts';
 import type { Caller, Rights } from '../../../src/service/requests/approvals/rights.ts';
 
 const none = { generation: 0, stoppedBy: () => null };
 
-const noSwitches: SwitchSource = { seen: () => none, lookAgain: async () => none };
+const noSwitches: KillSwitchSource = { seen: () => none, lookAgain: async () => none };
 
 /** Finds everybody as an approver of these groups. */
 function everybodyOf(approvesFor: readonly string[]): FindPeople {

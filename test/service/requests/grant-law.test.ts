@@ -12,7 +12,7 @@ import { changePerson } from '../../../src/service/people/change-person.ts';
 import { createDirectory, type Directory } from '../../../src/service/people/directory.ts';
 import type { Role } from '../../../src/service/people/operations.ts';
 import type { Actor, Person } from '../../../src/service/people/person.ts';
-import { createSwitchBoard } from '../../../src/service/people/switches.ts';
+import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import { createAuthorizer } from '../../../src/service/requests/authorize.ts';
 import { createDecisions } from '../../../src/service/requests/decisions.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
@@ -102,8 +102,8 @@ test.each([1, 2, 3])(
     const there = createDirectory(other.documents, Date.now);
     const active = activeOf(policies);
     const metering = createMetering({ meters: store.meters, clock: Date.now });
-    const switches = createSwitchBoard({ directory, steadyMs });
-    const switchesThere = createSwitchBoard({ directory: there, steadyMs });
+    const switches = createKillSwitchBoard({ directory, steadyMs });
+    const switchesThere = createKillSwitchBoard({ directory: there, steadyMs });
     const deps = {
       store,
       policies: () => active,

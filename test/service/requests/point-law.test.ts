@@ -15,7 +15,7 @@ import { type ActingAs, authenticatePoint } from '../../../src/service/agents/po
 import { verifyChain } from '../../../src/service/audit/verify.ts';
 import { createFindPeople } from '../../../src/service/http/auth/people-now.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
-import { createSwitchBoard } from '../../../src/service/people/switches.ts';
+import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import { createAuthorizer } from '../../../src/service/requests/authorize.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
 import { createRequestId } from '../../../src/service/requests/record/id.ts';
@@ -78,7 +78,7 @@ test.each([1, 2])(
       policies: () => active,
       clock: Date.now,
       metering: createMetering({ meters: store.meters, clock: Date.now }),
-      switches: createSwitchBoard({ directory, steadyMs: () => performance.now() }),
+      switches: createKillSwitchBoard({ directory, steadyMs: () => performance.now() }),
       findPeople: createFindPeople(directory),
     });
     /** Identities found at some time; may be out of date. */

@@ -95,10 +95,10 @@ function followChange({ agents, people, switches }: World, entry: ChainEntry): v
     case 'key-rotated':
       if (agent !== undefined) Object.assign(agent, after);
       break;
-    case 'switch-turned-on':
+    case 'kill-switch-created':
       switches.set(subject, after.scope);
       break;
-    case 'switch-turned-off':
+    case 'kill-switch-deactivated':
       switches.delete(subject);
       break;
     case 'first-admin-set-up':

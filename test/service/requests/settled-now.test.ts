@@ -10,7 +10,7 @@ import { changePerson } from '../../../src/service/people/change-person.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
 import type { Role } from '../../../src/service/people/operations.ts';
 import type { Person } from '../../../src/service/people/person.ts';
-import { createSwitchBoard } from '../../../src/service/people/switches.ts';
+import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import { type AuthorizeInput, createAuthorizer } from '../../../src/service/requests/authorize.ts';
 import { createDecisions } from '../../../src/service/requests/decisions.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
@@ -93,7 +93,7 @@ async function start() {
     policies: () => active,
     clock: Date.now,
     metering: createMetering({ meters: real.meters, clock: Date.now }),
-    switches: createSwitchBoard({ directory, steadyMs: () => performance.now() }),
+    switches: createKillSwitchBoard({ directory, steadyMs: () => performance.now() }),
     findPeople,
   };
   const authorizer = createAuthorizer(deps);

@@ -29,7 +29,7 @@ export interface DecisionsDeps {
   readonly policies: () => ActivePolicies;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
-  readonly switches: SwitchSource;
+  readonly switches: KillSwitchSource;
   readonly findPeople: FindPeople;
   readonly metering: Pick<
     Metering,
@@ -325,7 +325,7 @@ function saidNow({ said }: RequestState): NonNullable<RequestNotice['said']> | n
 // The kill switches as the request path sees them, independent of how they are stored: which are on, and a
 // number by which the store tells whether they have changed since.
 
-export interface SwitchSource {
+export interface KillSwitchSource {
   /** Returns at once when the switches were looked up recently. Rejects when they cannot be looked up. */
   seen(): KillSwitchSnapshot | Promise<KillSwitchSnapshot>;
   /** Looks the switches up now, after the store has found a change that was not seen. */

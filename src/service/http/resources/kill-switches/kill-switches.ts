@@ -1,8 +1,8 @@
 // /v1/kill-switches: lists the kill switches that are on, and turns switches on and off.
 
 import { riskTiers } from '../../../../language/model/request.ts';
+import type { KillSwitch, KillSwitchBoard, KillSwitchScope } from '../../../people/kill-switches.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { Switch, SwitchBoard, SwitchScope } from '../../../people/switches.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
@@ -18,9 +18,9 @@ import {
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import { warningsSchema } from '../people/group-warnings.ts';
 
-interface SwitchDeps {
+interface KillSwitchDeps {
   readonly signInDeps: SignInDeps;
-  readonly switches: SwitchBoard;
+  readonly switches: KillSwitchBoard;
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly store: Pick<Store, 'agents'>;
 }
@@ -53,7 +53,7 @@ const switchExample = {
   created_by_name: 'Ann',
 };
 
-const listKillSwitches = route<SwitchDeps>({
+const listKillSwitches = route<KillSwitchDeps>({
   method: 'GET',
   url: '/v1/kill-switches',
   access: 'kill-switches.view',
@@ -63,11 +63,11 @@ const listKillSwitches = route<SwitchDeps>({
     replies: { 200: listReply('The kill switches', switchSchema, switchExample) },
   },
   handle: async ({ switches, store }) => ({
-    items: await Promise.all((await switches.list()).map((one) => shownSwitch(one, store))),
+    items: await Promise.all((await switches.list()).map((one) => killSwitchView(one, store))),
   }),
 });
 
-const createKillSwitch = route<SwitchDeps, { scope: string; reason: string }>({
+const createKillSwitch = route<KillSwitchDeps, { scope: string; reason: string }>({
   method: 'POST',
   url: '/v1/kill-switches',
   access: 'kill-switches.use',
@@ -95,11 +95,11 @@ const createKillSwitch = route<SwitchDeps, { scope: string; reason: string }>({
     const result = await switches.turnOn(actorOf(call), { scope, reason });
     if (result.kind === 'invalid') throw invalidBody(result);
     call.reply.code(201);
-    return { ...(await shownSwitch(result.switch, store)), warnings: areaWarnings(scope, policies) };
+    return { ...(await killSwitchView(result.switch, store)), warnings: areaWarnings(scope, policies) };
   },
 });
 
-const deactivateKillSwitch = route<SwitchDeps, { reason: string }>({
+const deactivateKillSwitch = route<KillSwitchDeps, { reason: string }>({
   method: 'POST',
   url: '/v1/kill-switches/:id/deactivate',
   access: 'kill-switches.use',
@@ -123,14 +123,14 @@ const deactivateKillSwitch = route<SwitchDeps, { reason: string }>({
   },
 });
 
-export const switchRoutes: readonly Route<SwitchDeps>[] = [
+export const switchRoutes: readonly Route<KillSwitchDeps>[] = [
   listKillSwitches,
   createKillSwitch,
   deactivateKillSwitch,
 ];
 
 /** The scope that a text names; the schema of the body has checked its form. */
-function readScope(scope: string): SwitchScope {
+function readScope(scope: string): KillSwitchScope {
   const [kind = '', value = ''] = scope.split(/:(.*)/s);
   const tier = riskTiers.find((one) => one === value);
   if (kind === 'tier' && tier !== undefined) return { kind, tier };
@@ -142,7 +142,7 @@ function readScope(scope: string): SwitchScope {
  * The scope with the agent's id, since people know agents by name. Throws a ProblemError when no agent is
  * found: such a switch would stop nothing.
  */
-async function knownScope(scope: SwitchScope, store: Pick<Store, 'agents'>): Promise<SwitchScope> {
+async function knownScope(scope: KillSwitchScope, store: Pick<Store, 'agents'>): Promise<KillSwitchScope> {
   if (scope.kind !== 'agent') return scope;
   const agent = await store.agents.find(scope.agentId);
   if (agent !== null) return { kind: 'agent', agentId: agent.id };
@@ -152,7 +152,7 @@ async function knownScope(scope: SwitchScope, store: Pick<Store, 'agents'>): Pro
   });
 }
 
-function areaWarnings(scope: SwitchScope, policies: Pick<PolicyHost, 'current'>): readonly string[] {
+function areaWarnings(scope: KillSwitchScope, policies: Pick<PolicyHost, 'current'>): readonly string[] {
   if (scope.kind !== 'area') return [];
   const isKnown = policies
     .current()
@@ -161,7 +161,7 @@ function areaWarnings(scope: SwitchScope, policies: Pick<PolicyHost, 'current'>)
   return isKnown ? [] : [`no action of the active policies is in the area \`${scope.area}\``];
 }
 
-function scopeText(scope: SwitchScope): string {
+function scopeText(scope: KillSwitchScope): string {
   switch (scope.kind) {
     case 'all':
       return 'all';
@@ -174,7 +174,7 @@ function scopeText(scope: SwitchScope): string {
   }
 }
 
-async function shownSwitch(one: Switch, store: Pick<Store, 'agents'>) {
+async function killSwitchView(one: KillSwitch, store: Pick<Store, 'agents'>) {
   const { id, scope, reason, createdAtMs, createdBy, createdByName } = one;
   const agent = scope.kind === 'agent' ? await store.agents.find(scope.agentId) : null;
   return {

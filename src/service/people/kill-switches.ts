@@ -12,16 +12,16 @@ import type { InvalidInput } from './access.ts';
 import type { Directory } from './directory.ts';
 import { type Actor, recordName } from './person.ts';
 
-export type SwitchScope =
+export type KillSwitchScope =
   | { readonly kind: 'all' }
   | { readonly kind: 'tier'; readonly tier: RiskTier }
   /** An action's key without its last segment. */
   | { readonly kind: 'area'; readonly area: string }
   | { readonly kind: 'agent'; readonly agentId: string };
 
-export interface Switch {
+export interface KillSwitch {
   readonly id: string;
-  readonly scope: SwitchScope;
+  readonly scope: KillSwitchScope;
   readonly reason: string;
   readonly createdAtMs: number;
   /** The person's id. */
@@ -30,14 +30,14 @@ export interface Switch {
   readonly createdByName: string;
 }
 
-export interface SwitchSubject {
+export interface KillSwitchSubject {
   readonly agentId: string;
   readonly tier: RiskTier;
   readonly actionKey: string;
 }
 
 /** Whether the switch stops the action; a switch for an area also stops the areas inside it. */
-export function stops({ scope }: Switch, { agentId, tier, actionKey }: SwitchSubject): boolean {
+export function stops({ scope }: KillSwitch, { agentId, tier, actionKey }: KillSwitchSubject): boolean {
   switch (scope.kind) {
     case 'all':
       return true;
@@ -50,31 +50,31 @@ export function stops({ scope }: Switch, { agentId, tier, actionKey }: SwitchSub
   }
 }
 
-export interface SwitchBoard {
+export interface KillSwitchBoard {
   /** Returns the switches that are on; looks them up when the last look-up is too old. */
-  seen(): SwitchSnapshot | Promise<SwitchSnapshot>;
+  seen(): KillSwitchSnapshot | Promise<KillSwitchSnapshot>;
   /** Looks the switches up now, after the store has found a change that was not seen. */
-  lookAgain(): Promise<SwitchSnapshot>;
+  lookAgain(): Promise<KillSwitchSnapshot>;
   /** Returns all switches that are on, the latest first. */
-  list(): Promise<readonly Switch[]>;
-  turnOn(actor: Actor, draft: Pick<Switch, 'scope' | 'reason'>): Promise<SwitchResult | InvalidInput>;
+  list(): Promise<readonly KillSwitch[]>;
+  turnOn(actor: Actor, draft: Pick<KillSwitch, 'scope' | 'reason'>): Promise<KillSwitchResult | InvalidInput>;
   /** Turns a switch off; like turning it on, this needs a reason. */
   turnOff(actor: Actor, id: string, reason: string): Promise<'off' | 'unknown' | 'conflict' | InvalidInput>;
 }
 
-export interface SwitchSnapshot {
+export interface KillSwitchSnapshot {
   /** Grows with every change of a switch. */
   readonly generation: number;
   /** Returns the switch that stops the action; null when none does. */
-  readonly stoppedBy: (asked: SwitchSubject) => Switch | null;
+  readonly stoppedBy: (asked: KillSwitchSubject) => KillSwitch | null;
 }
 
-export interface SwitchResult {
+export interface KillSwitchResult {
   readonly kind: 'on';
-  readonly switch: Switch;
+  readonly switch: KillSwitch;
 }
 
-export interface SwitchBoardDeps {
+export interface KillSwitchBoardDeps {
   readonly directory: Directory;
   /** Milliseconds of a clock with any starting point; never goes back. */
   readonly steadyMs: () => number;
@@ -91,9 +91,9 @@ const switchesMax = 1_000;
 const countedMax = 10 * switchesMax;
 const reasonLengthMax = 500;
 
-export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): SwitchBoard {
-  const switches = createCollection<Switch>(directory.documents, switchKind, () => ({}));
-  let seen: SwitchSnapshot = { generation: -1, stoppedBy: () => null };
+export function createKillSwitchBoard({ directory, steadyMs }: KillSwitchBoardDeps): KillSwitchBoard {
+  const switches = createCollection<KillSwitch>(directory.documents, switchKind, () => ({}));
+  let seen: KillSwitchSnapshot = { generation: -1, stoppedBy: () => null };
   let seenAtMs = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | null = null;
 
@@ -130,7 +130,7 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
     turnOn: async ({ person }, { scope, reason }) => {
       const invalid = reasonProblem(reason) ?? (await countProblem());
       if (invalid !== null) return invalid;
-      const made: Switch = {
+      const made: KillSwitch = {
         id: randomUUID(),
         scope,
         reason,
@@ -140,7 +140,7 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
       };
       await directory.change([switches.put(made, 0)], {
         who: recordName(person),
-        what: 'switch-turned-on',
+        what: 'kill-switch-created',
         subject: made.id,
         before: null,
         after: { scope, reason },
@@ -156,7 +156,7 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
       const { scope, reason } = found.value;
       const result = await directory.change([switches.remove(found.value, found.version)], {
         who: recordName(person),
-        what: 'switch-turned-off',
+        what: 'kill-switch-deactivated',
         subject: id,
         after: { reason: whyOff },
         before: { scope, reason },

@@ -4,12 +4,12 @@
 import { describe, expect, it } from 'vitest';
 import { createDirectory } from '../../../src/service/people/directory.ts';
 import {
-  createSwitchBoard,
-  type Switch,
-  type SwitchBoard,
-  type SwitchScope,
+  createKillSwitchBoard,
+  type KillSwitch,
+  type KillSwitchBoard,
+  type KillSwitchScope,
   stops,
-} from '../../../src/service/people/switches.ts';
+} from '../../../src/service/people/kill-switches.ts';
 import { createCollection } from '../../../src/service/store/contract/collection.ts';
 import { switchKind } from '../../../src/service/store/contract/grant-basis.ts';
 import { startPeople } from './service.ts';
@@ -17,7 +17,7 @@ import { startPeople } from './service.ts';
 const asked = { agentId: 'a1', tier: 'high', actionKey: 'payment.refund.create' } as const;
 
 describe('a switch', () => {
-  it.each<[SwitchScope, boolean]>([
+  it.each<[KillSwitchScope, boolean]>([
     [{ kind: 'all' }, true],
     [{ kind: 'tier', tier: 'high' }, true],
     [{ kind: 'tier', tier: 'critical' }, false],
@@ -33,15 +33,18 @@ describe('a switch', () => {
   });
 });
 
-const stopping = async (board: SwitchBoard) => (await board.seen()).stoppedBy(asked);
+const stopping = async (board: KillSwitchBoard) => (await board.seen()).stoppedBy(asked);
 
 describe('the board', () => {
   it('stops at once here, and within a second wherever the store is shared', async () => {
     const { directory, admin } = await startPeople();
     let nowMs = 0;
     const steadyMs = () => nowMs;
-    const here = createSwitchBoard({ directory, steadyMs });
-    const there = createSwitchBoard({ directory: createDirectory(directory.documents, () => 0), steadyMs });
+    const here = createKillSwitchBoard({ directory, steadyMs });
+    const there = createKillSwitchBoard({
+      directory: createDirectory(directory.documents, () => 0),
+      steadyMs,
+    });
     expect(await stopping(here)).toBeNull();
     expect(await stopping(there)).toBeNull();
     const turned = await here.turnOn(admin, { scope: { kind: 'tier', tier: 'high' }, reason: 'look' });
@@ -59,16 +62,22 @@ describe('the board', () => {
 
   it('forgets none, however many others are turned on: what is too many is refused', async () => {
     const { directory, admin } = await startPeople();
-    const board = createSwitchBoard({ directory, steadyMs: () => 0 });
+    const board = createKillSwitchBoard({ directory, steadyMs: () => 0 });
     const first = await board.turnOn(admin, { scope: { kind: 'all' }, reason: 'an incident' });
     if (first.kind !== 'on') throw new Error(first.kind);
-    const switches = createCollection<Switch>(directory.documents, switchKind, () => ({}));
+    const switches = createCollection<KillSwitch>(directory.documents, switchKind, () => ({}));
     const others = Array.from({ length: 999 }, (_, at) => {
       const scope = { kind: 'area', area: `no.such${at}` } as const;
       return switches.put({ ...first.switch, id: `other-${at}`, scope, createdAtMs: at + 1 }, 0);
     });
     const who = 'Ann';
-    const change = { who, what: 'switch-turned-on', subject: 'others', before: null, after: null } as const;
+    const change = {
+      who,
+      what: 'kill-switch-created',
+      subject: 'others',
+      before: null,
+      after: null,
+    } as const;
     await directory.change(others, change);
     const draft = { scope: { kind: 'area', area: 'no.more' }, reason: 'one more' } as const;
     expect(await board.turnOn(admin, draft)).toEqual({
@@ -84,7 +93,7 @@ describe('the board', () => {
   it('lets nobody through when it cannot look', async () => {
     const { directory, store } = await startPeople();
     let nowMs = 0;
-    const board = createSwitchBoard({ directory, steadyMs: () => nowMs });
+    const board = createKillSwitchBoard({ directory, steadyMs: () => nowMs });
     expect(await stopping(board)).toBeNull();
     await store.close();
     expect(await stopping(board)).toBeNull();
@@ -94,7 +103,7 @@ describe('the board', () => {
 
   it('asks for a reason', async () => {
     const { directory, admin } = await startPeople();
-    const board = createSwitchBoard({ directory, steadyMs: () => 0 });
+    const board = createKillSwitchBoard({ directory, steadyMs: () => 0 });
     expect(await board.turnOn(admin, { scope: { kind: 'all' }, reason: ' ' })).toMatchObject({
       kind: 'invalid',
       problems: [{ field: 'reason' }],
