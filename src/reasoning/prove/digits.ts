@@ -81,7 +81,7 @@ const elementsMax = 1_000_000;
 
 /** Whether the list has few enough elements, each short by itself. */
 function isShortOfAll(ctx: ProofContext, { sources, variable, body }: Quantify): boolean {
-  const [first] = elementPlaces(ctx, sources)?.places ?? [];
+  const [first] = elementPlaces(ctx, sources, new Map())?.places ?? [];
   const longest = sources.reduce((total, source) => total + longestOf(source), 0);
   return (
     first !== undefined && longest <= elementsMax && isShort(ctx, body, new Map([[variable, first.element]]))

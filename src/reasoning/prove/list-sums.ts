@@ -12,7 +12,13 @@ import { constantOf } from '../cells/understand.ts';
 import { type Fraction, fractionOf, noFraction, opposite, wholeFraction } from '../linear/fraction.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { longestOf } from './bounds.ts';
-import type { Elements, GrowingPart, ProofContext, SlotElement } from './context.ts';
+import {
+  type Elements,
+  type GrowingPart,
+  noElements,
+  type ProofContext,
+  type SlotElement,
+} from './context.ts';
 import { addLeaf, placeOfField, plainLeaf } from './leaves.ts';
 import { elementPlaces, type PlaceOfElement } from './quantifiers.ts';
 import type { Sum } from './sums.ts';
@@ -60,7 +66,7 @@ interface ListTotal {
 }
 
 function sumOfSource(ctx: ProofContext, sum: OfSource, parts: SumParts): ListTotal | null {
-  const list = elementPlaces(ctx, [sum.source]);
+  const list = elementPlaces(ctx, [sum.source], noElements);
   if (list === null) return null;
   const addends = list.places.map((place) => addendAt(ctx, sum, { place, parts }));
   if (addends.includes(null)) return null;

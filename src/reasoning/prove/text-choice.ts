@@ -112,6 +112,7 @@ function derivedValue({ base }: Leaf, text: string): CellValue {
 }
 
 function* candidatesFor(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]): Generator<string> {
+  for (const one of family) yield* listedTexts(ctx, one);
   const own = family.flatMap((one) => [
     ...vectorTexts(ctx, one),
     ...one.atoms.flatMap((atom) => hints(ctx, atom)),
@@ -152,6 +153,56 @@ function hints(ctx: ProofContext, { understood, pair }: LeafAtom): readonly stri
   const values = understood.values.filter((value) => typeof value === 'string').slice(0, hintsMax);
   const folded = values.flatMap((value) => [value.toUpperCase(), ` ${value} `, value.toLowerCase()]);
   return [...folded, ...understood.hints.slice(0, hintsMax)];
+}
+
+const programs = ['ls', 'make', 'git'] as const;
+
+/** Texts whose links or commands probably are those of the model. */
+function listedTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
+  const links = placesIn(ctx, `links(${leaf.key})`);
+  const commands = placesIn(ctx, `commands(${leaf.key})`);
+  return [
+    ...(links.length === 0
+      ? []
+      : [links.map((key) => textOf(ctx, key) ?? 'https://www.example.com/a').join(' ')]),
+    ...(commands.length === 0 ? [] : programs.flatMap((program) => linesOf(ctx, commands, program))),
+  ];
+}
+
+/** The keys of the elements that a list has in the model. */
+function placesIn({ lists, circuit: { solver } }: ProofContext, key: string): readonly string[] {
+  return (lists.get(key)?.present ?? []).flatMap((one, at) => (solver.holds(one) ? [`${key}[${at}]`] : []));
+}
+
+/** The text of a leaf; null if no condition reads the leaf or it has no text. */
+function textOf(ctx: ProofContext, key: string): string | null {
+  const leaf = ctx.leaves.get(key);
+  if (leaf === undefined) return null;
+  const { value, isOther } = cellOf(ctx, leaf);
+  if (isOther && leaf.domain === 'text') return chooseText(ctx, leaf);
+  return typeof value === 'string' ? value : null;
+}
+
+/** A line of the commands, some of which may be any program: with and without their other words. */
+function linesOf(ctx: ProofContext, commands: readonly string[], program: string): readonly string[] {
+  const wordsOf = (key: string, lists: readonly string[]): readonly string[] => {
+    const named = (part: string): readonly string[] => {
+      const text = textOf(ctx, `${key}.${part}`);
+      return text === null || text === '' ? [] : [text];
+    };
+    const listed = lists.flatMap((list) =>
+      placesIn(ctx, `${key}.${list}`).flatMap((place) => textOf(ctx, place) ?? []),
+    );
+    const [own = program] = named('program');
+    return [own, ...named('subcommand'), ...new Set(listed)];
+  };
+  const line = (lists: readonly string[]): string =>
+    commands.map((key) => wordsOf(key, lists).map(quotedWord).join(' ')).join(' && ');
+  return [line(['options', 'args', 'files']), line([])];
+}
+
+function quotedWord(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Texts for which a function probably yields the model's value. */
