@@ -21,6 +21,7 @@ import {
 } from './context.ts';
 import { addLeaf, placeOfField, plainLeaf } from './leaves.ts';
 import { elementPlaces, type PlaceOfElement } from './quantifiers.ts';
+import { withVariable } from './rewrite.ts';
 import type { Sum } from './sums.ts';
 
 /** How to make the sums inside a list's elements, from `sums.ts`. */
@@ -34,7 +35,8 @@ export interface SumParts {
 }
 
 /** Null when the formula cannot express the list or what is added up, such as money and nested sums. */
-export function listSum(ctx: ProofContext, { sources, ...sum }: Quantify, parts: SumParts): Sum | null {
+export function listSum(ctx: ProofContext, quantify: Quantify, parts: SumParts): Sum | null {
+  const { sources, ...sum } = withVariable(quantify, elementVariable);
   const made = sources.map((source) => sumOfSource(ctx, { ...sum, source }, parts));
   if (made.includes(null)) return null;
   const sums = made as readonly ListTotal[];
@@ -56,6 +58,9 @@ export function listSum(ctx: ProofContext, { sources, ...sum }: Quantify, parts:
     reads: sums.flatMap(({ addends }) => addends.flatMap(({ reads }) => reads)),
   };
 }
+
+/** One name for the variable, so that equal sums are equal whatever their variable is called. */
+const elementVariable = '$element';
 
 type OfSource = Omit<Quantify, 'sources'> & { readonly source: Expression };
 

@@ -39,7 +39,7 @@ export function textTruth({ circuit: { solver } }: ProofContext, { isTrue, isFal
 export function chooseText(ctx: ProofContext, leaf: Leaf): string {
   const family = [...ctx.leaves.values()].filter((one) => rootOf(one) === leaf);
   const firsts: { fitting: string | null; named: string | null } = { fitting: null, named: null };
-  for (const text of candidatesFor(ctx, leaf, family)) {
+  for (const text of withLength(candidatesFor(ctx, leaf, family), lengthIn(ctx, leaf))) {
     if (!leaf.fits(text)) continue;
     firsts.named ??= text;
     if (leaf.places.has(text)) continue;
@@ -47,6 +47,21 @@ export function chooseText(ctx: ProofContext, leaf: Leaf): string {
     if (isAsInModel(ctx, family, text)) return text;
   }
   return firsts.fitting ?? firsts.named ?? 'x';
+}
+
+/** The texts, and each shorter text filled up to the wanted length. */
+function* withLength(texts: Iterable<string>, wanted: number): Generator<string> {
+  for (const text of texts) {
+    yield text;
+    if (text.length < wanted) yield text.padEnd(wanted, 'x');
+  }
+}
+
+/** The length that the text has in the model; 0 if no condition reads it. */
+function lengthIn(ctx: ProofContext, { key }: Leaf): number {
+  const length = ctx.leaves.get(`length(${key})`);
+  const value = length === undefined ? null : cellOf(ctx, length).value;
+  return isValue(value) ? Math.min(toNumber(value as Decimal), lengthMax) : 0;
 }
 
 /**
