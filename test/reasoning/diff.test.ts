@@ -7,6 +7,7 @@ import { authorize } from '../../src/language/spec/authorize.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { type DiffOptions, diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts';
 import { type KeptDiff, keptDiffs } from './kept-diffs.ts';
+import { allowing, otherConditions, sameConditions } from './reworded-diffs.ts';
 import { writtenDiffs } from './written-diffs.ts';
 
 const edits = [...keptDiffs, ...writtenDiffs];
@@ -72,5 +73,22 @@ describe('kept edits', () => {
     const { diff } = compared(same);
     expect(diff.findings).toEqual([]);
     expect(diff.asked).toEqual([]);
+  });
+});
+
+describe('edits of one condition', () => {
+  it.each(sameConditions)('%s: no decision changes with %s', (old, now) => {
+    const { diff } = compared({ before: allowing(old), after: allowing(now) });
+    expect([diff.findings, diff.limits]).toEqual([[], []]);
+  });
+
+  it.each(otherConditions)('%s: each change has an example with %s', (old, now) => {
+    const { before, after, diff } = compared({ before: allowing(old), after: allowing(now) });
+    expect(diff.findings.length).toBeGreaterThan(0);
+    expect(diff.limits).toEqual([]);
+    for (const { example, from, to } of diff.findings) {
+      expect(authorize(before, example!.facts.before).outcome).toBe(from);
+      expect(authorize(after, example!.facts.after).outcome).toBe(to);
+    }
   });
 });

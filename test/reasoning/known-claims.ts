@@ -193,4 +193,220 @@ policy p on mail.send {
       'never deny when not (payload.body contains "x") and every t in payload.many (t == "a@x.example") and every t in payload.few (t == "a@x.example")',
     ],
   },
+  {
+    name: 'payments with budgets, approvals and risk',
+    policies: `approvers fin "F"
+approvers legal "L"
+action pay.send { amount: money(currency) 0.01.., currency: "USD" | "EUR", to: string, ref?: string matches '[A-Z]{2}[0-9]{4}', iban: string ..34 }
+list known = ["acme", "initech"]
+list blocked ignoring case = ["Evil Corp", "Globex"]
+table caps = { USD: 1_000 USD, EUR: 900 EUR }
+meter day = sum(payload.amount) of pay.send per agent, payload.currency over 24h
+meter week = sum(payload.amount) of pay.send per agent, payload.currency over 7d
+meter often = count() of pay.send per agent over 1h
+hours office = mon-fri 08:00-18:00 in "Europe/Zurich"
+policy pay on pay.send {
+  allow small when payload.amount <= caps[payload.currency] and payload.to in known
+  allow big after approval by fin needs 2 within 4h when payload.amount <= 50_000 USD or payload.amount <= 45_000 EUR
+  deny  blocked when payload.to in blocked
+  deny  budget when payload.currency == "USD" and day > 10_000 USD or payload.currency == "EUR" and day > 9_000 EUR
+  deny  often when often > 20
+  escalate night to legal when now not in office
+  reauth critical within 15m when agent.risk_tier == "critical" or not request.signed
+  risk  r +30 when payload.to not in known
+  risk  q +40 when now not in office
+  deny  risky when risk >= 70
+}`,
+    on: 'pay.send',
+    proved: [
+      'never allow when payload.to == "EVIL corp"',
+      'never allow when fold(payload.to) == "globex"',
+      'never allow unapproved when payload.currency == "EUR" and payload.amount > 900 EUR',
+      'never allow unapproved when payload.to not in known',
+      'never allow when payload.currency == "USD" and payload.amount > 50_000 USD',
+      'never allow when payload.currency == "USD" and day > 10_000 USD',
+      'never allow when payload.currency == "USD" and payload.amount > 10_000 USD',
+      'never allow when payload.to not in known and now not in office',
+      'never allow unapproved when now not in office',
+      'always ask fin needs 2 when payload.amount > 1_000 USD and payload.currency == "USD"',
+      'always ask legal when now not in office',
+      'never allow when often >= 21',
+      'never allow when risk >= 70',
+      'never allow unapproved when agent.risk_tier == "critical"',
+      'never ask fin needs 3',
+      'never ask legal when now in office',
+    ],
+    refuted: [
+      'never allow when payload.currency == "USD" and payload.amount > 9_000 USD',
+      'never allow unapproved when payload.to == "acme"',
+      'never reauth',
+      'never deny when payload.to in known',
+      'never allow when now not in office',
+      'always ask fin when payload.amount > 900 EUR',
+      'never allow when payload has ref and payload.ref like "AB*"',
+      'never allow when week > 10_000 USD',
+    ],
+  },
+  {
+    name: 'files by path and content',
+    policies: `action file.write { path: path matches '/.*', size: integer 0..10_000_000, mode?: "0644" | "0755", text: string ..100_000 }
+policy files on file.write {
+  allow workspace when payload.path inside "/workspace" and payload.size <= 1_000_000
+  deny hidden when payload.path like "*/.*"
+  deny keys when payload.path matches '.*\\.(pem|key)'
+  deny exec when (payload.mode else "0644") == "0755" and not (payload.path ends with ".sh")
+  deny secret when payload.text matches '(?s).*AKIA[0-9A-Z]{16}.*'
+}`,
+    on: 'file.write',
+    proved: [
+      'never allow when payload.path starts with "/etc"',
+      'never allow when payload.path inside "/workspace/.git"',
+      'never allow when payload.path ends with ".pem"',
+      'never allow when payload has mode and payload.mode == "0755" and payload.path ends with ".py"',
+      'never allow when payload.size > 1_000_000',
+      'never allow when payload.path == "/workspace/a.key"',
+      'never allow when not (payload.path starts with "/workspace")',
+      'always deny when payload.path like "/workspace/*/.ssh/*"',
+    ],
+    refuted: [
+      'never allow when payload.path inside "/workspace/src"',
+      'never allow when payload has mode and payload.mode == "0755"',
+      'never allow when payload.path ends with ".sh"',
+      'never allow when payload.text contains "AKIA"',
+      'always deny when payload.path like "*secret*"',
+    ],
+  },
+  {
+    name: 'mails with lists of addresses and files',
+    policies: `action mail.send { to: [email] 1..50, cc?: [email] ..50, subject: string ..200, body: string ..50_000, files: [{ name: string ..100, size: integer 0..1_000_000 }] ..10 }
+list partners = ["partner.example", "example.com"]
+policy mail on mail.send {
+  allow ok when every t in payload.to (domain(t) within partners)
+  deny cc when payload has cc and some c in payload.cc (not (domain(c) within partners))
+  deny big when sum f in payload.files (f.size) > 2_000_000
+  deny many when count t in payload.to (domain(t) == "example.com") > 10
+  deny exe when some f in payload.files (f.name ends with ".exe" or f.name ends with ".bat")
+  deny links when some l in links(payload.body) (host(l) != "docs.example.com")
+  deny words when payload.subject mentions any of ["Urgent", "invoice"]
+  deny two when length(payload.to) + length(payload.files) > 40
+}`,
+    on: 'mail.send',
+    proved: [
+      'never allow when some t in payload.to (domain(t) == "evil.example")',
+      'never allow when some f in payload.files (f.name == "a.exe")',
+      'never allow when sum f in payload.files (f.size) >= 2_000_001',
+      'never allow when payload.subject mentions any of ["URGENT"]',
+      'never allow when payload has cc and some c in payload.cc (domain(c) == "evil.example")',
+      'never allow when length(payload.to) > 40',
+      'never allow when some l in links(payload.body) (host(l) != "docs.example.com")',
+      'never allow when some l in links(payload.body) (host(l) == "evil.example")',
+      'never allow when count t in payload.to (domain(t) == "example.com") >= 11',
+      'never allow when some f in payload.files (f.name like "*.bat")',
+    ],
+    refuted: [
+      'never allow when length(payload.to) > 10',
+      'never allow when some f in payload.files (f.size > 999_999)',
+      'never allow when some t in payload.to (domain(t) == "www.example.com")',
+      'never allow when length(links(payload.body)) > 0',
+      'never allow when count t in payload.to (domain(t) == "example.com") >= 10',
+      'never allow when payload.subject == "hello"',
+    ],
+  },
+  {
+    name: 'shell lines',
+    policies: `action shell.run { line: string ..1000, dir: path }
+policy sh on shell.run {
+  allow reads when every c in commands(payload.line) (c.only_reads)
+  allow git when every c in commands(payload.line) (c.program == "git" and c.subcommand in ["log", "status", "add"])
+  deny rm when some c in commands(payload.line) (c.program in ["rm", "dd"])
+  deny etc when payload.dir inside "/etc"
+}`,
+    on: 'shell.run',
+    proved: [
+      'never allow when some c in commands(payload.line) (c.program == "rm")',
+      'never allow when some c in commands(payload.line) (not c.only_reads and c.program != "git")',
+      'never allow when payload.dir == "/etc/ssh"',
+      'never allow when some c in commands(payload.line) (c.program == "git" and c.subcommand == "push" and not c.only_reads)',
+    ],
+    refuted: [
+      'never allow when some c in commands(payload.line) (c.program == "git")',
+      'never allow when payload.dir inside "/srv"',
+      'never allow when some c in commands(payload.line) (c.program == "ls")',
+    ],
+  },
+  {
+    name: 'web requests with hosts within lists',
+    policies: `action web.fetch { url: url, peer: ip, method: "GET" | "POST" | "PUT", born: date, hops: [{ host: host, tags: [string ..20] ..5 }] ..5 }
+list internal: network = ["10.0.0.0/8", "192.168.0.0/16"]
+list high: host = ["b.example"]
+list both: host = ["a.example", "b.example"]
+policy web on web.fetch {
+  allow get when payload.method == "GET" and scheme(payload.url) == "https" and host(payload.url) within "example.com"
+  allow post when payload.method != "GET" and host(payload.url) in both and host(payload.url) not in high
+  deny ip when payload.peer in internal
+  deny port when port(payload.url) != 443
+  deny young when payload.born + 18 years > today in "Europe/Berlin"
+  deny hop when some h in payload.hops (h.host within "evil.example" or some t in h.tags (t == "bad"))
+  deny long when length(payload.url) > 200
+}`,
+    on: 'web.fetch',
+    proved: [
+      'never allow when payload.peer in "10.1.0.0/16"',
+      'never allow when scheme(payload.url) == "http" and payload.method == "GET"',
+      'never allow when payload.method == "POST" and host(payload.url) == "b.example"',
+      'never allow when payload.method == "PUT" and host(payload.url) == "c.example"',
+      'never allow when port(payload.url) == 8443',
+      'never allow when payload.born > 2040-01-01',
+      'never allow when payload.born + 10 years > today in "Europe/Berlin"',
+      'never allow when length(payload.url) >= 201',
+      'never allow when some h in payload.hops (h.host == "x.evil.example")',
+      'never allow when some h in payload.hops (some t in h.tags (t == "bad"))',
+      'never allow when host(payload.url) == "evil.example"',
+    ],
+    refuted: [
+      'never allow when payload.method == "PUT"',
+      'never allow when payload.peer in "172.16.0.0/12"',
+      'never allow when host(payload.url) == "www.example.com"',
+      'never allow when payload.born == 1990-05-05',
+      'never allow when some h in payload.hops (h.host == "a.example")',
+      'never allow when some h in payload.hops (some t in h.tags (t == "good"))',
+      'never allow when length(payload.url) > 190',
+    ],
+  },
+  {
+    name: 'queries with facts about people and points',
+    policies: `approvers dba "D"
+action db.query { rows: integer 1..100_000, table: string, at: timestamp, keys: { owner: string, team?: string }, hash: signed string }
+list own = ["orders", "items"]
+let heavy = payload.rows > 10_000
+policy db on db.query {
+  allow own when payload.table in own and "reader" in request.user.roles
+  allow any after approval by dba except request.user.email when "admin" in request.user.groups
+  deny future when payload.at > now + 1d
+  deny old when now - payload.at > 30d
+  escalate heavy to dba when heavy and payload.table != "items"
+  deny team when payload.keys has team and payload.keys.team != payload.keys.owner
+  deny point unless request.point == "gateway"
+  deny tags when "blocked" in agent.tags
+}`,
+    on: 'db.query',
+    proved: [
+      'never allow when "blocked" in agent.tags',
+      'never allow when request.point != "gateway"',
+      'never allow unapproved when payload.table == "users"',
+      'never allow when payload.at > now + 2d',
+      'never allow when now - payload.at > 31d',
+      'never allow unapproved when heavy and payload.table == "orders"',
+      'never allow when payload.keys has team and payload.keys.team == "x" and payload.keys.owner == "y"',
+      'never allow unapproved when "reader" not in request.user.roles',
+    ],
+    refuted: [
+      'never allow unapproved when heavy',
+      'never allow when payload.at > now',
+      'never allow when now - payload.at > 29d',
+      'never deny when "reader" in request.user.roles',
+      'never allow when payload.keys has team',
+      'always ask dba when heavy',
+    ],
+  },
 ];

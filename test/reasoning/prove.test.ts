@@ -170,17 +170,17 @@ guarantee g on basket.buy { never allow when payload.part * payload.total > 10 }
     const text = `${items}
 policy p on basket.buy {
   allow all
-  deny linked when "https://shop.example/" in links(payload.text)
+  deny quotient when payload.total / payload.part > 100
 }
 guarantee g on basket.buy {
   never allow when payload.part * payload.total > 10
-  never allow when "https://other.example/" in links(payload.text)
+  never allow when payload.total / payload.part > 90
 }`;
-    const [product, link] = allOfText(text);
-    expect([product!.kind, link!.kind]).toEqual(['undecided', 'undecided']);
+    const [product, quotient] = allOfText(text);
+    expect([product!.kind, quotient!.kind]).toEqual(['undecided', 'undecided']);
     expect(termsOf(product!, text).join()).toContain('payload.part * payload.total > 10');
-    expect(termsOf(product!, text).join()).not.toContain('other.example');
-    expect(termsOf(link!, text).join()).not.toContain('payload.part');
+    expect(termsOf(product!, text).join()).not.toContain('> 90');
+    expect(termsOf(quotient!, text).join()).not.toContain('payload.part *');
   });
 
   it('counts payloads so large that a guard is unknown', () => {
@@ -193,7 +193,10 @@ policy p on mail.send {
 }
 guarantee g on mail.send { never escalate when every r in payload.to (r not in payload.known) }`;
     const { verdicts } = ofText(text);
-    expect(verdicts[0]).toMatchObject({ kind: 'undecided', why: 'huge payloads' });
+    expect(verdicts[0]).toMatchObject({ kind: 'refuted', decision: { outcome: 'ESCALATE' } });
+    expect(verdicts[0]?.kind === 'refuted' && JSON.stringify(verdicts[0].facts).length).toBeGreaterThan(
+      1_000,
+    );
     const short = text.replace('[string], known: [string]', '[string ..20] ..20, known: [string ..20] ..20');
     expect(ofText(short).kind).toBe('proved');
   });

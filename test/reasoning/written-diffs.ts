@@ -126,8 +126,8 @@ export const writtenDiffs: readonly KeptDiff[] = [
     before: tagged('every'),
     after: tagged('some'),
     findings: [
-      `1 DENY ALLOW: ${noneOf(everyTag)}, or that is unknown and ${someTag}`,
-      `5 ALLOW DENY: ${everyTag} and ${noneOf(someTag)}, or that is unknown`,
+      `1 DENY ALLOW: ${noneOf(everyTag)} and ${someTag}`,
+      `5 ALLOW DENY: ${everyTag} and ${noneOf(someTag)}`,
     ],
   },
   {

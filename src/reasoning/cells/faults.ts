@@ -18,6 +18,8 @@ export const faultNames = [
   'sums-lack-their-constant',
   'sums-lack-their-rest',
   'lines-lack-an-edge',
+  'lookups-lack-a-row',
+  'months-have-no-days',
 ] as const;
 
 export type Fault = (typeof faultNames)[number];

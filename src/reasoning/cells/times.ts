@@ -44,6 +44,12 @@ export function coveredDays(now: Leaf): readonly [first: number, last: number] {
   return [horizon.from / secondsPerDay - 1, Math.floor(end / secondsPerDay) + 1];
 }
 
+/** How far the clocks of a zone are ahead of Greenwich, in seconds, at the times of decisions. */
+export function offsetsOf(zone: string): { readonly least: number; readonly most: number } {
+  const offsets = settingsOf(zone).map(({ offset }) => offset);
+  return { least: Math.min(...offsets), most: Math.max(...offsets) };
+}
+
 /** An instant at about noon of the local day. */
 export function noonOf(day: Decimal, zone: string): Decimal {
   const noon = (toNumber(day) + 0.5) * secondsPerDay;

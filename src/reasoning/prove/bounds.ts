@@ -13,6 +13,7 @@ import { constantOf } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
 import type { SolverLiteral } from '../solver/literal.ts';
 import type { Elements, GrowingPart, ProofContext } from './context.ts';
+import { leafOf } from './leaves.ts';
 
 /** A text takes a byte or more for each UTF-16 code unit; an element, with its comma, 2 bytes or more. */
 const unitsMax = jsonLimits.bytesMax;
@@ -32,7 +33,8 @@ export function boundText(ctx: ProofContext, expression: Expression, { pair, ele
   const small = texts.map((text) => {
     const element = text.kind === 'field' ? elements.get(text.root) : undefined;
     const place = element?.kind === 'slot' ? element.key : '';
-    const key = `${place} ${canonicalMeaning(text)} ${overOf(elements)}`;
+    const read = leafOf(ctx, text, elements)?.key ?? `${place} ${canonicalMeaning(text)}`;
+    const key = `${read} ${overOf(elements)}`;
     return smallEnough(ctx, key, { at: text, grows: growing('text', text, elements) });
   });
   return ctx.circuit.onlyIf(ctx.circuit.and(small), pair);
@@ -54,7 +56,7 @@ function growing(kind: GrowingPart['kind'], part: Expression, elements: Elements
   const read = part.kind === 'else' ? part.subject : part;
   const element = read.kind === 'field' ? elements.get(read.root) : undefined;
   if (read.kind !== 'field' || (element === undefined && read.root !== 'payload')) return undefined;
-  if (element?.kind === 'constant') return undefined;
+  if (element?.kind === 'constant' || element?.key.includes('(') === true) return undefined;
   const around = [...elements.values()].flatMap((one) =>
     one.kind === 'slot' ? [one.key.replace(/\[\d+\]$/, '')] : [],
   );
@@ -110,7 +112,7 @@ function textUnits({ set }: ProofContext, part: Expression): number {
 }
 
 /** The most elements that the list's declaration admits. */
-export function longestOf({ type }: Expression): number {
+export function longestOf({ type }: Pick<Expression, 'type'>): number {
   return type.kind === 'list' ? highest(type.length) : Number.POSITIVE_INFINITY;
 }
 

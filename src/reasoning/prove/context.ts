@@ -74,6 +74,8 @@ export interface GrowingPart {
 export interface CalculatedDate {
   readonly leaf: Leaf;
   readonly base: Leaf;
+  /** The zone of a local date; null for other dates. */
+  readonly zone: string | null;
   readonly calculate: (base: Decimal) => Decimal | null;
 }
 

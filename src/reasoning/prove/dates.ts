@@ -7,7 +7,7 @@ import { monthsLater } from '../../language/value/calendar.ts';
 import { type Decimal, fromNumber, toNumber } from '../../language/value/decimal.ts';
 import { dateInZone, secondsPerDay } from '../../language/value/time.ts';
 import { isLine, isValue, isWhere, type Leaf } from '../cells/leaf.ts';
-import { coveredDays, noonOf } from '../cells/times.ts';
+import { coveredDays, noonOf, offsetsOf } from '../cells/times.ts';
 import { constantOf } from '../cells/understand.ts';
 import { fraction, fractionOf, opposite, wholeFraction } from '../linear/fraction.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
@@ -44,12 +44,35 @@ function localDate(ctx: ProofContext, { key, base, zone }: LocalDate): Leaf {
         fits: (value) => isOfDays(base, value as Decimal),
       }
     : { ...plain, states: { ...plain.states, unknown: true } };
-  ctx.dates.push({ leaf, base, calculate: (instant) => dateInZone(instant, zone) });
+  if (isNow) ctx.beforeCut.push(orderDates(ctx, leaf, zone));
+  ctx.dates.push({ leaf, base, zone, calculate: (instant) => dateInZone(instant, zone) });
   ctx.beforeCut.push(() => tieConditions(leaf, { base, zone }));
   ctx.beforeCut.push(() => tieInstant(ctx, leaf, base));
   if (!isNow)
     ctx.afterCut.push(() => ctx.circuit.require([notLiteral(hasValue(ctx, leaf)), hasValue(ctx, base)]));
   return leaf;
+}
+
+/** The local dates of one time differ by at most a day, and a zone whose clocks are ahead is never behind. */
+function orderDates(ctx: ProofContext, leaf: Leaf, zone: string): () => void {
+  const others = ctx.dates.filter((one) => one.base.key === 'now' && one.zone !== null);
+  return () => {
+    for (const other of others) {
+      const [own, its] = [offsetsOf(zone), offsetsOf(other.zone!)];
+      if (Math.max(own.most - its.least, its.most - own.least) >= secondsPerDay) continue;
+      atMostBeside(ctx, [leaf, other.leaf], own.most <= its.least ? 0 : 1);
+      atMostBeside(ctx, [other.leaf, leaf], its.most <= own.least ? 0 : 1);
+    }
+  };
+}
+
+/** Requires the first number to be at most so many days above the second. */
+function atMostBeside(ctx: ProofContext, [first, second]: readonly [Leaf, Leaf], days: number): void {
+  const terms = new Map([
+    [first.key, wholeFraction],
+    [second.key, opposite(wholeFraction)],
+  ]);
+  ctx.circuit.require([literalOf(ctx, { terms, constant: fractionOf(fromNumber(-days)), isStrict: false })]);
 }
 
 function isOfDays(now: Leaf, value: Decimal): boolean {
@@ -96,7 +119,7 @@ function monthsLeaf(ctx: ProofContext, call: Call, elements: Elements): Leaf | n
   const plain = plainLeaf(ctx, key, 'integer');
   const leaf = addLeaf(ctx, { ...plain, states: { ...plain.states, unknown: true } });
   const later = (day: Decimal): Decimal | null => laterDay(toNumber(day), months);
-  ctx.dates.push({ leaf, base, calculate: later });
+  ctx.dates.push({ leaf, base, zone: null, calculate: later });
   const [first, last] = daysWith(months);
   base.marks.push(fromNumber(months < 0 ? first : last));
   ctx.beforeCut.push(() => {
@@ -104,7 +127,7 @@ function monthsLeaf(ctx: ProofContext, call: Call, elements: Elements): Leaf | n
       [leaf.key, wholeFraction],
       [base.key, opposite(wholeFraction)],
     ]);
-    const [least, most] = daysIn(months);
+    const [least, most] = ctx.faults.has('months-have-no-days') ? [0, 0] : daysIn(months);
     const isAtMost = literalOf(ctx, { terms, constant: fractionOf(fromNumber(-most)), isStrict: false });
     const isBelow = literalOf(ctx, { terms, constant: fractionOf(fromNumber(-least)), isStrict: true });
     ctx.circuit.require([isAtMost]);
@@ -190,7 +213,8 @@ export function monthsAtom(
       firstWith(first, last + 1, (one) => monthsLater(one, months)! >= end),
     );
   const date = toNumber(constant as Decimal);
-  const isKnown = ctx.circuit.and([is('>=', first).isTrue, is('<=', last).isTrue]);
+  // No date lies before the calendar or after it.
+  const isKnown = (months < 0 ? is('>=', first) : is('<=', last)).isTrue;
   const isSame = (): Pair => ctx.circuit.every([reaches(date), negatedLiteral(reaches(date + 1))]);
   const pairs: Record<Comparison['operator'], () => Pair> = {
     '>=': () => reaches(date),

@@ -67,7 +67,8 @@ function isShort(ctx: ProofContext, side: Expression, elements: Elements): boole
       return typeof constant === 'object' && 'coefficient' in constant && isSmall(constant as Decimal);
     if (part.kind === 'arithmetic') return part.operator !== '/' && visit(part.left) && visit(part.right);
     if (part.kind === 'negate') return visit(part.operand);
-    if (part.kind === 'now' || isDateCall(part)) return true;
+    if (part.kind === 'now') return true;
+    if (part.kind === 'call') return part.builtin === 'length' || isDateCall(part);
     if (part.kind === 'quantify') return isShortOfAll(ctx, part);
     const type = part.kind === 'field' ? placeOfField(ctx, part, elements)?.slot.type : undefined;
     if (type?.kind === 'date' || type?.kind === 'timestamp' || type?.kind === 'datetime') return true;
@@ -81,7 +82,7 @@ const elementsMax = 1_000_000;
 
 /** Whether the list has few enough elements, each short by itself. */
 function isShortOfAll(ctx: ProofContext, { sources, variable, body }: Quantify): boolean {
-  const [first] = elementPlaces(ctx, sources)?.places ?? [];
+  const [first] = elementPlaces(ctx, sources, new Map())?.places ?? [];
   const longest = sources.reduce((total, source) => total + longestOf(source), 0);
   return (
     first !== undefined && longest <= elementsMax && isShort(ctx, body, new Map([[variable, first.element]]))

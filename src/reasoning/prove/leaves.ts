@@ -348,7 +348,9 @@ function callLeaf(
     marks: isNumber ? [zero, ...rangeMarks(lengths)] : [],
     base: { leaf: base, of },
   });
-  ctx.afterCut.push(() => tieToBase(ctx, derived, isAlwaysKnown(builtin, args[0]!)));
+  ctx.afterCut.push(() =>
+    tieToBase(ctx, derived, !base.key.startsWith('links(') && isAlwaysKnown(builtin, args[0]!)),
+  );
   return derived;
 }
 

@@ -12,9 +12,16 @@ import { constantOf } from '../cells/understand.ts';
 import { type Fraction, fractionOf, noFraction, opposite, wholeFraction } from '../linear/fraction.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { longestOf } from './bounds.ts';
-import type { Elements, GrowingPart, ProofContext, SlotElement } from './context.ts';
+import {
+  type Elements,
+  type GrowingPart,
+  noElements,
+  type ProofContext,
+  type SlotElement,
+} from './context.ts';
 import { addLeaf, placeOfField, plainLeaf } from './leaves.ts';
 import { elementPlaces, type PlaceOfElement } from './quantifiers.ts';
+import { withVariable } from './rewrite.ts';
 import type { Sum } from './sums.ts';
 
 /** How to make the sums inside a list's elements, from `sums.ts`. */
@@ -28,7 +35,8 @@ export interface SumParts {
 }
 
 /** Null when the formula cannot express the list or what is added up, such as money and nested sums. */
-export function listSum(ctx: ProofContext, { sources, ...sum }: Quantify, parts: SumParts): Sum | null {
+export function listSum(ctx: ProofContext, quantify: Quantify, parts: SumParts): Sum | null {
+  const { sources, ...sum } = withVariable(quantify, elementVariable);
   const made = sources.map((source) => sumOfSource(ctx, { ...sum, source }, parts));
   if (made.includes(null)) return null;
   const sums = made as readonly ListTotal[];
@@ -51,6 +59,9 @@ export function listSum(ctx: ProofContext, { sources, ...sum }: Quantify, parts:
   };
 }
 
+/** One name for the variable, so that equal sums are equal whatever their variable is called. */
+const elementVariable = '$element';
+
 type OfSource = Omit<Quantify, 'sources'> & { readonly source: Expression };
 
 interface ListTotal {
@@ -60,7 +71,7 @@ interface ListTotal {
 }
 
 function sumOfSource(ctx: ProofContext, sum: OfSource, parts: SumParts): ListTotal | null {
-  const list = elementPlaces(ctx, [sum.source]);
+  const list = elementPlaces(ctx, [sum.source], noElements);
   if (list === null) return null;
   const addends = list.places.map((place) => addendAt(ctx, sum, { place, parts }));
   if (addends.includes(null)) return null;

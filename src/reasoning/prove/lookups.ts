@@ -31,7 +31,8 @@ export function lookupAtom(ctx: ProofContext, expression: Expression, elements: 
       replaced(expression, read, { ...read, key: literalNode(key, { ...read.key, type: table.key }) }),
       elements,
     );
-  const cases = groups.map((keys) => ({
+  const found = ctx.faults.has('lookups-lack-a-row') ? groups.slice(1) : groups;
+  const cases = found.map((keys) => ({
     isHere: ctx.lower(isOneOf(read.key, keys, table), elements).isTrue,
     pair: withKey(keys[0]!),
   }));

@@ -24,7 +24,7 @@ import { leafAtom } from './leaf-atom.ts';
 import { lookupAtom } from './lookups.ts';
 import { meterAtom } from './meters.ts';
 import { moneyAtom } from './money.ts';
-import { countAtom, membershipAtom, quantifierAtom } from './quantifiers.ts';
+import { countAtom, isComputedList, membershipAtom, quantifierAtom } from './quantifiers.ts';
 import {
   type Comparison,
   comparisonCall,
@@ -191,7 +191,20 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
     foldedListAtom(ctx, expression, elements) ??
     leafAtom(ctx, expression, elements);
   if (made === null) return guess(ctx, expression, elements);
+  if (elements.size === 0 && descendants(expression).some(isComputedList)) tieToNamed(ctx, expression, made);
   return boundText(ctx, expression, { pair: made, elements });
+}
+
+/**
+ * For a text that conditions name, the definition knows what a quantifier over its links or commands gives;
+ * such texts are tried in requests, too.
+ */
+function tieToNamed(ctx: ProofContext, expression: Expression, made: Pair): void {
+  const { circuit } = ctx;
+  const loose = leafAtom(ctx, expression, noElements);
+  if (loose === null || loose === made) return;
+  circuit.requireEqual(loose.isTrue, made.isTrue);
+  circuit.requireEqual(loose.isFalse, made.isFalse);
 }
 
 /** A condition whose truth is free: true, false or unknown. */

@@ -6,18 +6,20 @@ import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { childrenOf } from '../../language/model/children.ts';
 import type { Expression, FieldRead, Quantify } from '../../language/model/expression.ts';
 import { isListFact } from '../../language/model/expression.ts';
+import type { Slot } from '../../language/model/type.ts';
 import { booleanType } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { signedMark } from '../../language/model/vouched.ts';
+import { calls } from '../../language/spec/calls.ts';
 import { type Decimal, isInteger, toNumber, zero } from '../../language/value/decimal.ts';
 import { memo } from '../../language/value/memo.ts';
-import { isWhere } from '../cells/leaf.ts';
+import { isCell, isWhere, type Leaf } from '../cells/leaf.ts';
 import { constantOf } from '../cells/understand.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundList, longestOf } from './bounds.ts';
 import type { Elements, ListElements, ProofContext, SlotElement } from './context.ts';
-import { hasValue, isUnknown, leafOf, placeOfField, tagElement } from './leaves.ts';
+import { addLeaf, hasValue, isUnknown, leafOf, placeOfField, plainLeaf, tagElement } from './leaves.ts';
 import { lookupCases } from './lookups.ts';
 import { type Comparison, comparisonCall, literalNode, writtenOut } from './rewrite.ts';
 
@@ -27,7 +29,7 @@ const elementsMax = 24;
 export function quantifierAtom(ctx: ProofContext, expression: Quantify, elements: Elements): Pair | null {
   const { quantifier } = expression;
   if (quantifier !== 'some' && quantifier !== 'every') return null;
-  const list = elementPlaces(ctx, expression.sources);
+  const list = elementPlaces(ctx, expression.sources, elements);
   if (list === null) return null;
   const bodies = list.places.map((place) => bodyAt(ctx, expression, { place, elements }));
   const some = ctx.circuit.some(bodies);
@@ -67,7 +69,7 @@ export function countAtom(
 ): Pair | null {
   const bound = constant as Decimal;
   if (expression.quantifier !== 'count' || !isInteger(bound)) return null;
-  const list = elementPlaces(ctx, expression.sources);
+  const list = elementPlaces(ctx, expression.sources, elements);
   if (list === null) return null;
   const { circuit } = ctx;
   const bodies = list.places.map(({ isThere, element }) => ({
@@ -119,7 +121,7 @@ export function membershipAtom(
   expression: Extract<Expression, { readonly kind: 'in-elements' }>,
   elements: Elements,
 ): Pair | null {
-  const list = elementPlaces(ctx, [expression.elements]);
+  const list = elementPlaces(ctx, [expression.elements], elements);
   if (list === null || expression.elements.type.kind !== 'list') return null;
   const { circuit } = ctx;
   const { type } = expression.elements.type.element;
@@ -144,7 +146,7 @@ export function membershipAtom(
       isFalse: circuit.or([notLiteral(isThere), isOther]),
     };
   });
-  const isList = listIsThere(ctx, expression.elements);
+  const isList = listIsThere(ctx, expression.elements, elements);
   const pair = circuit.onlyIf(circuit.and([list.isKnown, isList]), circuit.some(answers));
   return boundList(ctx, expression.elements, { pair, elements });
 }
@@ -153,9 +155,9 @@ export function membershipAtom(
  * Whether the list is there. A quantifier takes a missing list for empty; whether a missing list contains
  * something is unknown.
  */
-function listIsThere(ctx: ProofContext, list: Expression): SolverLiteral {
-  const leaf = leafOf(ctx, list, new Map());
-  if (leaf === null) return ctx.circuit.yes;
+function listIsThere(ctx: ProofContext, list: Expression, elements: Elements): SolverLiteral {
+  const leaf = listElements(ctx, list, elements)?.leaf;
+  if (leaf === undefined) return ctx.circuit.yes;
   const isThere = ctx.circuit.free(true);
   ctx.afterCut.push(() => ctx.circuit.requireEqual(isThere, hasValue(ctx, leaf)));
   return isThere;
@@ -168,11 +170,17 @@ interface Places {
   readonly places: readonly PlaceOfElement[];
 }
 
-export function elementPlaces(ctx: ProofContext, sources: readonly Expression[]): Places | null {
+export function elementPlaces(
+  ctx: ProofContext,
+  sources: readonly Expression[],
+  elements: Elements,
+): Places | null {
   const isKnown: SolverLiteral[] = [];
   const places: PlaceOfElement[] = [];
   const constants = sources.map((source) => constantOf(writtenOut(ctx, source, new Map()), ctx.set));
-  const over = sources.map((source) => listKey(source) ?? canonicalMeaning(source)).join();
+  const over = sources
+    .map((source) => listElements(ctx, source, elements)?.key ?? canonicalMeaning(source))
+    .join();
   const rounds = sources.reduce((sum, source, at) => sum + roundsOver(source, constants[at]), 0);
   for (const [at, source] of sources.entries()) {
     const values = constants[at];
@@ -180,7 +188,7 @@ export function elementPlaces(ctx: ProofContext, sources: readonly Expression[])
       places.push(...constantPlaces(ctx, { source, values: values as readonly Value[], rounds, over }));
       continue;
     }
-    const list = listElements(ctx, source);
+    const list = listElements(ctx, source, elements);
     if (list === null) return null;
     isKnown.push(knownLater(ctx, list));
     places.push(
@@ -226,56 +234,126 @@ function knownLater(ctx: ProofContext, { leaf }: ListElements): SolverLiteral {
   return isKnown;
 }
 
+/** By variable of a surrounding quantifier, the forms of the keys of its elements. */
+type Variables = ReadonlyMap<string, readonly string[]>;
+
 /**
- * The key under which a list's places are counted; null when the list is neither in the payload nor a fact.
+ * The forms of the keys of the lists that a source may be, with `[]` for each place of an element; empty for a
+ * list that has no places, such as one that is calculated from several texts.
  */
-function listKey(source: Expression): string | null {
-  if (source.kind === 'field' && source.root === 'payload')
-    return `payload.${source.steps.join('.')}${signedMark(source)}`;
-  return source.kind === 'fact' && isListFact(source.fact) ? source.fact : null;
+function listForms(source: Expression, variables: Variables): readonly string[] {
+  if (source.kind === 'else') return listForms(source.subject, variables);
+  if (source.kind === 'fact') return isListFact(source.fact) ? [source.fact] : [];
+  if (source.kind !== 'call') return source.kind === 'field' ? fieldForms(source, variables) : [];
+  const [text] = source.args;
+  if (!isComputing(source.builtin) || text === undefined) return [];
+  return textForms(text, variables).map((form) => `${source.builtin}(${form})`);
 }
 
-function listElements(ctx: ProofContext, read: Expression): ListElements | null {
-  const key = listKey(read);
-  const leaf = key === null ? null : leafOf(ctx, read, new Map());
-  const source = asDeclared(ctx, read);
-  if (key === null || leaf === null || source?.type.kind !== 'list') return null;
+function fieldForms(field: FieldRead, variables: Variables): readonly string[] {
+  const roots = field.root === 'payload' ? ['payload'] : (variables.get(field.root) ?? []);
+  return roots.map((root) => [root, ...field.steps].join('.') + signedMark(field));
+}
+
+function textForms(text: Expression, variables: Variables): readonly string[] {
+  if (text.kind === 'field') return fieldForms(text, variables);
+  if (text.kind === 'fact') return [text.fact];
+  const [inner] = text.kind === 'call' && text.args.length === 1 ? text.args : [];
+  if (text.kind !== 'call' || inner === undefined) return [];
+  return textForms(inner, variables).map((form) => `${text.builtin}(${form})`);
+}
+
+function formOf(key: string): string {
+  return key.replace(/\[\d+\]/g, '[]');
+}
+
+/** Functions that make a list of a text. */
+type Computing = 'links' | 'commands';
+
+function isComputing(builtin: string): builtin is Computing {
+  return builtin === 'links' || builtin === 'commands';
+}
+
+export function isComputedList(source: Expression): boolean {
+  return source.kind === 'call' && isComputing(source.builtin);
+}
+
+interface DeclaredList {
+  readonly key: string;
+  readonly leaf: Leaf;
+  readonly element: Slot;
+  readonly least: number;
+  readonly longest: number;
+  /** For a computed list, the text and the function. */
+  readonly computed: ComputedFrom | null;
+}
+
+interface ComputedFrom {
+  readonly base: Leaf;
+  readonly builtin: Computing;
+}
+
+function declaredList(ctx: ProofContext, read: Expression, elements: Elements): DeclaredList | null {
+  if (read.kind === 'call') return computedList(ctx, read, elements);
+  if (read.kind === 'fact') {
+    const leaf = isListFact(read.fact) ? leafOf(ctx, read, elements) : null;
+    if (leaf === null) return null;
+    const longest = Number.POSITIVE_INFINITY;
+    return { key: leaf.key, leaf, element: tagElement, least: 0, longest, computed: null };
+  }
+  const place = read.kind === 'field' ? placeOfField(ctx, read, elements) : null;
+  const type = place?.slot.type;
+  if (place === null || type?.kind !== 'list') return null;
+  const leaf = leafOf(ctx, read, elements);
+  const least = type.length.low === null ? 0 : toNumber(type.length.low);
+  const longest = longestOf({ type });
+  return leaf && { key: place.key, leaf, element: type.element, least, longest, computed: null };
+}
+
+function computedList(ctx: ProofContext, read: Expression, elements: Elements): DeclaredList | null {
+  if (read.kind !== 'call' || !isComputing(read.builtin) || read.type.kind !== 'list') return null;
+  const base = leafOf(ctx, read.args[0]!, elements);
+  if (base?.domain !== 'text') return null;
+  base.isEachApart = true;
+  const { builtin } = read;
+  const key = `${builtin}(${base.key})`;
+  const plain = plainLeaf(ctx, key, 'presence');
+  const leaf = ctx.leaves.get(key) ?? addLeaf(ctx, { ...plain, states: { ...plain.states, unknown: true } });
+  // What only looks like a link is listed as it was read.
+  const element = builtin === 'links' ? tagElement : read.type.element;
+  return { key, leaf, element, least: 0, longest: Number.POSITIVE_INFINITY, computed: { base, builtin } };
+}
+
+function listElements(ctx: ProofContext, read: Expression, elements: Elements): ListElements | null {
+  const declared = declaredList(ctx, read, elements);
+  if (declared === null) return null;
+  const { key, leaf, element, longest } = declared;
   const known = ctx.lists.get(key);
   if (known !== undefined) return known;
-  const wanted = Math.min(ctx.elementsOf.get(key) ?? 1, longestOf(source));
-  if (wanted > elementsMax) ctx.bounded.add(key);
+  const wanted = Math.min(ctx.elementsOf.get(formOf(key)) ?? 1, longest);
+  if (wanted > elementsMax || ctx.bounded.has(formOf(key))) ctx.bounded.add(key);
   const count = ctx.faults.has('lists-have-one-element') ? 1 : Math.min(wanted, elementsMax);
-  const list: ListElements = {
-    key,
-    leaf,
-    element: source.kind === 'fact' ? tagElement : source.type.element,
-    present: Array.from({ length: count }, () => ctx.circuit.free()),
-  };
+  const present = Array.from({ length: count }, () => ctx.circuit.free());
+  const list: ListElements = { key, leaf, element, present };
   ctx.lists.set(key, list);
-  ctx.afterCut.push(() => tieElements(ctx, list, source));
+  ctx.afterCut.push(() => tieElements(ctx, list, declared));
   return list;
-}
-
-/**
- * The source with the type that the action declares; in a comparison of two sets, a condition reads a field
- * with the type of its own side.
- */
-function asDeclared(ctx: ProofContext, source: Expression): Expression | null {
-  if (source.kind !== 'field') return source;
-  const place = placeOfField(ctx, source, new Map());
-  return place === null ? null : { ...source, type: place.slot.type };
 }
 
 /**
  * Ties elements to their list: a missing list has no elements, a list with a least length above 0 has some,
  * and the length tells whether the list is empty.
  */
-function tieElements(ctx: ProofContext, { key, leaf, present }: ListElements, { type }: Expression): void {
+function tieElements(
+  ctx: ProofContext,
+  { key, leaf, present }: ListElements,
+  { least, computed }: Pick<DeclaredList, 'least' | 'computed'>,
+): void {
   const { circuit } = ctx;
   const isThere = hasValue(ctx, leaf);
   const some = circuit.or(present);
   for (const one of present) circuit.require([notLiteral(one), isThere]);
-  const least = type.kind === 'list' && type.length.low !== null ? toNumber(type.length.low) : 0;
+  if (computed !== null) tieToText(ctx, { leaf, some, ...computed });
   if (least > 0) circuit.require([notLiteral(isThere), some]);
   const length = ctx.leaves.get(`length(${key})`);
   if (length === undefined) return;
@@ -286,6 +364,24 @@ function tieElements(ctx: ProofContext, { key, leaf, present }: ListElements, { 
   );
   circuit.require([notLiteral(isThere), notLiteral(some), notLiteral(isEmpty)]);
   circuit.require([notLiteral(isThere), some, isEmpty]);
+}
+
+/** The list of a text that conditions name is what the definition makes of the text. */
+function tieToText(
+  ctx: ProofContext,
+  { leaf, some, base, builtin }: ComputedFrom & { readonly leaf: Leaf; readonly some: SolverLiteral },
+): void {
+  const { circuit } = ctx;
+  const isOpen = isUnknown(ctx, leaf);
+  circuit.require([hasValue(ctx, base), isOpen]);
+  for (const [at, { value, isOther }] of base.cells.entries()) {
+    if (isOther || typeof value !== 'string') continue;
+    const listed = calls[builtin]([value], 0);
+    const isHere = isCell(base, at, circuit);
+    const isNone = Array.isArray(listed) && listed.length === 0;
+    circuit.require([notLiteral(isHere), Array.isArray(listed) ? notLiteral(isOpen) : isOpen]);
+    circuit.require([notLiteral(isHere), isNone || !Array.isArray(listed) ? notLiteral(some) : some]);
+  }
 }
 
 function isZero(value: Decimal | null): boolean {
@@ -302,7 +398,8 @@ export function countElements(ctx: ProofContext, conditions: readonly Expression
   const roundsMax = 6;
   for (let round = 0; round < roundsMax; round += 1) {
     const needs = new Map<string, Map<string, number>>();
-    for (const condition of written) need(ctx, condition, { rounds: 1, more: 0, within: '', needs });
+    for (const condition of written)
+      need(ctx, condition, { loops: [], variables: new Map(), more: 0, within: '', needs });
     const before = JSON.stringify([...ctx.elementsOf]);
     for (const [key, uses] of needs)
       ctx.elementsOf.set(key, 1 + [...uses.values()].reduce((sum, one) => sum + one, 0));
@@ -311,8 +408,16 @@ export function countElements(ctx: ProofContext, conditions: readonly Expression
   for (const key of ctx.elementsOf.keys()) ctx.bounded.add(key);
 }
 
-interface ElementNeed {
+interface Loop {
+  readonly variable: string;
   readonly rounds: number;
+  /** The variable, or `payload`, that its lists are read from. */
+  readonly root: string;
+}
+
+interface ElementNeed {
+  readonly loops: readonly Loop[];
+  readonly variables: Variables;
   readonly more: number;
   /**
    * What the surrounding quantifiers go through: the same condition on the same elements needs no second
@@ -327,21 +432,36 @@ function need(ctx: ProofContext, part: Expression, around: ElementNeed): void {
     part.kind === 'quantify' ? part.sources : part.kind === 'in-elements' ? [part.elements] : [];
   // A sum needs no place for each addend: elements without a place add to the rest.
   const more = part.kind === 'quantify' && part.quantifier === 'sum' ? 0 : around.more;
-  const keys = sources.flatMap((source) => listKey(listOfElse(source)) ?? []);
+  const forms = sources.map((source) => ({
+    root: rootOf(source),
+    keys: listForms(source, around.variables),
+  }));
+  const keys = forms.flatMap((one) => one.keys);
   const id = keys.length === 0 ? '' : `${around.within} ${canonicalMeaning(part)}`;
   const cases = keys.length === 0 ? 1 : lookupCases(ctx.set, part);
-  for (const key of keys)
-    memo(around.needs, key, () => new Map<string, number>()).set(id, around.rounds * (1 + more) * cases);
+  for (const { root, keys: own } of forms)
+    for (const key of own)
+      memo(around.needs, key, () => new Map<string, number>()).set(
+        id,
+        roundsBeside(around.loops, root) * (1 + more) * cases,
+      );
   if (part.kind === 'quantify') {
-    const rounds = part.sources.reduce(
-      (sum, source) => sum + (ctx.elementsOf.get(listKey(listOfElse(source)) ?? '') ?? lengthOf(ctx, source)),
+    const rounds = forms.reduce(
+      (sum, { keys: own }, at) =>
+        sum + Math.max(lengthOf(ctx, part.sources[at]!), ...own.map((key) => ctx.elementsOf.get(key) ?? 1)),
       0,
     );
+    const roots = new Set(forms.map(({ root }) => root));
+    const root = roots.size === 1 ? [...roots][0]! : 'several';
     need(ctx, part.body, {
       ...around,
-      rounds: around.rounds * Math.max(1, rounds),
+      loops: [...around.loops, { variable: part.variable, rounds: Math.max(1, rounds), root }],
+      variables: new Map(around.variables).set(
+        part.variable,
+        keys.map((key) => `${key}[]`),
+      ),
       more: 0,
-      within: `${around.within} ${part.variable} in ${part.sources.map(listKey).join()}`,
+      within: `${around.within} ${part.variable} in ${keys.join()}`,
     });
     return;
   }
@@ -349,9 +469,21 @@ function need(ctx: ProofContext, part: Expression, around: ElementNeed): void {
   for (const child of childrenOf(part)) need(ctx, child, { ...around, more: counted });
 }
 
-/** The list of `list else (...)`, which is read as itself where it is there. */
-function listOfElse(source: Expression): Expression {
-  return source.kind === 'else' ? source.subject : source;
+function rootOf(source: Expression): string {
+  if (source.kind === 'field') return source.root;
+  if (source.kind === 'else') return rootOf(source.subject);
+  const [first] = source.kind === 'call' ? source.args : [];
+  return first === undefined ? 'payload' : rootOf(first);
+}
+
+/** The rounds of the loops that do not already fix the element in which the list lies. */
+function roundsBeside(loops: readonly Loop[], root: string): number {
+  const fixed = new Set<string>();
+  for (let own: string | undefined = root; own !== undefined && !fixed.has(own); ) {
+    fixed.add(own);
+    own = loops.findLast(({ variable }) => variable === own)?.root;
+  }
+  return loops.reduce((product, { variable, rounds }) => product * (fixed.has(variable) ? 1 : rounds), 1);
 }
 
 function lengthOf({ set }: ProofContext, source: Expression): number {

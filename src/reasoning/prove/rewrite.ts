@@ -8,6 +8,7 @@ import type {
   Conditional,
   Expression,
   FieldRead,
+  Quantify,
 } from '../../language/model/expression.ts';
 import { booleanType } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
@@ -193,6 +194,16 @@ export function firstIf(expression: Expression): Conditional | null {
 
 export function replaced(expression: Expression, part: Expression, by: Expression): Expression {
   return expression === part ? by : mapOperands(expression, (operand) => replaced(operand, part, by));
+}
+
+/** The quantifier with another name for its variable. */
+export function withVariable(quantify: Quantify, variable: string): Quantify {
+  const renamed = (part: Expression): Expression => {
+    if (part.kind === 'field') return part.root === quantify.variable ? { ...part, root: variable } : part;
+    const isHidden = part.kind === 'quantify' && part.variable === quantify.variable;
+    return isHidden ? { ...part, sources: part.sources.map(renamed) } : mapOperands(part, renamed);
+  };
+  return { ...quantify, variable, body: renamed(quantify.body) };
 }
 
 /** A comparison with a constant, in the form that the makers of atoms take. */

@@ -39,7 +39,7 @@ export function textTruth({ circuit: { solver } }: ProofContext, { isTrue, isFal
 export function chooseText(ctx: ProofContext, leaf: Leaf): string {
   const family = [...ctx.leaves.values()].filter((one) => rootOf(one) === leaf);
   const firsts: { fitting: string | null; named: string | null } = { fitting: null, named: null };
-  for (const text of candidatesFor(ctx, leaf, family)) {
+  for (const text of withLength(candidatesFor(ctx, leaf, family), lengthIn(ctx, leaf))) {
     if (!leaf.fits(text)) continue;
     firsts.named ??= text;
     if (leaf.places.has(text)) continue;
@@ -47,6 +47,21 @@ export function chooseText(ctx: ProofContext, leaf: Leaf): string {
     if (isAsInModel(ctx, family, text)) return text;
   }
   return firsts.fitting ?? firsts.named ?? 'x';
+}
+
+/** The texts, and each shorter text filled up to the wanted length. */
+function* withLength(texts: Iterable<string>, wanted: number): Generator<string> {
+  for (const text of texts) {
+    yield text;
+    if (text.length < wanted) yield text.padEnd(wanted, 'x');
+  }
+}
+
+/** The length that the text has in the model; 0 if no condition reads it. */
+function lengthIn(ctx: ProofContext, { key }: Leaf): number {
+  const length = ctx.leaves.get(`length(${key})`);
+  const value = length === undefined ? null : cellOf(ctx, length).value;
+  return isValue(value) ? Math.min(toNumber(value as Decimal), lengthMax) : 0;
 }
 
 /**
@@ -112,6 +127,7 @@ function derivedValue({ base }: Leaf, text: string): CellValue {
 }
 
 function* candidatesFor(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]): Generator<string> {
+  for (const one of family) yield* listedTexts(ctx, one);
   const own = family.flatMap((one) => [
     ...vectorTexts(ctx, one),
     ...one.atoms.flatMap((atom) => hints(ctx, atom)),
@@ -152,6 +168,56 @@ function hints(ctx: ProofContext, { understood, pair }: LeafAtom): readonly stri
   const values = understood.values.filter((value) => typeof value === 'string').slice(0, hintsMax);
   const folded = values.flatMap((value) => [value.toUpperCase(), ` ${value} `, value.toLowerCase()]);
   return [...folded, ...understood.hints.slice(0, hintsMax)];
+}
+
+const programs = ['ls', 'make', 'git'] as const;
+
+/** Texts whose links or commands probably are those of the model. */
+function listedTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
+  const links = placesIn(ctx, `links(${leaf.key})`);
+  const commands = placesIn(ctx, `commands(${leaf.key})`);
+  return [
+    ...(links.length === 0
+      ? []
+      : [links.map((key) => textOf(ctx, key) ?? 'https://www.example.com/a').join(' ')]),
+    ...(commands.length === 0 ? [] : programs.flatMap((program) => linesOf(ctx, commands, program))),
+  ];
+}
+
+/** The keys of the elements that a list has in the model. */
+function placesIn({ lists, circuit: { solver } }: ProofContext, key: string): readonly string[] {
+  return (lists.get(key)?.present ?? []).flatMap((one, at) => (solver.holds(one) ? [`${key}[${at}]`] : []));
+}
+
+/** The text of a leaf; null if no condition reads the leaf or it has no text. */
+function textOf(ctx: ProofContext, key: string): string | null {
+  const leaf = ctx.leaves.get(key);
+  if (leaf === undefined) return null;
+  const { value, isOther } = cellOf(ctx, leaf);
+  if (isOther && leaf.domain === 'text') return chooseText(ctx, leaf);
+  return typeof value === 'string' ? value : null;
+}
+
+/** A line of the commands, some of which may be any program: with and without their other words. */
+function linesOf(ctx: ProofContext, commands: readonly string[], program: string): readonly string[] {
+  const wordsOf = (key: string, lists: readonly string[]): readonly string[] => {
+    const named = (part: string): readonly string[] => {
+      const text = textOf(ctx, `${key}.${part}`);
+      return text === null || text === '' ? [] : [text];
+    };
+    const listed = lists.flatMap((list) =>
+      placesIn(ctx, `${key}.${list}`).flatMap((place) => textOf(ctx, place) ?? []),
+    );
+    const [own = program] = named('program');
+    return [own, ...named('subcommand'), ...new Set(listed)];
+  };
+  const line = (lists: readonly string[]): string =>
+    commands.map((key) => wordsOf(key, lists).map(quotedWord).join(' ')).join(' && ');
+  return [line(['options', 'args', 'files']), line([])];
+}
+
+function quotedWord(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Texts for which a function probably yields the model's value. */
