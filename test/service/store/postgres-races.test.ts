@@ -327,6 +327,18 @@ test('a nonce belongs to the process that took it first, also where nothing is s
   expect(await one.settle('n')).toBe('settled');
 });
 
+test('a request that was edited since it was read gets no event: no vote, and no end of its wait', async () => {
+  const { open, sql } = await setScene();
+  const store = await open();
+  const waiting = pendingRow({ expiresAtMs: startMs + 10 });
+  await store.requests.append(waiting, { openMax: 20 });
+  expect((await store.requests.history(waiting.id))?.events).toEqual([]);
+  await sql("UPDATE requests SET record_json = replace(record_json, 'Staples', 'Uline')");
+  expect(await told(store.requests.change(approval(waiting.id)))).toBe('tampered');
+  expect(await told(store.requests.expireDue(startMs + 10, 10))).toBe('tampered');
+  expect(await sql('SELECT FROM request_events')).toEqual([]);
+});
+
 test('a process that has lost its slot shows no request, since it may not know what became of it', async () => {
   const { open, sql } = await setScene();
   const store = await open();
