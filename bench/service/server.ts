@@ -1,12 +1,15 @@
 // Runs one of the measured servers in a process of its own: `node server.ts KIND`. The server listens on a
-// free port and prints one line of JSON (port, what to send). It ends when its standard input ends.
+// free port and prints one line of JSON (port, what to send). It answers each message of its parent with its
+// memory after a collection, and ends when its standard input ends.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { JsonObject } from '../../src/language/model/json.ts';
 import { noTrace } from '../../src/language/model/trace.ts';
@@ -17,6 +20,8 @@ import { createApp } from '../../src/service/http/app.ts';
 import { tokenDigest } from '../../src/service/http/resources/policies/plants.ts';
 import { viewExample, viewSchema } from '../../src/service/http/resources/requests/request-view.ts';
 import { openPolicies } from '../../src/service/policies/policy-host.ts';
+import { startMeterUpkeep } from '../../src/service/requests/metering/meter-upkeep.ts';
+import { createMetering } from '../../src/service/requests/metering/metering.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { policyFiles, toFacts } from '../policy-text.ts';
@@ -25,8 +30,10 @@ import { createWorkload } from '../workloads.ts';
 
 const serviceKinds = ['full', 'untraced', 'not-durable', 'unindexed', 'signed'] as const;
 export const serverKinds = ['bare', ...serviceKinds, 'decides', 'opa'] as const;
-type ServiceKind = (typeof serviceKinds)[number];
+/** `reloading` is the full service whose policies change every five seconds. */
+type ServiceKind = (typeof serviceKinds)[number] | 'reloading';
 export type ServerKind = (typeof serverKinds)[number];
+export type StartedKind = ServerKind | ServiceKind;
 
 export interface ServerLine {
   readonly port: number;
@@ -40,13 +47,17 @@ export interface ServerLine {
 type Started = Omit<ServerLine, 'port'> & { readonly app: FastifyInstance };
 
 /** The request that agents send to the service. */
-export const authorize = {
-  path: '/v1/authorize',
-  body: JSON.stringify({
+export const authorize = { path: '/v1/authorize', body: bodyOf(0.01) } as const;
+
+function bodyOf(amount: number): string {
+  return JSON.stringify({
     action_key: 'payment.create',
-    payload: { amount: 0.01, currency: 'USD', vendor: 'Staples', description: 'paper for the printers' },
-  }),
-} as const;
+    payload: { amount, currency: 'USD', vendor: 'Staples', description: 'paper for the printers' },
+  });
+}
+
+/** A payment that no meter counts: what is counted is kept in memory. */
+const uncounted = { ...authorize, body: bodyOf(900) };
 
 const bareBody = {
   type: 'object',
@@ -76,7 +87,9 @@ async function startService(kind: ServiceKind): Promise<Started> {
   // `serve` also keeps the index for searches.
   if (kind !== 'unindexed') await opened.serve();
   const store = kind === 'not-durable' || kind === 'untraced' ? withoutRecords(opened) : opened;
-  const host = await openPolicies({ directory: join(import.meta.dirname, '../../policies/payments') });
+  const shipped = join(import.meta.dirname, '../../policies/payments');
+  const changing = kind === 'reloading' ? changingPolicies(shipped, join(directory, 'policies')) : null;
+  const host = await openPolicies({ directory: changing?.directory ?? shipped });
   const policies = kind === 'untraced' ? withoutTraces(host) : host;
   const added = await addAgent(store, { name: 'bench', riskTier: 'low', controlOwner: 'bench', tags: [] });
   if (added.kind !== 'added') throw new Error('the agent could not be added');
@@ -94,13 +107,81 @@ async function startService(kind: ServiceKind): Promise<Started> {
     openRequestsMax: 1_000_000_000,
     rate: { perMinute: 1_000_000_000, burst: 1_000_000_000 },
     inFlightMax: 2_000,
+    ...(kind === 'reloading' ? startMetering(store, policies) : {}),
     log: { level: 'error', stream: process.stderr },
   });
+  if (changing !== null) startReloads(host, changing.write);
   const signingSecret = signing.kind === 'changed' ? signing.signingSecret : null;
-  return { app, apiKey: added.apiKey, signingSecret, ...authorize };
+  return { app, apiKey: added.apiKey, signingSecret, ...(kind === 'reloading' ? uncounted : authorize) };
 }
 
 type Policies = Parameters<typeof createApp>[0]['policies'];
+
+const reloadEveryMs = 5_000;
+/** A change of the meters has their past computed from the records, so it is rarer. */
+const metersEveryReloads = 12;
+let reloads = 0;
+/** Resolves when no past of a meter is being read, which takes memory for a while. */
+let untilSettled = async (): Promise<void> => undefined;
+
+/**
+ * A copy of the policies in which `write` changes a limit of a rule, and now and then the meters. The meters count
+ * only payments below 100 USD.
+ */
+function changingPolicies(shipped: string, directory: string) {
+  cpSync(shipped, directory, { recursive: true });
+  const file = join(directory, 'payments.policy');
+  const text = readFileSync(file, 'utf8');
+  const write = (round: number): void => {
+    const small = 1 + (Math.floor(round / metersEveryReloads) % 99);
+    const changed = text
+      .replace('<= 10_000 USD', `<= ${10_000 + round} USD`)
+      .replace('small_limit = 1_000 USD', `small_limit = ${small} USD`);
+    writeFileSync(file, changed);
+  };
+  write(0);
+  return { directory, write };
+}
+
+function startReloads(host: Pick<Policies, 'reload'>, write: (round: number) => void): void {
+  setInterval(async () => {
+    reloads += 1;
+    write(reloads);
+    await host.reload();
+  }, reloadEveryMs).unref();
+}
+
+/** Meters as the service itself keeps them. */
+function startMetering(store: Store, policies: Policies) {
+  const onFailure = (error: unknown) => console.error(error);
+  const metering = createMetering({ meters: store.meters, clock: Date.now, onFailure });
+  const upkeep = startMeterUpkeep({ metering, policies: () => policies.current(), onFailure });
+  policies.onChange(() => void upkeep.take());
+  untilSettled = () => upkeep.take();
+  return { metering };
+}
+
+export interface ServerMemory {
+  readonly reloads: number;
+  /** Bytes that objects take after a collection. */
+  readonly heap: number;
+  /** Bytes outside of the heap that objects keep. */
+  readonly external: number;
+  /** Resident bytes of the process with all its threads. */
+  readonly resident: number;
+}
+
+async function memoryNow(): Promise<ServerMemory> {
+  await untilSettled();
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let pass = 0; pass < 3; pass += 1) {
+    collect();
+    await sleep(50);
+  }
+  const { heapUsed: heap, external, rss: resident } = process.memoryUsage();
+  return { reloads, heap, external, resident };
+}
 
 /** Returns policies that decide the same and leave the trace empty. */
 function withoutTraces(host: Policies): Policies {
@@ -203,7 +284,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function start(kind: Exclude<ServerKind, 'opa'>): Promise<ServerLine> {
+async function start(kind: Exclude<StartedKind, 'opa'>): Promise<ServerLine> {
   const started =
     kind === 'bare' ? startBare() : kind === 'decides' ? startDecides() : await startService(kind);
   const { app, ...line } = started;
@@ -212,9 +293,11 @@ async function start(kind: Exclude<ServerKind, 'opa'>): Promise<ServerLine> {
 }
 
 if (import.meta.main) {
-  const kind = serverKinds.find((name) => name === process.argv[2]);
-  if (kind === undefined) throw new Error(`name one of ${serverKinds.join(', ')}`);
+  const known: readonly StartedKind[] = [...serverKinds, 'reloading'];
+  const kind = known.find((name) => name === process.argv[2]);
+  if (kind === undefined) throw new Error(`name one of ${known.join(', ')}`);
   const line = kind === 'opa' ? await startOpa() : await start(kind);
   process.stdout.write(`${JSON.stringify(line)}\n`);
+  process.on('message', async () => process.send?.(await memoryNow()));
   process.stdin.resume().once('end', () => process.exit(0));
 }

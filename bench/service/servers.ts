@@ -2,16 +2,16 @@
 // machine's processors, as a service and callers on the same machine do.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { LoadOptions, LoadResult } from './load.ts';
-import type { ServerKind, ServerLine } from './server.ts';
+import type { ServerKind, ServerLine, ServerMemory, StartedKind } from './server.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 export interface Server {
-  readonly kind: ServerKind;
   readonly line: ServerLine;
   readonly process: ChildProcess;
 }
@@ -20,11 +20,12 @@ export interface Server {
  * Starts a server of the project in the directory `checkout`, by default of this checkout. Throws when the
  * server does not start.
  */
-export async function startServer(kind: ServerKind, checkout = root): Promise<Server> {
+export async function startServer(kind: StartedKind, checkout = root): Promise<Server> {
   const script = join(checkout, 'bench/service/server.ts');
-  const child = spawn(process.execPath, [script, kind], { stdio: ['pipe', 'pipe', 'inherit'] });
-  for await (const chunk of child.stdout) {
-    return { kind, line: JSON.parse(String(chunk)) as ServerLine, process: child };
+  const child = spawn(process.execPath, [script, kind], { stdio: ['pipe', 'pipe', 'inherit', 'ipc'] });
+  // A pipe, as asked for.
+  for await (const chunk of child.stdout!) {
+    return { line: JSON.parse(String(chunk)) as ServerLine, process: child };
   }
   throw new Error(`the server ${kind} did not start`);
 }
@@ -127,4 +128,11 @@ export async function measureServers(
 export function residentMegabytes({ process: { pid } }: Server): number {
   const pageBytes = 4096;
   return (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * pageBytes) / 1e6;
+}
+
+/** The memory of the server after a collection. */
+export async function collectedMemory({ process }: Server): Promise<ServerMemory> {
+  process.send?.('memory');
+  const [memory] = await once(process, 'message');
+  return memory as ServerMemory;
 }

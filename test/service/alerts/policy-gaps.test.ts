@@ -84,8 +84,13 @@ test('people and points are read again only after one of them, or the policies, 
     },
   };
   const asked: AskedRule = {
-    ...{ rule: 'p/r', conditionDigest: '', kind: 'approval', groups: ['finance'] },
-    ...{ needs: 1, except: [], withinSeconds: 60 },
+    rule: 'p/r',
+    conditionDigest: '',
+    kind: 'approval',
+    groups: ['finance'],
+    needs: 1,
+    except: [],
+    withinSeconds: 60,
   };
   const needs = { user: [], points: [{ name: 'gateway', rules: ['p/d'] }] };
   let needed: NeededByPolicies = { asks: [asked], needs };

@@ -327,6 +327,36 @@ test('a nonce belongs to the process that took it first, also where nothing is s
   expect(await one.settle('n')).toBe('settled');
 });
 
+test('a request that was edited since it was read gets no event: no vote, and no end of its wait', async () => {
+  const { open, sql } = await setScene();
+  const store = await open();
+  const waiting = pendingRow({ expiresAtMs: startMs + 10 });
+  await store.requests.append(waiting, { openMax: 20 });
+  expect((await store.requests.history(waiting.id))?.events).toEqual([]);
+  await sql("UPDATE requests SET record_json = replace(record_json, 'Staples', 'Uline')");
+  expect(await told(store.requests.change(approval(waiting.id)))).toBe('tampered');
+  expect(await told(store.requests.expireDue(startMs + 10, 10))).toBe('tampered');
+  expect(await sql('SELECT FROM request_events')).toEqual([]);
+});
+
+test('a request without one of its earlier events is not shown', async () => {
+  const { database, sql } = await setScene();
+  const store = await openStore(database);
+  const waiting = pendingRow();
+  await store.requests.append(waiting, { openMax: 20 });
+  const state = { status: 'pending', decidedAtMs: null, expiresAtMs: waiting.expiresAtMs } as const;
+  for (const what of ['approved', 'taken-back', 'commented'] as const) {
+    const events = [{ atMs: startMs, who: 'ann', what, state, detail: {} }] as const;
+    await store.requests.change({ requestId: waiting.id, events, from: ['pending'], seen: null });
+  }
+  await store.close();
+  await sql("DELETE FROM request_events WHERE what = 'taken-back'");
+  // Another process, which has not seen how many events there were.
+  const other = await openStore(database);
+  onTestFinished(() => other.close());
+  expect(await told(other.requests.history(waiting.id))).toBe('tampered');
+});
+
 test('a process that has lost its slot shows no request, since it may not know what became of it', async () => {
   const { open, sql } = await setScene();
   const store = await open();
