@@ -1,7 +1,7 @@
 // Looks up the cell of a table by a key that a request brings: one case for the keys of each different cell,
 // and one for keys without a row, whose cell is unknown.
 
-import { childrenOf, writtenList } from '../../language/model/children.ts';
+import { childrenOf, descendants, writtenList } from '../../language/model/children.ts';
 import type { ColumnRead, Expression } from '../../language/model/expression.ts';
 import type { PolicySet, Table } from '../../language/model/policy.ts';
 import { isPushed } from '../../language/model/pushed-row.ts';
@@ -43,8 +43,12 @@ export function lookupAtom(ctx: ProofContext, expression: Expression, elements: 
   return { isTrue: where('isTrue'), isFalse: where('isFalse') };
 }
 
-/** `table[key] has column` is `key in [...]`, the keys of the rows with the cell. Null when there are none. */
+/**
+ * `table[key] has column` is `key in [...]`, the keys of the rows with the cell. Null when there are none, and for a key
+ * that may be an interval, which finds no row and yet differs from keys outside of it.
+ */
 function cellPresence(ctx: ProofContext, cell: ColumnRead, elements: Elements): Pair | null {
+  if (descendants(cell.key).some(({ kind }) => kind === 'meter' || kind === 'risk')) return null;
   const table = ctx.set.tables.get(cell.table);
   const keys = table === undefined ? null : (keysByCell(table, cell.column)?.flat() ?? null);
   if (table === undefined || keys === null || keys.length === 0) return null;
