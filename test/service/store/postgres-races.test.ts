@@ -66,8 +66,6 @@ const metersAsOf = ({ meters }: Store) => ({ places: [spentPlace], position: met
 
 interface OtherTransaction {
   readonly statements: string;
-  /** Statements before the commit. */
-  readonly atEnd?: string;
   /** How many transactions of the work wait for locks then. */
   readonly waitersMin?: number;
 }
@@ -78,7 +76,7 @@ interface OtherTransaction {
  */
 async function whileOpen<T>(
   { database: { name }, sql }: Scene,
-  { statements, atEnd = '', waitersMin = 1 }: OtherTransaction,
+  { statements, waitersMin = 1 }: OtherTransaction,
   work: () => Promise<T>,
 ): Promise<T> {
   await sql(
@@ -87,7 +85,7 @@ async function whileOpen<T>(
   const other = sql(`BEGIN; ${statements};
     DO $$ BEGIN
       FOR n IN 1..1000 LOOP EXIT WHEN EXISTS (SELECT FROM test.over); PERFORM pg_sleep(0.01); END LOOP;
-    END $$; ${atEnd}; COMMIT`);
+    END $$; COMMIT`);
   const count = async (condition: string) =>
     (await server.query(`SELECT FROM pg_stat_activity WHERE datname = '${name}' AND ${condition}`)).length;
   await expect.poll(() => count("wait_event = 'PgSleep'"), { interval: 5 }).toBe(1);
@@ -245,14 +243,22 @@ test('a request that loses a race for its idempotency key is taken back before i
 });
 
 test('a request that the server gives up to end a deadlock is taken back, and decided again', async () => {
-  const scene = await setScene();
-  const store = await scene.open();
-  const other = {
-    statements: `SELECT writ_lock_meters('{${spentPlace.definition}}', ARRAY['${spentPlace.key}'])`,
-    // The process holds this row, and waits for the meter.
-    atEnd: 'UPDATE replicas SET seen_at = seen_at WHERE slot = 0',
-  };
-  const spent = await whileOpen(scene, other, () => spend(store, requestRow()));
+  const { database, open, sql } = await setScene();
+  const store = await open();
+  // Waits for the row of the process as soon as the process waits for the meter, and leaves it to that one to find out.
+  const other = sql(`BEGIN; SET LOCAL deadlock_timeout = '30s';
+    SELECT writ_lock_meters('{${spentPlace.definition}}', ARRAY['${spentPlace.key}']);
+    DO $$ BEGIN
+      FOR n IN 1..3000 LOOP
+        EXIT WHEN EXISTS (SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid);
+        PERFORM pg_sleep(0.01);
+      END LOOP;
+    END $$; UPDATE replicas SET seen_at = seen_at WHERE slot = 0; COMMIT`);
+  const isAsleep = `datname = '${database.name}' AND wait_event = 'PgSleep'`;
+  const look = () => server.query(`SELECT FROM pg_stat_activity WHERE ${isAsleep}`);
+  await expect.poll(look, { interval: 5 }).toHaveLength(1);
+  const spent = await spend(store, requestRow());
+  await other;
   expect(spent).toEqual({ word: 'stored', decided: 2, takenBack: 1 });
 });
 
@@ -278,6 +284,20 @@ test('a process that is told by a write that it lost its slot ends at once', asy
   await sql('UPDATE replicas SET epoch = epoch + 1 WHERE slot = 0');
   expect(await told(store.requests.append(requestRow(), { openMax: 20 }))).toBe('fenced');
   expect(ended).toEqual(['fenced']);
+});
+
+test('after a restore no process of before stores anything, whatever epochs the database gave out since the backup', async () => {
+  const { database, open, sql } = await setScene();
+  const store = await open();
+  const epochNow = async () =>
+    Number((await sql<{ epoch: string }>('SELECT epoch FROM replicas WHERE slot = 0'))[0]?.epoch);
+  const atBackup = await epochNow();
+  const restored = await openStore(database);
+  onTestFinished(() => restored.close());
+  await restored.replicas?.fenceAll();
+  expect(await told(store.requests.append(requestRow(), { openMax: 20 }))).toBe('fenced');
+  await open();
+  expect((await epochNow()) - atBackup).toBeGreaterThan(1_000_000);
 });
 
 test('a process that stores nothing hears that it lost its slot, too', async () => {
