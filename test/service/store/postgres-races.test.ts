@@ -345,6 +345,34 @@ test('a nonce belongs to the process that took it first, also where nothing is s
   two.nonces.note(use);
   expect(await two.settle('n')).toBe('nonce-used');
   expect(await one.settle('n')).toBe('settled');
+  one.nonces.note({ ...use, nonce: 'with a write' });
+  const agent = agentRow();
+  await one.agents.add(agent, keyRow(agent.id));
+  expect(await one.settle('with a write')).toBe('settled');
+  expect(await two.settle('with a write')).toBe('nonce-used');
+});
+
+test('a process that was replaced, and ends without knowing it, leaves the slot to its successor', async () => {
+  const { open, sql } = await setScene();
+  const store = await open();
+  await sql("UPDATE replicas SET epoch = epoch + 1, instance = 'successor' WHERE slot = 0");
+  await store.close();
+  expect(await sql('SELECT instance FROM replicas WHERE slot = 0')).toEqual([{ instance: 'successor' }]);
+});
+
+test('what others have entered before a connection broke is heard of after it', async () => {
+  const { database, open } = await setScene();
+  const [one, two] = [await open(), await open()];
+  await one.meters.catchUp();
+  const heard: string[] = [];
+  one.meters.onMoved((moved) => heard.push(...moved.map(({ requestId }) => requestId)));
+  const row = requestRow();
+  expect((await spend(two, row)).word).toBe('stored');
+  await server.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database.name}'`,
+  );
+  await expect.poll(() => told(one.meters.catchUp()), { interval: 20 }).toBe('undefined');
+  expect(heard).toContain(row.id);
 });
 
 test('a request that was edited since it was read gets no event: no vote, and no end of its wait', async () => {
