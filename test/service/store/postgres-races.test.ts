@@ -259,7 +259,10 @@ test('a request that the server gives up to end a deadlock is taken back, and de
   await expect.poll(look, { interval: 5 }).toHaveLength(1);
   const spent = await spend(store, requestRow());
   await other;
-  expect(spent).toEqual({ word: 'stored', decided: 2, takenBack: 1 });
+  expect(spent.word).toBe('stored');
+  // The process may be faster than the other transaction, and then there is one more deadlock.
+  expect(spent.decided).toBeGreaterThan(1);
+  expect(spent.decided - spent.takenBack).toBe(1);
 });
 
 test('what was entered for a request that the database refuses is taken back, and once for each decision', async () => {
