@@ -427,3 +427,14 @@ test('a process that serves nothing, and whose version is no longer that of the 
   expect(await told(store.agents.add(agent, keyRow(agent.id)))).toBe('newer-database');
   expect(await sql('SELECT FROM agents')).toEqual([]);
 });
+
+test('the quick check of a start finds a record that was added behind the end of its lane', async () => {
+  const { open, sql } = await setScene();
+  const store = await open();
+  await store.requests.append(requestRow(), { openMax: 20 });
+  expect(await store.state.differences({ isQuick: true })).toEqual([]);
+  await sql(`INSERT INTO changes (sequence, at_ms, who, what, subject, hash)
+    VALUES (1000, ${startMs}, 'ann', 'agent-added', '', repeat('0', 64))`);
+  const found = await store.state.differences({ isQuick: true });
+  expect(found).toMatchObject([{ table: 'records', row: '1000' }]);
+});
