@@ -2,11 +2,10 @@
 // condition that the limit can make unknown gets a literal that holds while the limit is kept. No literal is
 // made when declared lengths keep the limit anyway, or the size of a payload that the service accepts.
 
-import { jsonLimits } from '../../language/json/read-json.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import { elementRoundsMax, textRoundsMax } from '../../language/model/limits.ts';
+import { elementRoundsMax, payloadBytesMax, textRoundsMax } from '../../language/model/limits.ts';
 import type { Range } from '../../language/model/type.ts';
 import { toNumber } from '../../language/value/decimal.ts';
 import { constantOf } from '../cells/understand.ts';
@@ -16,8 +15,8 @@ import type { Elements, GrowingPart, ProofContext } from './context.ts';
 import { leafOf } from './leaves.ts';
 
 /** A text takes a byte or more for each UTF-16 code unit; an element, with its comma, 2 bytes or more. */
-const unitsMax = jsonLimits.bytesMax;
-const elementsMax = jsonLimits.bytesMax / 2;
+const unitsMax = payloadBytesMax;
+const elementsMax = payloadBytesMax / 2;
 
 interface BoundedPair {
   readonly pair: Pair;
