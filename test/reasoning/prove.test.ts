@@ -202,6 +202,19 @@ guarantee g on mail.send { never escalate when every r in payload.to (r not in p
   });
 });
 
+describe('texts inside quantifiers', () => {
+  const text = (list: string): string => `
+action mail.send { to: [string ..9] ${list} }
+let boss = "somebody with a name of far more than sixty characters, in all its glory"
+policy p on mail.send { allow ok when every t in payload.to (t == boss) }
+guarantee g on mail.send { never deny when every t in payload.to (t == boss) }`;
+
+  it('count where they are the text of a let', () => {
+    expect(ofText(text('')).kind).toBe('undecided');
+    expect(ofText(text('..1000')).kind).toBe('proved');
+  });
+});
+
 describe('line feeds', () => {
   const lines = `
 action note.send { text: string, file: path }

@@ -5,6 +5,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { Json } from '../model/json.ts';
+import { payloadBytesMax } from '../model/limits.ts';
 import { numberFault } from './number.ts';
 import { parseJson } from './parse.ts';
 
@@ -27,7 +28,7 @@ export interface JsonLimits {
   readonly depthMax: number;
 }
 
-export const jsonLimits: JsonLimits = { bytesMax: 256 * 1024, depthMax: 32 };
+export const jsonLimits: JsonLimits = { bytesMax: payloadBytesMax, depthMax: 32 };
 
 /**
  * Reads a body. Never throws. `-0` reads as 0; `__proto__` and the like are own members of ordinary objects.

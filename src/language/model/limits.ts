@@ -7,3 +7,6 @@ export const elementRoundsMax = 100_000;
 
 /** The most UTF-16 code units of a text, times the rounds of all quantifiers around it. */
 export const textRoundsMax = 4_000_000;
+
+/** The most bytes of a request's JSON, unless the service is set to accept more. Proofs count on it. */
+export const payloadBytesMax = 256 * 1024;

@@ -2,22 +2,21 @@
 // condition that the limit can make unknown gets a literal that holds while the limit is kept. No literal is
 // made when declared lengths keep the limit anyway, or the size of a payload that the service accepts.
 
-import { jsonLimits } from '../../language/json/read-json.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import { elementRoundsMax, textRoundsMax } from '../../language/model/limits.ts';
+import { elementRoundsMax, payloadBytesMax, textRoundsMax } from '../../language/model/limits.ts';
 import type { Range } from '../../language/model/type.ts';
 import { toNumber } from '../../language/value/decimal.ts';
 import { constantOf } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
 import type { SolverLiteral } from '../solver/literal.ts';
-import type { Elements, GrowingPart, ProofContext } from './context.ts';
+import type { Elements, GrowingPart, ProofContext, SlotElement } from './context.ts';
 import { leafOf } from './leaves.ts';
 
 /** A text takes a byte or more for each UTF-16 code unit; an element, with its comma, 2 bytes or more. */
-const unitsMax = jsonLimits.bytesMax;
-const elementsMax = jsonLimits.bytesMax / 2;
+const unitsMax = payloadBytesMax;
+const elementsMax = payloadBytesMax / 2;
 
 interface BoundedPair {
   readonly pair: Pair;
@@ -43,7 +42,8 @@ export function boundText(ctx: ProofContext, expression: Expression, { pair, ele
 /** Limits a condition that goes through a list for each element. */
 export function boundList(ctx: ProofContext, list: Expression, { pair, elements }: BoundedPair): Pair {
   if (elements.size === 0 || constantOf(list, ctx.set) !== null) return pair;
-  if (roundsOf(elements) * Math.min(longestOf(list), elementsMax) <= elementRoundsMax) return pair;
+  const longest = list.kind === 'fact' ? longestOf(list) : Math.min(longestOf(list), elementsMax);
+  if (roundsOf(elements) * longest <= elementRoundsMax) return pair;
   const key = `${canonicalMeaning(list)} ${overOf(elements)}`;
   return ctx.circuit.onlyIf(
     smallEnough(ctx, key, { at: list, grows: growing('list', list, elements) }),
@@ -122,5 +122,11 @@ function highest({ high }: Range): number {
 
 /** The most rounds that the surrounding quantifiers make together. */
 function roundsOf(elements: Elements): number {
-  return [...elements.values()].reduce((product, { rounds }) => product * Math.min(rounds, elementsMax), 1);
+  return [...elements.values()].reduce((product, element) => product * roundsOver(element), 1);
+}
+
+/** Lists of facts, such as roles, are no part of the payload, so its size says nothing about them. */
+function roundsOver({ rounds, over }: SlotElement): number {
+  const isOfPayload = over.split(',').every((key) => key.includes('payload'));
+  return isOfPayload ? Math.min(rounds, elementsMax) : rounds;
 }

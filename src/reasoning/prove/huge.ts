@@ -2,9 +2,8 @@
 // definition would exceed what a decision may cost. No proof depends on these requests: the caller lets the
 // definition decide them.
 
-import { jsonLimits } from '../../language/json/read-json.ts';
 import type { Json } from '../../language/model/json.ts';
-import { elementRoundsMax, textRoundsMax } from '../../language/model/limits.ts';
+import { elementRoundsMax, payloadBytesMax, textRoundsMax } from '../../language/model/limits.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Slot } from '../../language/model/type.ts';
 import { toNumber } from '../../language/value/decimal.ts';
@@ -44,7 +43,7 @@ export function enlarged(ctx: ProofContext, facts: Facts): readonly Facts[] {
   const grown = fillings.map((filling) =>
     parts.reduce((own, part) => withPart(ctx, own, { part, filling }), facts),
   );
-  return grown.filter(({ payload }) => bytesOf(payload) <= jsonLimits.bytesMax);
+  return grown.filter(({ payload }) => bytesOf(payload) <= payloadBytesMax);
 }
 
 function bytesOf(payload: Facts['payload']): number {
@@ -76,7 +75,7 @@ function withPart(ctx: ProofContext, facts: Facts, { part, filling }: GrowthPlan
   if (part.kind === 'list') return withPayload(facts, filled);
   const rounds = part.around.reduce((product, key) => product * lengthAt(filled, key), 1);
   const units = Math.floor(textRoundsMax / Math.max(1, rounds)) + 1;
-  if (units > jsonLimits.bytesMax) return facts;
+  if (units > payloadBytesMax) return facts;
   const lengthened = changedAt(filled, stepsOf(keyInRequest(ctx, part.key)), (text) =>
     typeof text === 'string' ? text.padEnd(units, filling.padding) : text,
   );

@@ -8,7 +8,7 @@ import type { Value } from '../../language/model/value.ts';
 import { type EvaluationScope, evaluateCondition } from '../../language/spec/evaluate.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { isValue, type Leaf, type LeafAtom } from '../cells/leaf.ts';
-import { type ConditionMeaning, placeholder, understand } from '../cells/understand.ts';
+import { type ConditionMeaning, constantOf, placeholder, understand } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { type Elements, noElements, type ProofContext } from './context.ts';
 import { leafOf } from './leaves.ts';
@@ -128,9 +128,10 @@ function leavesIn(
   switch (expression.kind) {
     case 'field':
       return bound.has(expression.root) ? new Set() : null;
+    case 'let':
+      return constantOf(expression, ctx.set) === null ? null : new Set();
     case 'fact':
     case 'meter':
-    case 'let':
     case 'now':
     case 'risk':
       return null;

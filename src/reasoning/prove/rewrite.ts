@@ -101,25 +101,54 @@ export function expressionMeaning(expression: Expression): string {
   return known;
 }
 
+/** Where an expression stands: texts of lets stay in the body of a quantifier, where they have a limit. */
+type Standing = 'outside' | 'in a body';
+
 /** Writes out lets, facts about the action, and variables that stand for a constant. */
-export function writtenOut(ctx: ProofContext, expression: Expression, elements: Elements): Expression {
-  return isWrittenOut(expression, elements) ? expression : newWrittenOut(ctx, expression, elements);
+export function writtenOut(
+  ctx: ProofContext,
+  expression: Expression,
+  elements: Elements,
+  standing: Standing = 'outside',
+): Expression {
+  return isWrittenOut(expression, elements, standing)
+    ? expression
+    : newWrittenOut(ctx, expression, { elements, standing });
+}
+
+function isTextOfBody({ type }: Expression, standing: Standing): boolean {
+  return standing === 'in a body' && type.kind === 'text';
 }
 
 /**
  * Whether nothing has to be written out. The expression then stays the same object, by which cached results
  * are found.
  */
-function isWrittenOut(expression: Expression, elements: Elements): boolean {
-  if (expression.kind === 'let') return false;
+function isWrittenOut(expression: Expression, elements: Elements, standing: Standing): boolean {
+  if (expression.kind === 'let') return isTextOfBody(expression, standing);
+  if (expression.kind === 'quantify')
+    return (
+      expression.sources.every((source) => isWrittenOut(source, elements, standing)) &&
+      isWrittenOut(expression.body, elements, 'in a body')
+    );
   if (expression.kind === 'fact') return !expression.fact.startsWith('action.');
   if (expression.kind === 'field' && elements.get(expression.root)?.kind === 'constant') return false;
-  return childrenOf(expression).every((child) => isWrittenOut(child, elements));
+  return childrenOf(expression).every((child) => isWrittenOut(child, elements, standing));
 }
 
-function newWrittenOut(ctx: ProofContext, expression: Expression, elements: Elements): Expression {
+function newWrittenOut(
+  ctx: ProofContext,
+  expression: Expression,
+  { elements, standing }: { readonly elements: Elements; readonly standing: Standing },
+): Expression {
+  const inner = (part: Expression): Expression => writtenOut(ctx, part, elements, standing);
   switch (expression.kind) {
+    case 'quantify': {
+      const body = writtenOut(ctx, expression.body, elements, 'in a body');
+      return { ...expression, sources: expression.sources.map(inner), body };
+    }
     case 'let': {
+      if (isTextOfBody(expression, standing)) return expression;
       const declared = ctx.set.lets.get(expression.id);
       return declared === undefined ? expression : writtenOut(ctx, declared.expression, new Map());
     }
@@ -133,11 +162,11 @@ function newWrittenOut(ctx: ProofContext, expression: Expression, elements: Elem
     case 'is-null':
     case 'else': {
       // The subject stays a read, even of a variable that stands for a constant.
-      const written = mapOperands(expression, (operand) => writtenOut(ctx, operand, elements));
+      const written = mapOperands(expression, inner);
       return { ...written, subject: expression.subject } as Expression;
     }
     default:
-      return mapOperands(expression, (operand) => writtenOut(ctx, operand, elements));
+      return mapOperands(expression, inner);
   }
 }
 
