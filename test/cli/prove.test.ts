@@ -44,7 +44,7 @@ guarantee passing on pay.make { always allow when paid > 1 and payload.amount < 
     const { code, stdout } = await writ(['prove', folder]);
     expect(code).toBe(1);
     expect(stdout.match(/refuted/g)).toHaveLength(2);
-    expect(stdout.match(/its condition is unknown for this request/g)).toHaveLength(1);
+    expect(stdout.match(/the condition is unknown for this request/g)).toHaveLength(1);
   });
 
   it('shows what is wrong with a question', async () => {

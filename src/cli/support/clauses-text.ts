@@ -31,7 +31,8 @@ function renderClause(judged: JudgedClause, sourceOf: SourceOf): string {
     case 'refuted': {
       const { facts, decision, rule, isConditionUnknown } = judged.counterexample!;
       const by = rule === null ? '' : ` (${lineText(rule, sourceOf)})`;
-      const unknown = 'its condition is unknown for this request; a claim covers these requests, too';
+      const unknown =
+        'the condition is unknown for this request: a claim covers every request for which it is not false';
       const shown = [
         `${decision.outcome} by ${decision.by}${by}`,
         ...(isConditionUnknown ? [unknown] : []),

@@ -116,13 +116,13 @@ function strayGuards(
   asked: readonly RuleQuery[],
   { questions, granted }: ActionRules,
 ): readonly RuleFinding[] {
-  const guards = asked.filter(({ one: { rule } }) => isGuard(rule) && !isReasoned(rule));
+  const guards = asked.filter(({ one: { rule } }) => isGuard(rule) && !isDenialWithReason(rule));
   return questions
     .amongExcluded(guards.map(({ one, acts }) => ({ one, literals: [acts, granted] })))
     .map(({ one }) => finding('guard-without-allow', one.rule));
 }
 
-function isReasoned({ effect, reason }: Rule): boolean {
+function isDenialWithReason({ effect, reason }: Rule): boolean {
   return effect === 'deny' && reason !== null;
 }
 
