@@ -33,6 +33,20 @@ describe('writ prove', () => {
     expect(decided.stdout).toContain(by);
   });
 
+  it('states that a claim also covers requests for which its condition is unknown', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'writ-prove-'));
+    const policy = `action pay.make { amount: number 0.. }
+meter paid = count() of pay.make per agent over 24h
+policy pays on pay.make { allow again when paid > 1 }
+guarantee passing on pay.make { always allow when paid > 1 and payload.amount < 10 never deny }
+`;
+    writeFileSync(join(folder, 'pay.policy'), policy);
+    const { code, stdout } = await writ(['prove', folder]);
+    expect(code).toBe(1);
+    expect(stdout.match(/refuted/g)).toHaveLength(2);
+    expect(stdout.match(/the condition is unknown for this request/g)).toHaveLength(1);
+  });
+
   it('shows what is wrong with a question', async () => {
     const { code, stderr } = await writ([
       'prove',

@@ -95,8 +95,10 @@ describe('the language reference', () => {
     expect(compileText(blocks('writ')[0]!).diagnostics).toEqual([]);
   });
 
+  // Short examples leave out lower bounds and uses.
+  const short: ReadonlySet<string> = new Set(['allow-wildcard', 'unused-declaration', 'upper-bound-alone']);
   it.each(blocks('writ'))('compiles %s', (policies) => {
-    expect(compileText(policies).diagnostics.filter((one) => hasErrors([one]))).toEqual([]);
+    expect(compileText(policies).diagnostics.filter(({ code }) => !short.has(code))).toEqual([]);
   });
 
   it('passes its tests', async () => {

@@ -67,6 +67,11 @@ describe('what is needless', () => {
       [],
     ],
     [
+      'no refusal with a reason of what no allow grants',
+      'allow small when payload.count <= 5\n deny large when payload.count > 7 because "too many"',
+      [],
+    ],
+    [
       'a guard that two denials leave nothing',
       'allow small when payload.count <= 9\n deny a when payload.count > 5\n deny b when payload.vendor == "x"\n escalate c to boss when payload.count > 7 or payload.vendor == "x"',
       [

@@ -6,6 +6,8 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
+import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { resolveFacts } from '../../language/spec/payload.ts';
 import { linkSet } from '../../pipeline.ts';
 import {
   isHardlyTried,
@@ -28,6 +30,8 @@ export interface Counterexample {
   readonly decision: Decision;
   /** The place of the rule that decided; null when no rule did. */
   readonly rule: Span | null;
+  /** Whether the claim's condition is unknown for the request, and not true. */
+  readonly isConditionUnknown: boolean;
 }
 
 export interface JudgeOptions {
@@ -67,7 +71,14 @@ function withTrial(set: PolicySet, verdict: ClauseVerdict, trial: Trial | null):
   const found = refuted?.kind === 'refuted' ? refuted : (trial?.counterexample ?? null);
   if (found === null) return { ...verdict, trial, counterexample: null };
   const { facts, decision } = found;
-  const counterexample = { facts, decision, rule: placeOfRule(set, decision.by) };
+  const scope = { set, facts: resolveFacts(set, facts), risk: decision.risk, variables: new Map() };
+  const { when } = verdict.claim;
+  const counterexample = {
+    facts,
+    decision,
+    rule: placeOfRule(set, decision.by),
+    isConditionUnknown: when !== null && typeof evaluateCondition(when, scope) !== 'boolean',
+  };
   return { ...verdict, kind: 'refuted', trial, counterexample };
 }
 

@@ -29,9 +29,15 @@ function renderClause(judged: JudgedClause, sourceOf: SourceOf): string {
     case 'proved':
       return `${marks.good('✓')} ${start} ${marks.faint(`proved for all requests${tried}`)}\n`;
     case 'refuted': {
-      const { facts, decision, rule } = judged.counterexample!;
+      const { facts, decision, rule, isConditionUnknown } = judged.counterexample!;
       const by = rule === null ? '' : ` (${lineText(rule, sourceOf)})`;
-      const shown = [`${decision.outcome} by ${decision.by}${by}`, requestText(facts)];
+      const unknown =
+        'the condition is unknown for this request: a claim covers every request for which it is not false';
+      const shown = [
+        `${decision.outcome} by ${decision.by}${by}`,
+        ...(isConditionUnknown ? [unknown] : []),
+        requestText(facts),
+      ];
       return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(place)}`, ...shown]
         .join('\n    ')
         .concat('\n');

@@ -147,9 +147,10 @@ export function parse(source: SourceText): ParsedFile {
   const { file, broken } = readText(reader);
   const settled = settleBroken(file.declarations, diagnostics, broken);
   const lines = linesOf(broken.gaveUp, source);
+  const first = firstOfLines(settled.diagnostics, broken.gaveUp, lines);
   return {
     file: { ...file, declarations: settled.declarations },
-    diagnostics: limited(sortDiagnostics(firstOfLines(settled.diagnostics, broken.gaveUp, lines)), source),
+    diagnostics: limited(sortDiagnostics(withoutReservedUses(first, source)), source),
     declaredByBroken: hasErrors(diagnostics) ? namesDeclared(broken.tokens) : none,
     brokenLines: lines,
   };
@@ -257,6 +258,16 @@ function refuseSize(source: SourceText): ParsedFile {
     declaredByBroken: none,
     brokenLines: [],
   };
+}
+
+/** Removes the errors at uses of a reserved word that the file declares as a name: they follow from that. */
+function withoutReservedUses(
+  diagnostics: readonly Diagnostic[],
+  { text }: SourceText,
+): readonly Diagnostic[] {
+  const textOf = ({ span }: Diagnostic) => text.slice(span.start, span.end);
+  const declared = new Set(diagnostics.filter(({ code }) => code === 'reserved-word').map(textOf));
+  return diagnostics.filter((one) => one.code !== 'unexpected-token' || !declared.has(textOf(one)));
 }
 
 function limited(diagnostics: readonly Diagnostic[], source: SourceText): readonly Diagnostic[] {

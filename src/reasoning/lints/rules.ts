@@ -2,7 +2,7 @@
 // a grant, escape a denial, or differ from what other rules do anyway. INVARIANT: a finding is proved; a rule
 // of which nothing is known has none.
 
-import { isGuard, isRefusalWithReason, type Rule } from '../../language/model/policy.ts';
+import { isGuard, type Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { judgedRules, type RuleOutcome } from '../prove/outcomes.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
@@ -108,15 +108,22 @@ export function actsOf({ rule, pair }: RuleOutcome): SolverLiteral {
   return rule.effect === 'allow' ? pair.isTrue : notLiteral(pair.isFalse);
 }
 
-/** Guards that are false for every request that an `allow` grants. */
+/**
+ * Guards that are false for every request that an `allow` grants. A `deny` with a reason is none of them: it
+ * explains the refusal.
+ */
 function strayGuards(
   asked: readonly RuleQuery[],
   { questions, granted }: ActionRules,
 ): readonly RuleFinding[] {
-  const guards = asked.filter(({ one: { rule } }) => isGuard(rule) && !isRefusalWithReason(rule));
+  const guards = asked.filter(({ one: { rule } }) => isGuard(rule) && !isDenialWithReason(rule));
   return questions
     .amongExcluded(guards.map(({ one, acts }) => ({ one, literals: [acts, granted] })))
     .map(({ one }) => finding('guard-without-allow', one.rule));
+}
+
+function isDenialWithReason({ effect, reason }: Rule): boolean {
+  return effect === 'deny' && reason !== null;
 }
 
 /** Rules that have their effect only on requests that are denied. */

@@ -37,9 +37,11 @@ export function conditionMistyped(node: Tree, type: Type): Diagnostic {
 
 export function equalityUnfit(span: Span, type: Type): Diagnostic {
   const help =
-    type.kind === 'list'
-      ? 'test membership with `in`, or go through it with `some`, `every`'
-      : 'compare its fields';
+    type.kind !== 'list'
+      ? 'compare its fields'
+      : type.element.type.kind === 'text'
+        ? 'test membership with `in`, elements with `some` or `every`, or all in order: `words starts with ["a", "b"] and length(words) == 2`'
+        : 'test membership with `in`, or go through it with `some`, `every`';
   return error('equality-unfit', span, `\`${typeText(type)}\` is not compared as a whole`, { help });
 }
 

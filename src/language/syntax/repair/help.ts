@@ -204,7 +204,13 @@ const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
   ['`]`', helpForEntry],
   ['`(`', () => 'write `count()`, `sum(payload.amount)`, or `every x in payload.tags (x == "a")`'],
   ['`of`', () => 'a meter says which action it counts, such as `of order.place`'],
-  ['`over`', () => 'a meter has a window: `over 24h`, or `over today in "Europe/Berlin"`'],
+  [
+    '`over`',
+    ({ found }) =>
+      found.tokenType === sign.openParen
+        ? '`per` takes whole fields: declare one, and refuse other values: `deny other_host when payload.host != host(payload.url)`'
+        : 'a meter has a window: `over 24h`, or `over today in "Europe/Berlin"`',
+  ],
   ['`key`', () => 'a table names the column that identifies its rows: `key id: string { ... }`'],
   [
     'a title in quotes',

@@ -94,11 +94,12 @@ function endsWhole(address: Address, text: string): boolean {
 
 /**
  * Returns a regular expression as a `like` pattern, as far as its ends show where an address leads:
- * `.*x\.com` becomes `*x.com`.
+ * `.*x\.com` becomes `*x.com`. A class of characters, such as `[0-9]+`, names no place and becomes `_`.
  */
 function likeOf(pattern: string): string {
   return pattern
     .replace(/^\^|\$$/g, '')
+    .replace(/(?<!\\)\[(?:\\.|[^\]\\])+\][*+?]*/g, '_')
     .replace(/\\([.\-/@:?#&=%_~+])/g, (_, character: string) => character)
     .replace(/\.[*+]\??/g, '*');
 }
