@@ -15,7 +15,7 @@ import { resolveLists } from './declarations/lists.ts';
 import { resolveMeters } from './declarations/meters.ts';
 import { type FilePolicies, resolvePolicies } from './declarations/policies.ts';
 import { resolveTables } from './declarations/tables.ts';
-import { resolveDeclaredTypes } from './declarations/types.ts';
+import { resolveDeclaredTypes } from './expressions/types.ts';
 import { checkUnusedLets } from './declarations/unused-lets.ts';
 import { type Context, inferCondition } from './expressions/context.ts';
 import { createEnvironment } from './expressions/create-environment.ts';

@@ -471,7 +471,7 @@ test('options and the subcommand are told apart', () => {
   expect(shellCommands('git -P -C src log')?.[0]?.subcommand).toBe('log');
   expect(shellCommands('ls -l log')?.[0]?.subcommand).toBe('');
   const wordsOf = (line: string) => shellCommands(line)?.[0]?.words;
-  expect(wordsOf('npm run test -w x --silent')).toEqual(['run', 'test']);
+  expect(wordsOf('npm run test -w app --silent')).toEqual(['run', 'test']);
   expect(wordsOf('npm run deploy test')).toEqual(['run', 'deploy', 'test']);
   expect(wordsOf('npm --prefix run test')).toEqual([]);
   expect(wordsOf('git -C src stash list')).toEqual(['stash', 'list']);

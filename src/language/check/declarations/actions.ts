@@ -31,7 +31,7 @@ import {
   titleUnfit,
 } from '../messages/title-errors.ts';
 import { placeCurrencies } from './place-currencies.ts';
-import { fieldCount, payloadFieldsMax, resolveShape } from './types.ts';
+import { fieldCount, payloadFieldsMax, resolveShape } from '../expressions/types.ts';
 
 /** Fills `env.actions` and `env.groups`. */
 export function resolveActions(files: readonly PolicyFile[], env: Environment): void {

@@ -37,7 +37,7 @@ import {
   networkContained,
 } from '../messages/value-errors.ts';
 import { entriesOfFile } from './file-entries.ts';
-import { resolveType } from './types.ts';
+import { resolveType } from '../expressions/types.ts';
 
 /** Fills `env.lists`. A list in error is left out. */
 export function resolveLists(env: Environment): void {

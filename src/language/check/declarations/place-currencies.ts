@@ -9,7 +9,7 @@ import type { RecordBody, TypeNode } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { payloadField } from '../logic/payload-paths.ts';
 import { currencyFieldInList, currencyFieldUnfit } from '../messages/errors.ts';
-import { checkCurrency } from './types.ts';
+import { checkCurrency } from '../expressions/types.ts';
 
 /** A type whose currency is the name of a field. */
 type FieldMoney = MoneyType & { readonly currencyField: string };

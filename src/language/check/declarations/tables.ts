@@ -37,7 +37,7 @@ import { type CellReader, cellReader } from './cell-readers.ts';
 import { textOfNamedFile } from './file-entries.ts';
 import { shownType } from './lists.ts';
 import { placeCurrencies } from './place-currencies.ts';
-import { resolveShape, resolveType } from './types.ts';
+import { resolveShape, resolveType } from '../expressions/types.ts';
 
 type TableFile = Extract<TableSource, { kind: 'table-file' }>;
 type PushedRows = Extract<TableSource, { kind: 'pushed' }>;

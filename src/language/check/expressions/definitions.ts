@@ -14,7 +14,7 @@ import type {
   ParameterNode,
   Path,
 } from '../../syntax/tree/tree.ts';
-import { resolveType } from '../declarations/types.ts';
+import { resolveType } from './types.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { moneyType } from '../logic/literals.ts';
 import { areComparable, areSpeltAlike } from '../logic/type-relations.ts';

@@ -20,7 +20,7 @@ export type ShellCommand = {
    */
   readonly subcommand: string;
   /**
-   * The subcommand and the arguments behind it up to the first option, such as `run`, `test` in `npm run test -w x`;
+   * The subcommand and the arguments behind it up to the first option, such as `run`, `test` in `npm run test -w app`;
    * empty when the first argument is an option, because the next one may then be its value.
    */
   readonly words: readonly string[];

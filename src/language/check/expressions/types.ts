@@ -30,7 +30,7 @@ import type {
 import { isCurrency } from '../../value/currency.ts';
 import { compare, type Decimal, isInteger, zero } from '../../value/decimal.ts';
 import { compileRegex } from '../../value/regex.ts';
-import { declaredNames, namesOf } from '../expressions/declared-names.ts';
+import { declaredNames, namesOf } from './declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { memoized } from '../incremental/memoized.ts';
 import { patternFor, readLiteral, readLiteralAs } from '../logic/literals.ts';
