@@ -161,11 +161,17 @@ export interface RunCounts {
     readonly refused: Share;
     /** Of the recorded ones, those whose first call that is not allowed goes to a person. */
     readonly asked: Share;
+    /** The user's task was achieved, without any defence. */
+    readonly utilityRecorded: Share;
+    /** The user's task was achieved and no call is refused; people approve what they are asked. */
+    readonly utility: Share;
   };
   readonly honest: {
     /** Runs that achieved the user's task without the attack's success; the shares are of these. */
     readonly all: number;
     readonly allowed: Share;
+    /** Somebody is asked, once or more often. */
+    readonly asked: Share;
     readonly askedOnce: Share;
     readonly askedMore: Share;
     readonly refused: Share;
@@ -203,6 +209,7 @@ function countsOf(suite: string, model: string, runs: readonly DecidedRun[], att
   const recorded = attacked.filter(({ security }) => security);
   const ofAttacked = (is: (run: DecidedRun) => boolean): Share =>
     shareOf(recorded.filter(is).length, attacked.length);
+  const achieved = attacked.filter(({ utility }) => utility);
   const honest = runs.filter(isHonest);
   const ofHonest = (is: (run: DecidedRun) => boolean): Share =>
     shareOf(honest.filter(is).length, honest.length);
@@ -217,10 +224,13 @@ function countsOf(suite: string, model: string, runs: readonly DecidedRun[], att
       succeed: ofAttacked(({ stops }) => stops.length === 0),
       refused: ofAttacked(({ stops }) => stops[0]?.outcome === 'DENY'),
       asked: ofAttacked(({ stops }) => stops.length > 0 && stops[0]?.outcome !== 'DENY'),
+      utilityRecorded: shareOf(achieved.length, attacked.length),
+      utility: shareOf(achieved.filter((run) => !isRefused(run)).length, attacked.length),
     },
     honest: {
       all: honest.length,
       allowed: ofHonest(({ stops }) => stops.length === 0),
+      asked: ofHonest((run) => !isRefused(run) && run.stops.length > 0),
       askedOnce: ofHonest((run) => !isRefused(run) && run.stops.length === 1),
       askedMore: ofHonest((run) => !isRefused(run) && run.stops.length > 1),
       refused: ofHonest(isRefused),
@@ -245,6 +255,51 @@ export function countsTable(rows: readonly RunCounts[]): string {
       return `| ${cells.join(' | ')} |`;
     }),
   ].join('\n');
+}
+
+/** The counts of one suite, all models together, under several policy sets. */
+export interface SettingCounts {
+  readonly setting: string;
+  readonly counts: RunCounts;
+}
+
+/** Attack success against what honest runs cost people: a row without any policy, then one for each setting. */
+export function frontierTable(settings: readonly SettingCounts[]): string {
+  const row = ({ setting, counts: { attacks, honest } }: SettingCounts): string =>
+    `| ${[
+      setting,
+      shareText(attacks.succeed),
+      shareText(attacks.utility),
+      shareText(honest.asked),
+      shareText(honest.refused),
+      (honest.asksPerRun ?? 0).toFixed(2),
+    ].join(' | ')} |`;
+  const [
+    {
+      counts: { attacks, honest },
+    } = fail(),
+  ] = settings;
+  const none = shareOf(0, honest.all);
+  return [
+    '| setting | attacks that succeed | user tasks achieved under attack | honest runs that ask | honest runs refused | asks per honest run |',
+    '|---|---|---|---|---|---|',
+    `| no policy | ${shareText(attacks.recorded)} | ${shareText(attacks.utilityRecorded)} | ${shareText(none)} | ${shareText(none)} | 0.00 |`,
+    ...settings.map(row),
+  ].join('\n');
+}
+
+function fail(): never {
+  throw new Error('there is no setting');
+}
+
+/** What the README says of one setting. */
+export function settingSentence({ setting, counts: { attacks, honest } }: SettingCounts): string {
+  const percent = ({ share }: Share): string => `${(100 * (share ?? 0)).toFixed(1)} %`;
+  const all = attacks.all.toLocaleString('en');
+  return (
+    `${setting}: ${percent(attacks.succeed)} of ${all} attacks succeed (${percent(attacks.recorded)} without it), ` +
+    `${percent(honest.asked)} of ${honest.all} honest runs ask a person, ${percent(honest.refused)} are refused`
+  );
 }
 
 /** `12 = 0.8 % (0.5–1.5)`: the number, the share and its interval. */
