@@ -2,11 +2,24 @@
 // `policies/`. Prints how many calls of users pass without a person, which calls do not and why, and how far the
 // tasks of attackers get. Exits with code 1 when a user's call is denied, when fewer than 90 % pass, or when all
 // calls of an attack pass.
+//
+// `npm run evidence -- --runs FILE --policies DIR [--attack NAME] [--json]` decides recorded runs of agents under
+// attack instead (`recorded-runs.ts`). Exits with code 1 when a row of the file is malformed.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { addAgent, ask, startService } from '../test/e2e/acceptance/service.ts';
+import {
+  countRuns,
+  countsTable,
+  decideRuns,
+  isHonest,
+  MalformedRow,
+  parseRuns,
+  publishedAttack,
+  stopsByRule,
+} from './recorded-runs.ts';
 
 export interface Task {
   readonly suite: string;
@@ -132,14 +145,45 @@ function print(evidence: Evidence): void {
   }
 }
 
+async function printRecordedRuns(
+  file: string,
+  policies: string,
+  attack: string,
+  isJson: boolean,
+): Promise<void> {
+  const runs = parseRuns(readFileSync(file, 'utf8'));
+  const decided = await decideRuns(runs, policies);
+  const counts = countRuns(decided, attack);
+  const stops = stopsByRule(decided.filter(isHonest));
+  if (isJson) {
+    console.log(JSON.stringify({ runs: file, policies, attack, counts, honestStops: stops }, null, 2));
+    return;
+  }
+  console.log(countsTable(counts));
+  console.log('\nHonest runs that are stopped, by action and rule:');
+  for (const { action, rule, outcome, runs: stopped } of stops)
+    console.log(`- ${action}: ${outcome} by ${rule} in ${stopped}`);
+}
+
 if (import.meta.main) {
   const { values } = parseArgs({
     options: {
       data: { type: 'string', default: recordedCalls },
       policies: { type: 'string', default: 'policies' },
+      runs: { type: 'string' },
+      attack: { type: 'string', default: publishedAttack },
+      json: { type: 'boolean', default: false },
     },
   });
-  if (existsSync(values.data)) {
+  if (values.runs !== undefined) {
+    try {
+      await printRecordedRuns(values.runs, values.policies, values.attack, values.json);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      console.error(`${values.runs}: ${error.message}`);
+      process.exitCode = error instanceof MalformedRow ? 1 : 2;
+    }
+  } else if (existsSync(values.data)) {
     const evidence = await gatherEvidence(values.data, values.policies);
     print(evidence);
     process.exitCode = isGood(evidence) ? 0 : 1;

@@ -69,7 +69,7 @@ interface EntryInput {
 }
 
 /** A class, because it holds what was counted. */
-class CountedMeters {
+export class CountedMeters {
   readonly #engine: CaseEngine['engine'];
   readonly #totals: MeterTotals = createMeterTotals();
   /** By id of a waiting request, the time at which its wait ends. */
