@@ -34,7 +34,7 @@ export function withDeclared(vocabulary: Vocabulary, text: string): Vocabulary {
   for (const [index, line] of lines.entries()) {
     const [, word = '', name = ''] = declaration.exec(line) ?? [];
     const kind = Object.hasOwn(nameKinds, word) ? nameKinds[word as keyof typeof nameKinds] : undefined;
-    if (kind !== undefined && !names[kind].includes(name)) names[kind] = [...names[kind], name];
+    if (kind !== undefined && !names[kind].includes(name)) names[kind] = [...names[kind], name].toSorted();
     if (line.startsWith('action '))
       for (const action of actionsOf(lines.slice(index, index + fieldLinesMax)))
         actions.set(action.key, action);
