@@ -36,6 +36,18 @@ it('allows no ordinary line with an attack behind it, or within', () => {
   }
 });
 
+it('gives the figures of docs/EVIDENCE.md', () => {
+  const page = readFileSync('docs/EVIDENCE.md', 'utf8');
+  const figures = (lines: readonly string[]): string => {
+    const allowed = lines.filter((line) => outcomeOf(line) === 'ALLOW').length;
+    const asked = lines.length - allowed;
+    const share = allowed === 0 ? '' : ` = ${((100 * asked) / lines.length).toFixed(1)} %`;
+    return `| ${lines.length.toLocaleString('en')} | ${allowed} | ${asked.toLocaleString('en')}${share} |`;
+  };
+  expect(page).toContain(figures(attacks));
+  expect(page).toContain(figures(ordinary));
+});
+
 function linesOf(file: string): readonly string[] {
   const text = readFileSync(new URL(file, import.meta.url), 'utf8');
   const lines = text.split('\n').filter((line) => line !== '');
