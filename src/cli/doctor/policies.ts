@@ -4,6 +4,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Diagnostic, hasErrors } from '../../language/diagnostic/diagnostic.ts';
+import { payloadBytesMax } from '../../language/model/limits.ts';
 import { countRules } from '../../language/model/policy.ts';
 import { compileToProgram } from '../../pipeline.ts';
 import { bundleSource } from '../../service/policies/bundles/bundle-source.ts';
@@ -14,7 +15,7 @@ import type { Config } from '../../service/settings/load.ts';
 import { loadPacked } from '../support/load-policies.ts';
 import { ok, type PartFinding, unused, warned, wrong, wrongBy } from './finding.ts';
 
-export async function examinePolicies({ policies, bundle }: Config): Promise<PartFinding> {
+export async function examinePolicies({ policies, bundle, bodyBytesMax }: Config): Promise<PartFinding> {
   if (bundle !== null) return unused('the service follows a bundle');
   const { diagnostics, read, compiled } = await loadPacked(policies);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
@@ -22,6 +23,11 @@ export async function examinePolicies({ policies, bundle }: Config): Promise<Par
   if (errors.length > 0) return wrong(errorText(errors, policies), help);
   if (await mayEverybodyWrite(read.root ?? policies))
     return wrong(`every user of the machine can change ${policies}`, `chmod -R o-w ${policies}`);
+  if (bodyBytesMax > payloadBytesMax)
+    return warned(
+      `proofs of guarantees cover payloads of up to ${payloadBytesMax} bytes, and limits.body_bytes is ${bodyBytesMax}`,
+      `set limits.body_bytes to at most ${payloadBytesMax}`,
+    );
   return ok(`${policies}: ${read.found.length} files, ${countRules(compiled.set?.policies ?? [])} rules`);
 }
 

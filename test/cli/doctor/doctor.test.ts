@@ -234,6 +234,12 @@ describe('the policies', () => {
     expect(await fault('policies')).toMatch(/does not exist \| writ init /);
   });
 
+  test('whose proofs do not cover the payloads that the service accepts', async () => {
+    expect(await fault('policies', { WRIT_LIMITS_BODY_BYTES: '300000' })).toBe(
+      'proofs of guarantees cover payloads of up to 262144 bytes, and limits.body_bytes is 300000 | set limits.body_bytes to at most 262144',
+    );
+  });
+
   test('that everybody may change', async () => {
     chmodSync(join(folder, 'policies'), 0o777);
     expect(await fault('policies')).toMatch(/every user.*chmod -R o-w/);
