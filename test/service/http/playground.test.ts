@@ -140,10 +140,7 @@ describe('a try', () => {
     expect(active.body).toMatchObject({
       issues: [],
       digested: [],
-      diagnostics: [
-        { code: 'allow-wildcard', severity: 'warning' },
-        { code: 'guard-without-allow', severity: 'warning' },
-      ],
+      diagnostics: [{ code: 'allow-wildcard', severity: 'warning' }],
       decision: {
         decision: 'ALLOW',
         reason: 'the demo says demo.allow',
