@@ -255,7 +255,7 @@ const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   key: 'agents',
   signing: 'agents',
   point: 'agents',
-  switch: 'kill_switches',
+  kill: 'kill_switches',
   person: 'people',
   access: 'people',
   invitation: 'people',
