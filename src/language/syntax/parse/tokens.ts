@@ -53,19 +53,7 @@ export type Token = IToken;
 const logicWords = ['and', 'or', 'not', 'in'] as const;
 const likenessWords = ['like', 'matches', 'starts', 'ends', 'with'] as const;
 const holdingWords = ['contains', 'mentions', 'inside'] as const;
-const valueWords = [
-  'has',
-  'is',
-  'if',
-  'then',
-  'else',
-  'some',
-  'every',
-  'no',
-  'true',
-  'false',
-  'null',
-] as const;
+const valueWords = ['has', 'is', 'if', 'else', 'some', 'every', 'no', 'true', 'false', 'null'] as const;
 const conditionWords = ['when', 'unless', 'risk', 'because', 'per', 'over'] as const;
 /** Words for the effects of rules, except `risk`. */
 export const effectWords = ['allow', 'deny', 'escalate', 'reauth'] as const;
@@ -84,6 +72,7 @@ export const reservedWords = [
 ] as const;
 
 const joiningWords = [
+  'then',
   'any',
   'of',
   'on',
