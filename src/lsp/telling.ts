@@ -51,7 +51,7 @@ const restMs = 5;
 type ByFile = ReadonlyMap<string, readonly Shown[]>;
 
 /** What the editor has been sent about a set. */
-interface ToldSet {
+interface PublishedSet {
   readonly told: PublishedDiagnostics;
   /** Diagnostics for the cases of open test files, by file. */
   tests: ByFile;
@@ -61,8 +61,8 @@ interface ToldSet {
 
 export function createTelling({ connection, workspace, documents, slow }: TellingOptions): ChangeNotifier {
   /** The sets by their root. */
-  const sets = new Map<string, ToldSet>();
-  const setOf = (root: string): ToldSet => {
+  const sets = new Map<string, PublishedSet>();
+  const setOf = (root: string): PublishedSet => {
     const one = sets.get(root) ?? { told: new Map(), tests: new Map(), changes: null };
     sets.set(root, one);
     return one;

@@ -1,14 +1,15 @@
 // Application wiring: the service, apart from listening. To follow a request through the service, open
 // these files in this order:
 //
-//   connection   limits connections, and takes only HTTP that arrives in time        connection/{http-server,connection-errors}
-//   its turn     behind the earlier requests on its connection                       connection/request-gate
-//   request      its id, and how errors are answered                                 connection/{request-id,error-replies}
-//   route        a constant in routes/*, found by the name of its operation          routes/described
-//   checks       of a request for a decision                                         `checksInOrder` in calls/authorize-handler
-//                of any other request                                                `readCall` in calls/manage
-//   work         what the route calls: service-parts makes each part once            service-parts
-//   reply        sent only after what it reports is on disk                          connection/decision-exchange
+//   connection   limits connections, and takes only HTTP that arrives in time     connection/http-server.ts
+//   turn         follows the earlier requests of its connection                   connection/request-gate.ts
+//   request      gets an id                                                       shell.ts
+//   route        is a constant in resources/, listed for OpenAPI                  resources/described.ts
+//   checks       `checksInOrder` for a decision                                   resources/requests/authorize-handler.ts
+//                `readCall` for any other request                                 routing/manage.ts
+//   work         is done by a part of the service                                 service-parts.ts
+//   reply        is sent after everything that it reports is on disk              connection/decision-exchange.ts
+//   error reply  is made from whatever was thrown                                 connection/error-replies.ts
 //
 // INVARIANT: every error but those of /plants is `application/problem+json` with a code of the table in
 // problem.ts.
