@@ -31,13 +31,13 @@ export function allConditionLines(explanation: Explanation, sourceOf: SourceOf):
 function linesWith(
   explanation: Explanation,
   sourceOf: SourceOf,
-  partsOf: Place['partsOf'],
+  partsOf: LineContext['partsOf'],
 ): readonly ConditionLine[] {
   const shown = isJoint(explanation, sourceOf) ? partsOf(explanation) : [explanation];
   return shown.flatMap((part) => linesOf(part, { sourceOf, partsOf, depth: 0, isUnlessOperand: false }));
 }
 
-interface Place {
+interface LineContext {
   readonly sourceOf: SourceOf;
   readonly partsOf: (explanation: Explanation) => readonly Explanation[];
   readonly depth: number;
@@ -45,7 +45,7 @@ interface Place {
   readonly isUnlessOperand: boolean;
 }
 
-function linesOf(explanation: Explanation, place: Place): readonly ConditionLine[] {
+function linesOf(explanation: Explanation, place: LineContext): readonly ConditionLine[] {
   const { span, value, truth, parts } = explanation;
   const { sourceOf, partsOf, depth } = place;
   const text = textOf(span, sourceOf);

@@ -15,9 +15,9 @@ import { locationOf, rangeOf } from './set/places.ts';
 import { documentOf, fileNameOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 
 /** The diagnostics that the editor already has, by the file's path in the set. */
-export type PublishedDiagnostics = Map<string, ToldFile>;
+export type PublishedDiagnostics = Map<string, PublishedFile>;
 
-interface ToldFile {
+interface PublishedFile {
   readonly source: SourceText;
   readonly diagnostics: readonly Diagnostic[];
   /** Diagnostics that do not come from the check. */
@@ -68,7 +68,7 @@ function sourceOf({ texts, tests }: SetSnapshot, file: string): SourceText {
   return texts.get(file) ?? tests.get(file) ?? noText;
 }
 
-function areSame(before: ToldFile, now: ToldFile): boolean {
+function areSame(before: PublishedFile, now: PublishedFile): boolean {
   return (
     before.source === now.source &&
     haveSameParts(before.diagnostics, now.diagnostics) &&

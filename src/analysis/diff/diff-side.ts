@@ -13,7 +13,7 @@ import { shownPath } from '../findings/display-path.ts';
 import type { ComparedSide } from './diff-report.ts';
 import { isRevision, layOut } from './git-revision.ts';
 
-export interface AskedSide {
+export interface SideSource {
   /** The revision; null for the files as they are now. */
   readonly revision: string | null;
   readonly name: string;
@@ -30,7 +30,7 @@ export type ReadSide =
  * Reads and compiles a side. Throws a RevisionError when there is no such revision, or no such path in it.
  */
 export async function readSide(
-  { revision, name, path }: AskedSide,
+  { revision, name, path }: SideSource,
   cache: CompileCache = createCompileCache(),
 ): Promise<ReadSide> {
   const laidOut = revision === null ? null : await layOut(revision, path);

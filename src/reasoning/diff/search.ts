@@ -28,7 +28,7 @@ import { FreshProof } from './fresh-proof.ts';
 import { type Confirm, hullsOf } from './hulls.ts';
 import { type JointProblem, misjudged, wronglyGuessed } from './joint-problem.ts';
 import type { BothSides } from './joint-set.ts';
-import { type KnownRequest, nearestTo } from './nearest.ts';
+import { nearestTo, type SampleFacts } from './nearest.ts';
 import { shownExpression, wordsOf } from './region-wording.ts';
 import { foundIn, type Region } from './regions.ts';
 import { drawnRequest, textsToTry, withAnotherText } from './text-attempts.ts';
@@ -53,7 +53,7 @@ export interface SearchResult {
 }
 
 export interface SearchOptions {
-  readonly known: readonly KnownRequest[];
+  readonly known: readonly SampleFacts[];
   /** The most findings for one region. */
   readonly findingsMax: number;
   /** Findings of the action from an earlier search, each with an example. */

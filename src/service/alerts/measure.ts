@@ -2,8 +2,8 @@
 // states have lasted.
 
 import type { Directory } from '../people/directory.ts';
-import type { Application } from '../people/person.ts';
 import type { KillSwitchBoard } from '../people/kill-switches.ts';
+import type { Application } from '../people/person.ts';
 import { addCell, type CellCounts, createCell, refusalsByCode } from '../statistics/cell.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import { floorTo, minuteMs } from '../statistics/times.ts';

@@ -3,7 +3,7 @@
 // else would say so. People and enforcement points are read only after one of them, or the policies, changed.
 // INVARIANT: nothing is decided by a gap.
 
-import type { AskedRule } from '../../language/model/asked.ts';
+import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { type Points, pointsIn } from '../agents/points/point.ts';
 import type { Directory } from '../people/directory.ts';
 import { reachOf } from '../people/operations.ts';
@@ -11,7 +11,7 @@ import type { SetNeeds } from '../policies/set-needs.ts';
 
 /** What a gap is found from; the rules are those of the active policies. */
 export interface NeededByPolicies {
-  readonly asks: readonly AskedRule[];
+  readonly asks: readonly RuleRequirement[];
   readonly needs: SetNeeds;
 }
 
@@ -103,7 +103,10 @@ async function findPolicyGaps(
   ];
 }
 
-async function groupGaps({ people }: Directory, asks: readonly AskedRule[]): Promise<readonly string[]> {
+async function groupGaps(
+  { people }: Directory,
+  asks: readonly RuleRequirement[],
+): Promise<readonly string[]> {
   const needed = new Map<string, { needs: number; readonly rules: string[] }>();
   for (const asked of asks) {
     if (asked.kind !== 'approval') continue;

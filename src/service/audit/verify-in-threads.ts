@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { chainStart, type Link } from '../store/contract/chain.ts';
 import type { Store } from '../store/contract/store.ts';
 import { type Verification, type VerifyOptions, verifyChain } from './verify.ts';
-import type { AskedStretch, CheckedStretch, VerifyThreadData } from './verify-thread.ts';
+import type { ChainRange, CheckedRange, VerifyThreadData } from './verify-thread.ts';
 
 /** A thread takes longer to begin than to check this many records. */
 const recordsOfThread = 5_000;
@@ -41,14 +41,14 @@ export async function verifyInThreads(
   return rest.kind === 'whole' ? { ...rest, firstSequence: begin.sequence + 1 } : rest;
 }
 
-function cut(begin: number, last: number, size: number): readonly AskedStretch[] {
-  const stretches: AskedStretch[] = [];
+function cut(begin: number, last: number, size: number): readonly ChainRange[] {
+  const stretches: ChainRange[] = [];
   for (let at = begin; at < last; at += size) stretches.push({ begin: at, end: Math.min(at + size, last) });
   return stretches;
 }
 
 /** Returns up to where the stretches are whole and follow each other. */
-function endOf(begin: Link, checked: readonly CheckedStretch[]): Link {
+function endOf(begin: Link, checked: readonly CheckedRange[]): Link {
   let end = begin;
   for (const one of checked) {
     if (one === null || one.from.sequence !== end.sequence || one.from.hash !== end.hash) break;
@@ -66,10 +66,10 @@ interface ThreadedVerification {
 
 /** What the threads say of each stretch, in order; none is begun after one that is not whole. */
 async function checkAll(
-  stretches: readonly AskedStretch[],
+  stretches: readonly ChainRange[],
   { data, threads, lastSequence, onChecked }: ThreadedVerification,
-): Promise<readonly CheckedStretch[]> {
-  const checked: CheckedStretch[] = stretches.map(() => null);
+): Promise<readonly CheckedRange[]> {
+  const checked: CheckedRange[] = stretches.map(() => null);
   let next = 0;
   let isBroken = false;
   const work = async (): Promise<void> => {
@@ -91,7 +91,7 @@ async function checkAll(
 }
 
 /** A thread that ends has not found its stretch whole; the walk that follows says why. */
-function answerOf(thread: Worker, asked: AskedStretch): Promise<CheckedStretch> {
+function answerOf(thread: Worker, asked: ChainRange): Promise<CheckedRange> {
   return new Promise((resolve) => {
     thread.removeAllListeners();
     thread.on('message', resolve);

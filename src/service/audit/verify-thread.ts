@@ -16,17 +16,17 @@ export interface VerifyThreadData {
 }
 
 /** Numbers of records: those after `begin`, up to `end`. */
-export interface AskedStretch {
+export interface ChainRange {
   readonly begin: number;
   readonly end: number;
 }
 
 /** The record before the stretch and its last record; null when something in it is not as it was written. */
-export type CheckedStretch = { readonly from: Link; readonly to: Link } | null;
+export type CheckedRange = { readonly from: Link; readonly to: Link } | null;
 
 const recordsAtOnce = 500;
 
-function check({ begin, end }: AskedStretch): CheckedStretch {
+function check({ begin, end }: ChainRange): CheckedRange {
   const from = chain.linkAt(begin);
   if (from === null) return null;
   const ends = createLaneEnds(from);
@@ -42,4 +42,4 @@ const port = parentPort;
 const { path, masterKey, checkpoints } = workerData as VerifyThreadData;
 const chain = openFileChain(path);
 const checking = { witnesses: witnessesOf(checkpoints), sealKey: sealKeyOf(masterKey) };
-port.on('message', (asked: AskedStretch) => port.postMessage(check(asked)));
+port.on('message', (asked: ChainRange) => port.postMessage(check(asked)));

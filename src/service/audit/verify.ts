@@ -24,7 +24,7 @@ import {
   readLanes,
 } from '../store/contract/lanes.ts';
 import { isSealed, type SealKey, sealKeyOf } from '../store/contract/seal.ts';
-import type { ChainStretch, SignedCheckpoint, Store } from '../store/contract/store.ts';
+import type { ChainSegment, SignedCheckpoint, Store } from '../store/contract/store.ts';
 import { createLinkHasher } from '../store/shared/link-hasher.ts';
 import { type CheckpointSigner, createCheckpointSigner } from './checkpoint.ts';
 import { nameOf } from './export.ts';
@@ -105,7 +105,7 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
   const { recordsAtOnce: atOnce = recordsAtOnceDefault, onStretch } = options;
   let ends = createLaneEnds(options.after ?? chainStart);
   let first: Link | null = null;
-  const ask = (after: number): Promise<ChainStretch> => {
+  const ask = (after: number): Promise<ChainSegment> => {
     const asked = store.chain.stretch(after, atOnce);
     // A failed read is reported when its turn comes, or not at all if the walk ends before.
     asked.catch(() => undefined);
@@ -166,7 +166,7 @@ function forgedBreak({ sequence }: SignedCheckpoint): ChainBreak {
 /**
  * Only a signed checkpoint permits records to be missing at the beginning, and no record may come before it.
  */
-function checkBegin({ pruning, firstSequence }: ChainStretch, signer: CheckpointSigner): ChainBreak | null {
+function checkBegin({ pruning, firstSequence }: ChainSegment, signer: CheckpointSigner): ChainBreak | null {
   if (pruning !== null && !signer.isGenuine(pruning)) return forgedBreak(pruning);
   const begin = pruning ?? chainStart;
   if (firstSequence === null || firstSequence > begin.sequence) return null;
@@ -194,7 +194,7 @@ const hashOf = createLinkHasher();
  */
 export function checkStretch(
   ends: LaneEnds,
-  { records }: ChainStretch,
+  { records }: ChainSegment,
   { witnesses, sealKey }: VerificationKeys,
 ): ChainBreak | null {
   const contradicted = findContradicted(ends, witnesses);

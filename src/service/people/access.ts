@@ -247,7 +247,7 @@ export interface OpenInvitation {
   readonly inviter: Person;
 }
 
-interface SeenInvitation extends OpenInvitation {
+interface VersionedInvitation extends OpenInvitation {
   readonly version: number;
   readonly inviterVersion: number;
 }
@@ -255,7 +255,10 @@ interface SeenInvitation extends OpenInvitation {
 /**
  * Returns the invitation of a link; null when there is none, or when it was used, was withdrawn or has ended.
  */
-export async function lookAtInvitation(directory: Directory, secret: string): Promise<SeenInvitation | null> {
+export async function lookAtInvitation(
+  directory: Directory,
+  secret: string,
+): Promise<VersionedInvitation | null> {
   const found = await directory.invitations.findByName(digestOf(secret));
   if (found === null || !isOpen(found.value, directory.clock())) return null;
   const inviter = await backerOf(directory, found.value);
@@ -291,7 +294,7 @@ export async function acceptInvitation(
 const acceptTriesMax = 5;
 
 /** Makes the person if the invitation is still there and its sender is as they were seen. */
-function join(directory: Directory, seen: SeenInvitation, person: Person) {
+function join(directory: Directory, seen: VersionedInvitation, person: Person) {
   const { invitations, people } = directory;
   const writes = [
     invitations.remove(seen.invitation, seen.version),

@@ -3,9 +3,9 @@
 // that approval; otherwise the call is a new request, and the approval stays for whom it serves.
 
 import type { RequestHistory } from '../store/contract/store.ts';
-import { userFactsOf } from './asked-facts.ts';
 import { type RequestState, requestStateOf } from './record/request-state.ts';
 import { requestDigest } from './record/vote-scope.ts';
+import { userFactsOf } from './request-facts.ts';
 import {
   isTakenBy,
   type ResumeDeps,

@@ -4,11 +4,11 @@
 // request is decided again.
 
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
-import type { AskedRule } from '../../language/model/asked.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { seenPoint } from '../agents/points/point.ts';
-import type { GrantBasis, SeenDocument } from '../store/contract/grant-basis.ts';
+import type { DocumentVersion, GrantBasis } from '../store/contract/grant-basis.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
 import { isUncertain } from '../store/contract/store-error.ts';
 import { type RowsRead, readPushedRows } from '../tables/read-rows.ts';
@@ -18,7 +18,6 @@ import { askedBy } from './approvals/decide-again.ts';
 import type { FindPeople } from './approvals/people-now.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
 import { createVoteEvaluator, type VoteEvaluator } from './approvals/votes-now.ts';
-import { requestedFacts } from './asked-facts.ts';
 import { attach, turnOf } from './attach.ts';
 import { type DecideDeps, type DecidedRequest, decide } from './decide.ts';
 import { findEarlier, findWinner, resumedReply } from './idempotency.ts';
@@ -32,6 +31,7 @@ import type { RequestEvents } from './record/request-events.ts';
 import { freshState } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
 import { createBodyDigest } from './record/vote-scope.ts';
+import { requestedFacts } from './request-facts.ts';
 
 /**
  * A request of an agent that is authenticated, active and within its rate, with its key as seen at that time.
@@ -155,7 +155,7 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
       prepared === 'basis-changed'
         ? prepared
         : 'kind' in prepared
-          ? await onceSettled(deps, asking, prepared)
+          ? await afterSettling(deps, asking, prepared)
           : await decideAndStore(deps, asking, prepared);
     if (result !== 'basis-changed') return result;
     switches = await deps.switches.lookAgain();
@@ -167,7 +167,7 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
 }
 
 /** A result that was read but not written is returned only once the store can rely on what was read. */
-async function onceSettled(
+async function afterSettling(
   deps: Deps,
   { nonce }: AuthorizeInput,
   found: AuthorizeResult,
@@ -194,7 +194,7 @@ async function decideAndStore(
       return recorded(deps, spent.decided.record);
     case 'duplicate-key': {
       const winner = await findWinner(deps, input, prepared.nowMs);
-      return winner === 'basis-changed' ? winner : await onceSettled(deps, input, winner);
+      return winner === 'basis-changed' ? winner : await afterSettling(deps, input, winner);
     }
     case 'too-many-open':
       return { kind: 'too-many-open' };
@@ -231,13 +231,17 @@ function prepare(
 }
 
 /** When a request is decided, and under which kill switches. */
-type Moment = Omit<DecisionBasis, 'active'>;
+type PreparationContext = Omit<DecisionBasis, 'active'>;
 
 /**
  * Prepares a request only if no earlier one answers it: one that waits or is approved, or the one made under
  * the same idempotency key.
  */
-async function prepareOnce(deps: Deps, input: AuthorizeInput, moment: Moment): Promise<PreparedOrResult> {
+async function prepareOnce(
+  deps: Deps,
+  input: AuthorizeInput,
+  moment: PreparationContext,
+): Promise<PreparedOrResult> {
   if (input.isAttaching === true) {
     const resumed = await attach(deps, input);
     if (resumed === 'basis-changed') return resumed;
@@ -246,7 +250,10 @@ async function prepareOnce(deps: Deps, input: AuthorizeInput, moment: Moment): P
   return (await findEarlier(deps, input, moment.nowMs)) ?? (await prepareNew(deps, moment));
 }
 
-function prepareNew(deps: Deps, { nowMs, switches }: Moment): DecisionBasis | Promise<DecisionBasis> {
+function prepareNew(
+  deps: Deps,
+  { nowMs, switches }: PreparationContext,
+): DecisionBasis | Promise<DecisionBasis> {
   const look = activeMetered(deps);
   return look instanceof Promise
     ? look.then((active) => ({ active, nowMs, switches }))
@@ -256,7 +263,7 @@ function prepareNew(deps: Deps, { nowMs, switches }: Moment): DecisionBasis | Pr
 function basisOf(
   { agent, key, nonce, point }: AuthorizeInput,
   { switches: { generation }, active }: DecisionBasis,
-  documents: readonly SeenDocument[],
+  documents: readonly DocumentVersion[],
 ): GrantBasis {
   const basis: GrantBasis = {
     policies: active.digest,
@@ -271,7 +278,7 @@ function basisOf(
 
 function recorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeResult {
   onRecorded?.(record);
-  if (record.status === 'pending') tellWaiting(news, record);
+  if (record.status === 'pending') emitPending(news, record);
   return {
     kind: 'decided',
     request: replyView(freshState(record), record.createdAtMs),
@@ -293,11 +300,11 @@ interface DecisionBasis {
   readonly switches: KillSwitchSnapshot;
 }
 
-interface FoundStepUp {
+interface FreshStepUp {
   /** Ids of the rules that the step-up satisfies. */
   readonly reauth: readonly string[];
   /** Documents that were read to find the step-up. */
-  readonly documents: readonly SeenDocument[];
+  readonly documents: readonly DocumentVersion[];
 }
 
 interface SpendResult {
@@ -307,14 +314,14 @@ interface SpendResult {
   readonly decided: DecidedRequest;
 }
 
-const noDocuments: readonly SeenDocument[] = [];
+const noDocuments: readonly DocumentVersion[] = [];
 
 interface SpendInput {
   /** Facts without rows and meters, and with no rule satisfied. */
   readonly facts: Facts;
   /** Null when no rule reads a pushed row. */
   readonly rows: RowsRead | null;
-  readonly stepUp: FoundStepUp | null;
+  readonly stepUp: FreshStepUp | null;
 }
 
 /**
@@ -373,7 +380,10 @@ async function spend(
 /**
  * The rules that an earlier step-up may satisfy. Only a request that would have to wait is worth the lookup.
  */
-function stepUpRules({ status, decision }: RequestRecord, active: ActivePolicies): readonly AskedRule[] {
+function stepUpRules(
+  { status, decision }: RequestRecord,
+  active: ActivePolicies,
+): readonly RuleRequirement[] {
   if (status !== 'pending') return [];
   return askedBy(decision, active).filter((rule) => rule.kind === 'reauth' && rule.withinSeconds !== null);
 }
@@ -383,7 +393,7 @@ async function freshStepUp(
   { agent }: AuthorizeInput,
   { record }: DecidedRequest,
   { active }: DecisionBasis,
-): Promise<FoundStepUp> {
+): Promise<FreshStepUp> {
   const stepUp = await lastStepUp({ documents: store.documents, findPeople }, agent);
   const reauth = freshReauths(stepUpRules(record, active), stepUp, record.createdAtMs);
   return stepUp === null || reauth.length === 0
@@ -391,7 +401,7 @@ async function freshStepUp(
     : { reauth, documents: [stepUp.seen] };
 }
 
-function tellWaiting(news: RequestEvents | undefined, record: RequestRecord): void {
+function emitPending(news: RequestEvents | undefined, record: RequestRecord): void {
   const { id: requestId, agentId, actionKey, decision, createdAtMs: atMs } = record;
   const groups = decision.requires?.approvals.map(({ group }) => group) ?? [];
   const asksStepUp = decision.requires?.reauth != null;

@@ -13,8 +13,8 @@ import {
   readRequest,
 } from './approvals/change-request.ts';
 import { decideAgain } from './approvals/decide-again.ts';
-import { decidedEvent, overAs, todayFor } from './approvals/decide-now.ts';
 import { approve, reject, type VoteDraft } from './approvals/give-vote.ts';
+import { closedReason, decidedEvent, grantContext } from './approvals/grant-context.ts';
 import { mayComment } from './approvals/permissions.ts';
 import { type OutcomeReport, reportOutcome } from './approvals/report-outcome.ts';
 import { type Caller, isWithin } from './approvals/rights.ts';
@@ -83,7 +83,7 @@ function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Prom
     handler: async ({ state, nowMs }) => {
       if (!hasAsked(by, state.record)) return { kind: 'unknown' };
       if (state.status === 'withdrawn') return 'nothing';
-      const over = overAs(state, 'withdraw', nowMs);
+      const over = closedReason(state, 'withdraw', nowMs);
       if (over !== null) return over;
       const after = { status: 'withdrawn', decidedAtMs: null, expiresAtMs: nowMs } as const;
       return [eventOf('withdrawn', { who: `agent ${by.agent.id}`, atMs: nowMs, state: after }, {})];
@@ -112,7 +112,7 @@ function comment(
     handler: async ({ state, agent, people, nowMs }) => {
       const { id: person, email, who } = caller;
       if (!isWithin(caller.view, { person: caller, state, agent })) return { kind: 'unknown' };
-      const over = overAs(state, 'reject', nowMs);
+      const over = closedReason(state, 'reject', nowMs);
       if (over !== null) return over;
       const isTheirs = people.get(person)?.isActive === true && mayComment(state, caller, agent);
       if (!isTheirs) return { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
@@ -137,7 +137,7 @@ function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promise<Chan
     handler: async (seen) => {
       const { state, agent, people, nowMs } = seen;
       if (!isWithin(caller.view, { person: caller, state, agent })) return { kind: 'unknown' };
-      const over = overAs(state, 'approve', nowMs);
+      const over = closedReason(state, 'approve', nowMs);
       if (over !== null) return over;
       if (people.get(caller.id)?.isActive !== true)
         return { kind: 'not-allowed', detail: 'your account is disabled' };
@@ -155,7 +155,7 @@ function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promise<Chan
 
 /** What the request waits for without the approval. If it would no longer wait, it waits as before. */
 async function askedAgain(deps: DecisionsDeps, seen: RequestSnapshot, state: RequestState): Promise<Events> {
-  const today = await todayFor(deps, seen, 'approve');
+  const today = await grantContext(deps, seen, 'approve');
   if ('kind' in today) return [];
   const again = decideAgain(state, today);
   const waits = again.decision.outcome === 'ESCALATE' || again.decision.outcome === 'REAUTH_REQUIRED';

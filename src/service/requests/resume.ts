@@ -15,8 +15,7 @@ import {
   readRequest,
 } from './approvals/change-request.ts';
 import { type DecidedCall, decideCall } from './approvals/decide-call.ts';
-import { overAs } from './approvals/decide-now.ts';
-import { requestedFacts, userFactsOf } from './asked-facts.ts';
+import { closedReason } from './approvals/grant-context.ts';
 import type { Asker } from './identify-again.ts';
 import { metered } from './metering/metering.ts';
 import { statusAt } from './record/lifecycle.ts';
@@ -25,6 +24,7 @@ import type { RequestRecord } from './record/record.ts';
 import { eventOf, hasAsked, type RequestState, type TakenDetail } from './record/request-state.ts';
 import type { HideSecrets } from './record/secrets.ts';
 import { requestDigest } from './record/vote-scope.ts';
+import { requestedFacts, userFactsOf } from './request-facts.ts';
 
 /** A call that comes for a request made before. */
 export interface ReturningCall extends Asker {
@@ -144,7 +144,7 @@ function judgeTaking(
   const { state, agent, stopped, nowMs } = seen;
   if (!isCurrent(asking, seen)) return { kind: 'conflict', detail: otherAgent };
   if (stopped !== null) return { kind: 'stopped', detail: stopped };
-  const over = overAs(state, 'take', nowMs);
+  const over = closedReason(state, 'take', nowMs);
   if (over !== null) return over;
   const call = decided(deps, asking, seen);
   if (!isGrant(call)) return refusedCall(state, call);

@@ -7,8 +7,8 @@ import { allRules, changeRule, makeRule, removeRule } from '../../../src/service
 import { type AlertWatch, watchAlerts } from '../../../src/service/alerts/watch-alerts.ts';
 import { createNews } from '../../../src/service/http/events/news.ts';
 import { apply, declineApplication } from '../../../src/service/people/access.ts';
-import { sweep } from '../../../src/service/people/sweep.ts';
 import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
+import { sweep } from '../../../src/service/people/sweep.ts';
 import { createStatistics, type Statistics } from '../../../src/service/statistics/statistics.ts';
 import { webhooksOf } from '../../../src/service/webhooks/webhook.ts';
 import { agentRow, keyRow, pendingRow } from '../store/rows.ts';

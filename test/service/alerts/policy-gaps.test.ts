@@ -2,7 +2,7 @@
 // in the log and by an alert.
 
 import { expect, test } from 'vitest';
-import type { AskedRule } from '../../../src/language/model/asked.ts';
+import type { RuleRequirement } from '../../../src/language/model/rule-requirement.ts';
 import { addPoint } from '../../../src/service/agents/points/change-point.ts';
 import { type NeededByPolicies, watchPolicyGaps } from '../../../src/service/alerts/policy-gaps.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
@@ -83,7 +83,7 @@ test('people and points are read again only after one of them, or the policies, 
       return documents.list(page);
     },
   };
-  const asked: AskedRule = {
+  const asked: RuleRequirement = {
     rule: 'p/r',
     conditionDigest: '',
     kind: 'approval',

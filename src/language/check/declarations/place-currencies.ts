@@ -3,8 +3,8 @@
 // the field is looked up where a payload is put together.
 
 import type { Span } from '../../diagnostic/span.ts';
+import { allSigners } from '../../model/signers.ts';
 import type { Field, MoneyType, Shape, Slot, Type } from '../../model/type.ts';
-import { allSigners } from '../../model/vouched.ts';
 import type { RecordBody, TypeNode } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { payloadField } from '../logic/payload-paths.ts';

@@ -2,6 +2,7 @@
 // modifiers move to the slot. A type in error is reported once and yields null.
 
 import type { Span } from '../../diagnostic/span.ts';
+import { agentSigner, allSigners } from '../../model/signers.ts';
 import {
   anyText,
   booleanType,
@@ -15,7 +16,6 @@ import {
   type Type,
   unbounded,
 } from '../../model/type.ts';
-import { agentSigner, allSigners } from '../../model/vouched.ts';
 import type { BuiltInTypeWord } from '../../syntax/parse/tokens.ts';
 import type {
   FieldNode,

@@ -3,8 +3,8 @@
 // Findings about a path are kept with the set of actions, so that each path is examined once, however many
 // rules read it.
 
+import { allSigners } from '../../model/signers.ts';
 import type { Field, Shape, Slot, Type } from '../../model/type.ts';
-import { allSigners } from '../../model/vouched.ts';
 import { memo } from '../../value/memo.ts';
 import type { FoundActions, PathNode } from '../incremental/resolved.ts';
 import { failedShape, failedType, mergeTypes } from './merge.ts';

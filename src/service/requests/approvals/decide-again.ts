@@ -2,9 +2,9 @@
 // far. The decision is one synchronous step, so nothing changes between what is read and what is decided.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
-import type { ApprovalRule, AskedRule } from '../../../language/model/asked.ts';
 import { type Decision, defaultValidForSeconds } from '../../../language/model/decision.ts';
 import { type Facts, type MetRequirements, nothingSatisfied } from '../../../language/model/request.ts';
+import type { ApprovalRule, RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { tracedRules } from '../../../language/model/trace.ts';
 import { agentFacts, isControlOwner } from '../../agents/agent-facts.ts';
 import type { AgentRow, LifecycleState } from '../../store/contract/records.ts';
@@ -36,7 +36,7 @@ export interface DecisionContext {
 
 export interface RepeatedDecision extends DecidedDetail {
   /** What the rules that take part in today's decision ask of people. */
-  readonly firing: readonly AskedRule[];
+  readonly firing: readonly RuleRequirement[];
 }
 
 export function decideAgain(state: RequestState, today: DecisionContext): RepeatedDecision {
@@ -62,12 +62,12 @@ export function decideAgain(state: RequestState, today: DecisionContext): Repeat
 }
 
 /** Returns what the rules that take part in a decision ask of people. */
-export function askedBy({ rules }: Decision, active: ActivePolicies): readonly AskedRule[] {
+export function askedBy({ rules }: Decision, active: ActivePolicies): readonly RuleRequirement[] {
   const asks = active.asks();
   return rules.flatMap((id) => asks.get(id) ?? []);
 }
 
-export function isApprovalRule(rule: AskedRule): rule is ApprovalRule {
+export function isApprovalRule(rule: RuleRequirement): rule is ApprovalRule {
   return rule.kind === 'approval';
 }
 
@@ -105,7 +105,7 @@ function factsOf({ record }: RequestState, { agent, rows, nowMs }: DecisionConte
 
 /** The rules whose approval or step-up the request has been given. */
 export function satisfiedOf(
-  firing: readonly AskedRule[],
+  firing: readonly RuleRequirement[],
   state: RequestState,
   today: Pick<DecisionContext, 'agent' | 'lastStepUp'>,
 ): MetRequirements {

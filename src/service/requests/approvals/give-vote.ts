@@ -23,7 +23,7 @@ import {
   isApprovalRule,
   type RepeatedDecision,
 } from './decide-again.ts';
-import { decidedEvent, overAs, todayFor } from './decide-now.ts';
+import { closedReason, decidedEvent, grantContext } from './grant-context.ts';
 import { leftOutText } from './permissions.ts';
 import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
 import { lastApproval } from './votes-now.ts';
@@ -53,7 +53,7 @@ async function judgeApproval(
   const { state, nowMs } = seen;
   const unseen = hiddenFrom(seen, draft.caller);
   if (unseen !== null) return unseen;
-  const today = await todayFor(deps, seen, 'approve');
+  const today = await grantContext(deps, seen, 'approve');
   if ('kind' in today) return today;
   const look = decideAgain(state, today);
   const given = lastApproval(state, draft.caller.id);
@@ -95,7 +95,7 @@ function judgeRejection(seen: RequestSnapshot, draft: VoteDraft): Events | Refus
   const { caller, group } = draft;
   const unseen = hiddenFrom(seen, caller);
   if (unseen !== null) return unseen;
-  const over = overAs(state, 'reject', nowMs);
+  const over = closedReason(state, 'reject', nowMs);
   if (over !== null) return over;
   if (people.get(caller.id)?.isActive !== true) return disabled;
   const asked = askedGroups(state.decision);

@@ -23,7 +23,7 @@ import {
   type RequestSnapshot,
 } from './change-request.ts';
 import { recordedFacts } from './decide-again.ts';
-import { overAs } from './decide-now.ts';
+import { closedReason } from './grant-context.ts';
 import { type Caller, isWithin } from './rights.ts';
 
 export interface OutcomeReport {
@@ -89,7 +89,7 @@ function consumedEvents(
   // once the grant is over.
   const isOpen =
     state.taken !== null && state.wasExecuted === null && (executed || nowMs < state.expiresAtMs);
-  const over = overAs(state, 'outcome', executed ? Number.NEGATIVE_INFINITY : nowMs);
+  const over = closedReason(state, 'outcome', executed ? Number.NEGATIVE_INFINITY : nowMs);
   // A grant that was taken is used up, and its outcome may still be reported.
   if (over !== null && !isOpen) return over;
   const { decidedAtMs, expiresAtMs } = state;

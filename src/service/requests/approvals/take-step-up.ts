@@ -18,7 +18,7 @@ import {
   type RequestSnapshot,
 } from './change-request.ts';
 import { decideAgain } from './decide-again.ts';
-import { decidedEvent, todayFor } from './decide-now.ts';
+import { decidedEvent, grantContext } from './grant-context.ts';
 import { rememberStepUp, type StepUpPerson } from './step-up.ts';
 
 export type SteppedUpAgent = { readonly kind: 'stepped-up'; readonly atMs: number };
@@ -43,7 +43,7 @@ async function judgeStepUp(
   person: SteppingUp,
 ): Promise<Events | RefusedChange> {
   const { state, agent, people, nowMs } = seen;
-  const today = await todayFor(deps, seen, 'step-up');
+  const today = await grantContext(deps, seen, 'step-up');
   if ('kind' in today) return today;
   if (!isControlOwner(person, agent.controlOwner) || people.get(person.id)?.isActive !== true)
     return notOwner;
@@ -85,7 +85,7 @@ async function judgeHelped(
   seen: RequestSnapshot,
 ): Promise<Events | RefusedChange | 'nothing'> {
   const { state, nowMs } = seen;
-  const today = await todayFor(deps, seen, 'step-up');
+  const today = await grantContext(deps, seen, 'step-up');
   if ('kind' in today) return today;
   const again = decideAgain(state, today);
   const isHelped = asksStepUp(state) && again.decision.requires?.reauth == null;

@@ -9,7 +9,7 @@ export const askedOwner = 'owner';
  * A person whom requests may ask: as a member of approval groups, or as control owner of the agent that sent
  * them.
  */
-export interface AskedPerson {
+export interface ApproverIdentity {
   readonly groups: readonly string[];
   /** How agents may name the person as control owner; null leaves out requests that ask control owners. */
   readonly owner: { readonly id: string; readonly email: string } | null;

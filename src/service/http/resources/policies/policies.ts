@@ -23,7 +23,7 @@ interface PolicyDeps {
   readonly policyGaps: Pick<PolicyGaps, 'current' | 'look'>;
 }
 
-interface AskedTexts {
+interface RequestedTexts {
   readonly texts: SetTexts;
   /** The digest of the set; null for a set that has failed. */
   readonly digest: string | null;
@@ -265,7 +265,7 @@ export const policyRoutes: readonly Route<PolicyDeps>[] = [
 function textsAsked(
   policies: PolicyDeps['policies'],
   { set = 'active' }: Readonly<Record<string, string>>,
-): AskedTexts {
+): RequestedTexts {
   const active = policies.current();
   if (set !== 'failed') return { texts: active.texts, digest: active.digest };
   const texts = policies.state().failure?.texts ?? null;

@@ -6,7 +6,7 @@ import type {
   RefusedChange,
   RequestSnapshot,
 } from '../../../requests/approvals/change-request.ts';
-import { overAs } from '../../../requests/approvals/decide-now.ts';
+import { closedReason } from '../../../requests/approvals/grant-context.ts';
 import { permissionsOf } from '../../../requests/approvals/permissions.ts';
 import { isWithin } from '../../../requests/approvals/rights.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
@@ -79,7 +79,7 @@ export async function lookWhileWaiting(
 
 /** Why the request no longer needs anybody; null while it waits. */
 export function overOf({ state, nowMs }: RequestSnapshot): RefusedChange | null {
-  return overAs(state, 'reject', nowMs);
+  return closedReason(state, 'reject', nowMs);
 }
 
 /** Whether the caller may see the request. */

@@ -13,9 +13,9 @@ import {
 } from '../../contract/search-text.ts';
 import type { RequestFilter, RequestPage, RequestPlace } from '../../contract/store.ts';
 import { lookedThroughMax, outOfOrderMs, walkOf } from '../../queries/request-lists.ts';
-import type { IndexTerm, LookedAt, NumberStretch, SearchIndex } from './search-index.ts';
+import type { IndexTerm, SearchCandidate, SearchIndex, SequenceSpan } from './search-index.ts';
 
-export interface FoundPlaces {
+export interface SearchHits {
   readonly places: readonly RequestPlace[];
   readonly next: RequestPlace | null;
   /** How many record numbers the index does not cover yet. */
@@ -35,7 +35,7 @@ const stretchMax = 1_000;
 const readMax = 200;
 
 export interface RequestSearch {
-  page(page: RequestPage): Promise<FoundPlaces>;
+  page(page: RequestPage): Promise<SearchHits>;
   count(filter: RequestFilter): Promise<RequestCount>;
 }
 
@@ -96,7 +96,7 @@ async function* possible(
   index: SearchIndex,
   filter: RequestFilter,
   after: RequestPlace | null,
-): AsyncGenerator<LookedAt> {
+): AsyncGenerator<SearchCandidate> {
   let before =
     after?.sequence ??
     (filter.untilMs === null ? Number.MAX_SAFE_INTEGER : await index.numberAfter(filter.untilMs));
@@ -112,8 +112,8 @@ async function* possible(
   }
 }
 
-interface FoundStretch {
-  readonly looked: readonly LookedAt[];
+interface ScannedSpan {
+  readonly looked: readonly SearchCandidate[];
   /** Where the next stretch begins; null when this one is the last. */
   readonly next: number | null;
 }
@@ -135,8 +135,8 @@ async function isWalked(index: SearchIndex, filter: RequestFilter): Promise<bool
 async function walkStretch(
   index: SearchIndex,
   filter: RequestFilter,
-  stretch: NumberStretch,
-): Promise<FoundStretch> {
+  stretch: SequenceSpan,
+): Promise<ScannedSpan> {
   const walked = await index.walk(stretch, filter);
   const next = walked.at(-1)?.sequence ?? null;
   if (filter.text === null) return { looked: walked, next };
@@ -147,8 +147,8 @@ async function walkStretch(
 async function indexStretch(
   index: SearchIndex,
   filter: RequestFilter,
-  stretch: NumberStretch,
-): Promise<FoundStretch> {
+  stretch: SequenceSpan,
+): Promise<ScannedSpan> {
   const held = await index.holding(termsOf(filter), stretch);
   const isTextAsked = filter.text !== null && !isOrderless(filter.text);
   const looked = held.length === 0 ? [] : await index.look(held, { filter, isTextAsked });
@@ -175,7 +175,7 @@ function termsOf(filter: RequestFilter): readonly IndexTerm[] {
   return [...(filter.text ?? []).flat(), ...marks];
 }
 
-function isFound({ isFit, searched }: LookedAt, text: WantedText | null): boolean {
+function isFound({ isFit, searched }: SearchCandidate, text: WantedText | null): boolean {
   return isFit && (searched === null || text === null || holdsText(wordsOfRequest(searched), text));
 }
 
@@ -183,6 +183,6 @@ function isFound({ isFit, searched }: LookedAt, text: WantedText | null): boolea
  * Whether the request, and so all that follow it, was made before the time asked for. Requests are numbered
  * when they are stored, at most `outOfOrderMs` out of order.
  */
-function isBefore({ createdAtMs }: LookedAt, { fromMs }: RequestFilter): boolean {
+function isBefore({ createdAtMs }: SearchCandidate, { fromMs }: RequestFilter): boolean {
   return createdAtMs < (fromMs ?? 0) - outOfOrderMs;
 }

@@ -10,7 +10,7 @@ import {
   type Link,
   type RecordKind,
 } from '../../contract/chain.ts';
-import type { ChainStretch, SignedCheckpoint } from '../../contract/store.ts';
+import type { ChainSegment, SignedCheckpoint } from '../../contract/store.ts';
 
 interface StoredRow {
   readonly sequence: number;
@@ -41,7 +41,7 @@ export function prepareChainReads(database: Database) {
     "SELECT * FROM checkpoints WHERE purpose = 'pruned' ORDER BY sequence DESC LIMIT 1",
   );
 
-  function stretch(afterSequence: number, countMax: number): ChainStretch {
+  function stretch(afterSequence: number, countMax: number): ChainSegment {
     const pruning = pruned.get();
     const begin: Link = pruning ?? chainStart;
     const after = Math.max(afterSequence, begin.sequence);

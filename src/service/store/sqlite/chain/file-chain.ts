@@ -2,12 +2,12 @@
 
 import Database from 'better-sqlite3';
 import { chainStart, type Link } from '../../contract/chain.ts';
-import type { ChainStretch } from '../../contract/store.ts';
+import type { ChainSegment } from '../../contract/store.ts';
 import { withStoreErrors } from '../file/errors.ts';
 import { prepareChainReads } from './chain-reads.ts';
 
 export interface FileChain {
-  stretch(afterSequence: number, countMax: number): ChainStretch;
+  stretch(afterSequence: number, countMax: number): ChainSegment;
   /** The record with this number, or the place where the chain begins; null when there is neither. */
   linkAt(sequence: number): Link | null;
 }

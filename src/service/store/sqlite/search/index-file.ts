@@ -5,7 +5,7 @@
 
 import { closeSync, openSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import type { IndexTerm, NumberStretch } from '../../shared/search/search-index.ts';
+import type { IndexTerm, SequenceSpan } from '../../shared/search/search-index.ts';
 
 /** The format of the tables; a file of another format is replaced. */
 const format = 1;
@@ -35,7 +35,7 @@ export interface IndexFile {
    * mark since it was `seen`.
    */
   put(seen: IndexMark | null, requests: readonly IndexedRequest[], mark: IndexMark): boolean;
-  holding(terms: readonly IndexTerm[], stretch: NumberStretch): readonly number[];
+  holding(terms: readonly IndexTerm[], stretch: SequenceSpan): readonly number[];
   /** Yields, for one part after the other, how many requests hold all the words. */
   counts(terms: readonly IndexTerm[]): Iterable<number>;
   /** Deletes the words of all requests with lower numbers. */
@@ -158,7 +158,7 @@ function prepareParts(database: Database.Database) {
       all()
         .filter((part) => part * numbersPerPart < before)
         .sort((a, b) => b - a),
-    holding: (part: number, wanted: string, { before, countMax }: NumberStretch): readonly number[] =>
+    holding: (part: number, wanted: string, { before, countMax }: SequenceSpan): readonly number[] =>
       selectOf(part)
         .all(wanted, before, countMax)
         .map(({ rowid }) => rowid),

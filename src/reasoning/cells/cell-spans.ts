@@ -9,7 +9,7 @@ import { fold } from '../../language/value/text.ts';
 import { type Cell, type CellValue, isValue, type Leaf, type LeafAtom } from './leaf.ts';
 import { foldedKeys, plainKeys } from './text-keys.ts';
 
-export interface Stretch {
+export interface CellSpan {
   readonly from: number;
   readonly to: number;
   /** The truth of the condition in these cells; "open" if the value of a cell does not settle it. */
@@ -17,9 +17,9 @@ export interface Stretch {
 }
 
 /** The stretches in order and without gaps. */
-export function stretchesOf(leaf: Leaf, atom: LeafAtom): readonly Stretch[] {
+export function cellSpansOf(leaf: Leaf, atom: LeafAtom): readonly CellSpan[] {
   const starts = startsOf(leaf, atom);
-  const stretches: Stretch[] = [];
+  const stretches: CellSpan[] = [];
   for (const [at, from] of starts.entries()) {
     const to = (starts[at + 1] ?? leaf.cells.length) - 1;
     const truth = truthIn(leaf, atom, leaf.cells[from]!);
