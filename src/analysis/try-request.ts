@@ -1,4 +1,4 @@
-// Decides a request by a policy set and tells what is wrong with the request or the policies. Nothing is
+// Decides a request by a policy set, or reports what is wrong with the request or the policies. Nothing is
 // recorded, no meter is changed, and nothing is granted.
 
 import { type Decision, defaultValidForSeconds, gates, type Outcome } from '../language/model/decision.ts';

@@ -68,8 +68,8 @@ export function createWorkspace(): Workspace {
       policies = new Map(
         textsOf('policy').map((entry) => {
           const text = textOfFile(given, entry);
-          const known = policies.get(entry.path);
-          return [entry.path, known?.text === text ? known : { path: entry.path, text }];
+          const cached = policies.get(entry.path);
+          return [entry.path, cached?.text === text ? cached : { path: entry.path, text }];
         }),
       );
       lists = new Map(textsOf('list').map((entry) => [entry.path, { text: textOfFile(given, entry) }]));

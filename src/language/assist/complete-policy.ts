@@ -72,9 +72,9 @@ function fieldOffers(actions: readonly ActionWords[], base: string): readonly Of
     for (const { path, type } of fields) {
       const name = path.startsWith(`${base}.`) ? path.slice(base.length + 1) : '';
       if (!/^(?:\w+|"(?:[^"\\]|\\.)*")$/.test(name)) continue;
-      const known = found.get(name);
-      if (known === undefined) found.set(name, { type, count: 1 });
-      else known.count += 1;
+      const cached = found.get(name);
+      if (cached === undefined) found.set(name, { type, count: 1 });
+      else cached.count += 1;
     }
   }
   return [...found].map(([label, { type, count }]) => ({

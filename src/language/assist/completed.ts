@@ -1,4 +1,4 @@
-// The offers of completion, as plain data that an editor takes.
+// The items of a completion list, as plain data for an editor.
 
 export interface Offer {
   readonly label: string;

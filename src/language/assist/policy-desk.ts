@@ -53,8 +53,8 @@ export function createPolicyDesk(): PolicyDesk {
   /** Trees by path, so that an unchanged file is parsed once. */
   const trees = new Map<string, { readonly text: string; readonly tree: PolicyFile }>();
   const treeOf = ({ path, text }: SourceText): PolicyFile => {
-    const known = trees.get(path);
-    const tree = known?.text === text ? known.tree : parse({ path, text }).file;
+    const cached = trees.get(path);
+    const tree = cached?.text === text ? cached.tree : parse({ path, text }).file;
     trees.set(path, { text, tree });
     return tree;
   };

@@ -288,8 +288,8 @@ const documents = new WeakMap<SourceText, TextDocument>();
 /** The document of a file. The same text gives the same document, so its lines are counted once. */
 export function documentOf(snapshot: SetSnapshot, file: string): TextDocument {
   const source = snapshot.texts.get(file) ?? snapshot.tests.get(file) ?? { path: file, text: '' };
-  const known = documents.get(source);
-  if (known !== undefined) return known;
+  const cached = documents.get(source);
+  if (cached !== undefined) return cached;
   const made = TextDocument.create(uriOf(snapshot, file), 'policy', 0, source.text);
   documents.set(source, made);
   return made;

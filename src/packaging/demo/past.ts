@@ -1,4 +1,4 @@
-// Makes the past week of a demo: agents ask by the hour as in a working week, colleagues answer, some
+// Makes the past week of a demo: agents ask through the hours of a working week, colleagues answer, and some
 // requests stay open. The service itself receives, decides and records all of it, while its clock runs
 // through that week.
 

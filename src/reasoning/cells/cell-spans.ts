@@ -127,8 +127,8 @@ function membershipOf(leaf: Leaf, atom: LeafAtom): ((value: Value) => boolean) |
   const { understood } = atom;
   if (leaf.domain !== 'text' || !('values' in understood)) return null;
   if (understood.values.length + leaf.cells.length < listedMax) return null;
-  const known = memberships.get(atom);
-  if (known !== undefined) return known;
+  const cached = memberships.get(atom);
+  if (cached !== undefined) return cached;
   const isMember = newMembership(understood);
   if (isMember !== null) memberships.set(atom, isMember);
   return isMember;

@@ -1,4 +1,4 @@
-// What policies and people know of an agent: its facts, and the person who is its control owner.
+// The facts of an agent that policies read, and the test whether a person is its control owner.
 
 import type { AgentFacts } from '../../language/model/request.ts';
 import { isNamedBy, type KnownPerson } from '../../language/model/rule-requirement.ts';

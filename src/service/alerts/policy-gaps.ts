@@ -44,7 +44,7 @@ export function watchPolicyGaps(
 ): PolicyGaps {
   let since: ReadonlyMap<string, number> = new Map();
   let basis: GapBasis | null = null;
-  const look = async (): Promise<readonly number[]> => {
+  const findGaps = async (): Promise<readonly number[]> => {
     // Read before what it stands for: a change in between makes the next look look again.
     const present = await basisOf(deps);
     if (basis !== null && isSameBasis(basis, present)) return [...since.values()];
@@ -58,8 +58,8 @@ export function watchPolicyGaps(
   };
   return {
     current: () => [...since.keys()],
-    look,
-    lookSoon: () => void look().catch(deps.onFailure),
+    look: findGaps,
+    lookSoon: () => void findGaps().catch(deps.onFailure),
   };
 }
 

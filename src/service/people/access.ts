@@ -33,7 +33,7 @@ const groupForm = /^[a-z][a-z0-9_]{0,99}$/;
 export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[] {
   const isApprover = roles.includes('approver');
   return [
-    ...(roles.length === 0 ? [{ field: 'roles', detail: 'name one role at least' }] : []),
+    ...(roles.length === 0 ? [{ field: 'roles', detail: 'name at least one role' }] : []),
     ...(groups.length > groupsMax ? [{ field: 'groups', detail: `name ${groupsMax} groups at most` }] : []),
     ...(groups.every((group) => groupForm.test(group))
       ? []

@@ -44,7 +44,7 @@ async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Pro
   if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };
   if (stopped !== null) return { kind: 'stopped', detail: stopped };
   if (!isGranted(state, nowMs))
-    return { kind: 'conflict', detail: 'there is no grant to prove, or not any more' };
+    return { kind: 'conflict', detail: 'the request is not granted, or its grant has ended' };
   if (state.status === 'approved' && state.taken === null) return notTaken;
   const [issuedAt, endsAt] = timesOf(state);
   if (nowMs >= endsAt * 1000 || endsAt <= issuedAt) return receiptOver;
@@ -70,7 +70,7 @@ const notTaken: IssueResult = {
 
 const receiptOver: IssueResult = {
   kind: 'conflict',
-  detail: `the receipt of this grant has ended: it holds for ${receiptSeconds} seconds from the grant, so ask for the action again`,
+  detail: `the receipt of this grant has expired: receipts are valid for ${receiptSeconds} seconds after the grant, so ask for the action again`,
 };
 
 /**

@@ -145,23 +145,23 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
  * changed, decides by the current ones.
  */
 async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeResult> {
-  const look = deps.switches.seen();
-  let switches = look instanceof Promise ? await look : look;
-  let asking = input;
+  const switchLookup = deps.switches.seen();
+  let switches = switchLookup instanceof Promise ? await switchLookup : switchLookup;
+  let currentInput = input;
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const preparing = prepare(deps, asking, switches);
+    const preparing = prepare(deps, currentInput, switches);
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const result =
       prepared === 'basis-changed'
         ? prepared
         : 'kind' in prepared
-          ? await afterSettling(deps, asking, prepared)
-          : await decideAndStore(deps, asking, prepared);
+          ? await afterSettling(deps, currentInput, prepared)
+          : await decideAndStore(deps, currentInput, prepared);
     if (result !== 'basis-changed') return result;
     switches = await deps.switches.lookAgain();
-    const asker = await identifyAgain(deps.store, asking, deps.clock());
+    const asker = await identifyAgain(deps.store, currentInput, deps.clock());
     if ('kind' in asker) return asker;
-    asking = { ...asking, ...asker };
+    currentInput = { ...currentInput, ...asker };
   }
   throw new Error(`the agent \`${input.agent.id}\` changed during each attempt`);
 }
@@ -182,12 +182,12 @@ async function decideAndStore(
   prepared: DecisionBasis,
 ): Promise<AuthorizeResult | 'basis-changed'> {
   const facts = requestedFacts(input, prepared.nowMs, nothingSatisfied);
-  const look = readPushedRows(deps.store.documents, prepared.active, { facts, by: 'decideTraced' });
-  const rows = look && (await look);
-  let spent = await spend(deps, input, prepared, { facts, rows, stepUp: null });
+  const rowLookup = readPushedRows(deps.store.documents, prepared.active, { facts, by: 'decideTraced' });
+  const rows = rowLookup && (await rowLookup);
+  let spent = await decideAndSpend(deps, input, prepared, { facts, rows, stepUp: null });
   if (spent.result === 'nothing') {
     const stepUp = await freshStepUp(deps, input, spent.decided, prepared);
-    spent = await spend(deps, input, prepared, { facts, rows, stepUp });
+    spent = await decideAndSpend(deps, input, prepared, { facts, rows, stepUp });
   }
   switch (spent.result) {
     case 'stored':
@@ -254,10 +254,10 @@ function prepareNew(
   deps: Deps,
   { nowMs, switches }: PreparationContext,
 ): DecisionBasis | Promise<DecisionBasis> {
-  const look = activeMetered(deps);
-  return look instanceof Promise
-    ? look.then((active) => ({ active, nowMs, switches }))
-    : { active: look, nowMs, switches };
+  const policyLookup = activeMetered(deps);
+  return policyLookup instanceof Promise
+    ? policyLookup.then((active) => ({ active, nowMs, switches }))
+    : { active: policyLookup, nowMs, switches };
 }
 
 function basisOf(
@@ -328,7 +328,7 @@ interface SpendInput {
  * Decides and stores. Entries that a try has made in meters are taken back before the next try, if they were
  * not stored. `stepUp` is null when no step-up has been looked for.
  */
-async function spend(
+async function decideAndSpend(
   deps: Deps,
   input: AuthorizeInput,
   prepared: DecisionBasis,
@@ -398,7 +398,7 @@ async function freshStepUp(
   const reauth = freshReauths(stepUpRules(record, active), stepUp, record.createdAtMs);
   return stepUp === null || reauth.length === 0
     ? { reauth: [], documents: noDocuments }
-    : { reauth, documents: [stepUp.seen] };
+    : { reauth, documents: [stepUp.version] };
 }
 
 function emitPending(news: RequestEvents | undefined, record: RequestRecord): void {

@@ -134,8 +134,8 @@ function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promise<Chan
   return changeRequest(deps, {
     id,
     asker: caller.id,
-    handler: async (seen) => {
-      const { state, agent, people, nowMs } = seen;
+    handler: async (snapshot) => {
+      const { state, agent, people, nowMs } = snapshot;
       if (!isWithin(caller.view, { person: caller, state, agent })) return { kind: 'unknown' };
       const over = closedReason(state, 'approve', nowMs);
       if (over !== null) return over;
@@ -148,16 +148,20 @@ function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promise<Chan
         return { kind: 'conflict', detail: 'you have given no approval that you could take back' };
       const at = { who: caller.who, atMs: nowMs, state: lifecycleOf(state) };
       const taken = eventOf('taken-back', at, { person: caller.id, group: given.group });
-      return [taken, ...(await askedAgain(deps, seen, withEvents(state, [taken])))];
+      return [taken, ...(await askedAgain(deps, snapshot, withEvents(state, [taken])))];
     },
   });
 }
 
 /** What the request waits for without the approval. If it would no longer wait, it waits as before. */
-async function askedAgain(deps: DecisionsDeps, seen: RequestSnapshot, state: RequestState): Promise<Events> {
-  const today = await grantContext(deps, seen, 'approve');
-  if ('kind' in today) return [];
-  const again = decideAgain(state, today);
+async function askedAgain(
+  deps: DecisionsDeps,
+  snapshot: RequestSnapshot,
+  state: RequestState,
+): Promise<Events> {
+  const context = await grantContext(deps, snapshot, 'approve');
+  if ('kind' in context) return [];
+  const again = decideAgain(state, context);
   const waits = again.decision.outcome === 'ESCALATE' || again.decision.outcome === 'REAUTH_REQUIRED';
-  return waits ? [decidedEvent(state, 'approve', { again, nowMs: seen.nowMs })] : [];
+  return waits ? [decidedEvent(state, 'approve', { again, nowMs: snapshot.nowMs })] : [];
 }

@@ -48,7 +48,7 @@ async function readAll(
     const onRowUnknown = (table: string, key: string) => wanted.set(rowId(table, key), [table, key]);
     decide({ ...facts, rows, onRowUnknown });
     const next = [...wanted.values()].slice(0, rowsReadMax - found.length);
-    if (next.length === 0) return { rows, seen: found.map(({ now }) => now.seen) };
+    if (next.length === 0) return { rows, seen: found.map(({ now }) => now.version) };
     const looked = next.map(async ([table, key]) => ({
       table,
       key,

@@ -50,14 +50,14 @@ export function rowsIn(documents: DocumentStore): Collection<TableRow> {
 
 export interface VersionedRow {
   readonly row: JsonObject | null;
-  readonly seen: DocumentVersion;
+  readonly version: DocumentVersion;
 }
 
 /** Returns the present row, with the version on which a decision that reads the row rests. */
 export async function rowNow(documents: DocumentStore, table: string, key: string): Promise<VersionedRow> {
   const id = rowId(table, key);
   const found = await rowsIn(documents).find(id);
-  return { row: found?.value.row ?? null, seen: { kind: rowKind, id, version: found?.version ?? 0 } };
+  return { row: found?.value.row ?? null, version: { kind: rowKind, id, version: found?.version ?? 0 } };
 }
 
 /** Who changes a row, when, and where rows are stored. */

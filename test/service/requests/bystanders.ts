@@ -13,7 +13,7 @@ const noSwitches: KillSwitchSource = { seen: () => none, lookAgain: async () => 
 function everybodyOf(approvesFor: readonly string[]): FindPeople {
   const person = (id: string): CurrentPerson => ({
     id,
-    seen: { kind: 'person', id, version: 0 },
+    version: { kind: 'person', id, version: 0 },
     isActive: true,
     isApprover: true,
     approvesFor,

@@ -1,5 +1,5 @@
-// The interfaces through which replay asks the policy set that is tried, and what replay has to know of the
-// service's rules. The caller supplies all of it, so that replay decides nothing by a meaning of its own.
+// The interfaces of the policy set that replay tries, and the service's rules that replay follows. The caller
+// implements them, so replay has no semantics of its own.
 
 import type { PolicyEngine } from '../../../language/model/active-policies.ts';
 import type { Decision } from '../../../language/model/decision.ts';

@@ -1,6 +1,6 @@
-// Counts what replay finds: decisions before and now, what is asked of people, what cannot be told, examples,
-// and the finding under which each change is filed. INVARIANT: every request is in one cell of the matrix, or
-// withheld; a changed request is under a finding, without one, or unfiled.
+// Counts the results of a replay: decisions before and now, work for people, unanswerable requests, examples,
+// and the changes of each finding. INVARIANT: every request is in one cell of the matrix, or withheld; a
+// changed request is under a finding, without one, or unfiled.
 
 import {
   type ApprovalRequirement,

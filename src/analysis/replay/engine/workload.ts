@@ -1,4 +1,4 @@
-// What is asked of people: votes by group and hour, before and now. A step-up counts as a vote; a request
+// Counts the work for people: votes by group and hour, before and now. A step-up counts as a vote. A request
 // counts for the most votes that any of its decisions asks of a group. INVARIANT: totals are the sums of the
 // hours.
 

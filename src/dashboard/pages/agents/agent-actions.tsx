@@ -81,7 +81,7 @@ interface StopDialogProps {
 function WayDialog({ name, ways, onChoose, onClose }: StopDialogProps) {
   return (
     <Dialog title={`Stop ${name}`} onClose={onClose}>
-      <p>Each way refuses all its requests from now on, and nobody can approve those that wait.</p>
+      <p>Each option refuses all further requests of the agent. Nobody can approve its pending requests.</p>
       <ul class="agents-ways">
         {ways.map((way, at) => (
           <li key={way}>

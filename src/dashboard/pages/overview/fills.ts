@@ -26,8 +26,8 @@ export function createPalette(element: HTMLElement): Palette {
   const colors = new Map<string, string>();
   const fills = new Map<string, Paint>();
   const color = (token: string): string => {
-    const known = colors.get(token);
-    if (known !== undefined) return known;
+    const cached = colors.get(token);
+    if (cached !== undefined) return cached;
     probe.style.color = (isForced ? systemColors[token] : undefined) ?? `var(--${token})`;
     if (!probe.isConnected) element.append(probe);
     const found = getComputedStyle(probe).color;

@@ -1,4 +1,4 @@
-// Looks up what the secret of a link stands for, once; only the component keeps it.
+// Looks up the object of a secret link once. Only the component keeps the secret.
 
 import { useEffect, useState } from 'preact/hooks';
 

@@ -51,8 +51,8 @@ export function placeCurrencies(shape: Shape, { body, of }: ShapeSource, env: En
 
 /** Whether any amount of the shape has its currency outside its own record. */
 function needsPlacing(shape: Shape): boolean {
-  const known = needing.get(shape);
-  if (known !== undefined) return known;
+  const cached = needing.get(shape);
+  if (cached !== undefined) return cached;
   const needs = shape.fields.some(({ type }) => {
     const record = recordIn(type);
     return record === null ? lacksCurrency(type, shape) : needsPlacing(record);

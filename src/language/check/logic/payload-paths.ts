@@ -28,8 +28,8 @@ const variableNodes = new WeakMap<Slot, PathNode>();
 
 /** Returns the place of the element that a variable stands for. */
 export function variableNode(slot: Slot): PathNode {
-  const known = variableNodes.get(slot);
-  if (known !== undefined) return known;
+  const cached = variableNodes.get(slot);
+  if (cached !== undefined) return cached;
   const node = nodeOf([{ slot, isOptional: false, parent: null }], null, [], false);
   variableNodes.set(slot, node);
   return node;

@@ -1,5 +1,5 @@
-// Turns the key of an enforcement point, and the agent that the request names, into who acts for whom.
-// INVARIANT: a point acts for agents that are assigned to it; an agent's own key acts for no other agent.
+// Authenticates an enforcement point by its key, and finds the agent for which it asks. INVARIANT: a point
+// acts only for its assigned agents; an agent's own key acts for no other agent.
 
 import type { FastifyRequest } from 'fastify';
 import type { Instant } from '../../agents/key-cache.ts';

@@ -85,7 +85,7 @@ export interface ChangeRequest {
   readonly asker: string | null;
   /** The facts of the call that comes for the request, and is decided itself; absent when none does. */
   readonly call?: Facts;
-  readonly handler: (seen: RequestSnapshot) => Promise<Events | RefusedChange | 'nothing'>;
+  readonly handler: (snapshot: RequestSnapshot) => Promise<Events | RefusedChange | 'nothing'>;
   /** How the request's entries in meters stand after the change. */
   readonly entries?: (state: RequestState) => readonly SettledEntryRow[];
   /** Called once the change is stored; when absent, the end of the wait is entered in the meters. */
@@ -203,7 +203,7 @@ function preconditionOf(
     policies,
   }: { readonly generation: number; readonly stepUp: LastStepUp | null; readonly policies: string },
 ): GrantBasis {
-  const givers = [...people.values()].map((person) => person.seen);
+  const givers = [...people.values()].map((person) => person.version);
   return {
     agentId: agent.id,
     agentVersion: agent.version,
@@ -212,7 +212,7 @@ function preconditionOf(
     policies,
     documents: [
       ...givers,
-      ...(stepUp === null ? [] : [stepUp.seen]),
+      ...(stepUp === null ? [] : [stepUp.version]),
       ...(point === null ? [] : [seenPoint(point)]),
       ...(rows?.seen ?? []),
     ],

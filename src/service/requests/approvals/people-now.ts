@@ -6,7 +6,7 @@ import type { DocumentVersion } from '../../store/contract/grant-basis.ts';
 export interface CurrentPerson {
   readonly id: string;
   /** The version of the person's document, for decisions that rest on this person. */
-  readonly seen: DocumentVersion;
+  readonly version: DocumentVersion;
   /** False also when no such person exists. */
   readonly isActive: boolean;
   /** Groups that the person may approve for by their present roles. */

@@ -42,13 +42,13 @@ export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeRe
   return changeRequest(deps, {
     id,
     asker: null,
-    handler: async (seen) => {
-      const { state, nowMs } = seen;
-      if (!isReporter(seen, report)) return { kind: 'unknown' };
+    handler: async (snapshot) => {
+      const { state, nowMs } = snapshot;
+      if (!isReporter(snapshot, report)) return { kind: 'unknown' };
       const issues = resultIssues(deps, state, report);
       if (issues.length > 0) return { kind: 'invalid-result', issues };
-      const releases = isRelease(seen, report);
-      const consumed = consumedEvents(seen, report, releases);
+      const releases = isRelease(snapshot, report);
+      const consumed = consumedEvents(snapshot, report, releases);
       if (!Array.isArray(consumed) || !releases) return consumed;
       entered = await deps.store.meters.enteredBy(id);
       const { decidedAtMs, expiresAtMs } = state;

@@ -34,7 +34,7 @@ export interface StepUpDeps {
 
 /** The last step-up that counts now, with the version of the person's document that was seen. */
 export interface LastStepUp extends StepUp {
-  readonly seen: DocumentVersion;
+  readonly version: DocumentVersion;
 }
 
 /**
@@ -51,7 +51,7 @@ export async function lastStepUp(
   const stepUp = JSON.parse(row.json) as StepUp;
   if (!isControlOwner({ id: stepUp.person, email: stepUp.email }, agent.controlOwner)) return null;
   const person = (await findPeople([stepUp.person])).get(stepUp.person);
-  return person?.isActive === true ? { ...stepUp, seen: person.seen } : null;
+  return person?.isActive === true ? { ...stepUp, version: person.version } : null;
 }
 
 /**

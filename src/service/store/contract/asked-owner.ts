@@ -1,6 +1,5 @@
-// The word that stands for an agent's control owner where a decision otherwise names an approval group. A
-// store finds the requests that wait for a control owner by this word, and nobody belongs to a group of that
-// name.
+// The reserved name that represents an agent's control owner in the list of approval groups of a decision. A
+// store finds requests for a control owner by this name, and nobody belongs to a group of that name.
 
 /** Takes the place of a group's name. */
 export const askedOwner = 'owner';

@@ -1,6 +1,6 @@
-// Lets people share the work on requests that wait: a request is assigned to somebody who is asked, or put
-// off by a person for themselves. INVARIANT: neither decides anything or keeps anybody from deciding, and
-// both end when the request no longer waits.
+// Routes for sharing the work on pending requests: an admin or approver assigns a request to one of the
+// people asked, or a person snoozes it for themselves. INVARIANT: neither decides anything or prevents
+// anybody from deciding, and both end when the request is no longer pending.
 
 import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { Person } from '../../../people/person.ts';

@@ -131,8 +131,8 @@ function prepareParts(database: Database.Database) {
   const partOf = (sequence: number) => Math.floor(sequence / numbersPerPart);
   const all = () => names.all().map(({ name }) => Number(name.slice('words_'.length)));
   const insertOf = (part: number) => {
-    const known = inserts.get(part);
-    if (known !== undefined) return known;
+    const cached = inserts.get(part);
+    if (cached !== undefined) return cached;
     // Words come in the form in which they are searched for, so the tokeniser must not make two words equal.
     // The table only keeps which request holds a word.
     database.exec(
@@ -144,8 +144,8 @@ function prepareParts(database: Database.Database) {
     return made;
   };
   const selectOf = (part: number) => {
-    const known = selects.get(part);
-    if (known !== undefined) return known;
+    const cached = selects.get(part);
+    if (cached !== undefined) return cached;
     const made = database.prepare<[string, number, number], { rowid: number }>(
       `SELECT rowid FROM words_${part} WHERE words_${part} MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`,
     );
