@@ -156,7 +156,7 @@ function createAsk(
     policies: () => active,
     clock: Date.now,
     findPeople: async () => new Map(),
-    switches: { seen: () => noSwitches, lookAgain: async () => noSwitches },
+    switches: { current: () => noSwitches, refresh: async () => noSwitches },
     metering: createMetering({ meters, clock: Date.now }),
   });
   return async (input) => {

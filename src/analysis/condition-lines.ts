@@ -45,12 +45,12 @@ interface LineContext {
   readonly isUnlessOperand: boolean;
 }
 
-function linesOf(explanation: Explanation, place: LineContext): readonly ConditionLine[] {
+function linesOf(explanation: Explanation, context: LineContext): readonly ConditionLine[] {
   const { span, value, truth, parts } = explanation;
-  const { sourceOf, partsOf, depth } = place;
+  const { sourceOf, partsOf, depth } = context;
   const text = textOf(span, sourceOf);
   const negated = negatedPart(explanation);
-  const isUnless = negated !== null && !place.isUnlessOperand && followsUnless(explanation, sourceOf);
+  const isUnless = negated !== null && !context.isUnlessOperand && followsUnless(explanation, sourceOf);
   // A rule without a condition has no text, and the value of a list of constants only repeats its text.
   const isSilent = text === '' || (parts.length === 0 && text.startsWith('['));
   // `x not in y` is a negation without a text of its own, so the negated part is not shown beside it.

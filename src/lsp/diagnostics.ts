@@ -29,22 +29,22 @@ export interface ShownFile {
   readonly diagnostics: readonly Shown[];
 }
 
-/** The files whose diagnostics differ from those that the editor has. Notes the new diagnostics in `told`. */
+/** The files whose diagnostics differ from those that the editor has. Notes the new diagnostics in `published`. */
 export function newDiagnostics(
   snapshot: SetSnapshot,
-  told: PublishedDiagnostics,
+  published: PublishedDiagnostics,
   more: ReadonlyMap<string, readonly Shown[]>,
 ): readonly ShownFile[] {
   const { texts, byFile } = snapshot;
-  const files = new Set([...texts.keys(), ...byFile.keys(), ...told.keys(), ...more.keys()]);
-  return newDiagnosticsOf([...files], snapshot, told, more);
+  const files = new Set([...texts.keys(), ...byFile.keys(), ...published.keys(), ...more.keys()]);
+  return newDiagnosticsOf([...files], snapshot, published, more);
 }
 
 /** Does the same as `newDiagnostics`, for some files only. */
 export function newDiagnosticsOf(
   files: readonly string[],
   snapshot: SetSnapshot,
-  told: PublishedDiagnostics,
+  published: PublishedDiagnostics,
   more: ReadonlyMap<string, readonly Shown[]>,
 ): readonly ShownFile[] {
   const { byFile } = snapshot;
@@ -52,8 +52,8 @@ export function newDiagnosticsOf(
   for (const file of files) {
     const diagnostics = byFile.get(file) ?? nothing;
     const now = { source: sourceOf(snapshot, file), diagnostics, more: more.get(file) ?? none };
-    const before = told.get(file);
-    told.set(file, now);
+    const before = published.get(file);
+    published.set(file, now);
     if (before !== undefined && areSame(before, now)) continue;
     shown.push({ file, diagnostics: [...diagnostics.map((one) => shownOf(snapshot, one)), ...now.more] });
   }

@@ -6,7 +6,7 @@ import type { SourceText } from '../diagnostic/span.ts';
 import { parse } from '../syntax/parse.ts';
 import type { PolicyFile } from '../syntax/tree/tree.ts';
 import { completePolicy } from './complete-policy.ts';
-import type { CompletionList } from './completed.ts';
+import type { CompletionList } from './completion-list.ts';
 import { describeName, type SaidOfName } from './describe-name.ts';
 import { formattedText } from './formatted-text.ts';
 import { type ColouredName, colouredNames } from './name-colours.ts';

@@ -219,7 +219,7 @@ class Search {
     const parts = this.#partsOf(causes);
     const literals = this.#core(stakes, [...parts.keys()]);
     const faults = literals.flatMap((literal) => parts.get(literal)?.fault ?? []);
-    const told = literals.flatMap((literal) => parts.get(literal)?.words ?? []);
+    const fixedWords = literals.flatMap((literal) => parts.get(literal)?.words ?? []);
     const written = causes.flatMap((cause) => cause.parts.map(({ expression }) => expression));
     const all = [...must, ...literals];
     const terms = termsIn(literals.flatMap((literal) => parts.get(literal)?.term ?? [])).toSorted(
@@ -229,7 +229,7 @@ class Search {
     const confirm = (needed: SolverClause): void => this.#confirm(needed, isOne);
     const shown = terms.map((term) => this.#told(term, all, confirm));
     const hulls = hullsOf(this.#ctx, all, confirm);
-    const words = [...told, ...wordsOf(this.#ctx, shown, hulls)];
+    const words = [...fixedWords, ...wordsOf(this.#ctx, shown, hulls)];
     return { causes, literals, terms, faults, words, isOne };
   }
 
@@ -411,6 +411,6 @@ interface CoreReason {
   readonly fault?: ShapeFault;
 }
 
-function add(found: Map<SolverLiteral, CoreReason>, literal: SolverLiteral, told: CoreReason): void {
-  if (!found.has(literal)) found.set(literal, told);
+function add(found: Map<SolverLiteral, CoreReason>, literal: SolverLiteral, reason: CoreReason): void {
+  if (!found.has(literal)) found.set(literal, reason);
 }

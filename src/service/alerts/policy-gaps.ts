@@ -24,15 +24,15 @@ export interface GapDeps {
 }
 
 export interface PolicyGaps {
-  /** One sentence for each gap, as of the last look. */
+  /** One sentence for each gap, as of the last update. */
   current(): readonly string[];
   /**
-   * Looks again, if anything has changed. Resolves to the moment at which each gap was first seen, in milliseconds
+   * Computes the gaps again, if anything has changed. Resolves to the moment at which each gap was first seen, in milliseconds
    * since 1970.
    */
-  look(): Promise<readonly number[]>;
-  /** Looks again in the background; a failure waits for the next look. */
-  lookSoon(): void;
+  update(): Promise<readonly number[]>;
+  /** Updates in the background; after a failure, the next update tries again. */
+  updateSoon(): void;
 }
 
 /** Remembers the gaps since each was first seen by this process, and tells when they change. */
@@ -44,8 +44,8 @@ export function watchPolicyGaps(
 ): PolicyGaps {
   let since: ReadonlyMap<string, number> = new Map();
   let basis: GapBasis | null = null;
-  const findGaps = async (): Promise<readonly number[]> => {
-    // Read before what it stands for: a change in between makes the next look look again.
+  const update = async (): Promise<readonly number[]> => {
+    // Read before the gaps: a change in between makes the next update compute them again.
     const present = await basisOf(deps);
     if (basis !== null && isSameBasis(basis, present)) return [...since.values()];
     const nowMs = deps.directory.clock();
@@ -58,8 +58,8 @@ export function watchPolicyGaps(
   };
   return {
     current: () => [...since.keys()],
-    look: findGaps,
-    lookSoon: () => void findGaps().catch(deps.onFailure),
+    update,
+    updateSoon: () => void update().catch(deps.onFailure),
   };
 }
 

@@ -11,7 +11,7 @@ import { type AgentCaller, hasAsked, type RequestState } from '../requests/recor
 import { type ReceiptKey, type ReceiptKeys, receiptSeconds } from './receipt-keys.ts';
 
 export interface ReceiptDeps {
-  readonly decisions: Pick<Decisions, 'look'>;
+  readonly decisions: Pick<Decisions, 'snapshot'>;
   readonly keys: ReceiptKeys;
   readonly bases: ReceiptBases;
   /** The address at which people reach the service. */
@@ -38,7 +38,7 @@ export function createReceipts(deps: ReceiptDeps): Receipts {
 
 async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Promise<IssueResult> {
   if (!deps.isOn) return { kind: 'conflict', detail: 'receipts are turned off' };
-  const seen = await deps.decisions.look(requestId);
+  const seen = await deps.decisions.snapshot(requestId);
   if (seen === null || !hasAsked(by, seen.state.record)) return { kind: 'unknown' };
   const { state, agent, stopped, nowMs } = seen;
   if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };

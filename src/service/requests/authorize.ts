@@ -145,7 +145,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
  * changed, decides by the current ones.
  */
 async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeResult> {
-  const switchLookup = deps.switches.seen();
+  const switchLookup = deps.switches.current();
   let switches = switchLookup instanceof Promise ? await switchLookup : switchLookup;
   let currentInput = input;
   for (let tries = 0; tries < triesMax; tries += 1) {
@@ -158,7 +158,7 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
           ? await afterSettling(deps, currentInput, prepared)
           : await decideAndStore(deps, currentInput, prepared);
     if (result !== 'basis-changed') return result;
-    switches = await deps.switches.lookAgain();
+    switches = await deps.switches.refresh();
     const asker = await identifyAgain(deps.store, currentInput, deps.clock());
     if ('kind' in asker) return asker;
     currentInput = { ...currentInput, ...asker };

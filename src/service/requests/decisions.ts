@@ -49,12 +49,12 @@ export interface Decisions {
    * The request now, with everything that decides what may be done about it; null when there is no such
    * request.
    */
-  look(id: string): Promise<RequestSnapshot | null>;
+  snapshot(id: string): Promise<RequestSnapshot | null>;
   /**
-   * The same as `look`, for requests that have already been read. What they share, such as agents and people,
+   * The same as `snapshot`, for requests that have already been read. What they share, such as agents and people,
    * is read once.
    */
-  lookAll(states: readonly RequestState[]): Promise<readonly RequestSnapshot[]>;
+  snapshots(states: readonly RequestState[]): Promise<readonly RequestSnapshot[]>;
 }
 
 export function createDecisions(deps: DecisionsDeps): Decisions {
@@ -67,8 +67,8 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     stepUpAgent: (agentId, person) => stepUpAgent(deps, agentId, person),
     report: (id, report) => reportOutcome(deps, id, report),
     withdraw: (id, by) => withdrawRequest(deps, id, by),
-    look: async (id) => (await readRequest(deps, { id, asker: null }))?.snapshot ?? null,
-    lookAll: (states) => loadMany(deps, states),
+    snapshot: async (id) => (await readRequest(deps, { id, asker: null }))?.snapshot ?? null,
+    snapshots: (states) => loadMany(deps, states),
   };
 }
 

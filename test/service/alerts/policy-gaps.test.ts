@@ -106,7 +106,7 @@ test('people and points are read again only after one of them, or the policies, 
   });
   const read = async () => {
     lists.length = 0;
-    const since = await gaps.look();
+    const since = await gaps.update();
     return [since.length, [...lists].sort()];
   };
   const both = ['person', 'point'];
@@ -136,7 +136,7 @@ test('a look that failed is made again, though nothing has changed', async () =>
     onChange: () => undefined,
     onFailure: () => undefined,
   });
-  await expect(gaps.look()).rejects.toThrow('not now');
+  await expect(gaps.update()).rejects.toThrow('not now');
   isBroken = false;
-  expect(await gaps.look()).toEqual([1_000]);
+  expect(await gaps.update()).toEqual([1_000]);
 });

@@ -7,7 +7,7 @@ import type { Caller, Rights } from '../../../src/service/requests/approvals/rig
 
 const none = { generation: 0, stoppedBy: () => null };
 
-const noSwitches: KillSwitchSource = { seen: () => none, lookAgain: async () => none };
+const noSwitches: KillSwitchSource = { current: () => none, refresh: async () => none };
 
 /** Finds everybody as an approver of these groups. */
 function everybodyOf(approvesFor: readonly string[]): FindPeople {

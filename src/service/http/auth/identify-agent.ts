@@ -73,8 +73,8 @@ export interface Identifier {
 }
 
 /** How often the log repeats that a key which was replaced is still in use. */
-const toldEveryMs = 60_000;
-const toldMax = 1_000;
+const warnEveryMs = 60_000;
+const warnedMax = 1_000;
 
 /** Requests with a missing or bad key that one client address may send before the answer becomes 429. */
 const failureLimit: RateLimit = { perMinute: 60, burst: 100 };
@@ -210,14 +210,14 @@ function createStrangers(): Strangers {
  */
 function createKeyFlag(): (identity: Identity, request: FastifyRequest) => void {
   /** When the log last named each key, on the clock of `performance.now`. */
-  const toldAtMs = new Map<string, number>();
+  const warnedAtMs = new Map<string, number>();
   return ({ agent, key }, request) => {
     if (key.notAfterMs === null) return;
     const ends = new Date(key.notAfterMs).toISOString();
     request.replyHeaders['x-agent-api-key-expires'] = ends;
-    if (request.startedAtMs - (toldAtMs.get(key.id) ?? -Infinity) < toldEveryMs) return;
-    toldAtMs.set(key.id, request.startedAtMs);
-    if (toldAtMs.size > toldMax) toldAtMs.delete(toldAtMs.keys().next().value ?? '');
+    if (request.startedAtMs - (warnedAtMs.get(key.id) ?? -Infinity) < warnEveryMs) return;
+    warnedAtMs.set(key.id, request.startedAtMs);
+    if (warnedAtMs.size > warnedMax) warnedAtMs.delete(warnedAtMs.keys().next().value ?? '');
     request.log.warn({ agent: agent.name, key: key.id, ends }, 'an agent used a rotated key');
   };
 }

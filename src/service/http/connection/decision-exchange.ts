@@ -16,21 +16,21 @@ export function createBodyReader(bytesMax: number): BodyReader {
     if (Number(message.headers['content-length'] ?? 0) > bytesMax) return done(tooLarge());
     const chunks: Buffer[] = [];
     let bytes = 0;
-    let isTold = false;
-    const tell = (read: Error | Buffer) => {
-      if (isTold) return;
-      isTold = true;
+    let isSettled = false;
+    const settle = (read: Error | Buffer) => {
+      if (isSettled) return;
+      isSettled = true;
       done(read);
     };
     message.on('data', (chunk: Buffer) => {
-      if (isTold) return;
+      if (isSettled) return;
       bytes += chunk.length;
-      if (bytes > bytesMax) tell(tooLarge());
+      if (bytes > bytesMax) settle(tooLarge());
       else chunks.push(chunk);
     });
     // Nearly every body comes in one piece.
-    message.on('end', () => tell(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    message.on('error', tell);
+    message.on('end', () => settle(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    message.on('error', settle);
   };
 }
 

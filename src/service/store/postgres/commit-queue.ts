@@ -403,7 +403,7 @@ export class CommitQueue {
         (answer) => answer,
       );
       if (kept === null) this.#end(fenced());
-      else this.server.told(kept.fault === null ? null : serverFault(kept.fault).message);
+      else this.server.report(kept.fault === null ? null : serverFault(kept.fault).message);
       await this.#catchUp();
     } catch {
       connection.destroy();

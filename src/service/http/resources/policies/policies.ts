@@ -20,7 +20,7 @@ interface PolicyDeps {
   readonly signInDeps: SignInDeps;
   readonly policies: Pick<PolicyHost, 'current' | 'state' | 'reload'>;
   readonly playground: Playground;
-  readonly policyGaps: Pick<PolicyGaps, 'current' | 'look'>;
+  readonly policyGaps: Pick<PolicyGaps, 'current' | 'update'>;
 }
 
 interface RequestedTexts {
@@ -245,7 +245,7 @@ const reloadPolicies = route<PolicyDeps>({
   },
   handle: async ({ policies, policyGaps }) => {
     await policies.reload();
-    await policyGaps.look();
+    await policyGaps.update();
     return policyReport(policies.state(), policyGaps.current());
   },
 });

@@ -61,7 +61,7 @@ export function readInboxQuery(query: Readonly<Record<string, string>>): InboxQu
 
 interface QueueDeps {
   readonly store: Pick<Store, 'requests' | 'documents'>;
-  readonly decisions: Pick<Decisions, 'lookAll'>;
+  readonly decisions: Pick<Decisions, 'snapshots'>;
 }
 
 interface QueuePerson {
@@ -145,7 +145,7 @@ function isAssignedAs(
 async function startOfQueue(deps: QueueDeps, person: Reader, page: PageQuery): Promise<FoundPage> {
   const { asked, nowMs, id } = person;
   const { untouched, touched } = await deps.store.requests.countWaiting({ asked, nowMs, person: id });
-  const seen = await deps.decisions.lookAll(touched.map(requestStateOf));
+  const seen = await deps.decisions.snapshots(touched.map(requestStateOf));
   const open = seen.filter((one) => !hasApproved(one.state, id) && !isSnoozed(person, one));
   const isTouched = new Set(touched.map(({ row }) => row.id));
   const hidden = await countHidden(deps, person, isTouched);
@@ -172,7 +172,7 @@ async function countHidden(
   const ids = [...person.snoozes.keys()].filter((id) => !isTouched.has(id));
   const histories = await Promise.all(ids.map((id) => store.requests.history(id)));
   const states = histories.flatMap((history) => (history === null ? [] : [requestStateOf(history)]));
-  const seen = await decisions.lookAll(states);
+  const seen = await decisions.snapshots(states);
   return seen.filter((one) => isSnoozed(person, one) && waitsFor(person, one)).length;
 }
 
@@ -202,7 +202,7 @@ function walkQueue(
       const after = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
       const { asked, nowMs } = person;
       const waiting = await store.requests.waiting({ asked, nowMs, after, countMax });
-      return await decisions.lookAll(waiting.map(requestStateOf));
+      return await decisions.snapshots(waiting.map(requestStateOf));
     },
     placeOf: placeIn('deadline'),
     matches: (seen) => !hasApproved(seen.state, person.id) && matches(seen),

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { RequestCount } from '../../contract/search.ts';
 import type { FoundRequests, RequestFilter, RequestPage, RequestPlace } from '../../contract/store.ts';
 import { StoreError } from '../../contract/store-error.ts';
-import { beginAfterMs, endThread } from '../thread-beside.ts';
+import { beginAfterMs, endThread } from '../helper-threads.ts';
 import { asksIndex, type SearchHits } from './search.ts';
 import type { FromSearcher, SearchAnswer, SearchQuestion, ToSearcher } from './search-worker.ts';
 

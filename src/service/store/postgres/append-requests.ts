@@ -18,7 +18,7 @@ export interface AppendFunctions {
   onOtherPolicies(listener: () => Promise<boolean>): void;
 }
 
-export function createAsking(queue: Pick<CommitQueue, 'ask'>, sealKey: SealKey): AppendFunctions {
+export function createRequestAppender(queue: Pick<CommitQueue, 'ask'>, sealKey: SealKey): AppendFunctions {
   let lookAgain = async (): Promise<boolean> => false;
 
   async function send(
