@@ -376,7 +376,7 @@ export interface ChainStore {
    * if that is later. A chain of several lanes is read up to `lastSequence`: no record before it is still
    * being written.
    */
-  stretch(afterSequence: number, countMax: number): Promise<ChainSegment>;
+  segment(afterSequence: number, countMax: number): Promise<ChainSegment>;
   /** Changes of management, the latest first. */
   changes(page: ChangePage): Promise<readonly ChangeRow[]>;
   /** All checkpoints, by number; the caller has to check which of them are genuine. */

@@ -30,7 +30,7 @@ const checkpointColumns = 'sequence, hash, at_ms AS "atMs", purpose, signature, 
 export function chainStore({ rows, queries }: ReadPool, queue: Pick<CommitQueue, 'write'>): ChainStore {
   let settled = 0;
   return {
-    async stretch(afterSequence, countMax) {
+    async segment(afterSequence, countMax) {
       if (afterSequence + countMax >= settled) settled = await settledSequence(rows);
       return await readStretch(rows, { afterSequence, countMax, settled });
     },

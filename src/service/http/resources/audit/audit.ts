@@ -226,7 +226,7 @@ async function walk(store: Store, steadyMs: () => number, after: ChainPlace | nu
   const verification = await verifyChain(store, {
     ...(after === null ? {} : { after }),
     recordsAtOnce,
-    onStretch: async (records, { lastSequence }) => {
+    onSegment: async (records, { lastSequence }) => {
       count += records.length;
       last = lastSequence;
       await pause();
