@@ -112,7 +112,7 @@ export function openDatabaseIndex(url: string): SearchIndex {
       if (low === null || high === null) return last - first + 1;
       return Math.max(0, low - first + 1) + Math.max(0, last - high);
     },
-    holding: (terms, stretch) => holding(rows, terms, stretch),
+    holding: (terms, span) => holding(rows, terms, span),
     async count(terms) {
       const text =
         terms.length === 0

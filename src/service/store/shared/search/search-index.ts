@@ -35,7 +35,7 @@ export interface SearchIndex {
   /** How many record numbers the index does not cover yet. */
   unsearched(): Promise<number>;
   /** Requests that hold all the words, in any order, the latest first. */
-  holding(terms: readonly IndexTerm[], stretch: SequenceSpan): Promise<readonly number[]>;
+  holding(terms: readonly IndexTerm[], span: SequenceSpan): Promise<readonly number[]>;
   /**
    * How many requests hold all the words, as far as counted within the time; without words, how many are
    * stored.
@@ -44,7 +44,7 @@ export interface SearchIndex {
   /** The requests with these numbers, in this order; missing requests are left out. */
   look(sequences: readonly number[], asked: SearchQuery): Promise<readonly SearchCandidate[]>;
   /** All requests that a list looks through. */
-  walk(stretch: SequenceSpan, filter: RequestFilter): Promise<readonly SearchCandidate[]>;
+  walk(span: SequenceSpan, filter: RequestFilter): Promise<readonly SearchCandidate[]>;
   /** A record number above those of all requests made at `untilMs` or earlier, and not much above. */
   numberAfter(untilMs: number): Promise<number>;
   close(): Promise<void>;

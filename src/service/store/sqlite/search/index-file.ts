@@ -1,5 +1,5 @@
 // The file beside a database that holds the words of its requests, in full-text tables of SQLite. There is a
-// part for each stretch of record numbers, so that a search ends with the newest parts that fill its page,
+// part for each span of record numbers, so that a search ends with the newest parts that fill its page,
 // and the words of deleted records can be deleted. INVARIANT: the file holds nothing that the database lacks,
 // is made again when it is damaged or belongs to other records, and only its owner can read it.
 
@@ -35,7 +35,7 @@ export interface IndexFile {
    * mark since it was `seen`.
    */
   put(seen: IndexMark | null, requests: readonly IndexedRequest[], mark: IndexMark): boolean;
-  holding(terms: readonly IndexTerm[], stretch: SequenceSpan): readonly number[];
+  holding(terms: readonly IndexTerm[], span: SequenceSpan): readonly number[];
   /** Yields, for one part after the other, how many requests hold all the words. */
   counts(terms: readonly IndexTerm[]): Iterable<number>;
   /** Deletes the words of all requests with lower numbers. */
@@ -121,7 +121,7 @@ function wantedOf(terms: readonly IndexTerm[]): string {
   return terms.map(({ word, isWhole }) => `"${word}"${isWhole ? '' : ' *'}`).join(' AND ');
 }
 
-/** Full-text tables, one for each stretch of record numbers, named after its place. */
+/** Full-text tables, one for each span of record numbers, named after its place. */
 function prepareParts(database: Database.Database) {
   const inserts = new Map<number, Database.Statement<[number, string]>>();
   const selects = new Map<number, Database.Statement<[string, number, number], { rowid: number }>>();
