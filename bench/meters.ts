@@ -4,7 +4,11 @@
 import type { MeterDefinition, MeterEntry } from '../src/language/model/metering.ts';
 import { fromNumber } from '../src/language/value/decimal.ts';
 import { type Figure, figureOf } from '../src/measure/figure.ts';
-import { createMeterTotals, type MeterTotals, type PastEntry } from '../src/service/meters/meter-totals.ts';
+import {
+  createMeterTotals,
+  type HistoricEntry,
+  type MeterTotals,
+} from '../src/service/meters/meter-totals.ts';
 
 export interface MeterFigures {
   /** Number of grants in the window. */
@@ -75,7 +79,7 @@ function stepsOf(filled: Filled): number {
 /** Returns meter totals with a full window: `grants` grants spread evenly over it. */
 function filled(grants: number): MeterTotals {
   const book = createMeterTotals();
-  const past = function* (): Generator<PastEntry> {
+  const past = function* (): Generator<HistoricEntry> {
     for (let at = 0; at < grants; at += 1) {
       const grantedAtMs = (at * overMs) / grants;
       const contribution = { isCertain: true, value: fromNumber(12.5) };

@@ -227,6 +227,31 @@ test.each([
   expect(strangers).toEqual([]);
 });
 
+test('files that comments and the architecture page name exist', () => {
+  const known = globSync('{src,test,grammar,integrations,bench}/**/*.{ts,tsx,sql}');
+  const isThere = (name: string): boolean => known.some((file) => `/${file}`.endsWith(`/${name}`));
+  const comments = files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/^\s*(?:\/\/|\*|\/\*\*) .*$/gm)].map(
+      ([line]) => [file, line] as const,
+    ),
+  );
+  const page = architecture
+    .split('\n')
+    .filter((line) => !line.includes('NAME'))
+    .flatMap((line) =>
+      [...line.matchAll(/`([^`]*)`/g)].map(([, name = '']) => ['ARCHITECTURE.md', name] as const),
+    );
+  const missing = [...comments, ...page].flatMap(([where, text]) =>
+    [...text.matchAll(/(?<![\w/*.-])((?:[\w-]+\/)*)(?:\{([\w,-]+)\}|([\w-]+))(\.(?:tsx?|sql))\b/g)]
+      .flatMap(([, folder = '', several, one, end = '']) =>
+        (several ?? one ?? '').split(',').map((name) => `${folder}${name}${end}`),
+      )
+      .filter((name) => !isThere(name))
+      .map((name) => `${where}: ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
 /** The name of a package, its scope included, without a path inside it. */
 function packageOf(target: string): string {
   return target

@@ -13,10 +13,10 @@ import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
 import { createSignatureVerifier } from '../../src/service/agents/signature.ts';
 import { readEnvelope } from '../../src/service/http/contract/envelope.ts';
 import { openPolicies } from '../../src/service/policies/policy-host.ts';
-import { requestedFacts } from '../../src/service/requests/asked-facts.ts';
 import { type AuthorizeInput, createAuthorizer } from '../../src/service/requests/authorize.ts';
 import { createMetering } from '../../src/service/requests/metering/metering.ts';
 import { createRequestId } from '../../src/service/requests/record/id.ts';
+import { requestedFacts } from '../../src/service/requests/request-facts.ts';
 import type { AgentRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
@@ -156,7 +156,7 @@ function createAsk(
     policies: () => active,
     clock: Date.now,
     findPeople: async () => new Map(),
-    switches: { seen: () => noSwitches, lookAgain: async () => noSwitches },
+    switches: { current: () => noSwitches, refresh: async () => noSwitches },
     metering: createMetering({ meters, clock: Date.now }),
   });
   return async (input) => {

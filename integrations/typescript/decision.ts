@@ -66,7 +66,7 @@ export function refusal(policy: string, reason: string, requestId: string | null
 }
 
 /** The text for a model whose call has ended while people decide. */
-export function toldWaiting({ message }: PendingDecision): string {
+export function waitingText({ message }: PendingDecision): string {
   return `${message} Nothing was carried out. Make the same call again to go on.`;
 }
 

@@ -10,11 +10,11 @@ import { type ComparedSide, guaranteeChanges, reportOf } from './diff/diff-repor
 import { placeDiagnostics } from './place-diagnostics.ts';
 import type { ComparedSets, DiffResult, PlaygroundAsk } from './questions.ts';
 import { givenRequestOf } from './request-input.ts';
-import { createWorkspace, type LaidOver, type Workspace } from './workspace.ts';
+import { createWorkspace, type EditedPolicies, type Workspace } from './workspace.ts';
 
 export function compareLaid(workspace: Workspace, { files }: PlaygroundAsk['compare']): DiffResult {
-  const active = workspace.lay([]);
-  const laid = workspace.lay(files);
+  const active = workspace.compileWith([]);
+  const laid = workspace.compileWith(files);
   const diagnostics = placeDiagnostics(laid.diagnostics, laid.sourceOf);
   if (laid.policies === null) return { diagnostics, diff: null, requests: [] };
   const before = comparedSideOf('active', active);
@@ -37,10 +37,10 @@ export function compareSets({ old, new: now }: PlaygroundAsk['compare sets']): C
   return { failed, diagnostics: [], ...compareSides(sides) };
 }
 
-function setOf(texts: SetTexts): LaidOver {
+function setOf(texts: SetTexts): EditedPolicies {
   const workspace = createWorkspace();
   workspace.take(texts);
-  return workspace.lay([]);
+  return workspace.compileWith([]);
 }
 
 function compareSides(sides: BothSides<ComparedSide>): Pick<DiffResult, 'diff' | 'requests'> {
@@ -53,7 +53,7 @@ function compareSides(sides: BothSides<ComparedSide>): Pick<DiffResult, 'diff' |
   return { diff: reportOf({ sides, diff, guarantees, log: null }), requests };
 }
 
-export function comparedSideOf(name: string, { policies, sourceOf }: LaidOver): ComparedSide {
+export function comparedSideOf(name: string, { policies, sourceOf }: EditedPolicies): ComparedSide {
   if (policies === null) throw new Error('the policies to compare do not compile');
   const { set } = policies;
   return { name, digest: digest(set), set, sourceOf, shown: (file) => file };

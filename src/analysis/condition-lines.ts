@@ -31,13 +31,13 @@ export function allConditionLines(explanation: Explanation, sourceOf: SourceOf):
 function linesWith(
   explanation: Explanation,
   sourceOf: SourceOf,
-  partsOf: Place['partsOf'],
+  partsOf: LineContext['partsOf'],
 ): readonly ConditionLine[] {
   const shown = isJoint(explanation, sourceOf) ? partsOf(explanation) : [explanation];
   return shown.flatMap((part) => linesOf(part, { sourceOf, partsOf, depth: 0, isUnlessOperand: false }));
 }
 
-interface Place {
+interface LineContext {
   readonly sourceOf: SourceOf;
   readonly partsOf: (explanation: Explanation) => readonly Explanation[];
   readonly depth: number;
@@ -45,12 +45,12 @@ interface Place {
   readonly isUnlessOperand: boolean;
 }
 
-function linesOf(explanation: Explanation, place: Place): readonly ConditionLine[] {
+function linesOf(explanation: Explanation, context: LineContext): readonly ConditionLine[] {
   const { span, value, truth, parts } = explanation;
-  const { sourceOf, partsOf, depth } = place;
+  const { sourceOf, partsOf, depth } = context;
   const text = textOf(span, sourceOf);
   const negated = negatedPart(explanation);
-  const isUnless = negated !== null && !place.isUnlessOperand && followsUnless(explanation, sourceOf);
+  const isUnless = negated !== null && !context.isUnlessOperand && followsUnless(explanation, sourceOf);
   // A rule without a condition has no text, and the value of a list of constants only repeats its text.
   const isSilent = text === '' || (parts.length === 0 && text.startsWith('['));
   // `x not in y` is a negation without a text of its own, so the negated part is not shown beside it.

@@ -9,7 +9,7 @@ import { type TracedRule, tracedRules } from '../language/model/trace.ts';
 import { authorize } from '../language/spec/authorize.ts';
 import { type SmallestChange, smallestChange } from '../reasoning/counterfactual/change.ts';
 import { holdsDigests, recordedShape } from './recorded-request.ts';
-import type { LaidOver } from './workspace.ts';
+import type { EditedPolicies } from './workspace.ts';
 
 export interface PlaygroundDecision {
   readonly decision: Decision;
@@ -19,7 +19,7 @@ export interface PlaygroundDecision {
   readonly change: string | null;
 }
 
-type DecidingPolicies = Pick<NonNullable<LaidOver['policies']>, 'set' | 'engine'>;
+type DecidingPolicies = Pick<NonNullable<EditedPolicies['policies']>, 'set' | 'engine'>;
 
 interface HowToDecide {
   /** Whether the facts come from a record, in which digests may replace secrets. */

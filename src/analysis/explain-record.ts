@@ -11,9 +11,12 @@ import { decideFully } from './decide-with-trace.ts';
 import { createLines } from './outline.ts';
 import type { ExplainedCondition, ExplainedRecord } from './questions.ts';
 import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from './recorded-request.ts';
-import type { LaidOver } from './workspace.ts';
+import type { EditedPolicies } from './workspace.ts';
 
-export function explainRecord({ policies, sourceOf }: LaidOver, record: RecordedRequest): ExplainedRecord {
+export function explainRecord(
+  { policies, sourceOf }: EditedPolicies,
+  record: RecordedRequest,
+): ExplainedRecord {
   if (policies === null) throw new Error('the active policies do not compile');
   const facts = factsOfRecord(record);
   const { decision, change } = decideFully(policies, facts, { isRecorded: true });
@@ -56,7 +59,7 @@ interface RecordDecision {
 
 function conditionsOf(
   { set, decision, facts }: RecordDecision,
-  sourceOf: LaidOver['sourceOf'],
+  sourceOf: EditedPolicies['sourceOf'],
 ): readonly ExplainedCondition[] {
   // Rules do not read a payload that is not of the declared shape.
   if (decision.by === 'invalid_payload' || decision.by === 'undeclared_action') return [];

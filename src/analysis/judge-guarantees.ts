@@ -9,7 +9,7 @@ import { clauseText, shownCondition, textAt, whyUndecided } from '../reasoning/p
 import { textPlaceOf } from './place-diagnostics.ts';
 import type { TriedClause } from './questions.ts';
 import { givenRequestOf } from './request-input.ts';
-import type { LaidOver } from './workspace.ts';
+import type { EditedPolicies } from './workspace.ts';
 
 /** About one second of proving; `writ check` proves larger sets. */
 const rulesMax = 2_000;
@@ -17,7 +17,7 @@ const rulesMax = 2_000;
 const judged = new WeakMap<PolicySet, readonly TriedClause[]>();
 
 /** Returns null when the set does not compile, or has too many rules to be proved while somebody types. */
-export function judgeClauses({ policies, sourceOf }: LaidOver): readonly TriedClause[] | null {
+export function judgeClauses({ policies, sourceOf }: EditedPolicies): readonly TriedClause[] | null {
   if (policies === null || rulesCount(policies.set) > rulesMax) return null;
   const { set } = policies;
   const known = judged.get(set) ?? proveGuarantees(set).map((one) => viewOf(one, set, sourceOf));

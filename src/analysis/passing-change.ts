@@ -4,13 +4,13 @@
 
 import { changesOf } from './decide-with-trace.ts';
 import { factsOfRecord, type RecordedRequest } from './recorded-request.ts';
-import type { LaidOver } from './workspace.ts';
+import type { EditedPolicies } from './workspace.ts';
 
 /** Changes that are considered: the smallest may change something that the agent cannot choose. */
 const looked = 12;
 
 /** Returns a text such as `payload.amount <= 1000 USD`; null when there is no such change. */
-export function passingChange({ policies }: LaidOver, record: RecordedRequest): string | null {
+export function passingChange({ policies }: EditedPolicies, record: RecordedRequest): string | null {
   if (policies === null) throw new Error('the active policies do not compile');
   const found = changesOf(policies, factsOfRecord(record), { isRecorded: true, changesMax: looked });
   const passing = found.find(

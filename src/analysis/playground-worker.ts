@@ -58,23 +58,23 @@ type QuestionHandlers = {
 };
 
 const answering: QuestionHandlers = {
-  try: (workspace, { files, request }) => tryRequest(workspace.lay(files), request),
+  try: (workspace, { files, request }) => tryRequest(workspace.compileWith(files), request),
   compare: compareLaid,
   'compare sets': (_workspace, sets) => compareSets(sets),
   'changed sentences': (_workspace, asked) => sayChanges(asked),
   outline: (_workspace, file) => outlineOf(file),
-  summary: (workspace, asked) => summarise(workspace.lay([]), asked),
+  summary: (workspace, asked) => summarise(workspace.compileWith([]), asked),
   vocabulary: (workspace) => {
-    const { policies, trees } = workspace.lay([]);
+    const { policies, trees } = workspace.compileWith([]);
     if (policies === null) throw new Error('the active policies do not compile');
     return vocabularyOf(policies.set, trees);
   },
   'first request': (workspace) => {
-    const { policies } = workspace.lay([]);
+    const { policies } = workspace.compileWith([]);
     return policies === null ? null : escalatedRequest(policies.set);
   },
-  explain: (workspace, record) => explainRecord(workspace.lay([]), record),
-  'what passes': (workspace, record) => passingChange(workspace.lay([]), record),
+  explain: (workspace, record) => explainRecord(workspace.compileWith([]), record),
+  'what passes': (workspace, record) => passingChange(workspace.compileWith([]), record),
 };
 
 /**
@@ -94,7 +94,7 @@ export function servePlayground(
     try {
       if (message.kind === 'take') {
         workspace.take(message.texts);
-        workspace.lay([]);
+        workspace.compileWith([]);
         send({ kind: 'ready' });
       } else {
         before(message);

@@ -1,6 +1,5 @@
-// Turns a request as a person writes it into facts and back, or into the issues that keep it from being
-// understood. Also tells why the gate refuses a request. Each issue names its place and, if a similar name
-// exists, suggests that name.
+// Turns a request as written by a person into facts and back, or into its issues. Also returns why the gate
+// refuses a request. Each issue names its place and, if a similar name exists, suggests that name.
 
 import { nearestOf } from '../language/diagnostic/suggest.ts';
 import { describeSlot, payloadFaults } from '../language/model/describe.ts';

@@ -7,14 +7,14 @@ import type { SummarySource } from '../reasoning/summary/sentences.ts';
 import { type Summary, summaryOf } from '../reasoning/summary/summary.ts';
 import { type SentenceChange, sentenceChanges } from '../reasoning/summary/summary-diff.ts';
 import type { PlaygroundAsk, SaidChanges, SummaryPart } from './questions.ts';
-import { createWorkspace, type LaidOver } from './workspace.ts';
+import { createWorkspace, type EditedPolicies } from './workspace.ts';
 
 /** Milliseconds for one answer. The first actions are always included, however long they take. */
 const withinMs = 1_500;
 const actionsAtOnce = 4;
 
 /** The actions after the given one, in their order. */
-export function summarise(laid: LaidOver, { after }: PlaygroundAsk['summary']): SummaryPart {
+export function summarise(laid: EditedPolicies, { after }: PlaygroundAsk['summary']): SummaryPart {
   const source = sourceOf(laid);
   const keys = [...(source?.set.actions.keys() ?? [])]
     .toSorted()
@@ -39,7 +39,7 @@ export function summarise(laid: LaidOver, { after }: PlaygroundAsk['summary']): 
   };
 }
 
-function sourceOf({ policies, trees, sourceOf: texts }: LaidOver): SummarySource | null {
+function sourceOf({ policies, trees, sourceOf: texts }: EditedPolicies): SummarySource | null {
   return policies === null ? null : { set: policies.set, files: trees, sourceOf: texts };
 }
 
@@ -66,7 +66,7 @@ export function sayChanges({ old, new: now, actions }: PlaygroundAsk['changed se
   const [before, after] = [old, now].map((texts) => {
     const workspace = createWorkspace();
     workspace.take(texts);
-    return sourceOf(workspace.lay([]));
+    return sourceOf(workspace.compileWith([]));
   });
   if (before == null || after == null) return { items: [], is_complete: false };
   const begin = performance.now();

@@ -1,4 +1,4 @@
-// Decides a request by a policy set and tells what is wrong with the request or the policies. Nothing is
+// Decides a request by a policy set, or reports what is wrong with the request or the policies. Nothing is
 // recorded, no meter is changed, and nothing is granted.
 
 import { type Decision, defaultValidForSeconds, gates, type Outcome } from '../language/model/decision.ts';
@@ -13,9 +13,9 @@ import { placeDiagnostics } from './place-diagnostics.ts';
 import type { PlaygroundAsk, TriedDecision, TryResult } from './questions.ts';
 import { factsOfRecord, type RecordedRequest } from './recorded-request.ts';
 import { gateIssues, readGiven } from './request-input.ts';
-import type { LaidOver } from './workspace.ts';
+import type { EditedPolicies } from './workspace.ts';
 
-export function tryRequest(laid: LaidOver, request: PlaygroundAsk['try']['request']): TryResult {
+export function tryRequest(laid: EditedPolicies, request: PlaygroundAsk['try']['request']): TryResult {
   const { diagnostics, policies, sourceOf } = laid;
   const nothing: TryResult = {
     diagnostics: placeDiagnostics(diagnostics, sourceOf),
@@ -33,7 +33,7 @@ export function tryRequest(laid: LaidOver, request: PlaygroundAsk['try']['reques
   return { ...nothing, issues: gateIssues(facts, policies.set), decision: viewOf(decided) };
 }
 
-function tryRecorded(policies: LaidOver['policies'], record: RecordedRequest): Partial<TryResult> {
+function tryRecorded(policies: EditedPolicies['policies'], record: RecordedRequest): Partial<TryResult> {
   const digested = digestedIn(record.payload);
   if (policies === null) return { digested };
   const facts = factsOfRecord(record);

@@ -16,7 +16,7 @@ import type { TextFile } from './questions.ts';
 
 const lintedRulesMax = 300;
 
-export interface LaidOver {
+export interface EditedPolicies {
   readonly trees: readonly PolicyFile[];
   /** Errors and warnings, sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
@@ -30,7 +30,7 @@ export interface Workspace {
   /** Sets the texts of the active policies. */
   take(texts: SetTexts): void;
   /** Returns the active policies with these files in place of theirs. */
-  lay(files: readonly TextFile[]): LaidOver;
+  compileWith(files: readonly TextFile[]): EditedPolicies;
 }
 
 export function createWorkspace(): Workspace {
@@ -38,9 +38,9 @@ export function createWorkspace(): Workspace {
   let policies = new Map<string, SourceText>();
   let lists = new Map<string, ListFile>();
   /** The files that were laid last, with the result. */
-  let last: { readonly files: readonly TextFile[]; readonly laid: LaidOver } | null = null;
+  let last: { readonly files: readonly TextFile[]; readonly laid: EditedPolicies } | null = null;
 
-  function compileLaid(files: readonly TextFile[]): LaidOver {
+  function compileLaid(files: readonly TextFile[]): EditedPolicies {
     const texts = new Map(policies);
     const listTexts = new Map(lists);
     for (const { path, text } of files) {
@@ -68,14 +68,14 @@ export function createWorkspace(): Workspace {
       policies = new Map(
         textsOf('policy').map((entry) => {
           const text = textOfFile(given, entry);
-          const known = policies.get(entry.path);
-          return [entry.path, known?.text === text ? known : { path: entry.path, text }];
+          const cached = policies.get(entry.path);
+          return [entry.path, cached?.text === text ? cached : { path: entry.path, text }];
         }),
       );
       lists = new Map(textsOf('list').map((entry) => [entry.path, { text: textOfFile(given, entry) }]));
       last = null;
     },
-    lay(files) {
+    compileWith(files) {
       if (last !== null && areSame(last.files, files)) return last.laid;
       // If compiling throws, only a cached result is lost.
       last = null;

@@ -21,7 +21,7 @@ import { parseDecimal } from '../language/value/decimal.ts';
 export type MeterInput = number | string | readonly [number | string, number | string];
 
 /** The question to decide. A fact that is left out is unknown, and an unknown fact grants nothing. */
-export interface AskedDecision {
+export interface DecisionQuestion {
   readonly action: string;
   /** The payload as parsed JSON. */
   readonly payload: JsonObject;
@@ -55,16 +55,16 @@ export interface ExplainedDecision extends EmbeddedDecision {
 }
 
 /** Policies that a program asks for decisions. */
-export interface AskedPolicies {
+export interface EmbeddedPolicies {
   /** Keys of the declared actions. */
   readonly actions: readonly string[];
   /** Throws a TypeError for a malformed question. A payload with a wrong shape is a DENY. */
-  decide(question: AskedDecision): EmbeddedDecision;
-  explain(question: AskedDecision): ExplainedDecision;
+  decide(question: DecisionQuestion): EmbeddedDecision;
+  explain(question: DecisionQuestion): ExplainedDecision;
 }
 
 /** Makes policies that ask `engine` for the current functions at every question. */
-export function askedOf(engine: () => LinkedFunctions): AskedPolicies {
+export function askedOf(engine: () => LinkedFunctions): EmbeddedPolicies {
   return {
     get actions() {
       return [...engine().actions()].toSorted();
@@ -77,7 +77,7 @@ export function askedOf(engine: () => LinkedFunctions): AskedPolicies {
   };
 }
 
-function factsOf(question: AskedDecision): Facts {
+function factsOf(question: DecisionQuestion): Facts {
   const { action, payload, agent = {}, request = {}, meters = {}, satisfied = {}, now } = question;
   if (typeof action !== 'string') throw new TypeError('`action` must be the key of an action');
   if (!isJsonObject(payload)) throw new TypeError('`payload` must be an object');

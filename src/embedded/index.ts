@@ -4,7 +4,7 @@
 export type { Decision, Outcome } from '../language/model/decision.ts';
 export type { Facts, MeterReading } from '../language/model/request.ts';
 export { type CompileResult, compile, type PolicySources } from '../pipeline.ts';
-export type { AskedDecision, EmbeddedDecision, ExplainedDecision } from './ask.ts';
+export type { DecisionQuestion as AskedDecision, EmbeddedDecision, ExplainedDecision } from './ask.ts';
 export {
   loadPolicies,
   type Policies,

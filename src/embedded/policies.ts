@@ -11,7 +11,7 @@ import { compile, createCompileCache, findErrors } from '../pipeline.ts';
 import { readSources } from '../service/policies/bundles/read-sources.ts';
 import type { ReadSources } from '../service/policies/read-policies.ts';
 import { watch } from '../service/policies/watch.ts';
-import { type AskedPolicies, askedOf } from './ask.ts';
+import { askedOf, type EmbeddedPolicies } from './ask.ts';
 
 /** A path to a directory or a file, or the texts themselves. */
 export type PolicyPlace = string | readonly SourceText[];
@@ -23,7 +23,7 @@ export interface PolicyListener {
   readonly onRefused?: (error: Error) => void;
 }
 
-export interface Policies extends AskedPolicies {
+export interface Policies extends EmbeddedPolicies {
   /**
    * Reads the place again. Throws a PolicyError when the policies there cannot be used; then nothing changes.
    */

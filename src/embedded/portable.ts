@@ -6,12 +6,12 @@ import { link } from '../language/emit/link.ts';
 import { runOfPlace } from '../language/emit/run.ts';
 import { unpack } from '../language/program/packed/unpack.ts';
 import { readBundle } from '../service/policies/compiled/bundle.ts';
-import { type AskedPolicies, askedOf } from './ask.ts';
+import { askedOf, type EmbeddedPolicies } from './ask.ts';
 
 export { BundleError } from '../service/policies/compiled/bundle.ts';
-export type { AskedDecision, EmbeddedDecision, ExplainedDecision } from './ask.ts';
+export type { DecisionQuestion as AskedDecision, EmbeddedDecision, ExplainedDecision } from './ask.ts';
 
-export interface BundledPolicies extends AskedPolicies {
+export interface BundledPolicies extends EmbeddedPolicies {
   /**
    * When the bundle was made, in milliseconds. A program that follows bundles takes none that is older than
    * its own.

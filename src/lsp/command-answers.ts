@@ -10,17 +10,17 @@ import {
 } from 'vscode-languageserver';
 import type { GivenRequest } from '../analysis/questions.ts';
 import { readTestFile } from '../testing/read-test-file.ts';
-import { clausesIn, commandNames, lensesOf, toldLens } from './lenses.ts';
+import type { DiagnosticsPublisher } from './diagnostics-publisher.ts';
+import { clausesIn, commandNames, lensesOf, resolveLens } from './lenses.ts';
 import type { PolicyService } from './service.ts';
 import { documentOf, fileNameOf, type OpenSets, type SetSnapshot } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
-import type { ChangeNotifier } from './telling.ts';
 
 interface AnsweringCommands {
   readonly connection: Connection;
   readonly workspace: OpenSets;
   readonly slow: SlowAnswers;
-  readonly telling: ChangeNotifier;
+  readonly telling: DiagnosticsPublisher;
   readonly service: () => PolicyService | null;
   /** Lets the editor fetch the code lenses again, if it can. */
   readonly refreshLenses: () => void;
@@ -70,7 +70,7 @@ export function answerLenses(answering: AnsweringCommands): void {
     const { uri } = lens.data as { readonly uri: string };
     const snapshot = await workspace.snapshotOf(uri);
     if (snapshot === null) return lens;
-    return await toldLens(lens, snapshot, { file: fileNameOf(snapshot, uri), slow });
+    return await resolveLens(lens, snapshot, { file: fileNameOf(snapshot, uri), slow });
   });
   connection.onExecuteCommand(async ({ command, arguments: args = [] }) => {
     const carryOut = Object.hasOwn(commands, command) ? commands[command as keyof typeof commands] : null;

@@ -3,7 +3,7 @@
 import { type CompletionItem, CompletionItemKind } from 'vscode-languageserver';
 import { vocabularyOf } from '../analysis/vocabulary.ts';
 import { completePolicy } from '../language/assist/complete-policy.ts';
-import type { Offer } from '../language/assist/completed.ts';
+import type { CompletionOption } from '../language/assist/completion-list.ts';
 import type { Vocabulary } from '../language/assist/vocabulary.ts';
 import type { PolicySet } from '../language/model/policy.ts';
 import type { DocumentPlace } from './set/places.ts';
@@ -69,7 +69,7 @@ const kinds: Readonly<Record<string, CompletionItemKind>> = {
   variable: CompletionItemKind.Variable,
 };
 
-function kindOf({ detail }: Offer): CompletionItemKind {
+function kindOf({ detail }: CompletionOption): CompletionItemKind {
   if (detail === undefined) return CompletionItemKind.Keyword;
   return kinds[detail] ?? (detail.includes('(') ? CompletionItemKind.Function : CompletionItemKind.Field);
 }

@@ -15,9 +15,9 @@ import { locationOf, rangeOf } from './set/places.ts';
 import { documentOf, fileNameOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 
 /** The diagnostics that the editor already has, by the file's path in the set. */
-export type PublishedDiagnostics = Map<string, ToldFile>;
+export type PublishedDiagnostics = Map<string, PublishedFile>;
 
-interface ToldFile {
+interface PublishedFile {
   readonly source: SourceText;
   readonly diagnostics: readonly Diagnostic[];
   /** Diagnostics that do not come from the check. */
@@ -29,22 +29,22 @@ export interface ShownFile {
   readonly diagnostics: readonly Shown[];
 }
 
-/** The files whose diagnostics differ from those that the editor has. Notes the new diagnostics in `told`. */
+/** The files whose diagnostics differ from those that the editor has. Notes the new diagnostics in `published`. */
 export function newDiagnostics(
   snapshot: SetSnapshot,
-  told: PublishedDiagnostics,
+  published: PublishedDiagnostics,
   more: ReadonlyMap<string, readonly Shown[]>,
 ): readonly ShownFile[] {
   const { texts, byFile } = snapshot;
-  const files = new Set([...texts.keys(), ...byFile.keys(), ...told.keys(), ...more.keys()]);
-  return newDiagnosticsOf([...files], snapshot, told, more);
+  const files = new Set([...texts.keys(), ...byFile.keys(), ...published.keys(), ...more.keys()]);
+  return newDiagnosticsOf([...files], snapshot, published, more);
 }
 
 /** Does the same as `newDiagnostics`, for some files only. */
 export function newDiagnosticsOf(
   files: readonly string[],
   snapshot: SetSnapshot,
-  told: PublishedDiagnostics,
+  published: PublishedDiagnostics,
   more: ReadonlyMap<string, readonly Shown[]>,
 ): readonly ShownFile[] {
   const { byFile } = snapshot;
@@ -52,8 +52,8 @@ export function newDiagnosticsOf(
   for (const file of files) {
     const diagnostics = byFile.get(file) ?? nothing;
     const now = { source: sourceOf(snapshot, file), diagnostics, more: more.get(file) ?? none };
-    const before = told.get(file);
-    told.set(file, now);
+    const before = published.get(file);
+    published.set(file, now);
     if (before !== undefined && areSame(before, now)) continue;
     shown.push({ file, diagnostics: [...diagnostics.map((one) => shownOf(snapshot, one)), ...now.more] });
   }
@@ -68,7 +68,7 @@ function sourceOf({ texts, tests }: SetSnapshot, file: string): SourceText {
   return texts.get(file) ?? tests.get(file) ?? noText;
 }
 
-function areSame(before: ToldFile, now: ToldFile): boolean {
+function areSame(before: PublishedFile, now: PublishedFile): boolean {
   return (
     before.source === now.source &&
     haveSameParts(before.diagnostics, now.diagnostics) &&

@@ -5,13 +5,13 @@ import { describeName, type SaidOfName } from '../language/assist/describe-name.
 import { type Occurrence, occurrenceAt, occurrencesOf } from '../language/assist/names.ts';
 import { type Builtin, builtins } from '../language/model/builtins.ts';
 import { setWords } from './completion.ts';
-import type { ToldHits } from './service.ts';
+import type { RecordedHits } from './service.ts';
 import { type DocumentPlace, rangeOf } from './set/places.ts';
 import { namesInTests } from './set/test-names.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 
 /** The hover at a place; null when nothing is known. */
-export function hoverAt(place: DocumentPlace, hits: ToldHits | null): Hover | null {
+export function hoverAt(place: DocumentPlace, hits: RecordedHits | null): Hover | null {
   const { snapshot, document } = place;
   const found = nameAt(place);
   const lines = found === null ? [] : [...saidOf(snapshot, found).map(markdown), ...hitLines(found, hits)];
@@ -29,7 +29,7 @@ function markdown({ kind, text }: SaidOfName): string {
 }
 
 /** How often a rule or a policy has decided, if a service has counts. */
-function hitLines({ kind, name }: Occurrence, hits: ToldHits | null): readonly string[] {
+function hitLines({ kind, name }: Occurrence, hits: RecordedHits | null): readonly string[] {
   if (hits === null) return [];
   if (kind === 'policy') {
     const count = hits.lastDay.get(name);

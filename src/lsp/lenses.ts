@@ -99,7 +99,7 @@ function testLenses(snapshot: SetSnapshot, file: string): readonly CodeLens[] {
 }
 
 /** The lens with its answer. */
-export async function toldLens(
+export async function resolveLens(
   lens: CodeLens,
   snapshot: SetSnapshot,
   { file, slow }: { readonly file: string; readonly slow: SlowAnswers },

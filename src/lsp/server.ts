@@ -21,12 +21,12 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 import { legendTypes, tokenModifiers } from './colours.ts';
 import { answerLenses } from './command-answers.ts';
 import { configDiagnostics, isConfigFile } from './config-file.ts';
+import { createDiagnosticsPublisher } from './diagnostics-publisher.ts';
 import { answerFeatures } from './features.ts';
 import { commandNames } from './lenses.ts';
 import { type PolicyService, serviceOf } from './service.ts';
 import { createOpenSets, pathOf } from './set/workspace.ts';
 import { createSlowAnswers } from './slow-answers.ts';
-import { createTelling } from './telling.ts';
 
 const capabilities: InitializeResult['capabilities'] = {
   textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
@@ -82,7 +82,7 @@ function serveLanguage({ connection, version }: ServerOptions): void {
   const documents = new TextDocuments(TextDocument);
   const workspace = createOpenSets();
   const slow = createSlowAnswers();
-  const telling = createTelling({ connection, workspace, documents, slow });
+  const telling = createDiagnosticsPublisher({ connection, workspace, documents, slow });
   let [canWatch, canRefresh] = [false, false];
   let service: PolicyService | null = null;
 

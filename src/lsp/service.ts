@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../service/settings/load.ts';
 
-export interface ToldHits {
+export interface RecordedHits {
   /** When the service began to count. */
   readonly since: string;
   /** Counts by `policy/rule`. */
@@ -28,7 +28,7 @@ export interface RecordedExplanation {
 
 export interface PolicyService {
   /** The counts; null when no service is named, or the service does not answer at once. */
-  hits(): Promise<ToldHits | null>;
+  hits(): Promise<RecordedHits | null>;
   /** The newest request that a policy has decided, explained; a text with the reason when there is none. */
   lastRequest(policy: string): Promise<RecordedExplanation | string>;
 }
@@ -66,7 +66,7 @@ function localAddress(folders: readonly string[]): string | null {
 const [keptMs, hoverMs, askedMs] = [30_000, 2_000, 15_000];
 
 function serviceAt({ base, token }: ServiceAccess): PolicyService {
-  let kept: { readonly atMs: number; readonly hits: Promise<ToldHits | null> } | null = null;
+  let kept: { readonly atMs: number; readonly hits: Promise<RecordedHits | null> } | null = null;
   const get = async <T>(path: string, timeoutMs = askedMs): Promise<T> => {
     const reply = await fetch(base + path, {
       headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
@@ -112,7 +112,7 @@ interface OverviewReply {
   >)[];
 }
 
-async function readHits(get: GetJson): Promise<ToldHits> {
+async function readHits(get: GetJson): Promise<RecordedHits> {
   const [hits, overview] = await Promise.all([
     get<HitsReply>('/v1/policies/hits'),
     get<OverviewReply>('/v1/overview?buckets=1'),

@@ -3,7 +3,7 @@
 import { LSPErrorCodes, ResponseError } from 'vscode-languageserver';
 import type { GivenRequest } from '../analysis/questions.ts';
 import type { SetSnapshot } from './set/workspace.ts';
-import { type AskedThread, createAskedThread, ThreadRefusal } from './thread/ask.ts';
+import { createQuestionThread, type QuestionThread, ThreadRefusal } from './thread/ask.ts';
 import type { SetState, ThreadAnswers } from './thread/questions.ts';
 
 /** Answers that take long. Each rejects with an error of the protocol. */
@@ -17,7 +17,7 @@ export interface SlowAnswers {
   close(): Promise<void>;
 }
 
-export function createSlowAnswers(thread: AskedThread = createAskedThread()): SlowAnswers {
+export function createSlowAnswers(thread: QuestionThread = createQuestionThread()): SlowAnswers {
   const known = new WeakMap<SetSnapshot, Map<string, Promise<unknown>>>();
   const once = <Answer>(snapshot: SetSnapshot, key: string, ask: () => Promise<Answer>): Promise<Answer> => {
     const answers = known.get(snapshot) ?? new Map<string, Promise<unknown>>();

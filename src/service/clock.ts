@@ -22,25 +22,25 @@ export interface ClockOptions {
 }
 
 /** A smaller difference is not reported: it is a step of the time service, or rounding. */
-const toldFromMs = 1_000;
+const warnFromMs = 1_000;
 
 export function createClock(options: ClockOptions = {}): Clock {
   const { wall = Date.now, elapsed = () => performance.now(), floorMs, onSetBack } = options;
   let knownMs = Math.max(wall(), floorMs ?? -Infinity);
   let knownAt = elapsed();
-  let isTold = false;
+  let isWarned = false;
   return () => {
     const at = elapsed();
     const carriedMs = knownMs + (at - knownAt);
     const wallMs = wall();
     if (wallMs < carriedMs) {
-      if (!isTold && carriedMs - wallMs >= toldFromMs) {
-        isTold = true;
+      if (!isWarned && carriedMs - wallMs >= warnFromMs) {
+        isWarned = true;
         onSetBack?.(carriedMs - wallMs);
       }
       return Math.floor(carriedMs);
     }
-    isTold = false;
+    isWarned = false;
     knownMs = wallMs;
     knownAt = at;
     return wallMs;

@@ -197,7 +197,7 @@ describe('writ audit prune', () => {
       stdout: '2 records deleted\n',
     });
     expect((await run('audit', 'verify')).stdout).toContain('records 3 to 4 are unchanged');
-    const { records } = await store.chain.stretch(0, 10);
+    const { records } = await store.chain.segment(0, 10);
     expect(records[1]?.entry).toMatchObject({ what: 'records-pruned', who: commandLineUser() });
   });
 

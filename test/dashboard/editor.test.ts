@@ -32,7 +32,7 @@ policy others on other.act { allow after_people after approval by ops }
 function vocabulary(): Vocabulary {
   const desk = createWorkspace();
   desk.take(textsOf({ 'a.policy': policy }));
-  const { policies, trees, diagnostics } = desk.lay([]);
+  const { policies, trees, diagnostics } = desk.compileWith([]);
   if (policies === null) throw new Error(JSON.stringify(diagnostics));
   return vocabularyOf(policies.set, trees);
 }

@@ -51,7 +51,7 @@ describe('an example request', () => {
   it('of every action is of the declared shape', () => {
     const desk = createWorkspace();
     desk.take(textsOf({ ...demoFiles(), 'odd.policy': odd }));
-    const laid = desk.lay([]);
+    const laid = desk.compileWith([]);
     if (laid.policies === null) throw new Error(JSON.stringify(laid.diagnostics));
     const vocabulary = vocabularyOf(laid.policies.set, laid.trees);
     expect(vocabulary.actions.length).toBeGreaterThan(20);

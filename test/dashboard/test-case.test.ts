@@ -25,7 +25,7 @@ const at = '2026-03-02T10:00:00.000Z';
 function laidOf(files: Readonly<Record<string, string>>) {
   const workspace = createWorkspace();
   workspace.take(textsOf(files));
-  const laid = workspace.lay([]);
+  const laid = workspace.compileWith([]);
   if (laid.policies === null) throw new Error(JSON.stringify(laid.diagnostics));
   return { ...laid, policies: laid.policies };
 }

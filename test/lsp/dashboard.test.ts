@@ -23,7 +23,7 @@ const edits = 60;
 
 const desk = createWorkspace();
 desk.take(textsOf({ [file]: original }));
-const active = desk.lay([]);
+const active = desk.compileWith([]);
 const words = vocabularyOf(active.policies!.set, active.trees);
 const sets = createOpenSets();
 sets.setFolders([folder], null);
@@ -48,7 +48,7 @@ test(`what is wrong, and how it is fixed: ${edits} random edits`, async () => {
   let told = 0;
   for (let at = 0; at < edits; at += 1) {
     const { text } = edited(random);
-    const laid = desk.lay([{ path: file, text }]);
+    const laid = desk.compileWith([{ path: file, text }]);
     const shown = tryRequest(laid, null).diagnostics;
     const { byFile, texts } = await snapshotOf(text);
     const diagnostics = inOneList(byFile);

@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createAskedThread } from '../../src/lsp/thread/ask.ts';
+import { createQuestionThread } from '../../src/lsp/thread/ask.ts';
 import { type Editor, type Got, openEditor } from './client.ts';
 
 const policies = `action payment.create { amount: number }
@@ -168,12 +168,12 @@ describe('what changes since HEAD', () => {
 });
 
 test('a thread that dies refuses its question, and the next one finds another', async () => {
-  const dying = createAskedThread(new URL('data:text/javascript,process.exit(3)'));
+  const dying = createQuestionThread(new URL('data:text/javascript,process.exit(3)'));
   const asked = { root: editor.folder, open: [] };
   await expect(dying.ask('claims', asked)).rejects.toThrow(/ended|exit|stopped/);
   await expect(dying.ask('claims', asked)).rejects.toThrow();
   await dying.close();
-  const thread = createAskedThread();
+  const thread = createQuestionThread();
   const first = thread.ask('claims', asked);
   const second = thread.ask('claims', asked);
   const third = thread.ask('claims', asked);

@@ -1,7 +1,7 @@
 // Turns decisions into answers that a model reads. A refusal is a result and not an error, because models
 // repeat a call that seems to have failed.
 
-import { type DeniedDecision, type PendingDecision, toldWaiting } from '../../typescript/decision.ts';
+import { type DeniedDecision, type PendingDecision, waitingText } from '../../typescript/decision.ts';
 import { completed, type Era } from '../protocol/eras.ts';
 import {
   errorAnswer,
@@ -58,7 +58,7 @@ export function waitingAnswer(
   settings: RefusalSettings,
 ): RpcResponse {
   return answer(request, era, settings, {
-    text: toldWaiting(waiting),
+    text: waitingText(waiting),
     decision: {
       decision: waiting.for === 'approval' ? 'ESCALATE' : 'REAUTH_REQUIRED',
       request_id: waiting.requestId,

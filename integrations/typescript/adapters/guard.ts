@@ -11,7 +11,7 @@ import {
   UnreachableError,
   type Writ,
 } from '../client.ts';
-import { refusal, toldWaiting } from '../decision.ts';
+import { refusal, waitingText } from '../decision.ts';
 
 export interface GuardSettings {
   /** The client, made with `connect`, which alone knows the key. */
@@ -220,7 +220,7 @@ function notRun(decision: DeniedDecision | PendingDecision): NotRun {
  * again.
  */
 function messageOf(decision: DeniedDecision | PendingDecision): string {
-  if (decision.kind === 'waiting') return toldWaiting(decision);
+  if (decision.kind === 'waiting') return waitingText(decision);
   const { requestId, policy, reason, message } = decision;
   return requestId === null
     ? `Not run: there is no decision about this call (${policy}: ${reason}).`

@@ -11,9 +11,9 @@ import { readSources } from '../../service/policies/bundles/read-sources.ts';
 import { digest } from '../../service/policies/digest.ts';
 import { shownPath } from '../findings/display-path.ts';
 import type { ComparedSide } from './diff-report.ts';
-import { isRevision, layOut } from './git-revision.ts';
+import { checkOut, isRevision } from './git-revision.ts';
 
-export interface AskedSide {
+export interface SideSource {
   /** The revision; null for the files as they are now. */
   readonly revision: string | null;
   readonly name: string;
@@ -30,12 +30,12 @@ export type ReadSide =
  * Reads and compiles a side. Throws a RevisionError when there is no such revision, or no such path in it.
  */
 export async function readSide(
-  { revision, name, path }: AskedSide,
+  { revision, name, path }: SideSource,
   cache: CompileCache = createCompileCache(),
 ): Promise<ReadSide> {
-  const laidOut = revision === null ? null : await layOut(revision, path);
+  const checkout = revision === null ? null : await checkOut(revision, path);
   try {
-    const read = await readSources(laidOut?.path ?? path);
+    const read = await readSources(checkout?.path ?? path);
     const checked = findErrors(read.sources, cache);
     const errors = sortDiagnostics([...read.diagnostics, ...checked.diagnostics]).filter((one) =>
       hasErrors([one]),
@@ -43,11 +43,11 @@ export async function readSide(
     const { set } = checked;
     if (errors.length > 0 || set === null) return { side: null, errors, sourceOf: read.sourceOf };
     // A revision lies in a temporary folder, but its files are shown under the path in the repository.
-    const root = laidOut === null ? read.root : null;
+    const root = checkout === null ? read.root : null;
     const { files } = checked;
     return { side: sideOf({ set, files }, { name, path: root ?? path, sourceOf: read.sourceOf }) };
   } finally {
-    await laidOut?.remove();
+    await checkout?.remove();
   }
 }
 

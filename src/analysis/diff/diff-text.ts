@@ -166,7 +166,7 @@ const shapeWords = {
 
 function undecidedLines({ guessed }: ReportedFinding, style: Style): readonly string[] {
   const terms = guessed.length === 0 ? '' : `: it may turn on ${guessed.map(style.code).join(', ')}`;
-  return [`no request was found that is decided so${terms}`];
+  return [`no request with this decision was found${terms}`];
 }
 
 function exampleLines(

@@ -14,7 +14,7 @@ import { listBytesMax } from '../../service/policies/read-policies.ts';
 /** There is no git, no such revision, or no such path in the revision. A class because it is thrown. */
 export class RevisionError extends Error {}
 
-export interface LaidOut {
+export interface Checkout {
   /** The path of the laid-out policies. */
   readonly path: string;
   readonly remove: () => Promise<void>;
@@ -34,7 +34,7 @@ interface TreeEntry {
  * Lays out the policies at a path in a revision. Throws a RevisionError when there is no git, no such
  * revision or no such path.
  */
-export async function layOut(revision: string, path: string): Promise<LaidOut> {
+export async function checkOut(revision: string, path: string): Promise<Checkout> {
   const place = await placeIn(path);
   const commit = await commitOf(revision, place.top);
   const asked = await listTree(commit, place);

@@ -9,7 +9,7 @@ import type { BothSides } from '../../reasoning/diff/joint-set.ts';
 import type { LoadedSide } from '../diff/diff-side.ts';
 import { decideLogged, type ReplayCandidate } from './engine/candidate.ts';
 import type { LogEntry } from './engine/log.ts';
-import type { AskedOfFinding, ReplayFinding, TallyResult } from './engine/tally.ts';
+import type { FiledRequest, ReplayFinding, TallyResult } from './engine/tally.ts';
 import { hidesValues } from './engine/withheld.ts';
 import type { LogPart, LogSource } from './log-source.ts';
 import { replayLog } from './replay-log.ts';
@@ -75,7 +75,7 @@ export function replayFindings({ diff, sides, decidedBy = null }: FiledUnder): r
 }
 
 /** Whether a digest replaces a value that rules of either set may read. */
-function isHidden({ before, after }: FiledUnder['sides'], asked: AskedOfFinding): boolean {
+function isHidden({ before, after }: FiledUnder['sides'], asked: FiledRequest): boolean {
   if (!asked.holdsDigests) return false;
   const { action, payload } = asked.after;
   return [before, after].some(({ set }) => {

@@ -26,30 +26,30 @@ export function sourceHere(reader: RecordReader): RecordSource {
   };
 }
 
-const stretchesAhead = 4;
+const batchesAhead = 4;
 
 /** Starts its thread at once. If the thread ends too soon, waiting and later requests are rejected. */
 export function sourceInThread(place: RecordsPlace): RecordSource {
   const thread = new Worker(new URL('./reading-thread.ts', import.meta.url), { workerData: place });
   /** Requests that wait for an answer, in the order in which they are answered. */
-  const asked: PromiseWithResolvers<readonly ParsedRecord[]>[] = [];
+  const pending: PromiseWithResolvers<readonly ParsedRecord[]>[] = [];
   let ended: Error | null = null;
   const end = (error: Error): void => {
     ended ??= error;
-    for (const one of asked.splice(0)) one.reject(ended);
+    for (const one of pending.splice(0)) one.reject(ended);
   };
   thread.on('message', (message: FromReading) => {
-    if (message.kind === 'records') asked.shift()?.resolve(message.records);
+    if (message.kind === 'records') pending.shift()?.resolve(message.records);
     else end(message.code === null ? new Error(message.text) : new StoreError(message.code, message.text));
   });
   thread.on('error', end);
   thread.on('exit', () => end(new Error('the record reader thread has ended')));
   return {
-    atOnce: stretchesAhead,
+    atOnce: batchesAhead,
     records: async (after, countMax) => {
       if (ended !== null) throw ended;
       const answer = Promise.withResolvers<readonly ParsedRecord[]>();
-      asked.push(answer);
+      pending.push(answer);
       thread.postMessage({ after, countMax } satisfies ToReading);
       return await answer.promise;
     },

@@ -68,8 +68,8 @@ export class RecordTexts {
 
   #parseShared(member: SharedMember, part: string): unknown {
     const shared = this.#shared[member];
-    const known = shared.get(part);
-    if (known !== undefined) return known;
+    const cached = shared.get(part);
+    if (cached !== undefined) return cached;
     const value: unknown = JSON.parse(part);
     if (part.length > sharedLengthMax) return value;
     // A copy, because a slice would keep the whole text in memory.

@@ -90,8 +90,8 @@ function waitsLines({ waits }: ReplayResult): readonly string[] {
   const { granted, refused, expired, open, unknown } = waits;
   const all = granted + refused + expired + open + unknown;
   if (all === 0) return [];
-  const told = `${figure(granted)} granted and ${figure(refused)} refused with the recorded votes, ${figure(expired)} expired, ${figure(open)} pending`;
-  return [`of ${many(all, 'wait')}: ${told}, ${figure(unknown)} with unknown votes`];
+  const counts = `${figure(granted)} granted and ${figure(refused)} refused with the recorded votes, ${figure(expired)} expired, ${figure(open)} pending`;
+  return [`of ${many(all, 'wait')}: ${counts}, ${figure(unknown)} with unknown votes`];
 }
 
 function noteLines(result: ReplayResult): readonly string[] {

@@ -2,11 +2,11 @@
 // fault of Writ itself.
 
 import type { MessagePort } from 'node:worker_threads';
-import { type ReplayAsk, type ReplayedFiles, replayLaid } from './replay-laid.ts';
+import { type EditReplay, type ReplayAsk, replayEdits } from './replay-edits.ts';
 
 export type FromReplay =
   | { readonly kind: 'progress'; readonly share: number }
-  | { readonly kind: 'answer'; readonly answer: ReplayedFiles }
+  | { readonly kind: 'answer'; readonly answer: EditReplay }
   | { readonly kind: 'mistake'; readonly text: string };
 
 /** The smallest step of progress that is reported: finer ones cannot be seen. */
@@ -16,17 +16,17 @@ const shareStep = 0.005;
 export function serveReplay(port: MessagePort, before: (ask: ReplayAsk) => void = () => undefined): void {
   const send = (message: FromReplay): void => port.postMessage(message);
   port.on('message', (ask: ReplayAsk) => {
-    let told = -1;
+    let reported = -1;
     const onProgress = (share: number): void => {
-      if (share < told + shareStep) return;
-      told = share;
+      if (share < reported + shareStep) return;
+      reported = share;
       send({ kind: 'progress', share });
     };
     // Inside the promise chain, an error that `before` throws is reported like any other.
     Promise.resolve(ask)
       .then((asked) => {
         before(asked);
-        return replayLaid(asked, onProgress);
+        return replayEdits(asked, onProgress);
       })
       .then(
         (answer) => send({ kind: 'answer', answer }),

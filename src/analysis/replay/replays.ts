@@ -5,12 +5,12 @@
 import { Readable } from 'node:stream';
 import { LimitedThread, type ThreadExit, type ThreadLimits } from '../../service/policies/limited-thread.ts';
 import { memoryMegabytesDefault, PlaygroundRefusal } from '../playground.ts';
-import type { ReplayAsk, ReplayedFiles } from './replay-laid.ts';
+import type { EditReplay, ReplayAsk } from './replay-edits.ts';
 import type { FromReplay } from './replay-worker.ts';
 
 export type ReplayNews =
   /** Share of the records that has been read, from 0 to 1. */
-  { readonly progress: number } | { readonly answer: ReplayedFiles };
+  { readonly progress: number } | { readonly answer: EditReplay };
 
 export interface Replays {
   /**

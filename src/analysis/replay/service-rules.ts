@@ -1,4 +1,4 @@
-// The service's own rules that a replay has to follow, and the policy set in the form in which it is tried.
+// The service's own rules that a replay follows, and the form of a policy set that replay tries.
 
 import type { LinkedFunctions } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';

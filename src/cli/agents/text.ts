@@ -1,5 +1,5 @@
-// Turns agents and their keys into tables and JSON. INVARIANT: the output holds no secret, not even a sealed
-// one.
+// Turns agents and their keys into tables and JSON. INVARIANT: the output contains no secret, not even a
+// sealed one.
 
 import type { AgentRow, KeyRow } from '../../service/store/contract/records.ts';
 import { localTime } from '../output/local-time.ts';

@@ -110,12 +110,12 @@ function renderDifferences(differences: readonly BenchDifference[], name: string
 
 /** The two decisions as text. When outcome and rule are equal, the text adds the first field that differs. */
 function changed(before: Decision, after: Decision): readonly [string, string] {
-  const told = ({ outcome, by }: Decision): string => `${outcome} by ${by}`;
-  if (told(before) !== told(after)) return [told(before), told(after)];
+  const decisionText = ({ outcome, by }: Decision): string => `${outcome} by ${by}`;
+  if (decisionText(before) !== decisionText(after)) return [decisionText(before), decisionText(after)];
   const fields = Object.keys(before) as (keyof Decision)[];
   const field = fields.find((one) => !isDeepStrictEqual(before[one], after[one]))!;
   const shown = (decision: Decision): string =>
-    `${told(decision)}, ${field} ${JSON.stringify(decision[field])}`;
+    `${decisionText(decision)}, ${field} ${JSON.stringify(decision[field])}`;
   return [shown(before), shown(after)];
 }
 

@@ -81,7 +81,7 @@ const recordsAtOnce = 100;
 async function* recordsOf(store: Store): AsyncGenerator<ReplayableRecord> {
   let after = 0;
   for (;;) {
-    const { pruning, records, lastSequence } = await store.chain.stretch(after, recordsAtOnce);
+    const { pruning, records, lastSequence } = await store.chain.segment(after, recordsAtOnce);
     for (const { entry } of records) {
       if (entry.kind === 'request') yield recordOfEntry(entry);
     }

@@ -7,7 +7,7 @@ import { diffFindings } from '../../analysis/diff/diff-findings.ts';
 import { remarkLines, remarksToMarkdown } from '../../analysis/diff/diff-remarks.ts';
 import { type DiffReport, guaranteeChanges, reportOf } from '../../analysis/diff/diff-report.ts';
 import { changedSentences, sentencesToMarkdown } from '../../analysis/diff/diff-sentences.ts';
-import { type AskedSide, isPathAlone } from '../../analysis/diff/diff-side.ts';
+import { isPathAlone, type SideSource } from '../../analysis/diff/diff-side.ts';
 import { diffToMarkdown, diffToText } from '../../analysis/diff/diff-text.ts';
 import { mergeBase } from '../../analysis/diff/git-revision.ts';
 import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
@@ -91,7 +91,7 @@ async function diff(
   options: Options,
 ): Promise<ExitCode> {
   const sinceMs = sinceOf(options);
-  const asked = await askedSides(first, second, options);
+  const asked = await diffSides(first, second, options);
   const cache = createCompileCache();
   const before = await loadSide(asked.old, cache);
   const after = await loadSide(asked.new, cache);
@@ -168,32 +168,32 @@ function isGood({ guarantees, ...report }: DiffReport, kinds: readonly FailureKi
 
 // ---- the two sides
 
-interface AskedSides {
-  readonly old: AskedSide;
-  readonly new: AskedSide;
+interface DiffSides {
+  readonly old: SideSource;
+  readonly new: SideSource;
 }
 
-async function askedSides(
+async function diffSides(
   first: string | undefined,
   second: string | undefined,
   options: Options,
-): Promise<AskedSides> {
+): Promise<DiffSides> {
   if (options.old !== undefined || options.new !== undefined) return folders(first, options);
   const isPath = first !== undefined && second === undefined && (await isPathAlone(first));
   const path = (isPath ? first : second) ?? defaultPath();
   const revisions = isPath ? 'HEAD' : (first ?? 'HEAD');
   const [, old = '', dots, now = ''] = /^(.*?)(\.{2,3})(.*)$/s.exec(revisions) ?? [null, revisions, '', ''];
   const from = old === '' ? 'HEAD' : old;
-  const side = (revision: string | null, name: string): AskedSide => ({ revision, name, path });
+  const side = (revision: string | null, name: string): SideSource => ({ revision, name, path });
   if (dots === '') return { old: side(from, from), new: side(null, 'files') };
   const to = now === '' ? 'HEAD' : now;
   const base = dots === '...' ? await mergeBase(from, to, path) : from;
   return { old: side(base, from), new: side(to, to) };
 }
 
-function folders(first: string | undefined, { old, new: now }: Options): AskedSides {
+function folders(first: string | undefined, { old, new: now }: Options): DiffSides {
   if (old === undefined || now === undefined) throw new UsageError('--old and --new need each other');
   if (first !== undefined) throw new UsageError('--old and --new cannot be combined with revisions or paths');
-  const side = (path: string): AskedSide => ({ revision: null, name: path, path });
+  const side = (path: string): SideSource => ({ revision: null, name: path, path });
   return { old: side(old), new: side(now) };
 }

@@ -13,7 +13,7 @@ import {
   examinePort,
 } from '../doctor/network.ts';
 import { examineBundle, examinePolicies } from '../doctor/policies.ts';
-import { examineClock, examineRecords, type SeenTime } from '../doctor/records.ts';
+import { type ClockSample, examineClock, examineRecords } from '../doctor/records.ts';
 import { createMarks, type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
 import { settingsGiven, withSettings } from '../support/setting-flags.ts';
 
@@ -136,7 +136,7 @@ export async function examineInstallation(config: Config): Promise<readonly Name
 async function timesOf(
   { publicUrl, sso, users }: Config,
   serverMs: number | null,
-): Promise<readonly SeenTime[]> {
+): Promise<readonly ClockSample[]> {
   const addresses = [publicUrl, sso?.issuer ?? null, users?.issuer ?? null].filter((one) => one !== null);
   const seen = await Promise.all([...new Set(addresses)].map(clockOf));
   const ofDatabase = serverMs === null ? null : { whose: 'the database', atMs: serverMs };

@@ -11,7 +11,7 @@ import {
   readingFor,
 } from '../../analysis/replay/engine/replay-log.ts';
 import type { ChangedRequest } from '../../analysis/replay/engine/tally.ts';
-import type { AskedVotes } from '../../analysis/replay/engine/workload.ts';
+import type { VoteCounts } from '../../analysis/replay/engine/workload.ts';
 import type { LogSource } from '../../analysis/replay/log-source.ts';
 import { type NoComparison, replayJson } from '../../analysis/replay/replay-json.ts';
 import { replayLog, windowMsOf } from '../../analysis/replay/replay-log.ts';
@@ -97,7 +97,7 @@ function tryOn<T>(path: string, work: () => T): T {
   }
 }
 
-function askedText(asked: AskedVotes): string {
+function askedText(asked: VoteCounts): string {
   return [...asked].map(([group, needs]) => `${needs} ${group}`).join('; ');
 }
 

@@ -8,7 +8,7 @@ import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import { outcomes } from '../../language/model/decision.ts';
 import { toNumber } from '../../language/value/decimal.ts';
 import { parseDuration } from '../../language/value/time.ts';
-import { askedStatuses } from '../../service/store/contract/records.ts';
+import { filterStatuses } from '../../service/store/contract/records.ts';
 import {
   type Api,
   ApiError,
@@ -101,7 +101,7 @@ interface ListOptions extends ApiOptions {
 export function defineRequests(command: Command, finish: (code: ExitCode) => void): void {
   withApiOptions(command)
     .addOption(
-      new Option('--status <status>', `only those with this status: ${askedStatuses.join(', ')}`).argParser(
+      new Option('--status <status>', `only those with this status: ${filterStatuses.join(', ')}`).argParser(
         readStatus,
       ),
     )
@@ -163,8 +163,8 @@ const statusWords: Readonly<Record<string, string>> = {
 function readStatus(text: string): string {
   const word = text.toLowerCase().replaceAll('-', '_');
   const status = statusWords[word] ?? word;
-  if ((askedStatuses as readonly string[]).includes(status)) return status;
-  throw new InvalidArgumentError(`Allowed choices are ${askedStatuses.join(', ')}.`);
+  if ((filterStatuses as readonly string[]).includes(status)) return status;
+  throw new InvalidArgumentError(`Allowed choices are ${filterStatuses.join(', ')}.`);
 }
 
 const examples = `

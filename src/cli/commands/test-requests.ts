@@ -3,7 +3,7 @@
 
 import type { ReplayResult } from '../../analysis/replay/engine/replay-log.ts';
 import type { ChangedRequest } from '../../analysis/replay/engine/tally.ts';
-import type { AskedVotes } from '../../analysis/replay/engine/workload.ts';
+import type { VoteCounts } from '../../analysis/replay/engine/workload.ts';
 import type { LogFaults } from '../../analysis/replay/log-source.ts';
 import { replayLog } from '../../analysis/replay/replay-log.ts';
 import { candidateOf } from '../../analysis/replay/service-rules.ts';
@@ -88,7 +88,7 @@ function rowText({ id, atMs, agent, action, before, now, asked }: ChangedRequest
   return escapeForTerminal(`${id} ${new Date(atMs).toISOString()} ${agent} ${action}: ${turn}`);
 }
 
-function asksText(asked: AskedVotes): string {
+function asksText(asked: VoteCounts): string {
   return [...asked]
     .map(([group, needs]) => `${needs} ${group}`)
     .toSorted()

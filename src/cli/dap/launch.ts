@@ -151,7 +151,7 @@ function workingOf(read: ReadSources): DecisionSetup {
   );
 }
 
-interface AskedBy {
+interface RequestOrigin {
   /** The file of the request; null when the launch itself holds the request. */
   readonly file: string | null;
   readonly line: number;
@@ -162,7 +162,7 @@ interface AskedBy {
 function walk(
   { read, set, engine }: DecisionSetup,
   facts: Facts,
-  { file, line, pathRoot }: AskedBy,
+  { file, line, pathRoot }: RequestOrigin,
 ): LaunchResult {
   const explained = explainDecision({ set, decide: engine.decide }, facts);
   const walked = { ...explained, facts };

@@ -112,7 +112,7 @@ export class DebugSession {
   #given: LaunchArguments = {};
   #at = 0;
   /** Index of the last step that was sent to the editor as output; -1 before the first. */
-  #told = -1;
+  #reported = -1;
   #variables = new DebugVariables();
   #watchCache = createWatchCache();
   #lastStop: Stop = { at: 0, reason: 'entry' };
@@ -208,7 +208,7 @@ export class DebugSession {
   }
 
   #start(): void {
-    this.#told = -1;
+    this.#reported = -1;
     this.#at = 0;
     if (this.#given.stopOnEntry === false) this.#continue();
     else this.#stop({ at: 0, reason: 'entry' });
@@ -250,8 +250,8 @@ export class DebugSession {
 
   /** Sends the steps up to `last` as output, each once, when it is first passed. */
   #tellUntil(last: number): void {
-    for (; this.#told < last; this.#told++) {
-      const step = this.#steps[this.#told + 1]!;
+    for (; this.#reported < last; this.#reported++) {
+      const step = this.#steps[this.#reported + 1]!;
       const { place } = step;
       const source =
         place === null ? {} : { source: this.#sourceOf(place.file), line: place.line, column: place.column };

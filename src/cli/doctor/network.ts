@@ -8,7 +8,7 @@ import type { Config } from '../../service/settings/load.ts';
 import { readKeys } from '../../service/users/issuer-keys.ts';
 import { tryMailServer } from '../../service/webhooks/mail.ts';
 import { codeOf, ok, type PartFinding, unused, warned, wrong, wrongBy } from './finding.ts';
-import type { SeenTime } from './records.ts';
+import type { ClockSample } from './records.ts';
 
 const waitMs = 5_000;
 const dayMs = 24 * 60 * 60_000;
@@ -154,7 +154,7 @@ export async function examineIssuer({ setting, issuer, keys }: Issuer): Promise<
 }
 
 /** The time of another machine, by the `Date` header of any answer; null when there is none. */
-export async function clockOf(address: string): Promise<SeenTime | null> {
+export async function clockOf(address: string): Promise<ClockSample | null> {
   try {
     const reply = await fetch(address, {
       method: 'HEAD',

@@ -58,7 +58,7 @@ function storeFinding({ isEarlier, isServed, difference }: ExaminedStore, shown:
 /** The difference, in milliseconds, from which two clocks count as apart. */
 const apartMs = 30_000;
 
-export interface SeenTime {
+export interface ClockSample {
   /** The owner of the clock, in words for people. */
   readonly whose: string;
   readonly atMs: number;
@@ -68,7 +68,7 @@ export interface SeenTime {
 export function examineClock(
   nowMs: number,
   newestMs: number | null,
-  others: readonly SeenTime[],
+  others: readonly ClockSample[],
 ): PartFinding {
   const behind = clockFault(nowMs, newestMs);
   if (behind !== null) {

@@ -5,7 +5,7 @@
 
 import type { Readable } from 'node:stream';
 import { connect, type Decision } from '../../../integrations/typescript/client.ts';
-import { toldWaiting } from '../../../integrations/typescript/decision.ts';
+import { waitingText } from '../../../integrations/typescript/decision.ts';
 import { jsonLimits, readJson } from '../../language/json/read-json.ts';
 import { isJsonObject } from '../../language/model/json.ts';
 import type { Dialect } from './dialects.ts';
@@ -125,7 +125,7 @@ function answerOf({ dialect, isDeferring }: HookOptions, decision: Decision): Ho
     case 'allowed':
       return { code: 0, stdout: dialect.allowed, stderr: '', isDecided: true };
     case 'waiting': {
-      const reason = toldWaiting(decision);
+      const reason = waitingText(decision);
       if (isDeferring && dialect.deferred !== null)
         return { code: 0, stdout: dialect.deferred(reason), stderr: '', isDecided: true };
       return { ...refusedAnswer(reason), isDecided: true };

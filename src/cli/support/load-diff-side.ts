@@ -1,13 +1,13 @@
 // Loads one of the two sides of a comparison for a command, and prints what is wrong with it.
 
-import { type AskedSide, type LoadedSide, readSide } from '../../analysis/diff/diff-side.ts';
+import { type LoadedSide, readSide, type SideSource } from '../../analysis/diff/diff-side.ts';
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import type { CompileCache } from '../../pipeline.ts';
 import { printError } from '../output/output.ts';
 import { showDiagnostics } from './load-policies.ts';
 
 /** Null when the side does not compile; its errors are printed then. */
-export async function loadSide(asked: AskedSide, memory?: CompileCache): Promise<LoadedSide | null> {
+export async function loadSide(asked: SideSource, memory?: CompileCache): Promise<LoadedSide | null> {
   const read = await readSide(asked, memory);
   if (read.side !== null) return read.side;
   showDiagnostics(read.errors, read.sourceOf);

@@ -2,7 +2,7 @@
 // `--against` names, or those of HEAD if they decided some of the log.
 
 import { reportOf } from '../../analysis/diff/diff-report.ts';
-import { type AskedSide, isPathAlone, type LoadedSide, readSide } from '../../analysis/diff/diff-side.ts';
+import { isPathAlone, type LoadedSide, readSide, type SideSource } from '../../analysis/diff/diff-side.ts';
 import { RevisionError } from '../../analysis/diff/git-revision.ts';
 import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
 import { replayFindings } from '../../analysis/replay/count-under-findings.ts';
@@ -45,7 +45,7 @@ async function ofHead(path: string): Promise<LoadedSide | NoComparison> {
   }
 }
 
-async function namedSide(against: string, path: string): Promise<AskedSide> {
+async function namedSide(against: string, path: string): Promise<SideSource> {
   return (await isPathAlone(against))
     ? { revision: null, name: against, path: against }
     : { revision: against, name: against, path };

@@ -2,9 +2,9 @@
 // them.
 
 import cluster from 'node:cluster';
-import { WorkerFailure } from '../../service/http/workers/crew.ts';
 import { superviseWorkers } from '../../service/http/workers/supervise.ts';
 import { serveAsWorker } from '../../service/http/workers/worker.ts';
+import { WorkerFailure } from '../../service/http/workers/worker-pool.ts';
 import type { Config } from '../../service/settings/load.ts';
 import { type ExitCode, exitCodes, print } from '../output/output.ts';
 

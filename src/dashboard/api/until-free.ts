@@ -1,4 +1,4 @@
-// Asks the playground's thread, which may be busy with other people's questions.
+// Asks the playground's thread, and retries while the thread is busy with other people's questions.
 
 import { ApiProblem } from './problem.ts';
 

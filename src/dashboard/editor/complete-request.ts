@@ -1,10 +1,10 @@
 // Completes a request that is tried, which is written as JSON: names of its parts, fields of its action, and
 // values of types with few values.
 
-import type { CompletionList, Offer } from '../../language/assist/completed.ts';
+import type { CompletionList, CompletionOption } from '../../language/assist/completion-list.ts';
 import type { Vocabulary } from '../../language/assist/vocabulary.ts';
 
-const parts: readonly Offer[] = [
+const parts: readonly CompletionOption[] = [
   { label: 'action_key', info: 'what is asked for' },
   { label: 'payload', info: 'what the agent sends', apply: '"payload": {' },
   { label: 'agent', info: 'what the registry knows of the agent', apply: '"agent": {' },
@@ -18,7 +18,7 @@ const parts: readonly Offer[] = [
   { label: 'tables', info: 'rows of pushed tables, by table and key', apply: '"tables": {' },
 ];
 const tiers = ['low', 'medium', 'high', 'critical'];
-const agentParts: readonly Offer[] = [
+const agentParts: readonly CompletionOption[] = [
   { label: 'risk_tier', detail: tiers.join(' | ') },
   { label: 'tags', detail: 'list of texts' },
   { label: 'name', detail: 'text' },
@@ -26,7 +26,7 @@ const agentParts: readonly Offer[] = [
   { label: 'control_owner', detail: 'text' },
 ];
 
-const userParts: readonly Offer[] = [
+const userParts: readonly CompletionOption[] = [
   { label: 'id', detail: 'text' },
   { label: 'email', detail: 'text' },
   { label: 'roles', detail: 'list of texts' },
@@ -49,7 +49,7 @@ export function completeRequest(
 }
 
 /** An editor closes quotes by itself, so an offer before such a quote ends there. */
-function closed(offer: Offer, text: string, at: number): Offer {
+function closed(offer: CompletionOption, text: string, at: number): CompletionOption {
   const { apply } = offer;
   if (apply === undefined || text.charAt(at) !== '"') return offer;
   return { ...offer, apply: apply.replace(/^("(?:[^"\\]|\\.)*)".*$/, '$1') };
@@ -59,7 +59,7 @@ function names(
   { actions, names: { meters } }: Vocabulary,
   path: string,
   action: string | undefined,
-): readonly Offer[] {
+): readonly CompletionOption[] {
   if (path === '') return parts;
   if (path === '/agent') return agentParts;
   if (path === '/user') return userParts;
@@ -73,7 +73,11 @@ function names(
   });
 }
 
-function values({ actions }: Vocabulary, path: string, action: string | undefined): readonly Offer[] {
+function values(
+  { actions }: Vocabulary,
+  path: string,
+  action: string | undefined,
+): readonly CompletionOption[] {
   if (path === '/action_key') return actions.map(({ key }) => ({ label: key, apply: JSON.stringify(key) }));
   if (path === '/agent/risk_tier') return tiers.map((tier) => ({ label: tier, apply: JSON.stringify(tier) }));
   if (path === '/signed') return [{ label: 'true' }, { label: 'false' }];

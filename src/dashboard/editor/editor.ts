@@ -22,7 +22,7 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
-import type { CompletionList } from '../../language/assist/completed.ts';
+import type { CompletionList } from '../../language/assist/completion-list.ts';
 import { editorColours, editorTheme } from './editor-theme.ts';
 import { jsonLanguage } from './json-language.ts';
 import { type NameAnswers, namesChanged, nameView } from './name-view.ts';
@@ -77,7 +77,7 @@ export function openEditor(options: EditorOptions): Editor {
   const { host, text } = options;
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   /** False while the text is set from outside, when `onChange` is not called. */
-  let isTold = true;
+  let isReported = true;
   const state = EditorState.create({
     doc: text,
     extensions: [
@@ -85,7 +85,7 @@ export function openEditor(options: EditorOptions): Editor {
       EditorView.updateListener.of(({ docChanged, view }) => {
         if (!docChanged) return;
         view.setTabFocusMode(false);
-        if (isTold) options.onChange(view.state.doc.toString());
+        if (isReported) options.onChange(view.state.doc.toString());
       }),
     ],
   });
@@ -94,9 +94,9 @@ export function openEditor(options: EditorOptions): Editor {
     setText(next) {
       const changes = changeBetween(view.state.doc.toString(), next);
       if (changes === null) return;
-      isTold = false;
+      isReported = false;
       view.dispatch({ changes });
-      isTold = true;
+      isReported = true;
     },
     setMarks(marks) {
       const last = view.state.doc.length;

@@ -4,18 +4,18 @@
 
 import { useEffect, useState } from 'preact/hooks';
 
-export interface Place {
+export interface PageAddress {
   readonly path: string;
   readonly query: URLSearchParams;
   /** The part after `#`. Links carry their secrets there, because it never reaches a server. */
   readonly hash: string;
 }
 
-type Listener = (place: Place) => void;
+type Listener = (place: PageAddress) => void;
 
 const listeners = new Set<Listener>();
 
-function currentPlace(): Place {
+function currentPlace(): PageAddress {
   const { pathname, search, hash } = window.location;
   return { path: pathname, query: new URLSearchParams(search), hash: hash.slice(1) };
 }
@@ -40,7 +40,7 @@ export function setQuery(changes: Readonly<Record<string, string | null>>, { rep
   go(text === '' ? path : `${path}?${text}`, { replace });
 }
 
-export function usePlace(): Place {
+export function usePlace(): PageAddress {
   const [place, setPlace] = useState(currentPlace);
   useEffect(() => {
     listeners.add(setPlace);
@@ -88,7 +88,7 @@ export function followLinks(): void {
   });
 }
 
-function addressIn({ path, query, hash }: Place): string {
+function addressIn({ path, query, hash }: PageAddress): string {
   const text = query.toString();
   return `${path}${text === '' ? '' : `?${text}`}${hash === '' ? '' : `#${hash}`}`;
 }

@@ -1,6 +1,6 @@
 // Completes a place in a policy file: offers fields of the policy's actions, attributes, names and words.
 
-import type { CompletionList, Offer } from './completed.ts';
+import type { CompletionList, CompletionOption } from './completion-list.ts';
 import { isPatternOf, withDeclared } from './declared-words.ts';
 import { declarationWords, placeAt, type WrittenPlace } from './policy-place.ts';
 import type { ActionWords, Vocabulary } from './vocabulary.ts';
@@ -46,7 +46,7 @@ function isPatternList({ declaration, depth }: WrittenPlace, head: string): bool
   return /\b(?:on|except)\s+(?:[\w.*]+,\s*)*$/.test(head);
 }
 
-function patternOffers({ actions, names }: Vocabulary): readonly Offer[] {
+function patternOffers({ actions, names }: Vocabulary): readonly CompletionOption[] {
   const areas = new Set(actions.map(({ key }) => `${key.slice(0, key.lastIndexOf('.'))}.*`));
   return [
     ...names.groups.map((name) => ({ label: name, detail: 'group', boost: 1 })),
@@ -66,15 +66,15 @@ function actionsAt({ actions }: Vocabulary, { patterns }: WrittenPlace): readonl
 /**
  * Returns the fields directly below a path; the info of a field says when only some of the actions have it.
  */
-function fieldOffers(actions: readonly ActionWords[], base: string): readonly Offer[] {
+function fieldOffers(actions: readonly ActionWords[], base: string): readonly CompletionOption[] {
   const found = new Map<string, { readonly type: string; count: number }>();
   for (const { fields } of actions) {
     for (const { path, type } of fields) {
       const name = path.startsWith(`${base}.`) ? path.slice(base.length + 1) : '';
       if (!/^(?:\w+|"(?:[^"\\]|\\.)*")$/.test(name)) continue;
-      const known = found.get(name);
-      if (known === undefined) found.set(name, { type, count: 1 });
-      else known.count += 1;
+      const cached = found.get(name);
+      if (cached === undefined) found.set(name, { type, count: 1 });
+      else cached.count += 1;
     }
   }
   return [...found].map(([label, { type, count }]) => ({
@@ -85,7 +85,7 @@ function fieldOffers(actions: readonly ActionWords[], base: string): readonly Of
   }));
 }
 
-function attributeOffers({ attributes }: Vocabulary, base: string): readonly Offer[] {
+function attributeOffers({ attributes }: Vocabulary, base: string): readonly CompletionOption[] {
   return attributes
     .filter(({ path }) => path.startsWith(`${base}.`))
     .map(({ path, type, doc }) => ({ label: path.slice(base.length + 1), detail: type, info: doc }));
@@ -126,7 +126,7 @@ const typeWords = [
   'any',
 ];
 
-function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): readonly Offer[] {
+function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): readonly CompletionOption[] {
   const { declaration, depth } = place;
   const { names } = vocabulary;
   const isFirst = head.trim() === '';
@@ -159,7 +159,7 @@ function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): 
   return [...lists, ...variables, ...expressionOffers(vocabulary), ...words(vocabulary.keywords, -1)];
 }
 
-function expressionOffers({ functions, attributes, names }: Vocabulary): readonly Offer[] {
+function expressionOffers({ functions, attributes, names }: Vocabulary): readonly CompletionOption[] {
   const roots = new Set(attributes.map(({ path }) => path.split('.')[0] ?? ''));
   const docs = new Map(attributes.map(({ path, doc }) => [path, doc]));
   return [
@@ -177,10 +177,10 @@ function expressionOffers({ functions, attributes, names }: Vocabulary): readonl
   ];
 }
 
-function words(list: readonly string[], boost = 0): readonly Offer[] {
+function words(list: readonly string[], boost = 0): readonly CompletionOption[] {
   return list.map((label) => ({ label, boost }));
 }
 
-function named(list: readonly string[], detail: string, boost = 0): readonly Offer[] {
+function named(list: readonly string[], detail: string, boost = 0): readonly CompletionOption[] {
   return list.map((label) => ({ label, detail, boost }));
 }

@@ -6,7 +6,7 @@ import type { SourceText } from '../diagnostic/span.ts';
 import { parse } from '../syntax/parse.ts';
 import type { PolicyFile } from '../syntax/tree/tree.ts';
 import { completePolicy } from './complete-policy.ts';
-import type { CompletionList } from './completed.ts';
+import type { CompletionList } from './completion-list.ts';
 import { describeName, type SaidOfName } from './describe-name.ts';
 import { formattedText } from './formatted-text.ts';
 import { type ColouredName, colouredNames } from './name-colours.ts';
@@ -53,8 +53,8 @@ export function createPolicyDesk(): PolicyDesk {
   /** Trees by path, so that an unchanged file is parsed once. */
   const trees = new Map<string, { readonly text: string; readonly tree: PolicyFile }>();
   const treeOf = ({ path, text }: SourceText): PolicyFile => {
-    const known = trees.get(path);
-    const tree = known?.text === text ? known.tree : parse({ path, text }).file;
+    const cached = trees.get(path);
+    const tree = cached?.text === text ? cached.tree : parse({ path, text }).file;
     trees.set(path, { text, tree });
     return tree;
   };

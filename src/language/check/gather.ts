@@ -29,9 +29,9 @@ export function createGathering(): Collector {
   let isWhole = true;
   const add = (said: DiagnosticsByFile): void => {
     for (const [file, some] of said) {
-      const known = lists.get(file);
-      if (known === undefined) lists.set(file, [some]);
-      else known.push(some);
+      const cached = lists.get(file);
+      if (cached === undefined) lists.set(file, [some]);
+      else cached.push(some);
     }
     if (hasErrorsIn(said)) isWhole = false;
   };

@@ -22,8 +22,8 @@ export function joinByFile(some: DiagnosticsByFile, others: DiagnosticsByFile): 
   if (others.size === 0) return some;
   const joined = new Map(some);
   for (const [file, more] of others) {
-    const known = joined.get(file);
-    joined.set(file, known === undefined ? more : sortDiagnostics([...known, ...more]));
+    const cached = joined.get(file);
+    joined.set(file, cached === undefined ? more : sortDiagnostics([...cached, ...more]));
   }
   return joined;
 }

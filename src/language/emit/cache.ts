@@ -85,17 +85,17 @@ export function createFunctionCache(run: Run = runText): FunctionCache {
         reuse: <T>({ action, part }: CachedPart, make: () => T): T => {
           const key = `${part} ${action.action}`;
           const content = contentOf(action, program);
-          const known = entries.get(key);
-          if (known?.content === content) return known.value as T;
+          const existing = entries.get(key);
+          if (existing?.content === content) return existing.value as T;
           const value = make();
           if (session === newest) entries.set(key, { action: action.action, content, value });
           return value;
         },
         shared: <T>(key: string, make: () => T): T => {
-          const known = shared.get(key);
-          if (known !== undefined) {
-            known.lastUsed = Math.max(known.lastUsed, session);
-            return known.value as T;
+          const existing = shared.get(key);
+          if (existing !== undefined) {
+            existing.lastUsed = Math.max(existing.lastUsed, session);
+            return existing.value as T;
           }
           const value = make();
           shared.set(key, { value, lastUsed: session });
@@ -123,8 +123,8 @@ function sessionLists(shared: Map<string, ListEntry>, program: OpenProgram, isNe
     const mine = own.get(name);
     if (mine !== undefined) return mine;
     const hash = program.listHash(name);
-    const known = shared.get(name);
-    const entry = known?.hash === hash ? known : { hash };
+    const existing = shared.get(name);
+    const entry = existing?.hash === hash ? existing : { hash };
     own.set(name, entry);
     if (isNewest()) shared.set(name, entry);
     return entry;

@@ -227,8 +227,8 @@ function createUnits(ctx: LinkContext): (action: string) => Unit | null {
   const units = new Map<string, Unit>();
   const undeclared = new Set<string>();
   return (action) => {
-    const known = units.get(action);
-    if (known !== undefined) return known;
+    const cached = units.get(action);
+    if (cached !== undefined) return cached;
     if (undeclared.has(action)) return null;
     const declared = ctx.program.open(action);
     if (declared === null) {
@@ -280,8 +280,8 @@ function createUnit(action: OpenAction, ctx: LinkContext): Unit {
 }
 
 function gateOf(shape: Shape, { session, shapes, run }: LinkContext): PayloadGate {
-  const known = shapes.get(shape);
-  if (known !== undefined) return known;
+  const cached = shapes.get(shape);
+  if (cached !== undefined) return cached;
   const key = `payload ${canonical(shape)}`;
   const check = session.shared(key, () => run<PayloadCheck>(emitPayloadCheck(shape)));
   const gate: PayloadGate = { shape, check };

@@ -10,7 +10,7 @@ import { BoundedMap, memo } from '../value/memo.ts';
 import { isRequirementSatisfied } from './decide/combine.ts';
 import { isNothing } from './decide/decide.ts';
 import { placeFired, truthFired } from './decide/indexed.ts';
-import { KeptByRules } from './decide/kept-by-rules.ts';
+import { RuleSetCache } from './decide/rule-set-cache.ts';
 import type { Kleene } from './runtime/quantity.ts';
 
 /** The letter of each truth; capitals when the rule's requirement is satisfied. */
@@ -50,7 +50,7 @@ const rulesKeptMax = 4_096;
 export class NamedRules {
   readonly #action: OpenAction;
   readonly #parts: TraceParts;
-  readonly #kept = new KeptByRules<NamedSome>();
+  readonly #kept = new RuleSetCache<NamedSome>();
   readonly #rules = new BoundedMap<number, OneRule>(rulesKeptMax);
   #all: RuleForm | null = null;
 

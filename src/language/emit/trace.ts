@@ -4,9 +4,9 @@
 import { isListFact } from '../model/expression.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { type Facts, factAt } from '../model/request.ts';
+import { isVouched } from '../model/signers.ts';
 import type { FormRule, Trace, TraceValue } from '../model/trace.ts';
 import type { Slot } from '../model/type.ts';
-import { isVouched } from '../model/vouched.ts';
 import { conditionChildren } from '../program/children.ts';
 import type { OpenAction } from '../program/packed/unpack.ts';
 import { plainNumber } from '../program/plain.ts';

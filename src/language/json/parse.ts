@@ -1,6 +1,6 @@
 // Turns text into a JSON value, strictly by RFC 8259 and RFC 7493, one character after another: the
-// definition of what the service reads. Reports the place of the first fault, which the fast path in read.ts
-// does not.
+// definition of what the service reads. Reports the place of the first fault, which the fast path in
+// read-json.ts does not.
 
 import type { Json } from '../model/json.ts';
 import { numberFault } from './number.ts';

@@ -1,13 +1,13 @@
 // A policy set as functions, and the active set: what the request path needs, independent of what compiled
 // it.
 
-import type { AskedRule } from './asked.ts';
 import type { Decision, PayloadIssue } from './decision.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { MeterDefinition, MeterUse } from './metering.ts';
 import type { Possibility } from './possibility.ts';
 import type { PushedTable } from './pushed-row.ts';
 import type { AgentFacts, Facts } from './request.ts';
+import type { RuleRequirement } from './rule-requirement.ts';
 import type { Title } from './title.ts';
 import type { TracedDecision, TracedRule } from './trace.ts';
 import type { Shape } from './type.ts';
@@ -68,7 +68,7 @@ export type CheckedRow =
  */
 export interface ActivePolicies extends PolicyEngine {
   /** The enforced rules that require something of people, by rule id. */
-  readonly asks: () => ReadonlyMap<string, AskedRule>;
+  readonly asks: () => ReadonlyMap<string, RuleRequirement>;
   /** The title of an action, which says what a request is about; null when the action declares none. */
   readonly titleOf: (action: string) => Title | null;
   /** The digest that names the set in every record: SHA-256 in hexadecimal. */

@@ -4,8 +4,8 @@ import { formatDecimal } from '../value/decimal.ts';
 import { escapeControls } from '../value/text.ts';
 import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../value/time.ts';
 import type { PayloadIssue } from './decision.ts';
+import { signedMark } from './signers.ts';
 import type { Quantity, Range, Shape, Slot, TextType, Type } from './type.ts';
-import { signedMark } from './vouched.ts';
 
 /** Returns the type as a policy file writes it, on one line. */
 export function describeType(type: Type): string {

@@ -152,8 +152,8 @@ interface MoneyFormat {
 const formats = new Map<string, MoneyFormat>();
 
 function moneyFormat(currency: string): MoneyFormat {
-  const known = formats.get(currency);
-  if (known !== undefined) return known;
+  const cached = formats.get(currency);
+  if (cached !== undefined) return cached;
   const usual = new Intl.NumberFormat('en-US', { style: 'currency', currency }).resolvedOptions();
   const decimalsMin = usual.minimumFractionDigits ?? 2;
   const made: MoneyFormat = {

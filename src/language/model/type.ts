@@ -74,7 +74,7 @@ export interface Slot {
   readonly isSecret: boolean;
   /** Whether rules know the value only if its signers vouch for it. */
   readonly isSigned: boolean;
-  /** Who must vouch for a signed value, as in `signersOf` of `vouched.ts`; the agent alone when absent. */
+  /** Who must vouch for a signed value, as in `signersOf` of `signers.ts`; the agent alone when absent. */
   readonly signers?: readonly string[];
 }
 

@@ -3,8 +3,8 @@
 // that one piece of code can serve them all.
 
 import type { List } from '../model/policy.ts';
+import { signedMark } from '../model/signers.ts';
 import type { Value } from '../model/value.ts';
-import { signedMark } from '../model/vouched.ts';
 import { globLiteralParts } from '../value/glob.ts';
 import { isDecimal, isMoneyTerm } from './condition.ts';
 import { isPayloadAmount, isPlainMoney, plainNumber } from './plain.ts';

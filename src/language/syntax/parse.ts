@@ -29,7 +29,7 @@ import {
 } from './repair/broken-rules.ts';
 import { holdsHabits, repair } from './repair/repair.ts';
 import { reportErrors } from './repair/report-errors.ts';
-import { readStrays, reportStrays } from './repair/strays.ts';
+import { readStrays, reportStrays } from './repair/stray-characters.ts';
 import { isSilence } from './tree/silence.ts';
 import type { Comment, ExpressionNode, PolicyFile } from './tree/tree.ts';
 

@@ -1,8 +1,6 @@
-/**
- * The proleptic Gregorian calendar: turns a year, month and day into the number of days since 1970-01-01, and
- * back. Years are counted from March, so the leap day is the last day of a year and every month begins at a
- * fixed offset.
- */
+// The proleptic Gregorian calendar: turns a year, month and day into the number of days since 1970-01-01, and
+// back. Years are counted from March, so the leap day is the last day of a year and every month begins at a
+// fixed offset.
 
 export interface CalendarDay {
   readonly year: number;

@@ -1,8 +1,6 @@
-/**
- * The kinds of text that can be spelt in several ways, each with its one canonical form. INVARIANT: a
- * canonical form is its own canonical form, so a text that has passed the payload check reads the same in
- * every rule, policy, list file and meter.
- */
+// The kinds of text that can be spelt in several ways, each with its one canonical form. INVARIANT: a
+// canonical form is its own canonical form, so a text that has passed the payload check reads the same in
+// every rule, policy, list file and meter.
 
 import { canonicalEmail } from './email.ts';
 import { canonicalHost } from './host-name.ts';

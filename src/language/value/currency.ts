@@ -1,8 +1,6 @@
-/**
- * The active alphabetic currency codes of ISO 4217 with their minor units: list one of 25 June 2024, with the
- * amendments that took effect up to the start of 2026 (XCG and XAD were added; ANG, BGN and CUC were removed).
- * The list includes funds, metals and the codes for testing and for no currency.
- */
+// The active alphabetic currency codes of ISO 4217 with their minor units: list one of 25 June 2024, with the
+// amendments that took effect up to the start of 2026 (XCG and XAD were added; ANG, BGN and CUC were removed).
+// The list includes funds, metals and the codes for testing and for no currency.
 
 import { type Decimal, fractionDigits, fromNumber } from './decimal.ts';
 

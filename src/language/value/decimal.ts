@@ -1,10 +1,8 @@
-/**
- * Exact decimal numbers: turns text or a JavaScript number into a coefficient times a power of ten, and
- * calculates with the result. Every result is exact within 34 significant digits and the exponent range of
- * IEEE decimal128, or null (unknown). Only `divide` rounds. INVARIANT: every Decimal is normalised (no
- * decimal zeros end the coefficient; zero is 0e0), so equal values are structurally equal, and no step builds
- * an integer of more than about seventy digits.
- */
+// Exact decimal numbers: turns text or a JavaScript number into a coefficient times a power of ten, and
+// calculates with the result. Every result is exact within 34 significant digits and the exponent range of
+// IEEE decimal128, or null (unknown). Only `divide` rounds. INVARIANT: every Decimal is normalised (no
+// decimal zeros end the coefficient; zero is 0e0), so equal values are structurally equal, and no step builds
+// an integer of more than about seventy digits.
 
 /** The value `coefficient * 10 ** exponent`, normalised: the coefficient is 0 or does not end in a decimal zero. */
 export interface Decimal {

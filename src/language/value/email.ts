@@ -1,8 +1,6 @@
-/**
- * Decides which texts are e-mail addresses, and gives their canonical form and their domain. Only addresses
- * as mail systems issue them are accepted: one `@`, a local part of ASCII atoms joined by dots (no quotes, no
- * comments), and a DNS domain of at least two labels.
- */
+// Decides which texts are e-mail addresses, and gives their canonical form and their domain. Only addresses
+// as mail systems issue them are accepted: one `@`, a local part of ASCII atoms joined by dots (no quotes, no
+// comments), and a DNS domain of at least two labels.
 
 import { canonicalHostName } from './host-name.ts';
 

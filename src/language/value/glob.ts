@@ -1,9 +1,7 @@
-/**
- * Turns a pattern of `like` into a test of whole texts. `*` stands for any run of characters, line ends
- * included, `\*` for a star and `\\` for a backslash; any other backslash stands for itself. The literal
- * parts are searched from left to right, each only once, so the time is linear in the text for a given
- * pattern.
- */
+// Turns a pattern of `like` into a test of whole texts. `*` stands for any run of characters, line ends
+// included, `\*` for a star and `\\` for a backslash; any other backslash stands for itself. The literal
+// parts are searched from left to right, each only once, so the time is linear in the text for a given
+// pattern.
 
 /** Returns a test that is true when a whole text matches the pattern. Case matters. */
 export function compileGlob(pattern: string): (text: string) => boolean {

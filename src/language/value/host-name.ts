@@ -1,9 +1,7 @@
-/**
- * Decides which texts are DNS host names or addresses of hosts, and gives their one canonical form.
- * INVARIANT: no accepted name can be taken for a numeric address. So a name whose last label is digits, or
- * the hexadecimal form that browsers read as a number, is not accepted; nor is a name that programs read in
- * different ways.
- */
+// Decides which texts are DNS host names or addresses of hosts, and gives their one canonical form.
+// INVARIANT: no accepted name can be taken for a numeric address. So a name whose last label is digits, or
+// the hexadecimal form that browsers read as a number, is not accepted; nor is a name that programs read in
+// different ways.
 
 import { formatIp, parseIp } from './ip.ts';
 

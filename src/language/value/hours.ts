@@ -1,8 +1,6 @@
-/**
- * Named hours as plain data, and whether an instant lies within them, on the wall clock of their zone. Clock
- * spans exclude their end, belong to the day on which they start and may cross midnight. Spans of dates and
- * of days of every year include both ends.
- */
+// Named hours as plain data, and whether an instant lies within them, on the wall clock of their zone. Clock
+// spans exclude their end, belong to the day on which they start and may cross midnight. Spans of dates and
+// of days of every year include both ends.
 
 import { calendarDay } from './calendar.ts';
 import type { Decimal } from './decimal.ts';

@@ -1,8 +1,6 @@
-/**
- * Whether one text contains another when agents choose both, in time linear in the two together. The
- * runtime's own search is quick except for long parts that almost repeat themselves: for those it takes the
- * product of both lengths.
- */
+// Whether one text contains another when agents choose both, in time linear in the two together. The
+// runtime's own search is quick except for long parts that almost repeat themselves: for those it takes the
+// product of both lengths.
 
 /**
  * The longest part that the runtime's own search looks for. Up to this length the product of the lengths is

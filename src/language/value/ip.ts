@@ -1,8 +1,6 @@
-/**
- * Turns text into IP addresses and networks, and back. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) is the
- * IPv4 address, so no address has two values. Short forms, octets with leading zeros and zone ids are not
- * accepted.
- */
+// Turns text into IP addresses and networks, and back. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) is the
+// IPv4 address, so no address has two values. Short forms, octets with leading zeros and zone ids are not
+// accepted.
 
 /** An address as a number of 32 bits (IPv4) or 128 bits (IPv6). */
 export interface Ip {

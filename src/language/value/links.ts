@@ -1,10 +1,8 @@
-/**
- * Finds what mail and chat programs turn into links: URLs, addresses of web pages without a scheme, and e-mail
- * addresses. The text is read as those programs show it: without invisible characters, in compatibility forms
- * (`．` is `.`), also with its character references decoded, and also without its tags. INVARIANT: a link that a
- * reader's program might follow is found even when it is no valid URL, so misspelling a link does not get past a
- * guard over the links of a text; the time is linear in the length of the text.
- */
+// Finds what mail and chat programs turn into links: URLs, addresses of web pages without a scheme, and e-mail
+// addresses. The text is read as those programs show it: without invisible characters, in compatibility forms
+// (`．` is `.`), also with its character references decoded, and also without its tags. INVARIANT: a link that a
+// reader's program might follow is found even when it is no valid URL, so misspelling a link does not get past a
+// guard over the links of a text; the time is linear in the length of the text.
 
 import { canonicalEmail } from './email.ts';
 import { topLevelDomains } from './top-level-domains.ts';

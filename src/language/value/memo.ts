@@ -35,8 +35,8 @@ export function memo<Key, Value extends NonNullable<unknown> | null>(
   key: Key,
   make: (key: Key) => Value,
 ): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
+  const cached = map.get(key);
+  if (cached !== undefined) return cached;
   const made = make(key);
   map.set(key, made);
   return made;

@@ -1,8 +1,6 @@
-/**
- * Whether a text mentions any of a set of words or phrases, as whole words and ignoring case. The text is
- * folded and cut into tokens (words and single other characters) once. The entries become a tree of tokens,
- * made once for each set, so thousands of entries cost no more than a few.
- */
+// Whether a text mentions any of a set of words or phrases, as whole words and ignoring case. The text is
+// folded and cut into tokens (words and single other characters) once. The entries become a tree of tokens,
+// made once for each set, so thousands of entries cost no more than a few.
 
 import { fold } from './text.ts';
 
@@ -56,8 +54,8 @@ function isWord(text: string | undefined): boolean {
 }
 
 function treeOf(foldedWords: ReadonlySet<string> | readonly string[]): Place {
-  const known = trees.get(foldedWords);
-  if (known !== undefined) return known;
+  const cached = trees.get(foldedWords);
+  if (cached !== undefined) return cached;
   const tree: Place = { next: new Map(), isEnd: false };
   for (const entry of foldedWords) if (entry !== '') plant(tree, entry.match(token) ?? []);
   trees.set(foldedWords, tree);

@@ -1,9 +1,7 @@
-/**
- * How long a grant counts in a meter: for a duration, or for the day, week or month in which the grant was
- * made, in a time zone. A local day begins when the clocks of the zone first show it; it does not begin again
- * when clocks are put back over midnight. Weeks begin on Monday. Only the instants of grants are stored, so
- * the rules of zones may change.
- */
+// How long a grant counts in a meter: for a duration, or for the day, week or month in which the grant was
+// made, in a time zone. A local day begins when the clocks of the zone first show it; it does not begin again
+// when clocks are put back over midnight. Weeks begin on Monday. Only the instants of grants are stored, so
+// the rules of zones may change.
 
 import { calendarDay, dayNumber } from './calendar.ts';
 import { fromNumber } from './decimal.ts';

@@ -1,9 +1,7 @@
-/**
- * Decides which texts are paths, gives their one canonical form, and decides which path lies inside which
- * folder. Segments are separated by `/`; `.`, `..` and empty segments are resolved in the text alone, without
- * a look at any disk. INVARIANT: two texts that differ only in such segments have one canonical form, and a
- * canonical form is its own canonical form.
- */
+// Decides which texts are paths, gives their one canonical form, and decides which path lies inside which
+// folder. Segments are separated by `/`; `.`, `..` and empty segments are resolved in the text alone, without
+// a look at any disk. INVARIANT: two texts that differ only in such segments have one canonical form, and a
+// canonical form is its own canonical form.
 
 interface Path {
   readonly isAbsolute: boolean;

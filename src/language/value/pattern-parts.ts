@@ -1,7 +1,5 @@
-/**
- * Splits a pattern of `matches` into the parts that each read one character, for checks that ask which
- * characters it accepts. The pattern must have been compiled. Flags such as `(?s)` are followed through groups.
- */
+// Splits a pattern of `matches` into the parts that each read one character, for checks that ask which
+// characters it accepts. The pattern must have been compiled. Flags such as `(?s)` are followed through groups.
 
 import { compileRegex } from './regex.ts';
 

@@ -1,8 +1,6 @@
-/**
- * Turns a pattern of `matches` into a test of whole texts. A pattern means what RE2 says, with RE2's default
- * flags: no look-around and no back-references, so the time is always linear in the text; the dot is any
- * character but a line feed; `^` and `$` are the ends of the text, and no line feed may follow.
- */
+// Turns a pattern of `matches` into a test of whole texts. A pattern means what RE2 says, with RE2's default
+// flags: no look-around and no back-references, so the time is always linear in the text; the dot is any
+// character but a line feed; `^` and `$` are the ends of the text, and no line feed may follow.
 
 import { RE2JS } from 're2js';
 import { BoundedMap, memo } from './memo.ts';

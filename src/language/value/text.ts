@@ -1,8 +1,6 @@
-/**
- * Answers questions that rules and records ask about texts: folded forms that compare without case, lengths,
- * and forms that are safe to show. Every answer takes time linear in the text, whatever an agent puts into
- * the text.
- */
+// Answers questions that rules and records ask about texts: folded forms that compare without case, lengths,
+// and forms that are safe to show. Every answer takes time linear in the text, whatever an agent puts into
+// the text.
 
 /**
  * Full case folding of Unicode 17.0 (CaseFolding.txt, statuses C and F). The table covers the characters that

@@ -1,10 +1,8 @@
-/**
- * Turns text into points and lengths of time, and back. A timestamp is a Decimal of seconds since
- * 1970-01-01T00:00:00Z, a datetime a Decimal of seconds of local wall time since 1970-01-01T00:00, a date a
- * whole number of days since 1970-01-01, a duration a Decimal of seconds. The calendar is the proleptic
- * Gregorian one, years 0001 to 9999, without leap seconds. INVARIANT: the text that a formatter writes for a
- * value of the calendar is read back by its parser.
- */
+// Turns text into points and lengths of time, and back. A timestamp is a Decimal of seconds since
+// 1970-01-01T00:00:00Z, a datetime a Decimal of seconds of local wall time since 1970-01-01T00:00, a date a
+// whole number of days since 1970-01-01, a duration a Decimal of seconds. The calendar is the proleptic
+// Gregorian one, years 0001 to 9999, without leap seconds. INVARIANT: the text that a formatter writes for a
+// value of the calendar is read back by its parser.
 
 import { calendarDay, dayNumber, isCalendarDay } from './calendar.ts';
 import {

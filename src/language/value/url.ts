@@ -1,10 +1,8 @@
-/**
- * Turns text into the parts of a URL that rules can read, and into its one canonical form. Accepted are URLs
- * of RFC 3986 with an authority, without user information, and with a host as in host-name.ts. INVARIANT: a
- * text that two programs could read differently (backslashes, controls, spaces, odd numbers as hosts) is no
- * URL; texts that all programs read as the same place have one canonical form, which is its own canonical
- * form.
- */
+// Turns text into the parts of a URL that rules can read, and into its one canonical form. Accepted are URLs
+// of RFC 3986 with an authority, without user information, and with a host as in host-name.ts. INVARIANT: a
+// text that two programs could read differently (backslashes, controls, spaces, odd numbers as hosts) is no
+// URL; texts that all programs read as the same place have one canonical form, which is its own canonical
+// form.
 
 import { canonicalEmail, domain } from './email.ts';
 import { canonicalHost } from './host-name.ts';

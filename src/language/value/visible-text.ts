@@ -1,8 +1,6 @@
-/**
- * Checks names that people read: of people, agents, tokens, devices. Characters that cannot be seen, or that
- * change how the text around them is shown, are refused: controls, marks of direction, joiners, fillers,
- * unassigned characters.
- */
+// Checks names that people read: of people, agents, tokens, devices. Characters that cannot be seen, or that
+// change how the text around them is shown, are refused: controls, marks of direction, joiners, fillers,
+// unassigned characters.
 
 const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const controls = /(?!\n)\p{Cc}/u;

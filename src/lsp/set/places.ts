@@ -1,4 +1,4 @@
-// Turns places of the language into places of the protocol, and back.
+// Turns positions of the language into positions of the Language Server Protocol, and back.
 
 import type { Location, Position, Range } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';

@@ -147,14 +147,14 @@ type OpenTexts = Map<string, SourceText>;
 
 async function currentOf(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
   if (one.snapshot !== null) return one.snapshot;
-  const texts = layOver(await readSet(one), one, open);
+  const texts = textsWith(await readSet(one), one, open);
   one.snapshot = snapshotFrom(one, texts, checkedOf(one, texts));
   return one.snapshot;
 }
 
 /** A snapshot with the errors in open files. */
 async function openErrorsIn(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
-  const texts = layOver(await readSet(one), one, open);
+  const texts = textsWith(await readSet(one), one, open);
   const sources = { files: texts.files, readListFile: texts.read.sources.readListFile };
   const paths = new Set(texts.open.map(({ path }) => path));
   return snapshotFrom(one, texts, findErrorsIn(paths, sources, one.cache));
@@ -162,7 +162,7 @@ async function openErrorsIn(one: OpenSet, open: OpenTexts): Promise<SetSnapshot>
 
 /** A snapshot with errors only, which are found in less than half of the time that warnings take. */
 async function errorsIn(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
-  const texts = layOver(await readSet(one), one, open);
+  const texts = textsWith(await readSet(one), one, open);
   const sources = { files: texts.files, readListFile: texts.read.sources.readListFile };
   return snapshotFrom(one, texts, findErrors(sources, one.cache));
 }
@@ -185,7 +185,7 @@ async function readSet(one: OpenSet): Promise<SavedTexts> {
   return { read, tests };
 }
 
-function layOver({ read, tests }: SavedTexts, { root }: OpenSet, open: OpenTexts): SetTexts {
+function textsWith({ read, tests }: SavedTexts, { root }: OpenSet, open: OpenTexts): SetTexts {
   const ofSet = [...open].filter(([path]) => isIn(root, path)).map(([, text]) => text);
   const openTests = ofSet.filter(({ path }) => path.endsWith(testEnding));
   const openPolicies = ofSet.filter(({ path }) => path.endsWith('.policy'));
@@ -288,8 +288,8 @@ const documents = new WeakMap<SourceText, TextDocument>();
 /** The document of a file. The same text gives the same document, so its lines are counted once. */
 export function documentOf(snapshot: SetSnapshot, file: string): TextDocument {
   const source = snapshot.texts.get(file) ?? snapshot.tests.get(file) ?? { path: file, text: '' };
-  const known = documents.get(source);
-  if (known !== undefined) return known;
+  const cached = documents.get(source);
+  if (cached !== undefined) return cached;
   const made = TextDocument.create(uriOf(snapshot, file), 'policy', 0, source.text);
   documents.set(source, made);
   return made;

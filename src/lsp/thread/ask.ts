@@ -5,7 +5,7 @@
 import { LimitedThread } from '../../service/policies/limited-thread.ts';
 import type { AskThread, FromThread, ThreadAnswers, ThreadAsk, ThreadQuestion } from './questions.ts';
 
-export interface AskedThread {
+export interface QuestionThread {
   /** Resolves to the answer, or rejects with a ThreadRefusal. */
   ask<Q extends ThreadQuestion>(question: Q, asked: ThreadAsk[Q]): Promise<ThreadAnswers[Q]>;
   close(): Promise<void>;
@@ -39,12 +39,12 @@ const memoryMegabytes = 1_024;
  * Starts the thread when it is first asked. `script` is another start file for the thread, by which tests
  * make it fail.
  */
-export function createAskedThread(script = new URL('./thread.ts', import.meta.url)): AskedThread {
+export function createQuestionThread(script = new URL('./thread.ts', import.meta.url)): QuestionThread {
   return new LiveThread(script);
 }
 
 /** A class because it holds a thread and the questions that wait for it. */
-class LiveThread implements AskedThread {
+class LiveThread implements QuestionThread {
   readonly #script: URL;
   #thread: LimitedThread<AskThread, FromThread> | null = null;
   #isReady = false;

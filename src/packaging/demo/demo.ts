@@ -8,9 +8,15 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type RunningServer, type ServeOptions, serve } from '../../service/http/main.ts';
 import type { DemoAccount } from '../../service/http/resources/dashboard/dashboard.ts';
-import { askOf, createChance } from './asks.ts';
-import { type Cast, colleagueNames, demoAccount, gatherCast, openSession } from './cast.ts';
-import { createDemoClock, type DemoRequests, leaveWaiting, liveThrough, nextAgent } from './past.ts';
+import {
+  colleagueNames,
+  createDemoAccounts,
+  type DemoAccounts,
+  demoAccount,
+  openSession,
+} from './accounts.ts';
+import { callOf, createChance } from './agent-calls.ts';
+import { createDemoClock, type DemoRequests, leaveWaiting, liveThrough, nextAgent } from './history.ts';
 
 // Runs the demo while a visitor looks at it: agents ask at a human pace, and colleagues answer part of the
 // waiting requests, late enough for the visitor to be first. INVARIANT: no error ends the demo; a request
@@ -24,7 +30,7 @@ const patienceMs = { from: 60_000, to: 240_000 } as const;
 const answeredPart = 0.7;
 
 /** Sends requests until the signal aborts. Resolves when everything that was under way has ended. */
-async function goOn(cast: Cast, signal: AbortSignal): Promise<void> {
+async function goOn(cast: DemoAccounts, signal: AbortSignal): Promise<void> {
   const chance = createChance(Date.now());
   const answering = new Set<Promise<void>>();
   const pause = (ms: number) => setTimeout(ms, undefined, { signal, ref: false });
@@ -33,7 +39,7 @@ async function goOn(cast: Cast, signal: AbortSignal): Promise<void> {
     const name = nextAgent(chance());
     const { caller } = cast.agents[name];
     const ask = async (): Promise<void> => {
-      const { body } = await caller.send('/v1/authorize', askOf(name, chance));
+      const { body } = await caller.send('/v1/authorize', callOf(name, chance));
       if (body.status === 'auto_approved')
         await caller.send(`/v1/requests/${body.request_id}/outcome`, { executed: true });
       if (body.decision !== 'ESCALATE' || chance() > answeredPart) return;
@@ -57,7 +63,7 @@ interface ApproverAgent {
  * Lets the colleagues vote one after the other. The service refuses the vote of a person who is not asked,
  * which changes nothing.
  */
-async function answer({ colleagues }: Cast, { id, chance, pause }: ApproverAgent): Promise<void> {
+async function answer({ colleagues }: DemoAccounts, { id, chance, pause }: ApproverAgent): Promise<void> {
   const isApproved = chance() < 0.8;
   const comment = isApproved ? 'Checked against the order' : 'Nobody ordered this';
   for (const name of colleagueNames) {
@@ -166,7 +172,7 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
   });
   try {
     options.onProgress?.('Generating a week of requests, with real decisions and records ...');
-    const cast = await gatherCast(server, account);
+    const cast = await createDemoAccounts(server, account);
     const admin = () => openSession(server.url, account);
     const living = { cast, clock, count: options.count ?? countDefault };
     await liveThrough(living, async () => {
@@ -194,7 +200,7 @@ const demoSettings = {
   'people.new_factor_minutes': '0',
 } as const;
 
-function keepAlive(server: RunningServer, cast: Cast): void {
+function keepAlive(server: RunningServer, cast: DemoAccounts): void {
   const ending = new AbortController();
   const going = goOn(cast, ending.signal);
   server.onStop(async () => {

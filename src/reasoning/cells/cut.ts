@@ -8,6 +8,7 @@ import { compare, type Decimal } from '../../language/value/decimal.ts';
 import type { Cidr, Ip } from '../../language/value/ip.ts';
 import type { Circuit } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { type CellSpan, cellSpansOf, isOpenIn } from './cell-spans.ts';
 import type { Faults } from './faults.ts';
 import {
   type Cell,
@@ -21,7 +22,6 @@ import {
   marksOf,
 } from './leaf.ts';
 import { numberCells } from './numbers.ts';
-import { isOpenIn, type Stretch, stretchesOf } from './stretches.ts';
 import { textCells } from './text-cells.ts';
 import { cutRest } from './texts.ts';
 import { timeCells } from './times.ts';
@@ -137,7 +137,7 @@ function orderOf(length: number, circuit: Circuit): readonly SolverLiteral[] {
 type RestPair = (atom: LeafAtom) => LeafAtom['pair'];
 
 function connect(leaf: Leaf, atom: LeafAtom, rest: RestPair, circuit: Circuit): void {
-  const stretches = stretchesOf(leaf, atom);
+  const stretches = cellSpansOf(leaf, atom);
   const isWhereTruth = (wanted: SpecTruth): SolverLiteral =>
     isAmong(leaf, runsWith(stretches, wanted), circuit);
   const isOpen = isWhere(leaf, (cell) => isOpenIn(atom, cell), circuit);
@@ -152,7 +152,7 @@ function connect(leaf: Leaf, atom: LeafAtom, rest: RestPair, circuit: Circuit): 
   );
 }
 
-function runsWith(stretches: readonly Stretch[], wanted: SpecTruth): readonly CellRun[] {
+function runsWith(stretches: readonly CellSpan[], wanted: SpecTruth): readonly CellRun[] {
   return stretches.flatMap(({ from, to, truth }): readonly CellRun[] =>
     truth === wanted ? [[from, to]] : [],
   );

@@ -102,8 +102,8 @@ function joined(leaf: Leaf, { short, long, after }: NamedTexts & { readonly afte
   const signatureOf = signatures(leaf);
   const least = new Map<number, string>();
   const note = (text: string, signature: number): number => {
-    const known = least.get(signature);
-    if (known === undefined || text < known) least.set(signature, text);
+    const cached = least.get(signature);
+    if (cached === undefined || text < cached) least.set(signature, text);
     return signature;
   };
   const noted = new Map([...short].map((text) => [text, note(text, signatureOf.text(text))]));

@@ -196,8 +196,8 @@ function alphabetOf(programs: readonly PatternProgram[]): readonly number[] {
     const high = (sorted[at + 1] ?? beyond) - 1;
     const key = `${kindOf(low)} ${readers.map(({ reads }) => (reads(low) ? '1' : '0')).join('')}`;
     for (const codePoint of [low, Math.min(high, low + 1), high]) {
-      const known = classes.get(key);
-      if (known === undefined || rank(codePoint) < rank(known)) classes.set(key, codePoint);
+      const cached = classes.get(key);
+      if (cached === undefined || rank(codePoint) < rank(cached)) classes.set(key, codePoint);
     }
   });
   return [...classes.values()];

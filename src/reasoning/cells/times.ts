@@ -167,8 +167,8 @@ const settings = new Map<string, Clock['settings']>();
  * Finds the settings of a clock, one fortnight at a time: no zone sets its clock twice within a fortnight.
  */
 function settingsOf(zone: string): Clock['settings'] {
-  const known = settings.get(zone);
-  if (known !== undefined) return known;
+  const cached = settings.get(zone);
+  if (cached !== undefined) return cached;
   const found = [{ at: horizon.from - week, offset: offsetAt(zone, horizon.from - week) }];
   for (let at = horizon.from + week; at <= horizon.to + 2 * week; at += 2 * week) {
     const last = found.at(-1)!;

@@ -1,6 +1,6 @@
-// Finds out what is known beforehand of a condition over one leaf: the values that it tells apart, and its
-// truth for all others. The condition holds a placeholder for the leaf. INVARIANT: a form that this file does
-// not name gives null, and its truth is then left free; no form is taken to be constant by omission.
+// Determines the constants of a condition over one leaf, and the condition's truth for all other values. The
+// condition has a placeholder in place of the leaf. INVARIANT: an unsupported form returns null, and its
+// truth is then unconstrained; no form is constant by omission.
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { List, PolicySet, Table } from '../../language/model/policy.ts';

@@ -1,5 +1,5 @@
-// Amounts of money in whole units of their currency: which numbers of a stretch are one, and payloads that are
-// made of numbers which know nothing of currencies.
+// Amounts of money in whole units of their currency: which numbers of a range are whole units, and payloads
+// with plain numbers in place of money.
 
 import { currencyOfJson } from '../../language/model/currency.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';

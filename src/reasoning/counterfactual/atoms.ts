@@ -7,7 +7,7 @@ import { pathText } from '../../language/model/describe.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import type { List, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { agentSigner, signersOf } from '../../language/model/vouched.ts';
+import { agentSigner, signersOf } from '../../language/model/signers.ts';
 import { type EvaluationScope, evaluate, evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';

@@ -18,17 +18,17 @@ import {
   writtenRules,
 } from './few-rules.ts';
 import {
-  type AskedRequest,
   type DiffFinding,
   elsewhereThanAll,
   type FindingCause,
+  type FindingRequest,
   isOfRegion,
   jointFacts,
 } from './finding.ts';
 import { FreshProof } from './fresh-proof.ts';
 import { createJointProblem, type JointProblem } from './joint-problem.ts';
 import { type DiffSide, type JointSet, jointSet, sides } from './joint-set.ts';
-import type { KnownRequest } from './nearest.ts';
+import type { SampleFacts } from './nearest.ts';
 import { foundIn } from './regions.ts';
 import {
   type DiffLimit,
@@ -59,7 +59,7 @@ export interface PolicyDiff {
 
 export interface DiffOptions {
   /** Requests that people know, such as those of tests; examples are made as close to them as possible. */
-  readonly known?: readonly KnownRequest[] | undefined;
+  readonly known?: readonly SampleFacts[] | undefined;
   /** The most findings for one action and one kind of difference; 25 by default. */
   readonly findingsMax?: number | undefined;
   /** The number of an action's rules from which most of them are left open at first. */
@@ -256,6 +256,6 @@ function joined(findings: readonly DiffFinding[]): readonly DiffFinding[] {
   return [...groups.values()].map((group) => ({
     ...group[0]!,
     actions: [...new Set(group.flatMap(({ actions }) => actions))].toSorted(),
-    isMetBy: (asked: AskedRequest) => group.some((one) => one.isMetBy(asked)),
+    isMetBy: (asked: FindingRequest) => group.some((one) => one.isMetBy(asked)),
   }));
 }

@@ -1,6 +1,6 @@
-// What a decision holds besides its outcome, as gates over the truth of the rules: who is asked, how soon,
-// how long a grant holds, and which rule is named. INVARIANT: no requirement has been met, as in the outcome
-// literals that these gates are used with.
+// The parts of a decision besides its outcome, as gates over the truth of the rules: the people asked, the
+// deadline, the lifetime of a grant, and the named rule. INVARIANT: no requirement has been met, as in the
+// outcome literals used with these gates.
 
 import { defaultValidForSeconds, type Outcome } from '../../language/model/decision.ts';
 import { isGuard, type Requirement, type Rule } from '../../language/model/policy.ts';

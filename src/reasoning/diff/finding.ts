@@ -36,10 +36,10 @@ export interface DiffFinding extends RegionKind {
   /** Conditions whose truth the formula guesses; empty when there is an example. */
   readonly guessed: readonly string[];
   /** Whether a request belongs to the finding. */
-  readonly isMetBy: (asked: AskedRequest) => boolean;
+  readonly isMetBy: (asked: FindingRequest) => boolean;
 }
 
-export interface AskedRequest extends BothSides<Facts> {
+export interface FindingRequest extends BothSides<Facts> {
   /** Whether digests replace the payload's secrets; a digest counts as a value of the declared type. */
   readonly holdsDigests?: boolean;
 }
@@ -80,7 +80,7 @@ export interface FindingTerm {
 export function isOfRegion(
   ofValues: JointSet,
   { region, terms }: { readonly region: Region; readonly terms: readonly FindingTerm[] },
-  asked: AskedRequest,
+  asked: FindingRequest,
 ): boolean {
   const joint = asked.holdsDigests === true ? ofDigests(ofValues) : ofValues;
   const decided = decidedOnce(joint, asked);
@@ -143,7 +143,7 @@ function holdsOf(set: PolicySet, facts: Facts, { outcome, validForSeconds }: Dec
   return authorize(set, { ...facts, satisfied: { escalate: ids, reauth: ids } }).validForSeconds;
 }
 
-interface AskedSide {
+interface DecidedPair {
   readonly asked: BothSides<Facts>;
   readonly decided: BothSides<SidedDecision>;
 }
@@ -151,7 +151,7 @@ interface AskedSide {
 function truthOf(
   joint: JointSet,
   { expression, side }: FindingTerm,
-  { asked, decided }: AskedSide,
+  { asked, decided }: DecidedPair,
 ): SpecTruth {
   const facts = resolveFacts(joint.original[side], jointFacts(joint, asked[side], asked));
   const { risk } = decided[side].decision;

@@ -1,6 +1,6 @@
-// Proves that assumptions cannot hold by a proof of their own: only the clauses go to a new solver, so that
-// its log holds nothing of earlier searches, and the naive checker reads that log. INVARIANT: `cannotHold`
-// returns true only for what was checked.
+// Proves by a separate proof that assumptions are contradictory: a new solver gets only the clauses, so its
+// log contains nothing of earlier searches, and the naive checker reads that log. INVARIANT: `cannotHold`
+// returns true only for checked contradictions.
 
 import { followsFrom } from '../linear/inequality.ts';
 import type { ProofContext } from '../prove/context.ts';

@@ -3,7 +3,7 @@
 
 import type { Facts } from '../../language/model/request.ts';
 
-export interface KnownRequest {
+export interface SampleFacts {
   readonly name: string;
   readonly facts: Facts;
 }
@@ -16,7 +16,7 @@ export interface NearRequest {
 const knownMax = 4;
 
 export function nearestTo(
-  known: readonly KnownRequest[],
+  known: readonly SampleFacts[],
   facts: Facts,
   isOne: (facts: Facts) => boolean,
 ): NearRequest {

@@ -28,7 +28,7 @@ import { FreshProof } from './fresh-proof.ts';
 import { type Confirm, hullsOf } from './hulls.ts';
 import { type JointProblem, misjudged, wronglyGuessed } from './joint-problem.ts';
 import type { BothSides } from './joint-set.ts';
-import { type KnownRequest, nearestTo } from './nearest.ts';
+import { nearestTo, type SampleFacts } from './nearest.ts';
 import { shownExpression, wordsOf } from './region-wording.ts';
 import { foundIn, type Region } from './regions.ts';
 import { drawnRequest, textsToTry, withAnotherText } from './text-attempts.ts';
@@ -53,7 +53,7 @@ export interface SearchResult {
 }
 
 export interface SearchOptions {
-  readonly known: readonly KnownRequest[];
+  readonly known: readonly SampleFacts[];
   /** The most findings for one region. */
   readonly findingsMax: number;
   /** Findings of the action from an earlier search, each with an example. */
@@ -219,7 +219,7 @@ class Search {
     const parts = this.#partsOf(causes);
     const literals = this.#core(stakes, [...parts.keys()]);
     const faults = literals.flatMap((literal) => parts.get(literal)?.fault ?? []);
-    const told = literals.flatMap((literal) => parts.get(literal)?.words ?? []);
+    const fixedWords = literals.flatMap((literal) => parts.get(literal)?.words ?? []);
     const written = causes.flatMap((cause) => cause.parts.map(({ expression }) => expression));
     const all = [...must, ...literals];
     const terms = termsIn(literals.flatMap((literal) => parts.get(literal)?.term ?? [])).toSorted(
@@ -229,7 +229,7 @@ class Search {
     const confirm = (needed: SolverClause): void => this.#confirm(needed, isOne);
     const shown = terms.map((term) => this.#told(term, all, confirm));
     const hulls = hullsOf(this.#ctx, all, confirm);
-    const words = [...told, ...wordsOf(this.#ctx, shown, hulls)];
+    const words = [...fixedWords, ...wordsOf(this.#ctx, shown, hulls)];
     return { causes, literals, terms, faults, words, isOne };
   }
 
@@ -411,6 +411,6 @@ interface CoreReason {
   readonly fault?: ShapeFault;
 }
 
-function add(found: Map<SolverLiteral, CoreReason>, literal: SolverLiteral, told: CoreReason): void {
-  if (!found.has(literal)) found.set(literal, told);
+function add(found: Map<SolverLiteral, CoreReason>, literal: SolverLiteral, reason: CoreReason): void {
+  if (!found.has(literal)) found.set(literal, reason);
 }

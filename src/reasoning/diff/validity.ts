@@ -4,9 +4,9 @@
 import { describeSlot, pathText } from '../../language/model/describe.ts';
 import type { FieldRead } from '../../language/model/expression.ts';
 import type { Facts } from '../../language/model/request.ts';
+import { allSigners } from '../../language/model/signers.ts';
 import type { Field, Shape, Type } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
-import { allSigners } from '../../language/model/vouched.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { type Cell, isValue, isWhere, type Leaf } from '../cells/leaf.ts';

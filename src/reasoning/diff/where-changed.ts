@@ -114,7 +114,7 @@ function matchedIn(
 }
 
 function isFalseAt({ understood, truthAt }: LeafCondition, { cells, line, matched }: Places): boolean {
-  const apart = line === null ? [] : toldApart(understood, line);
+  const apart = line === null ? [] : distinguishedCells(understood, line);
   if (apart === null) return false;
   const isFalseOfOthers =
     understood.kind === 'pattern' && matched?.every(excludes(understood.pattern)) === true;
@@ -133,7 +133,7 @@ function excludes(pattern: string): (others: readonly string[]) => boolean {
  * condition's constants, and the first cell beyond each. Null when the condition is not constant on each
  * cell.
  */
-function toldApart(understood: ConditionMeaning, { cells, marks }: Line): readonly Cell[] | null {
+function distinguishedCells(understood: ConditionMeaning, { cells, marks }: Line): readonly Cell[] | null {
   if (understood.kind === 'presence') return cells.slice(0, 1);
   if (understood.kind !== 'values' || !understood.values.every((value) => marks.has(keyOf(value))))
     return null;

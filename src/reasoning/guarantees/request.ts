@@ -135,8 +135,8 @@ const orders = new WeakMap<PolicySet, readonly MeterInOrder[]>();
 
 /** The meters of the set, shorter windows first: what a short window holds, a longer one holds too. */
 function metersInOrder(set: PolicySet): readonly MeterInOrder[] {
-  const known = orders.get(set);
-  if (known !== undefined) return known;
+  const cached = orders.get(set);
+  if (cached !== undefined) return cached;
   const meters = [...set.meters.values()].toSorted(shorterFirst);
   const order = meters.map((meter, at) => ({
     meter,
@@ -261,8 +261,8 @@ const forms = new WeakMap<Slot, (text: string) => boolean>();
  * again.
  */
 function formOf(place: Slot): (text: string) => boolean {
-  const known = forms.get(place);
-  if (known !== undefined) return known;
+  const cached = forms.get(place);
+  if (cached !== undefined) return cached;
   const shape = { fields: [{ ...place, name: 'text', isOptional: false }], isOpen: false };
   const answers = new Map<string, boolean>();
   const isOfForm = (text: string): boolean => {

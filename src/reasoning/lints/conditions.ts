@@ -15,14 +15,14 @@ interface Part {
   readonly inner: readonly Part[];
 }
 
-export interface AskedPart {
+export interface CheckedPart {
   readonly expression: Expression;
   readonly constant: ConstantTruth;
   readonly literals: readonly SolverLiteral[];
 }
 
 /** The parts of the conditions that may be constant, with two questions for each part. */
-export function askedParts(ctx: ProofContext, conditions: readonly Expression[]): readonly AskedPart[] {
+export function checkedParts(ctx: ProofContext, conditions: readonly Expression[]): readonly CheckedPart[] {
   return conditions
     .filter((condition) => !readsConstantLet(ctx.set, condition))
     .flatMap(partsIn)
@@ -34,7 +34,7 @@ export function askedParts(ctx: ProofContext, conditions: readonly Expression[])
  * not known.
  */
 export function constantParts(
-  asked: readonly AskedPart[],
+  asked: readonly CheckedPart[],
   questions: Questions,
 ): ReadonlyMap<Expression, ConstantTruth | null> {
   const unseen = new Set(questions.unseen);
@@ -84,7 +84,7 @@ function withInner(part: Part): readonly Part[] {
   return [part, ...part.inner.flatMap(withInner)];
 }
 
-function questionsOf(ctx: ProofContext, expression: Expression): readonly AskedPart[] {
+function questionsOf(ctx: ProofContext, expression: Expression): readonly CheckedPart[] {
   if (expression.kind === 'literal' || expression.kind === 'let') return [];
   const { isTrue } = ctx.lower(expression, noElements);
   return [

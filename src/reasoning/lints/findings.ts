@@ -11,7 +11,7 @@ import type { ProofContext } from '../prove/context.ts';
 import { createProblem } from '../prove/problem.ts';
 import { solveFor } from '../prove/search.ts';
 import { witnessOf } from '../prove/witness.ts';
-import { askedParts, type ConstantTruth, constantParts, readsConstantLet } from './conditions.ts';
+import { type ConstantTruth, checkedParts, constantParts, readsConstantLet } from './conditions.ts';
 import { effortMax, Questions } from './questions.ts';
 import { type ActionRules, actionRules, actsOf, findingsOfRules, type RuleFinding } from './rules.ts';
 
@@ -42,7 +42,7 @@ export function findingsOfAction(set: PolicySet, action: string, effort = effort
     ...ctx.rules.map(({ condition }) => condition),
     ...claims.flatMap(({ when }) => when ?? []),
   ];
-  const parts = askedParts(ctx, conditions);
+  const parts = checkedParts(ctx, conditions);
   questions.watch(parts.flatMap(({ literals }) => literals));
   const findings = findingsOfRules(of)
     .filter((finding) => !dependsOnConstantLet(finding, of))

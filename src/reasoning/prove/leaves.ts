@@ -5,6 +5,7 @@
 import { currenciesOfRecordsBelow, currencyPlace } from '../../language/model/currency.ts';
 import type { Expression, FactRead, FieldRead } from '../../language/model/expression.ts';
 import { riskTiers } from '../../language/model/request.ts';
+import { signedMark } from '../../language/model/signers.ts';
 import {
   anyText,
   type Field,
@@ -15,7 +16,6 @@ import {
   type Type,
 } from '../../language/model/type.ts';
 import { type UnknownValue, unknown, type Value } from '../../language/model/value.ts';
-import { signedMark } from '../../language/model/vouched.ts';
 import { calls } from '../../language/spec/calls.ts';
 import { isOfTextType } from '../../language/spec/payload.ts';
 import { isCurrency, unitDigits } from '../../language/value/currency.ts';

@@ -5,8 +5,8 @@
 import { unknown } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
+import { truthAtValue } from '../cells/cell-spans.ts';
 import { type Cell, type CellValue, isValue, type Leaf, type LeafAtom } from '../cells/leaf.ts';
-import { truthAtValue } from '../cells/stretches.ts';
 import { textLemma } from '../cells/text-lemmas.ts';
 import { textVectors } from '../cells/text-vectors.ts';
 import { arePairsRequired, jointPatternsMax } from '../cells/texts.ts';

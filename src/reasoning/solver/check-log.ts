@@ -1,6 +1,6 @@
-// Checks a "no" of the solver naively: each learnt clause follows from the clauses before it by unit
-// propagation, and finally so does that the assumptions cannot hold together. The checker uses no code of the
-// search, so an error must be in both in the same place to stay hidden.
+// Checks an unsatisfiability log of the solver naively: each learnt clause follows from the earlier clauses
+// by unit propagation, and so does the contradiction of the assumptions. The checker shares no code with the
+// search, so an error stays hidden only if both have it in the same place.
 
 import { notLiteral, type SolverClause, type SolverLiteral, withoutRepeats } from './literal.ts';
 

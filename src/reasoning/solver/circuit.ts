@@ -129,8 +129,8 @@ export class Circuit {
     if (needed <= 0) return this.yes;
     if (terms.reduce((sum, { weight }) => sum + weight, 0) < needed) return this.no;
     const key = `${terms.length} ${needed}`;
-    const known = nodes.get(key);
-    if (known !== undefined) return known;
+    const cached = nodes.get(key);
+    if (cached !== undefined) return cached;
     const [{ literal, weight }, ...rest] = terms as readonly [WeightedLiteral, ...WeightedLiteral[]];
     const node = this.choose(
       literal,

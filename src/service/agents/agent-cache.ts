@@ -1,35 +1,35 @@
-// Which agent a key belongs to, kept for a moment by the rules of `found-keys.ts`.
+// Caches which agent a key belongs to, by the rules of `key-cache.ts`.
 
 import type { AgentWithKey } from '../store/contract/records.ts';
 import type { Store } from '../store/contract/store.ts';
-import { createFoundKeys, type LookBegun, type Moment } from './found-keys.ts';
+import { createKeyCache, type Instant, type StartedLookup } from './key-cache.ts';
 import { type Authentication, authenticate } from './registry.ts';
 
 export interface AgentCache {
   /** The active agent of this key; null when only the store can tell. Notes the use of the key. */
-  cached(headerText: string, now: Moment): AgentWithKey | null;
+  cached(headerText: string, now: Instant): AgentWithKey | null;
   /**
    * Like `authenticate`, and keeps an active agent. Parts that have not changed are the same objects as
    * before.
    */
-  look(headerText: string | undefined, now: Moment): Promise<Authentication>;
+  look(headerText: string | undefined, now: Instant): Promise<Authentication>;
   /** Whether this cache still holds what was found for this key. */
-  isCurrent(headerText: string, found: AgentWithKey, now: Moment): boolean;
+  isCurrent(headerText: string, found: AgentWithKey, now: Instant): boolean;
 }
 
 interface PendingLookup {
-  readonly begun: LookBegun;
+  readonly begun: StartedLookup;
   readonly found: Promise<Authentication>;
 }
 
 export function createAgentCache(store: Store): AgentCache {
-  const known = createFoundKeys<AgentWithKey>(store.agents.changesHere);
+  const known = createKeyCache<AgentWithKey>(store.agents.changesHere);
   /**
    * Look-ups under way, by key: when many callers of one agent come at once, one look-up answers all of them.
    */
   const underWay = new Map<string, PendingLookup>();
 
-  async function find(headerText: string | undefined, begun: LookBegun): Promise<Authentication> {
+  async function find(headerText: string | undefined, begun: StartedLookup): Promise<Authentication> {
     const found = await authenticate(store, headerText, begun.nowMs);
     if (found.kind !== 'ok') return found;
     const { kind, agent, key } = found;

@@ -1,7 +1,7 @@
-// What policies and people know of an agent: its facts, and the person who is its control owner.
+// The facts of an agent that policies read, and the test whether a person is its control owner.
 
-import { isNamedBy, type KnownPerson } from '../../language/model/asked.ts';
 import type { AgentFacts } from '../../language/model/request.ts';
+import { isNamedBy, type KnownPerson } from '../../language/model/rule-requirement.ts';
 import type { AgentRow } from '../store/contract/records.ts';
 
 /** The facts about an agent that policies can read. */

@@ -20,7 +20,7 @@ export interface MeasureDeps {
    * are active.
    */
   readonly staleSinceMs: () => number | null;
-  readonly policyGaps: Pick<PolicyGaps, 'look'>;
+  readonly policyGaps: Pick<PolicyGaps, 'update'>;
 }
 
 export interface RuleReading {
@@ -105,7 +105,7 @@ async function standingSince({ directory, switches, staleSinceMs, policyGaps }: 
   const webhooks = await allWebhooks(directory);
   return {
     policies_stale: stale === null ? [] : [stale],
-    policy_gaps: await policyGaps.look(),
+    policy_gaps: await policyGaps.update(),
     kill_switch: on.map(({ createdAtMs }) => createdAtMs),
     applications: (await openApplications(directory)).map(({ createdAtMs }) => createdAtMs),
     webhooks_failing: webhooks

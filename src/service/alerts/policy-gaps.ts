@@ -3,7 +3,7 @@
 // else would say so. People and enforcement points are read only after one of them, or the policies, changed.
 // INVARIANT: nothing is decided by a gap.
 
-import type { AskedRule } from '../../language/model/asked.ts';
+import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { type Points, pointsIn } from '../agents/points/point.ts';
 import type { Directory } from '../people/directory.ts';
 import { reachOf } from '../people/operations.ts';
@@ -11,7 +11,7 @@ import type { SetNeeds } from '../policies/set-needs.ts';
 
 /** What a gap is found from; the rules are those of the active policies. */
 export interface NeededByPolicies {
-  readonly asks: readonly AskedRule[];
+  readonly asks: readonly RuleRequirement[];
   readonly needs: SetNeeds;
 }
 
@@ -24,15 +24,15 @@ export interface GapDeps {
 }
 
 export interface PolicyGaps {
-  /** One sentence for each gap, as of the last look. */
+  /** One sentence for each gap, as of the last update. */
   current(): readonly string[];
   /**
-   * Looks again, if anything has changed. Resolves to the moment at which each gap was first seen, in milliseconds
+   * Computes the gaps again, if anything has changed. Resolves to the moment at which each gap was first seen, in milliseconds
    * since 1970.
    */
-  look(): Promise<readonly number[]>;
-  /** Looks again in the background; a failure waits for the next look. */
-  lookSoon(): void;
+  update(): Promise<readonly number[]>;
+  /** Updates in the background; after a failure, the next update tries again. */
+  updateSoon(): void;
 }
 
 /** Remembers the gaps since each was first seen by this process, and tells when they change. */
@@ -44,8 +44,8 @@ export function watchPolicyGaps(
 ): PolicyGaps {
   let since: ReadonlyMap<string, number> = new Map();
   let basis: GapBasis | null = null;
-  const look = async (): Promise<readonly number[]> => {
-    // Read before what it stands for: a change in between makes the next look look again.
+  const update = async (): Promise<readonly number[]> => {
+    // Read before the gaps: a change in between makes the next update compute them again.
     const present = await basisOf(deps);
     if (basis !== null && isSameBasis(basis, present)) return [...since.values()];
     const nowMs = deps.directory.clock();
@@ -58,8 +58,8 @@ export function watchPolicyGaps(
   };
   return {
     current: () => [...since.keys()],
-    look,
-    lookSoon: () => void look().catch(deps.onFailure),
+    update,
+    updateSoon: () => void update().catch(deps.onFailure),
   };
 }
 
@@ -103,7 +103,10 @@ async function findPolicyGaps(
   ];
 }
 
-async function groupGaps({ people }: Directory, asks: readonly AskedRule[]): Promise<readonly string[]> {
+async function groupGaps(
+  { people }: Directory,
+  asks: readonly RuleRequirement[],
+): Promise<readonly string[]> {
   const needed = new Map<string, { needs: number; readonly rules: string[] }>();
   for (const asked of asks) {
     if (asked.kind !== 'approval') continue;

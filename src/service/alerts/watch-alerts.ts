@@ -48,7 +48,7 @@ export function watchAlerts(deps: AlertWatchDeps): AlertWatch {
   let work: Promise<void> = Promise.resolve();
   let isClosed = false;
 
-  const look = (): Promise<void> => {
+  const evaluate = (): Promise<void> => {
     work = work.then(async () => {
       if (!isClosed) await judgeAll(deps).catch(onFailure);
     });
@@ -56,10 +56,10 @@ export function watchAlerts(deps: AlertWatchDeps): AlertWatch {
   };
   const schedule = (): void => {
     if (isClosed) return;
-    timer = setTimeout(() => void look().then(schedule), everyMs).unref();
+    timer = setTimeout(() => void evaluate().then(schedule), everyMs).unref();
   };
   return {
-    look,
+    look: evaluate,
     start: schedule,
     async close() {
       isClosed = true;

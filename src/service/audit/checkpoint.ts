@@ -1,7 +1,6 @@
-// Signs places in the chain as checkpoints, and tells whether a checkpoint is genuine. The signature is
-// Ed25519 with a key derived from the service's master key, so that anybody with the public key can check it.
-// INVARIANT: the purpose is signed too, so a checkpoint that attests the end of the chain never passes as
-// permission to delete.
+// Signs positions of the chain as checkpoints, and verifies checkpoints. The signature is Ed25519 with a key
+// derived from the service's master key, so anybody with the public key can verify it. INVARIANT: the purpose
+// is signed too, so a checkpoint that attests the end of the chain never passes as permission to delete.
 
 import { sign, verify } from 'node:crypto';
 import { signingKeysOf } from '../agents/signing-key.ts';

@@ -43,14 +43,14 @@ async function* records(store: Store, atOnce: number): AsyncGenerator<ExportedRe
   await store.chain.tie().catch(() => undefined);
   let ends = createLaneEnds(chainStart);
   for (let after = 0; ; ) {
-    const { pruning, records: stretch, lastSequence } = await store.chain.stretch(after, atOnce);
+    const { pruning, records: segment, lastSequence } = await store.chain.segment(after, atOnce);
     if (pruning !== null && pruning.sequence > ends.last().sequence) ends = createLaneEnds(pruning);
-    for (const record of stretch) {
+    for (const record of segment) {
       yield { ...record, previousHash: ends.of(laneOf(record.entry)).hash };
       ends.take(record);
     }
     // A chain with a gap is exported, too: what is left of it matters all the more.
-    after = stretch.length > 0 ? ends.last().sequence : Math.max(after + atOnce, ends.last().sequence);
+    after = segment.length > 0 ? ends.last().sequence : Math.max(after + atOnce, ends.last().sequence);
     if (after >= lastSequence) return;
   }
 }

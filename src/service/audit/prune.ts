@@ -50,7 +50,7 @@ export async function pruneRecords(store: Store, options: PruneOptions): Promise
   }
 
   const verification = await verifyChain(store, {
-    async onStretch(records, { before }) {
+    async onSegment(records, { before }) {
       const going = takeWhileGone(records, options);
       const ends = createLaneEnds(before);
       for (const record of going) ends.take(record);

@@ -1,5 +1,5 @@
-// Checks a long chain of a store in a file in several threads, a stretch each. INVARIANT: what the threads
-// find whole counts only as far as each stretch begins with the hash with which the one before ends; from the
+// Checks a long chain of a store in a file in several threads, a range each. INVARIANT: what the threads
+// find intact counts only as far as each range begins with the hash with which the one before ends; from the
 // first that does not, `verifyChain` walks on and says what is wrong.
 
 import { availableParallelism } from 'node:os';
@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { chainStart, type Link } from '../store/contract/chain.ts';
 import type { Store } from '../store/contract/store.ts';
 import { type Verification, type VerifyOptions, verifyChain } from './verify.ts';
-import type { AskedStretch, CheckedStretch, VerifyThreadData } from './verify-thread.ts';
+import type { ChainRange, CheckedRange, VerifyThreadData } from './verify-thread.ts';
 
 /** A thread takes longer to begin than to check this many records. */
 const recordsOfThread = 5_000;
@@ -29,26 +29,26 @@ export async function verifyInThreads(
   const { records: place } = store;
   if (!('path' in place) || threads < 2 || options.after !== undefined)
     return await verifyChain(store, options);
-  const { pruning, lastSequence } = await store.chain.stretch(0, 0);
+  const { pruning, lastSequence } = await store.chain.segment(0, 0);
   const begin: Link = pruning ?? chainStart;
-  const stretches = cut(begin.sequence, lastSequence, size);
-  if (stretches.length < 2) return await verifyChain(store, options);
+  const ranges = cut(begin.sequence, lastSequence, size);
+  if (ranges.length < 2) return await verifyChain(store, options);
   const checkpoints = [...(await store.chain.checkpoints()), ...(options.checkpoints ?? [])];
   const data: VerifyThreadData = { path: place.path, masterKey: store.masterKey, checkpoints };
-  const checked = await checkAll(stretches, { data, threads, onChecked: options.onChecked, lastSequence });
+  const checked = await checkAll(ranges, { data, threads, onChecked: options.onChecked, lastSequence });
   const end = endOf(begin, checked);
   const rest = await verifyChain(store, end === begin ? options : { ...options, after: end });
   return rest.kind === 'whole' ? { ...rest, firstSequence: begin.sequence + 1 } : rest;
 }
 
-function cut(begin: number, last: number, size: number): readonly AskedStretch[] {
-  const stretches: AskedStretch[] = [];
-  for (let at = begin; at < last; at += size) stretches.push({ begin: at, end: Math.min(at + size, last) });
-  return stretches;
+function cut(begin: number, last: number, size: number): readonly ChainRange[] {
+  const ranges: ChainRange[] = [];
+  for (let at = begin; at < last; at += size) ranges.push({ begin: at, end: Math.min(at + size, last) });
+  return ranges;
 }
 
-/** Returns up to where the stretches are whole and follow each other. */
-function endOf(begin: Link, checked: readonly CheckedStretch[]): Link {
+/** Returns up to where the ranges are whole and follow each other. */
+function endOf(begin: Link, checked: readonly CheckedRange[]): Link {
   let end = begin;
   for (const one of checked) {
     if (one === null || one.from.sequence !== end.sequence || one.from.hash !== end.hash) break;
@@ -64,34 +64,34 @@ interface ThreadedVerification {
   readonly onChecked: VerifyOptions['onChecked'];
 }
 
-/** What the threads say of each stretch, in order; none is begun after one that is not whole. */
+/** What the threads say of each range, in order; none is begun after one that is not whole. */
 async function checkAll(
-  stretches: readonly AskedStretch[],
+  ranges: readonly ChainRange[],
   { data, threads, lastSequence, onChecked }: ThreadedVerification,
-): Promise<readonly CheckedStretch[]> {
-  const checked: CheckedStretch[] = stretches.map(() => null);
+): Promise<readonly CheckedRange[]> {
+  const checked: CheckedRange[] = ranges.map(() => null);
   let next = 0;
   let isBroken = false;
   const work = async (): Promise<void> => {
     const thread = new Worker(new URL('./verify-thread.ts', import.meta.url), { workerData: data });
     try {
-      while (next < stretches.length && !isBroken) {
+      while (next < ranges.length && !isBroken) {
         const at = next++;
-        const result = await answerOf(thread, stretches[at]!);
+        const result = await answerOf(thread, ranges[at]!);
         checked[at] = result;
         isBroken ||= result === null;
-        onChecked?.(stretches[at]!.end, lastSequence);
+        onChecked?.(ranges[at]!.end, lastSequence);
       }
     } finally {
       await thread.terminate();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(threads, stretches.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(threads, ranges.length) }, work));
   return checked;
 }
 
-/** A thread that ends has not found its stretch whole; the walk that follows says why. */
-function answerOf(thread: Worker, asked: AskedStretch): Promise<CheckedStretch> {
+/** A thread that ends has not found its range intact; the walk that follows says why. */
+function answerOf(thread: Worker, asked: ChainRange): Promise<CheckedRange> {
   return new Promise((resolve) => {
     thread.removeAllListeners();
     thread.on('message', resolve);

@@ -33,10 +33,10 @@ export async function findChanged(store: Store, shown: string): Promise<StoreErr
  * a chain of several lanes it is a knot, which names the end of each.
  */
 async function placeBeforeLast({ chain, replicas }: Store, count: number): Promise<ChainPlace | null> {
-  const { pruning, lastSequence } = await chain.stretch(0, 0);
+  const { pruning, lastSequence } = await chain.segment(0, 0);
   const begin = (pruning ?? chainStart).sequence;
   for (let sequence = lastSequence - count; sequence > begin; sequence -= count) {
-    const { records } = await chain.stretch(sequence - 1, replicas === null ? 1 : count);
+    const { records } = await chain.segment(sequence - 1, replicas === null ? 1 : count);
     const found = records.find(({ entry }) => replicas === null || entry.kind === 'knot');
     if (found === undefined) continue;
     const end = { sequence: found.entry.sequence, hash: found.hash };

@@ -1,5 +1,5 @@
-// The worker thread that checks stretches of the chain of a store in a file: each from the record before it,
-// whose hash is taken as it is stored. Whoever asks compares that hash with the end of the stretch before.
+// The worker thread that checks ranges of the chain of a store in a file: each from the record before it,
+// whose hash is taken as it is stored. The caller compares that hash with the end of the range before.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Link } from '../store/contract/chain.ts';
@@ -7,7 +7,7 @@ import { createLaneEnds } from '../store/contract/lanes.ts';
 import { sealKeyOf } from '../store/contract/seal.ts';
 import type { SignedCheckpoint } from '../store/contract/store.ts';
 import { openFileChain } from '../store/sqlite/chain/file-chain.ts';
-import { checkStretch, witnessesOf } from './verify.ts';
+import { checkSegment, witnessesOf } from './verify.ts';
 
 export interface VerifyThreadData {
   readonly path: string;
@@ -16,23 +16,23 @@ export interface VerifyThreadData {
 }
 
 /** Numbers of records: those after `begin`, up to `end`. */
-export interface AskedStretch {
+export interface ChainRange {
   readonly begin: number;
   readonly end: number;
 }
 
-/** The record before the stretch and its last record; null when something in it is not as it was written. */
-export type CheckedStretch = { readonly from: Link; readonly to: Link } | null;
+/** The record before the range and its last record; null when something in it is not as it was written. */
+export type CheckedRange = { readonly from: Link; readonly to: Link } | null;
 
 const recordsAtOnce = 500;
 
-function check({ begin, end }: AskedStretch): CheckedStretch {
+function check({ begin, end }: ChainRange): CheckedRange {
   const from = chain.linkAt(begin);
   if (from === null) return null;
   const ends = createLaneEnds(from);
   for (let after = begin; after < end; after += recordsAtOnce) {
-    const stretch = chain.stretch(after, Math.min(recordsAtOnce, end - after));
-    if (checkStretch(ends, stretch, checking) !== null) return null;
+    const segment = chain.segment(after, Math.min(recordsAtOnce, end - after));
+    if (checkSegment(ends, segment, checking) !== null) return null;
   }
   return ends.last().sequence === end ? { from, to: ends.last() } : null;
 }
@@ -42,4 +42,4 @@ const port = parentPort;
 const { path, masterKey, checkpoints } = workerData as VerifyThreadData;
 const chain = openFileChain(path);
 const checking = { witnesses: witnessesOf(checkpoints), sealKey: sealKeyOf(masterKey) };
-port.on('message', (asked: AskedStretch) => port.postMessage(check(asked)));
+port.on('message', (asked: ChainRange) => port.postMessage(check(asked)));

@@ -1,5 +1,5 @@
 // Checks the chain of records and finds the first place where it is not as it was written: each lane by its
-// hashes, the lanes against each other by knots. INVARIANT: memory is bounded by two stretches of the chain,
+// hashes, the lanes against each other by knots. INVARIANT: memory is bounded by two segments of the chain,
 // one being checked and one being read; a chain that is found whole matches every checkpoint that it can be
 // compared with.
 
@@ -24,7 +24,7 @@ import {
   readLanes,
 } from '../store/contract/lanes.ts';
 import { isSealed, type SealKey, sealKeyOf } from '../store/contract/seal.ts';
-import type { ChainStretch, SignedCheckpoint, Store } from '../store/contract/store.ts';
+import type { ChainSegment, SignedCheckpoint, Store } from '../store/contract/store.ts';
 import { createLinkHasher } from '../store/shared/link-hasher.ts';
 import { type CheckpointSigner, createCheckpointSigner } from './checkpoint.ts';
 import { nameOf } from './export.ts';
@@ -80,11 +80,11 @@ export interface VerifyOptions {
   readonly recordsAtOnce?: number;
   /** Called now and then with the number of a record that was checked, and that of the last record. */
   readonly onChecked?: ((sequence: number, lastSequence: number) => void) | undefined;
-  /** Called with each stretch that was found whole; returning `stop` ends the walk there. */
-  readonly onStretch?: (records: readonly ChainRecord[], at: StretchPlace) => Promise<'go on' | 'stop'>;
+  /** Called with each segment that was found whole; returning `stop` ends the walk there. */
+  readonly onSegment?: (records: readonly ChainRecord[], at: SegmentPlace) => Promise<'go on' | 'stop'>;
 }
 
-export interface StretchPlace {
+export interface SegmentPlace {
   readonly before: ChainPlace;
   readonly lastSequence: number;
 }
@@ -102,35 +102,35 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
   const witnesses = witnessesOf(checkpoints);
   const gone = options.after === undefined ? null : await checkAfter(store, options.after);
   if (gone !== null) return broken(gone);
-  const { recordsAtOnce: atOnce = recordsAtOnceDefault, onStretch } = options;
+  const { recordsAtOnce: atOnce = recordsAtOnceDefault, onSegment } = options;
   let ends = createLaneEnds(options.after ?? chainStart);
   let first: Link | null = null;
-  const ask = (after: number): Promise<ChainStretch> => {
-    const asked = store.chain.stretch(after, atOnce);
+  const ask = (after: number): Promise<ChainSegment> => {
+    const asked = store.chain.segment(after, atOnce);
     // A failed read is reported when its turn comes, or not at all if the walk ends before.
     asked.catch(() => undefined);
     return asked;
   };
   let after = ends.last().sequence;
   for (let coming = ask(after); ; ) {
-    const stretch = await coming;
-    const { pruning, records, lastSequence } = stretch;
+    const segment = await coming;
+    const { pruning, records, lastSequence } = segment;
     // With several lanes, numbers may be missing because nothing was ever recorded under them.
     after = records.at(-1)?.entry.sequence ?? Math.max(after + atOnce, pruning?.sequence ?? 0);
-    // The next stretch is read while this one is checked.
+    // The next segment is read while this one is checked.
     const isLast = after >= lastSequence;
     if (!isLast) coming = ask(after);
-    const beginBreak = checkBegin(stretch, signer);
+    const beginBreak = checkBegin(segment, signer);
     if (beginBreak !== null) return broken(beginBreak);
     // Records may also be deleted while the walk reads others; the chain then begins later.
     if (pruning !== null && pruning.sequence > ends.last().sequence) ends = createLaneEnds(pruning);
     first ??= ends.last();
     const before = ends.place();
-    const found = checkStretch(ends, stretch, { witnesses, sealKey });
+    const found = checkSegment(ends, segment, { witnesses, sealKey });
     if (found !== null) return broken(await explain(store, found, ends));
     const end = ends.place();
     options.onChecked?.(end.sequence, lastSequence);
-    const isStopped = (await onStretch?.(records, { before, lastSequence })) === 'stop';
+    const isStopped = (await onSegment?.(records, { before, lastSequence })) === 'stop';
     if (!isStopped && !isLast) continue;
     const truncated = isStopped ? null : findTruncated(end, { lastSequence, checkpoints });
     if (truncated !== null) return broken(truncated);
@@ -166,7 +166,7 @@ function forgedBreak({ sequence }: SignedCheckpoint): ChainBreak {
 /**
  * Only a signed checkpoint permits records to be missing at the beginning, and no record may come before it.
  */
-function checkBegin({ pruning, firstSequence }: ChainStretch, signer: CheckpointSigner): ChainBreak | null {
+function checkBegin({ pruning, firstSequence }: ChainSegment, signer: CheckpointSigner): ChainBreak | null {
   if (pruning !== null && !signer.isGenuine(pruning)) return forgedBreak(pruning);
   const begin = pruning ?? chainStart;
   if (firstSequence === null || firstSequence > begin.sequence) return null;
@@ -190,11 +190,11 @@ const hashOf = createLinkHasher();
 
 /**
  * Returns what is wrong with the first record that is not as it was written; null when there is none. `ends`
- * are the lane ends before the stretch.
+ * are the lane ends before the segment.
  */
-export function checkStretch(
+export function checkSegment(
   ends: LaneEnds,
-  { records }: ChainStretch,
+  { records }: ChainSegment,
   { witnesses, sealKey }: VerificationKeys,
 ): ChainBreak | null {
   const contradicted = findContradicted(ends, witnesses);
@@ -329,7 +329,7 @@ async function checkAfter(store: Store, { lanes, ...place }: ChainPlace): Promis
 
 async function checkWalked(store: Store, { sequence, hash }: Link): Promise<ChainBreak | null> {
   if (sequence === 0) return null;
-  const { pruning, records, lastSequence } = await store.chain.stretch(sequence - 1, 1);
+  const { pruning, records, lastSequence } = await store.chain.segment(sequence - 1, 1);
   if (pruning !== null && pruning.sequence >= sequence) return null;
   if (sequence > lastSequence) {
     const message = `the last records are missing: an earlier verification found record ${sequence}`;
@@ -361,7 +361,7 @@ const nextWithin = 1_000;
  */
 async function explain(store: Store, chainBreak: ChainBreak, ends: LaneEnds): Promise<ChainBreak> {
   if (chainBreak.difference !== 'record') return chainBreak;
-  const { records } = await store.chain.stretch(chainBreak.sequence - 1, nextWithin);
+  const { records } = await store.chain.segment(chainBreak.sequence - 1, nextWithin);
   const [wrong] = records;
   if (wrong === undefined) return chainBreak;
   const lane = laneOf(wrong.entry);

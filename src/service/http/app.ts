@@ -1,14 +1,15 @@
 // Application wiring: the service, apart from listening. To follow a request through the service, open
 // these files in this order:
 //
-//   connection   limits connections, and takes only HTTP that arrives in time        connection/{http-server,connection-errors}
-//   its turn     behind the earlier requests on its connection                       connection/request-gate
-//   request      its id, and how errors are answered                                 connection/{request-id,error-replies}
-//   route        a constant in routes/*, found by the name of its operation          routes/described
-//   checks       of a request for a decision                                         `checksInOrder` in calls/authorize-handler
-//                of any other request                                                `readCall` in calls/manage
-//   work         what the route calls: service-parts makes each part once            service-parts
-//   reply        sent only after what it reports is on disk                          connection/decision-exchange
+//   connection   limits connections, and takes only HTTP that arrives in time     connection/http-server.ts
+//   turn         follows the earlier requests of its connection                   connection/request-gate.ts
+//   request      gets an id                                                       shell.ts
+//   route        is a constant in resources/, listed for OpenAPI                  resources/described.ts
+//   checks       `checksInOrder` for a decision                                   resources/requests/authorize-handler.ts
+//                `readCall` for any other request                                 routing/manage.ts
+//   work         is done by a part of the service                                 service-parts.ts
+//   reply        is sent after everything that it reports is on disk              connection/decision-exchange.ts
+//   error reply  is made from whatever was thrown                                 connection/error-replies.ts
 //
 // INVARIANT: every error but those of /plants is `application/problem+json` with a code of the table in
 // problem.ts.
@@ -135,13 +136,13 @@ function connect(
   policies: AppDeps['policies'],
 ): void {
   requestNews.subscribe(() => {
-    changeFeed.tell('requests');
-    changeFeed.tell('approvals');
+    changeFeed.notify('requests');
+    changeFeed.notify('approvals');
   });
   policies.onChange(() => {
-    changeFeed.tell('policies');
+    changeFeed.notify('policies');
     void policyHistory.note();
-    policyGaps.lookSoon();
+    policyGaps.updateSoon();
   });
   watched.onChange((what) => {
     waits.recheck();
@@ -174,7 +175,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onListen', async () => outgoing.start());
   app.addHook('onClose', async () => outgoing.close());
   app.addHook('onListen', async () => alerts.start());
-  app.addHook('onListen', async () => policyGaps.lookSoon());
+  app.addHook('onListen', async () => policyGaps.updateSoon());
   app.addHook('onClose', () => alerts.close());
   app.addHook('onReady', async () => tokenReader.start());
   app.addHook('onClose', async () => tokenReader.close());
@@ -274,25 +275,25 @@ export function aboutSelf(startedAtMs: number): ReplicaAbout {
 // so that code which relies on an earlier read looks again at once. INVARIANT: a change is reported after it
 // is durable.
 
-type ChangedPart = 'agents' | 'documents';
+type StorePart = 'agents' | 'documents';
 
 export interface WatchedStore {
   readonly store: Store;
-  onChange(listener: (what: ChangedPart) => void): void;
+  onChange(listener: (what: StorePart) => void): void;
 }
 
 export function watchStore(store: Store): WatchedStore {
-  const listeners: ((what: ChangedPart) => void)[] = [];
-  const tell = (what: ChangedPart) => {
+  const listeners: ((what: StorePart) => void)[] = [];
+  const notify = (what: StorePart) => {
     for (const listener of listeners) listener(what);
   };
   const agents: AgentStore = Object.create(store.agents, {
-    ...telling(store.agents, ['add', 'describe', 'setStatus', 'setSigning', 'rotateKey'], () =>
-      tell('agents'),
+    ...notifying(store.agents, ['add', 'describe', 'setStatus', 'setSigning', 'rotateKey'], () =>
+      notify('agents'),
     ),
   });
   const documents: DocumentStore = Object.create(store.documents, {
-    ...telling(store.documents, ['write', 'removeEnded'], () => tell('documents')),
+    ...notifying(store.documents, ['write', 'removeEnded'], () => notify('documents')),
   });
   return {
     store: Object.create(store, { agents: { value: agents }, documents: { value: documents } }),
@@ -300,13 +301,13 @@ export function watchStore(store: Store): WatchedStore {
   };
 }
 
-/** Methods that call those of `target`, and then `tell`. */
-function telling<T extends object>(target: T, names: readonly (keyof T & string)[], tell: () => void) {
+/** Methods that call those of `target`, and then `notify`. */
+function notifying<T extends object>(target: T, names: readonly (keyof T & string)[], notify: () => void) {
   const wrapped =
     (name: keyof T & string) =>
     async (...args: unknown[]) => {
       const result = await (target[name] as (...args: unknown[]) => Promise<unknown>)(...args);
-      tell();
+      notify();
       return result;
     };
   return Object.fromEntries(names.map((name) => [name, { value: wrapped(name) }]));

@@ -91,7 +91,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     switches: decided.switches,
     staleSinceMs: () => staleSinceMs(deps.policies.state()),
     messagesOf: outgoing.alertMessages,
-    onChange: () => parts.changeFeed.tell('alerts'),
+    onChange: () => parts.changeFeed.notify('alerts'),
     onFailure: (err) => log.warn({ err }, 'could not evaluate alert rules; retrying'),
     ...deps.alerts,
   });
@@ -113,7 +113,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     documents: store.documents,
     current: () => deps.policies.current(),
     clock,
-    onNoted: () => parts.changeFeed.tell('policies'),
+    onNoted: () => parts.changeFeed.notify('policies'),
     onFailure: (err) => log.warn({ err }, 'could not add the active policies to the history'),
   });
   const replays = createReplays({
@@ -141,7 +141,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
 
 interface GapBase extends Pick<Base, 'log'> {
   readonly directory: Directory;
-  readonly changeFeed: Pick<ReturnType<typeof createUpkeep>['changeFeed'], 'tell'>;
+  readonly changeFeed: Pick<ReturnType<typeof createUpkeep>['changeFeed'], 'notify'>;
 }
 
 /** Logs each condition of the policies that this installation cannot satisfy, when it is found. */
@@ -155,7 +155,7 @@ function createPolicyGaps(
     needed: () => policies.current().about(),
     onChange: (gaps) => {
       for (const gap of gaps) log.warn(`a condition of the policies cannot be satisfied: ${gap}`);
-      changeFeed.tell('policies');
+      changeFeed.notify('policies');
     },
     onFailure: (err) => log.warn({ err }, 'could not check the policies for gaps; retrying'),
   });
@@ -223,7 +223,7 @@ function createDeciding(deps: ConfiguredDeps, { store, clock }: Base, upkeep: Up
     openRequestsMax: deps.openRequestsMax,
     onRecorded: (record) => {
       statistics.decided(record);
-      changeFeed.tell('requests');
+      changeFeed.notify('requests');
     },
     onUncertain: (record) => statistics.unsure(record),
   });

@@ -8,7 +8,7 @@ import { memo } from '../../language/value/memo.ts';
 import { type ReadingOf, Window } from './window.ts';
 
 /** An entry of an earlier request, from the records. */
-export interface PastEntry {
+export interface HistoricEntry {
   readonly requestId: string;
   readonly key: string;
   /** Null while the request is pending. */
@@ -49,16 +49,16 @@ export interface MeterTotals {
    * Makes an entry stand as it does elsewhere, whatever its state here; an entry that is gone no longer
    * counts.
    */
-  move(definition: MeterDefinition, entry: PastEntry, isGone: boolean): void;
+  move(definition: MeterDefinition, entry: HistoricEntry, isGone: boolean): void;
   /** Whether the meter's past has been filled in. */
   isFilled(definitionId: string): boolean;
   /**
    * Adds a part of the past of a meter, which stays unknown. Entries that are there already are not entered
    * again.
    */
-  fillPart(definition: MeterDefinition, past: Iterable<PastEntry>): void;
+  fillPart(definition: MeterDefinition, past: Iterable<HistoricEntry>): void;
   /** Adds the last part of the past: from now on the meter is known. */
-  fill(definition: MeterDefinition, past: Iterable<PastEntry>): void;
+  fill(definition: MeterDefinition, past: Iterable<HistoricEntry>): void;
   /** Forgets meters that no policy uses any more, and windows that are empty. */
   tidy(inUse: ReadonlySet<string>, nowMs: number): void;
 }
@@ -119,7 +119,7 @@ export function createMeterTotals(): MeterTotals {
     for (const { meanwhile } of meters.values()) meanwhile?.ended.set(requestId, grantedAtMs);
   };
 
-  const fillPart = (definition: MeterDefinition, past: Iterable<PastEntry>): Meter => {
+  const fillPart = (definition: MeterDefinition, past: Iterable<HistoricEntry>): Meter => {
     const meter = meterOf(definition);
     const { meanwhile } = meter;
     if (meanwhile === null) throw new Error(`the past of meter ${definition.id} has been filled in`);

@@ -33,7 +33,7 @@ const groupForm = /^[a-z][a-z0-9_]{0,99}$/;
 export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[] {
   const isApprover = roles.includes('approver');
   return [
-    ...(roles.length === 0 ? [{ field: 'roles', detail: 'name one role at least' }] : []),
+    ...(roles.length === 0 ? [{ field: 'roles', detail: 'name at least one role' }] : []),
     ...(groups.length > groupsMax ? [{ field: 'groups', detail: `name ${groupsMax} groups at most` }] : []),
     ...(groups.every((group) => groupForm.test(group))
       ? []
@@ -247,7 +247,7 @@ export interface OpenInvitation {
   readonly inviter: Person;
 }
 
-interface SeenInvitation extends OpenInvitation {
+interface VersionedInvitation extends OpenInvitation {
   readonly version: number;
   readonly inviterVersion: number;
 }
@@ -255,7 +255,10 @@ interface SeenInvitation extends OpenInvitation {
 /**
  * Returns the invitation of a link; null when there is none, or when it was used, was withdrawn or has ended.
  */
-export async function lookAtInvitation(directory: Directory, secret: string): Promise<SeenInvitation | null> {
+export async function lookAtInvitation(
+  directory: Directory,
+  secret: string,
+): Promise<VersionedInvitation | null> {
   const found = await directory.invitations.findByName(digestOf(secret));
   if (found === null || !isOpen(found.value, directory.clock())) return null;
   const inviter = await backerOf(directory, found.value);
@@ -291,7 +294,7 @@ export async function acceptInvitation(
 const acceptTriesMax = 5;
 
 /** Makes the person if the invitation is still there and its sender is as they were seen. */
-function join(directory: Directory, seen: SeenInvitation, person: Person) {
+function join(directory: Directory, seen: VersionedInvitation, person: Person) {
   const { invitations, people } = directory;
   const writes = [
     invitations.remove(seen.invitation, seen.version),

@@ -1,7 +1,7 @@
-// Decides which limits a guess is counted against. Devices and sessions that have shown who they are count
-// apart from strangers, accounts apart from addresses. INVARIANT: whatever strangers send, attempts from a
-// known device of a person are judged, and so is the first attempt from a network that has not guessed at the
-// account; how many strangers' guesses at one account are judged in a day is bounded.
+// Chooses the rate limits of a sign-in attempt. Known devices and sessions have separate limits from
+// strangers, and accounts from addresses. INVARIANT: whatever strangers send, the service checks attempts
+// from a known device of a person, and the first attempt from a network that has not guessed at the account.
+// The number of strangers' guesses per account and day is bounded.
 
 import type { AttemptSubject, Attempts, Limit, Reservation, RetryDelay } from './attempts.ts';
 

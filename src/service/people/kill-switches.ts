@@ -52,9 +52,9 @@ export function stops({ scope }: KillSwitch, { agentId, tier, actionKey }: KillS
 
 export interface KillSwitchBoard {
   /** Returns the switches that are on; looks them up when the last look-up is too old. */
-  seen(): KillSwitchSnapshot | Promise<KillSwitchSnapshot>;
-  /** Looks the switches up now, after the store has found a change that was not seen. */
-  lookAgain(): Promise<KillSwitchSnapshot>;
+  current(): KillSwitchSnapshot | Promise<KillSwitchSnapshot>;
+  /** Reads the switches now, after the store has found a newer change. */
+  refresh(): Promise<KillSwitchSnapshot>;
   /** Returns all switches that are on, the latest first. */
   list(): Promise<readonly KillSwitch[]>;
   turnOn(actor: Actor, draft: Pick<KillSwitch, 'scope' | 'reason'>): Promise<KillSwitchResult | InvalidInput>;
@@ -124,8 +124,8 @@ export function createKillSwitchBoard({ directory, steadyMs }: KillSwitchBoardDe
   }
 
   return {
-    seen: () => (steadyMs() - seenAtMs <= lookedMaxMs ? seen : look().then(() => seen)),
-    lookAgain: () => lookOnce().then(() => seen),
+    current: () => (steadyMs() - seenAtMs <= lookedMaxMs ? seen : look().then(() => seen)),
+    refresh: () => lookOnce().then(() => seen),
     list: async () => (await switches.list({ countMax: countedMax })).map(({ value }) => value),
     turnOn: async ({ person }, { scope, reason }) => {
       const invalid = reasonProblem(reason) ?? (await countProblem());

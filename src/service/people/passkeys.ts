@@ -158,7 +158,7 @@ export async function removePasskey(
   return 'removed';
 }
 
-interface AskedOnce extends ExpectedAnswer {
+interface SingleUseChallenge extends ExpectedAnswer {
   /**
    * Returns a write that goes together with what the answer allows; it conflicts when the question has been
    * answered before.
@@ -167,7 +167,7 @@ interface AskedOnce extends ExpectedAnswer {
 }
 
 /** Expects an answer to a question of one purpose, and keeps the question that the answer names. */
-function expectAnswer({ directory, masterKey, origin }: PasskeyDeps, purpose: string): AskedOnce {
+function expectAnswer({ directory, masterKey, origin }: PasskeyDeps, purpose: string): SingleUseChallenge {
   let named = '';
   return {
     origin,

@@ -11,14 +11,14 @@ import { checkCredentials, type SignInDeps, type SignInRefusal } from './sign-in
  * What a person shows as proof: `password` and `code`, or `passkey`, which is the browser's answer to a
  * question.
  */
-export interface ShownProof {
+export interface ProofFactors {
   readonly password?: string;
   readonly code?: string;
   readonly passkey?: unknown;
 }
 
 export interface ProofInput {
-  readonly shown: ShownProof;
+  readonly shown: ProofFactors;
   /** The purpose of the question that the passkey answers. */
   readonly purpose: string;
   /** The client's address. */

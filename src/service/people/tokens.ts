@@ -74,7 +74,7 @@ async function draftProblems(
   const beyond = wanted.filter((role) => !roles.includes(role));
   return [
     ...(ofName === null ? [] : [{ field: 'name', detail: `the name ${ofName}` }]),
-    ...(wanted.length === 0 ? [{ field: 'roles', detail: 'name one role at least' }] : []),
+    ...(wanted.length === 0 ? [{ field: 'roles', detail: 'name at least one role' }] : []),
     ...beyond.map((role) => ({ field: 'roles', detail: `you do not have the role \`${role}\`` })),
     ...(Number.isInteger(days) && days >= 1 && days <= tokenDaysMax
       ? []

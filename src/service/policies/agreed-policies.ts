@@ -11,7 +11,7 @@ import type { HostedPolicies, PolicyHost, PolicyLog, PolicyState } from './polic
 /** What the processes tell each other through the store. */
 export interface Agreement {
   now(): Promise<AgreementState>;
-  tell(word: Word): Promise<void>;
+  tell(word: ReplicaVote): Promise<void>;
   activate(
     set: { readonly digest: string; readonly filesJson: string },
     activation: { readonly epoch: number; readonly atMs: number },
@@ -26,7 +26,7 @@ interface AgreementState {
   readonly replicas: readonly { readonly wants: string | null }[];
 }
 
-interface Word {
+interface ReplicaVote {
   /** Digest of the set that this process has read from its own directory. */
   readonly wants: string;
   readonly isReady: boolean;

@@ -60,7 +60,7 @@ class CompilerWorker implements FollowListener {
    * compiled.
    */
   #kept: Promise<Uint8Array | null> | null;
-  #toldNotRead: readonly string[] = [];
+  #reportedNotRead: readonly string[] = [];
 
   constructor(port: MessagePort, data: CompilerData, makeCompiler: MakeCompiler) {
     const { directory, active, avoided, keptIn } = data;
@@ -131,8 +131,8 @@ class CompilerWorker implements FollowListener {
 
   #tellNotRead({ notRead }: ReadSources): void {
     const paths = notRead.map(({ span }) => span.file);
-    if (paths.join('\0') === this.#toldNotRead.join('\0')) return;
-    this.#toldNotRead = paths;
+    if (paths.join('\0') === this.#reportedNotRead.join('\0')) return;
+    this.#reportedNotRead = paths;
     if (paths.length > 0) this.#send({ kind: 'not-read', paths });
   }
 

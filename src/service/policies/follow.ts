@@ -6,7 +6,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createReadCache } from './read-cache.ts';
-import { type Look, look, type ReadSources, readPolicies } from './read-policies.ts';
+import { type DirectoryMark, look, type ReadSources, readPolicies } from './read-policies.ts';
 import { FileSettler, quickMs } from './settle.ts';
 import { bytesOfText } from './text-bytes.ts';
 import { type Watch, watch } from './watch.ts';
@@ -14,7 +14,7 @@ import { type Watch, watch } from './watch.ts';
 /** A state of the directory in which nothing changed while it was read. */
 export interface Snapshot {
   readonly read: ReadSources;
-  readonly look: Look;
+  readonly look: DirectoryMark;
 }
 
 export interface FollowListener {

@@ -9,7 +9,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { createFunctionCache, type FunctionCache } from '../../language/emit/cache.ts';
 import { type LinkedFunctions, link } from '../../language/emit/link.ts';
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
-import type { AskedRule } from '../../language/model/asked.ts';
+import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
 import type { SetContent } from './compiled/bundle.ts';
 import { Compiler, type CompilerExit, type CompilerNews } from './compiler.ts';
@@ -353,7 +353,7 @@ function activate(
 ): HostedPolicies & { readonly counts: Counts } {
   const { digest, commit, actions, rules, texts, titles } = set;
   let known: SetSummary | null = null;
-  let asks: ReadonlyMap<string, AskedRule> | null = null;
+  let asks: ReadonlyMap<string, RuleRequirement> | null = null;
   const about = (): SetSummary => {
     known ??= JSON.parse(new TextDecoder().decode(set.about)) as SetSummary;
     return known;

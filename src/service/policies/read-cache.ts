@@ -45,9 +45,9 @@ export function createReadCache(): ReadCache {
       const isKnown = (file: FoundFile): boolean => files.get(file.path)?.mark === fullMark(file);
       const read = readerOf(found.filter((file) => !isKnown(file)));
       for (const file of found) {
-        const known = files.get(file.path);
+        const cached = files.get(file.path);
         const readAtMs = Date.now();
-        const value = isKnown(file) ? known!.value : same(known?.value, await read(file));
+        const value = isKnown(file) ? cached!.value : same(cached?.value, await read(file));
         next.set(file.path, remembered(value, { mark: fullMark(file), stamp: file.stamp }, readAtMs));
       }
       files = next;
@@ -60,10 +60,10 @@ export function createReadCache(): ReadCache {
       return (path) => {
         const read = own.get(path);
         if (read !== undefined) return read.value;
-        const known = before.get(path);
+        const cached = before.get(path);
         const readAtMs = Date.now();
         const { place, read: readAgain } = at(path);
-        const value = known?.mark === place.mark ? known.value : same(known?.value, readAgain());
+        const value = cached?.mark === place.mark ? cached.value : same(cached?.value, readAgain());
         own.set(path, remembered(value, place, readAtMs));
         return value;
       };

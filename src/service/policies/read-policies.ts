@@ -130,14 +130,14 @@ export interface PolicyPath {
 }
 
 /** The files of a directory without their content: cheap to take and to compare. */
-export interface Look {
+export interface DirectoryMark {
   /** Changes whenever any of the files changes. */
   readonly mark: string;
   /** The policy files, and the list files that were asked for. */
   readonly places: readonly PolicyPath[];
 }
 
-export async function look(directory: string, listFiles: readonly string[]): Promise<Look> {
+export async function look(directory: string, listFiles: readonly string[]): Promise<DirectoryMark> {
   const { root, files, diagnostics, notRead } = await walk(directory, policyEnding);
   const lists = listFiles.map((path) => placeOf(root, path));
   const faults = [...diagnostics, ...notRead].map(({ code, span }) => [code, span.file]);

@@ -84,7 +84,7 @@ function readsOf(expressions: readonly Expression[]): Reads {
   const meters: string[] = [];
   const points: string[] = [];
   let user = false;
-  const look = (one: Expression): void => {
+  const visit = (one: Expression): void => {
     switch (one.kind) {
       case 'fact':
         user ||= one.fact.startsWith('request.user.');
@@ -108,9 +108,9 @@ function readsOf(expressions: readonly Expression[]): Reads {
       default:
         break;
     }
-    for (const child of childrenOf(one)) look(child);
+    for (const child of childrenOf(one)) visit(child);
   };
-  for (const expression of expressions) look(expression);
+  for (const expression of expressions) visit(expression);
   return { user, points, lets, meters };
 }
 

@@ -2,8 +2,8 @@
 // data and small, so that it moves between threads at little cost.
 
 import { hash } from 'node:crypto';
-import type { AskedRule } from '../../language/model/asked.ts';
 import { countRules, type Effect, type Policy, type PolicySet } from '../../language/model/policy.ts';
+import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { meterDefinitions } from '../../language/program/plan/meters.ts';
 import { memo } from '../../language/value/memo.ts';
 import { sha256 } from '../../pipeline.ts';
@@ -20,7 +20,7 @@ export interface SetSummary {
   /** The rules, each by policy and name. */
   readonly ruleNames: readonly RuleSummary[];
   /** The enforced rules that ask something of people. */
-  readonly asks: readonly AskedRule[];
+  readonly asks: readonly RuleRequirement[];
   readonly needs: SetNeeds;
 }
 
@@ -71,7 +71,7 @@ function metersOf(set: PolicySet): readonly MeterSummary[] {
 }
 
 /** The enforced rules of the policy that ask something of people. */
-export function askedRulesOf({ rules }: Policy): readonly AskedRule[] {
+export function askedRulesOf({ rules }: Policy): readonly RuleRequirement[] {
   return rules.flatMap(({ id: rule, isShadow, requirement, conditionText }) =>
     requirement === null || isShadow
       ? []

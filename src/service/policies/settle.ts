@@ -1,9 +1,8 @@
-// Computes from repeated looks at a directory's files how long the directory must still be left alone before
-// its content is taken for whole. A writer that writes a file in place truncates it first and fills it again.
-// A file that is cut between two declarations is a valid policy that says less, and nothing on disk tells it
-// from a finished one. INVARIANT: a file that may be half written has the longest wait; a file replaced
-// whole, by a rename, has the shortest. A writer that pauses within one file for longer than `carefulMs`
-// cannot be recognised from outside.
+// Computes how long a changed directory must stay unchanged before its content counts as complete. Writers
+// that write a file in place truncate it first, and a file cut between two declarations is a valid policy, so
+// the content alone does not show that a file is incomplete. INVARIANT: a file that may be half written has
+// the longest wait; a file replaced by a rename has the shortest. A writer that pauses within one file for
+// longer than `carefulMs` cannot be recognised.
 
 import type { PolicyPath } from './read-policies.ts';
 import type { Stamp } from './walk.ts';

@@ -11,7 +11,7 @@ import { type AgentCaller, hasAsked, type RequestState } from '../requests/recor
 import { type ReceiptKey, type ReceiptKeys, receiptSeconds } from './receipt-keys.ts';
 
 export interface ReceiptDeps {
-  readonly decisions: Pick<Decisions, 'look'>;
+  readonly decisions: Pick<Decisions, 'snapshot'>;
   readonly keys: ReceiptKeys;
   readonly bases: ReceiptBases;
   /** The address at which people reach the service. */
@@ -38,13 +38,13 @@ export function createReceipts(deps: ReceiptDeps): Receipts {
 
 async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Promise<IssueResult> {
   if (!deps.isOn) return { kind: 'conflict', detail: 'receipts are turned off' };
-  const seen = await deps.decisions.look(requestId);
+  const seen = await deps.decisions.snapshot(requestId);
   if (seen === null || !hasAsked(by, seen.state.record)) return { kind: 'unknown' };
   const { state, agent, stopped, nowMs } = seen;
   if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };
   if (stopped !== null) return { kind: 'stopped', detail: stopped };
   if (!isGranted(state, nowMs))
-    return { kind: 'conflict', detail: 'there is no grant to prove, or not any more' };
+    return { kind: 'conflict', detail: 'the request is not granted, or its grant has ended' };
   if (state.status === 'approved' && state.taken === null) return notTaken;
   const [issuedAt, endsAt] = timesOf(state);
   if (nowMs >= endsAt * 1000 || endsAt <= issuedAt) return receiptOver;
@@ -70,7 +70,7 @@ const notTaken: IssueResult = {
 
 const receiptOver: IssueResult = {
   kind: 'conflict',
-  detail: `the receipt of this grant has ended: it holds for ${receiptSeconds} seconds from the grant, so ask for the action again`,
+  detail: `the receipt of this grant has expired: receipts are valid for ${receiptSeconds} seconds after the grant, so ask for the action again`,
 };
 
 /**

@@ -1,11 +1,11 @@
-// `Prefer: attach`: an agent that asks the same again goes on with its existing request, while that waits or
-// is approved. INVARIANT: an approval serves a call only if the call, decided by itself, needs nothing but
-// that approval; otherwise the call is a new request, and the approval stays for whom it serves.
+// `Prefer: attach`: a repeated call of an agent continues its existing request while that is pending or
+// approved. INVARIANT: an approval serves a call only if the call, decided by itself, needs nothing but that
+// approval. Otherwise the call is a new request, and the approval stays valid for its own.
 
 import type { RequestHistory } from '../store/contract/store.ts';
-import { userFactsOf } from './asked-facts.ts';
 import { type RequestState, requestStateOf } from './record/request-state.ts';
 import { requestDigest } from './record/vote-scope.ts';
+import { userFactsOf } from './request-facts.ts';
 import {
   isTakenBy,
   type ResumeDeps,

@@ -4,11 +4,11 @@
 // request is decided again.
 
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
-import type { AskedRule } from '../../language/model/asked.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { seenPoint } from '../agents/points/point.ts';
-import type { GrantBasis, SeenDocument } from '../store/contract/grant-basis.ts';
+import type { DocumentVersion, GrantBasis } from '../store/contract/grant-basis.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
 import { isUncertain } from '../store/contract/store-error.ts';
 import { type RowsRead, readPushedRows } from '../tables/read-rows.ts';
@@ -18,7 +18,6 @@ import { askedBy } from './approvals/decide-again.ts';
 import type { FindPeople } from './approvals/people-now.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
 import { createVoteEvaluator, type VoteEvaluator } from './approvals/votes-now.ts';
-import { requestedFacts } from './asked-facts.ts';
 import { attach, turnOf } from './attach.ts';
 import { type DecideDeps, type DecidedRequest, decide } from './decide.ts';
 import { findEarlier, findWinner, resumedReply } from './idempotency.ts';
@@ -32,6 +31,7 @@ import type { RequestEvents } from './record/request-events.ts';
 import { freshState } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
 import { createBodyDigest } from './record/vote-scope.ts';
+import { requestedFacts } from './request-facts.ts';
 
 /**
  * A request of an agent that is authenticated, active and within its rate, with its key as seen at that time.
@@ -145,29 +145,29 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
  * changed, decides by the current ones.
  */
 async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeResult> {
-  const look = deps.switches.seen();
-  let switches = look instanceof Promise ? await look : look;
-  let asking = input;
+  const switchLookup = deps.switches.current();
+  let switches = switchLookup instanceof Promise ? await switchLookup : switchLookup;
+  let currentInput = input;
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const preparing = prepare(deps, asking, switches);
+    const preparing = prepare(deps, currentInput, switches);
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const result =
       prepared === 'basis-changed'
         ? prepared
         : 'kind' in prepared
-          ? await onceSettled(deps, asking, prepared)
-          : await decideAndStore(deps, asking, prepared);
+          ? await afterSettling(deps, currentInput, prepared)
+          : await decideAndStore(deps, currentInput, prepared);
     if (result !== 'basis-changed') return result;
-    switches = await deps.switches.lookAgain();
-    const asker = await identifyAgain(deps.store, asking, deps.clock());
+    switches = await deps.switches.refresh();
+    const asker = await identifyAgain(deps.store, currentInput, deps.clock());
     if ('kind' in asker) return asker;
-    asking = { ...asking, ...asker };
+    currentInput = { ...currentInput, ...asker };
   }
   throw new Error(`the agent \`${input.agent.id}\` changed during each attempt`);
 }
 
 /** A result that was read but not written is returned only once the store can rely on what was read. */
-async function onceSettled(
+async function afterSettling(
   deps: Deps,
   { nonce }: AuthorizeInput,
   found: AuthorizeResult,
@@ -182,19 +182,19 @@ async function decideAndStore(
   prepared: DecisionBasis,
 ): Promise<AuthorizeResult | 'basis-changed'> {
   const facts = requestedFacts(input, prepared.nowMs, nothingSatisfied);
-  const look = readPushedRows(deps.store.documents, prepared.active, { facts, by: 'decideTraced' });
-  const rows = look && (await look);
-  let spent = await spend(deps, input, prepared, { facts, rows, stepUp: null });
+  const rowLookup = readPushedRows(deps.store.documents, prepared.active, { facts, by: 'decideTraced' });
+  const rows = rowLookup && (await rowLookup);
+  let spent = await decideAndSpend(deps, input, prepared, { facts, rows, stepUp: null });
   if (spent.result === 'nothing') {
     const stepUp = await freshStepUp(deps, input, spent.decided, prepared);
-    spent = await spend(deps, input, prepared, { facts, rows, stepUp });
+    spent = await decideAndSpend(deps, input, prepared, { facts, rows, stepUp });
   }
   switch (spent.result) {
     case 'stored':
       return recorded(deps, spent.decided.record);
     case 'duplicate-key': {
       const winner = await findWinner(deps, input, prepared.nowMs);
-      return winner === 'basis-changed' ? winner : await onceSettled(deps, input, winner);
+      return winner === 'basis-changed' ? winner : await afterSettling(deps, input, winner);
     }
     case 'too-many-open':
       return { kind: 'too-many-open' };
@@ -231,13 +231,17 @@ function prepare(
 }
 
 /** When a request is decided, and under which kill switches. */
-type Moment = Omit<DecisionBasis, 'active'>;
+type PreparationContext = Omit<DecisionBasis, 'active'>;
 
 /**
  * Prepares a request only if no earlier one answers it: one that waits or is approved, or the one made under
  * the same idempotency key.
  */
-async function prepareOnce(deps: Deps, input: AuthorizeInput, moment: Moment): Promise<PreparedOrResult> {
+async function prepareOnce(
+  deps: Deps,
+  input: AuthorizeInput,
+  moment: PreparationContext,
+): Promise<PreparedOrResult> {
   if (input.isAttaching === true) {
     const resumed = await attach(deps, input);
     if (resumed === 'basis-changed') return resumed;
@@ -246,17 +250,20 @@ async function prepareOnce(deps: Deps, input: AuthorizeInput, moment: Moment): P
   return (await findEarlier(deps, input, moment.nowMs)) ?? (await prepareNew(deps, moment));
 }
 
-function prepareNew(deps: Deps, { nowMs, switches }: Moment): DecisionBasis | Promise<DecisionBasis> {
-  const look = activeMetered(deps);
-  return look instanceof Promise
-    ? look.then((active) => ({ active, nowMs, switches }))
-    : { active: look, nowMs, switches };
+function prepareNew(
+  deps: Deps,
+  { nowMs, switches }: PreparationContext,
+): DecisionBasis | Promise<DecisionBasis> {
+  const policyLookup = activeMetered(deps);
+  return policyLookup instanceof Promise
+    ? policyLookup.then((active) => ({ active, nowMs, switches }))
+    : { active: policyLookup, nowMs, switches };
 }
 
 function basisOf(
   { agent, key, nonce, point }: AuthorizeInput,
   { switches: { generation }, active }: DecisionBasis,
-  documents: readonly SeenDocument[],
+  documents: readonly DocumentVersion[],
 ): GrantBasis {
   const basis: GrantBasis = {
     policies: active.digest,
@@ -271,7 +278,7 @@ function basisOf(
 
 function recorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeResult {
   onRecorded?.(record);
-  if (record.status === 'pending') tellWaiting(news, record);
+  if (record.status === 'pending') emitPending(news, record);
   return {
     kind: 'decided',
     request: replyView(freshState(record), record.createdAtMs),
@@ -293,11 +300,11 @@ interface DecisionBasis {
   readonly switches: KillSwitchSnapshot;
 }
 
-interface FoundStepUp {
+interface FreshStepUp {
   /** Ids of the rules that the step-up satisfies. */
   readonly reauth: readonly string[];
   /** Documents that were read to find the step-up. */
-  readonly documents: readonly SeenDocument[];
+  readonly documents: readonly DocumentVersion[];
 }
 
 interface SpendResult {
@@ -307,21 +314,21 @@ interface SpendResult {
   readonly decided: DecidedRequest;
 }
 
-const noDocuments: readonly SeenDocument[] = [];
+const noDocuments: readonly DocumentVersion[] = [];
 
 interface SpendInput {
   /** Facts without rows and meters, and with no rule satisfied. */
   readonly facts: Facts;
   /** Null when no rule reads a pushed row. */
   readonly rows: RowsRead | null;
-  readonly stepUp: FoundStepUp | null;
+  readonly stepUp: FreshStepUp | null;
 }
 
 /**
  * Decides and stores. Entries that a try has made in meters are taken back before the next try, if they were
  * not stored. `stepUp` is null when no step-up has been looked for.
  */
-async function spend(
+async function decideAndSpend(
   deps: Deps,
   input: AuthorizeInput,
   prepared: DecisionBasis,
@@ -373,7 +380,10 @@ async function spend(
 /**
  * The rules that an earlier step-up may satisfy. Only a request that would have to wait is worth the lookup.
  */
-function stepUpRules({ status, decision }: RequestRecord, active: ActivePolicies): readonly AskedRule[] {
+function stepUpRules(
+  { status, decision }: RequestRecord,
+  active: ActivePolicies,
+): readonly RuleRequirement[] {
   if (status !== 'pending') return [];
   return askedBy(decision, active).filter((rule) => rule.kind === 'reauth' && rule.withinSeconds !== null);
 }
@@ -383,15 +393,15 @@ async function freshStepUp(
   { agent }: AuthorizeInput,
   { record }: DecidedRequest,
   { active }: DecisionBasis,
-): Promise<FoundStepUp> {
+): Promise<FreshStepUp> {
   const stepUp = await lastStepUp({ documents: store.documents, findPeople }, agent);
   const reauth = freshReauths(stepUpRules(record, active), stepUp, record.createdAtMs);
   return stepUp === null || reauth.length === 0
     ? { reauth: [], documents: noDocuments }
-    : { reauth, documents: [stepUp.seen] };
+    : { reauth, documents: [stepUp.version] };
 }
 
-function tellWaiting(news: RequestEvents | undefined, record: RequestRecord): void {
+function emitPending(news: RequestEvents | undefined, record: RequestRecord): void {
   const { id: requestId, agentId, actionKey, decision, createdAtMs: atMs } = record;
   const groups = decision.requires?.approvals.map(({ group }) => group) ?? [];
   const asksStepUp = decision.requires?.reauth != null;

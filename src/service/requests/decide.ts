@@ -1,5 +1,5 @@
-// An authenticated request into the record of its decision: reads the meters, decides by the active policies,
-// and enters the result in the meters. INVARIANT: all of this is one synchronous step, so that no other
+// Turns an authenticated request into the record of its decision: reads the meters, decides by the active
+// policies, and enters the result in the meters. INVARIANT: all of this is one synchronous step, so no other
 // request comes between.
 
 import { performance } from 'node:perf_hooks';

@@ -13,8 +13,8 @@ import {
   readRequest,
 } from './approvals/change-request.ts';
 import { decideAgain } from './approvals/decide-again.ts';
-import { decidedEvent, overAs, todayFor } from './approvals/decide-now.ts';
 import { approve, reject, type VoteDraft } from './approvals/give-vote.ts';
+import { closedReason, decidedEvent, grantContext } from './approvals/grant-context.ts';
 import { mayComment } from './approvals/permissions.ts';
 import { type OutcomeReport, reportOutcome } from './approvals/report-outcome.ts';
 import { type Caller, isWithin } from './approvals/rights.ts';
@@ -49,12 +49,12 @@ export interface Decisions {
    * The request now, with everything that decides what may be done about it; null when there is no such
    * request.
    */
-  look(id: string): Promise<RequestSnapshot | null>;
+  snapshot(id: string): Promise<RequestSnapshot | null>;
   /**
-   * The same as `look`, for requests that have already been read. What they share, such as agents and people,
+   * The same as `snapshot`, for requests that have already been read. What they share, such as agents and people,
    * is read once.
    */
-  lookAll(states: readonly RequestState[]): Promise<readonly RequestSnapshot[]>;
+  snapshots(states: readonly RequestState[]): Promise<readonly RequestSnapshot[]>;
 }
 
 export function createDecisions(deps: DecisionsDeps): Decisions {
@@ -67,8 +67,8 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     stepUpAgent: (agentId, person) => stepUpAgent(deps, agentId, person),
     report: (id, report) => reportOutcome(deps, id, report),
     withdraw: (id, by) => withdrawRequest(deps, id, by),
-    look: async (id) => (await readRequest(deps, { id, asker: null }))?.snapshot ?? null,
-    lookAll: (states) => loadMany(deps, states),
+    snapshot: async (id) => (await readRequest(deps, { id, asker: null }))?.snapshot ?? null,
+    snapshots: (states) => loadMany(deps, states),
   };
 }
 
@@ -83,7 +83,7 @@ function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Prom
     handler: async ({ state, nowMs }) => {
       if (!hasAsked(by, state.record)) return { kind: 'unknown' };
       if (state.status === 'withdrawn') return 'nothing';
-      const over = overAs(state, 'withdraw', nowMs);
+      const over = closedReason(state, 'withdraw', nowMs);
       if (over !== null) return over;
       const after = { status: 'withdrawn', decidedAtMs: null, expiresAtMs: nowMs } as const;
       return [eventOf('withdrawn', { who: `agent ${by.agent.id}`, atMs: nowMs, state: after }, {})];
@@ -112,7 +112,7 @@ function comment(
     handler: async ({ state, agent, people, nowMs }) => {
       const { id: person, email, who } = caller;
       if (!isWithin(caller.view, { person: caller, state, agent })) return { kind: 'unknown' };
-      const over = overAs(state, 'reject', nowMs);
+      const over = closedReason(state, 'reject', nowMs);
       if (over !== null) return over;
       const isTheirs = people.get(person)?.isActive === true && mayComment(state, caller, agent);
       if (!isTheirs) return { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
@@ -134,10 +134,10 @@ function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promise<Chan
   return changeRequest(deps, {
     id,
     asker: caller.id,
-    handler: async (seen) => {
-      const { state, agent, people, nowMs } = seen;
+    handler: async (snapshot) => {
+      const { state, agent, people, nowMs } = snapshot;
       if (!isWithin(caller.view, { person: caller, state, agent })) return { kind: 'unknown' };
-      const over = overAs(state, 'approve', nowMs);
+      const over = closedReason(state, 'approve', nowMs);
       if (over !== null) return over;
       if (people.get(caller.id)?.isActive !== true)
         return { kind: 'not-allowed', detail: 'your account is disabled' };
@@ -148,16 +148,20 @@ function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promise<Chan
         return { kind: 'conflict', detail: 'you have given no approval that you could take back' };
       const at = { who: caller.who, atMs: nowMs, state: lifecycleOf(state) };
       const taken = eventOf('taken-back', at, { person: caller.id, group: given.group });
-      return [taken, ...(await askedAgain(deps, seen, withEvents(state, [taken])))];
+      return [taken, ...(await askedAgain(deps, snapshot, withEvents(state, [taken])))];
     },
   });
 }
 
 /** What the request waits for without the approval. If it would no longer wait, it waits as before. */
-async function askedAgain(deps: DecisionsDeps, seen: RequestSnapshot, state: RequestState): Promise<Events> {
-  const today = await todayFor(deps, seen, 'approve');
-  if ('kind' in today) return [];
-  const again = decideAgain(state, today);
+async function askedAgain(
+  deps: DecisionsDeps,
+  snapshot: RequestSnapshot,
+  state: RequestState,
+): Promise<Events> {
+  const context = await grantContext(deps, snapshot, 'approve');
+  if ('kind' in context) return [];
+  const again = decideAgain(state, context);
   const waits = again.decision.outcome === 'ESCALATE' || again.decision.outcome === 'REAUTH_REQUIRED';
-  return waits ? [decidedEvent(state, 'approve', { again, nowMs: seen.nowMs })] : [];
+  return waits ? [decidedEvent(state, 'approve', { again, nowMs: snapshot.nowMs })] : [];
 }

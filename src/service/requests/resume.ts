@@ -1,7 +1,7 @@
-// A call goes on with a request that was made before: it joins the wait, takes the approval, or hears of its
-// grant again. INVARIANT: nothing is granted to a call that the policies refuse by its own facts, whatever was
-// granted before; of all calls that come for one approval, one proceeds: it takes the approval by a
-// conditional write, on the agent, the switches, the people and the rows as they are at that moment.
+// Continues an earlier request with a new call: the call joins the wait, takes the approval, or gets the
+// grant again. INVARIANT: a call that the policies refuse by its own facts is granted nothing, whatever was
+// granted before. Of all calls for one approval, one proceeds: it takes the approval by a conditional write
+// on the present state of the agent, the switches, the people and the rows.
 
 import type { JsonObject } from '../../language/model/json.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
@@ -15,8 +15,7 @@ import {
   readRequest,
 } from './approvals/change-request.ts';
 import { type DecidedCall, decideCall } from './approvals/decide-call.ts';
-import { overAs } from './approvals/decide-now.ts';
-import { requestedFacts, userFactsOf } from './asked-facts.ts';
+import { closedReason } from './approvals/grant-context.ts';
 import type { Asker } from './identify-again.ts';
 import { metered } from './metering/metering.ts';
 import { statusAt } from './record/lifecycle.ts';
@@ -25,6 +24,7 @@ import type { RequestRecord } from './record/record.ts';
 import { eventOf, hasAsked, type RequestState, type TakenDetail } from './record/request-state.ts';
 import type { HideSecrets } from './record/secrets.ts';
 import { requestDigest } from './record/vote-scope.ts';
+import { requestedFacts, userFactsOf } from './request-facts.ts';
 
 /** A call that comes for a request made before. */
 export interface ReturningCall extends Asker {
@@ -89,9 +89,9 @@ export async function resume(deps: ResumeDeps, asking: ReturningCall, id: string
 }
 
 /** Joins a wait that asks people for all that the call needs of them. */
-function joined(deps: ResumeDeps, asking: ReturningCall, seen: RequestSnapshot): ResumeResult {
-  const { state } = seen;
-  const { decision, countsAlike, asksMore } = decided(deps, asking, seen);
+function joined(deps: ResumeDeps, asking: ReturningCall, snapshot: RequestSnapshot): ResumeResult {
+  const { state } = snapshot;
+  const { decision, countsAlike, asksMore } = decided(deps, asking, snapshot);
   const isRefused = decision.outcome === 'DENY';
   const isOther = isRefused || !countsAlike || asksMore;
   return isOther ? refusedCall(state, { decision, countsAlike }) : { kind: 'waiting', state };
@@ -144,7 +144,7 @@ function judgeTaking(
   const { state, agent, stopped, nowMs } = seen;
   if (!isCurrent(asking, seen)) return { kind: 'conflict', detail: otherAgent };
   if (stopped !== null) return { kind: 'stopped', detail: stopped };
-  const over = overAs(state, 'take', nowMs);
+  const over = closedReason(state, 'take', nowMs);
   if (over !== null) return over;
   const call = decided(deps, asking, seen);
   if (!isGrant(call)) return refusedCall(state, call);

@@ -1,6 +1,6 @@
-// What is counted of the requests of a minute or an hour. Counts only add up, so minutes make an hour and
-// hours an overview. INVARIANT: a cell that has gone through `cellText` and back adds the same as before;
-// hits of rules are kept apart and are not in the text.
+// The counts of the requests of a minute or an hour. Counts only add up, so minutes make an hour and hours an
+// overview. INVARIANT: a cell that has gone through `cellText` and back adds the same as before; hits of
+// rules are separate and not in the text.
 
 import type { Decision, Outcome } from '../../language/model/decision.ts';
 import { type FormRule, type Trace, truthOf } from '../../language/model/trace.ts';
@@ -137,8 +137,8 @@ function addShadow(
 }
 
 function policyCounts({ policies, policiesMax }: CellCounts, name: string): number[] | null {
-  const known = policies.get(name);
-  if (known !== undefined) return known;
+  const cached = policies.get(name);
+  if (cached !== undefined) return cached;
   if (policies.size >= policiesMax) return null;
   const counts = [0, 0, 0, 0];
   policies.set(name, counts);

@@ -267,12 +267,12 @@ class LiveStatistics implements Statistics {
       const { hits, shadowChanges } = await this.#options.store.hits();
       const rules = new Map<string, RuleHit>();
       const add = (rule: string, { decided, met, lastAtMs, changes }: RuleHit): void => {
-        const known = rules.get(rule);
+        const cached = rules.get(rule);
         rules.set(rule, {
-          decided: decided + (known?.decided ?? 0),
-          met: met + (known?.met ?? 0),
-          lastAtMs: later(lastAtMs, known?.lastAtMs ?? null),
-          changes: [...(known?.changes ?? []), ...changes],
+          decided: decided + (cached?.decided ?? 0),
+          met: met + (cached?.met ?? 0),
+          lastAtMs: later(lastAtMs, cached?.lastAtMs ?? null),
+          changes: [...(cached?.changes ?? []), ...changes],
         });
       };
       for (const { rule, ...hit } of hits) add(rule, { ...hit, changes: [] });

@@ -6,12 +6,12 @@ import type { PolicyEngine } from '../../language/model/active-policies.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { Facts, PushedRows } from '../../language/model/request.ts';
 import type { DocumentStore } from '../store/contract/documents.ts';
-import type { SeenDocument } from '../store/contract/grant-basis.ts';
-import { rowId, rowNow, type SeenRow } from './table-rows.ts';
+import type { DocumentVersion } from '../store/contract/grant-basis.ts';
+import { rowId, rowNow, type VersionedRow } from './table-rows.ts';
 
 export interface RowsRead {
   readonly rows: PushedRows;
-  readonly seen: readonly SeenDocument[];
+  readonly seen: readonly DocumentVersion[];
 }
 
 /** How many rows one decision may read; what further rows hold is unknown to the decision. */
@@ -41,14 +41,14 @@ async function readAll(
   decide: Engine['decideTraced'],
   facts: Facts,
 ): Promise<RowsRead> {
-  const found: { readonly table: string; readonly key: string; readonly now: SeenRow }[] = [];
+  const found: { readonly table: string; readonly key: string; readonly now: VersionedRow }[] = [];
   for (;;) {
     const wanted = new Map<string, readonly [table: string, key: string]>();
     const rows = rowsOf(found.map(({ table, key, now }) => [table, key, now.row]));
     const onRowUnknown = (table: string, key: string) => wanted.set(rowId(table, key), [table, key]);
     decide({ ...facts, rows, onRowUnknown });
     const next = [...wanted.values()].slice(0, rowsReadMax - found.length);
-    if (next.length === 0) return { rows, seen: found.map(({ now }) => now.seen) };
+    if (next.length === 0) return { rows, seen: found.map(({ now }) => now.version) };
     const looked = next.map(async ([table, key]) => ({
       table,
       key,

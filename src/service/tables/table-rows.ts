@@ -7,7 +7,7 @@ import type { JsonObject } from '../../language/model/json.ts';
 import type { CanonicalValue } from '../store/contract/canonical-json.ts';
 import { type Collection, createCollection, type ReadDocument } from '../store/contract/collection.ts';
 import type { DocumentStore } from '../store/contract/documents.ts';
-import type { SeenDocument } from '../store/contract/grant-basis.ts';
+import type { DocumentVersion } from '../store/contract/grant-basis.ts';
 
 export interface TableRow {
   /** `rowId` of the table and the key. */
@@ -48,16 +48,16 @@ export function rowsIn(documents: DocumentStore): Collection<TableRow> {
   }));
 }
 
-export interface SeenRow {
+export interface VersionedRow {
   readonly row: JsonObject | null;
-  readonly seen: SeenDocument;
+  readonly version: DocumentVersion;
 }
 
 /** Returns the present row, with the version on which a decision that reads the row rests. */
-export async function rowNow(documents: DocumentStore, table: string, key: string): Promise<SeenRow> {
+export async function rowNow(documents: DocumentStore, table: string, key: string): Promise<VersionedRow> {
   const id = rowId(table, key);
   const found = await rowsIn(documents).find(id);
-  return { row: found?.value.row ?? null, seen: { kind: rowKind, id, version: found?.version ?? 0 } };
+  return { row: found?.value.row ?? null, version: { kind: rowKind, id, version: found?.version ?? 0 } };
 }
 
 /** Who changes a row, when, and where rows are stored. */

@@ -40,7 +40,7 @@ export function followRevocations({ directory, chain, prepare }: Deps): () => Pr
   async function moveTo(
     sequence: number,
     version: number,
-    told: readonly DocumentWrite[] = [],
+    messages: readonly DocumentWrite[] = [],
   ): Promise<boolean> {
     const put = {
       kind,
@@ -52,7 +52,7 @@ export function followRevocations({ directory, chain, prepare }: Deps): () => Pr
       createdAtMs: Math.trunc(directory.clock()),
       json: JSON.stringify({ sequence }),
     };
-    return (await documents.write([put, ...told], null)) === 'changed';
+    return (await documents.write([put, ...messages], null)) === 'changed';
   }
 
   return async () => {
@@ -74,8 +74,8 @@ export function followRevocations({ directory, chain, prepare }: Deps): () => Pr
       before = page.at(-1)?.sequence ?? 0;
     }
     const prepared = await Promise.all(revocations.map(prepare));
-    const told = prepared.flatMap(({ writes }) => writes);
-    if (latest > sequence && !(await moveTo(latest, cursor.version, told))) return;
+    const messages = prepared.flatMap(({ writes }) => writes);
+    if (latest > sequence && !(await moveTo(latest, cursor.version, messages))) return;
     seen = latest;
     for (const { taken } of prepared) taken();
   };

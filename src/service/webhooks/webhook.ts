@@ -239,6 +239,6 @@ export function shownInRecords({ origin, format, events, status, disabledBecause
 function draftProblems(target: Target, { events }: Pick<WebhookDraft, 'events'>): InvalidWebhook['problems'] {
   return [
     ...(target.kind === 'target' ? [] : [{ field: 'url', detail: target.detail }]),
-    ...(events.length > 0 ? [] : [{ field: 'events', detail: 'name one event at least' }]),
+    ...(events.length > 0 ? [] : [{ field: 'events', detail: 'name at least one event' }]),
   ];
 }

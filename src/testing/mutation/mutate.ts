@@ -77,8 +77,8 @@ export async function mutate(
     const isKilled = judge(trial);
     if (isKilled === null) continue;
     // A file that two groups of tests reach counts each mutant once, killed by either group.
-    const known = verdicts.get(trial.key);
-    verdicts.set(trial.key, { trial, isKilled: isKilled || known?.isKilled === true });
+    const cached = verdicts.get(trial.key);
+    verdicts.set(trial.key, { trial, isKilled: isKilled || cached?.isKilled === true });
   }
   onProgress?.(trials.length, trials.length);
   return summarize([...verdicts.values()]);

@@ -36,7 +36,7 @@ const record = {
 function shown(payload: JsonObject): Readonly<Record<string, readonly string[]>> {
   const workspace = createWorkspace();
   workspace.take(textsOf({ 'k.policy': policy }));
-  const { conditions } = explainRecord(workspace.lay([]), { ...record, payload });
+  const { conditions } = explainRecord(workspace.compileWith([]), { ...record, payload });
   return Object.fromEntries(
     conditions.map(({ rule, truth, lines }) => [`${rule} ${truth}`, lines.map(lineText)]),
   );

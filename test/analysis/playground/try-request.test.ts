@@ -25,7 +25,7 @@ function workspace(files: Readonly<Record<string, string>> = shipped): Workspace
 }
 
 function tried(given: GivenRequest, files: readonly { path: string; text: string }[] = []): TryResult {
-  return tryRequest(workspace().lay(files), { given });
+  return tryRequest(workspace().compileWith(files), { given });
 }
 
 const payment = {
@@ -73,7 +73,7 @@ describe('a try', () => {
   });
 
   it('decides as the definition does, on every request that is shipped with the policies', () => {
-    const laid = workspace().lay([]);
+    const laid = workspace().compileWith([]);
     const outcomes = new Set<string>();
     for (const name of names) {
       for (const line of readFileSync(`policies/${name}/requests.jsonl`, 'utf8').trim().split('\n')) {
@@ -149,7 +149,7 @@ describe('a try', () => {
         ...shipped,
         'm.policy':
           'meter daily_outflow = sum(payload.amount) in USD of payment.create per agent over 24h\npolicy m on payment.create {\n  deny m when daily_outflow > 100 USD\n}\n',
-      }).lay([]),
+      }).compileWith([]),
       { given: { ...payment, ...change } },
     );
     expect(decision).toBeNull();
@@ -173,13 +173,13 @@ policy m on a.pay {
     });
     const outcomes = [{ spent: '100 USD' }, { spent: 100.5 }, {}].map((meters) => {
       const given = { action_key: 'a.pay', payload: { amount: 1, currency: 'USD' }, meters };
-      return tryRequest(metered.lay([]), { given }).decision?.decision;
+      return tryRequest(metered.compileWith([]), { given }).decision?.decision;
     });
     expect(outcomes).toEqual(['ALLOW', 'DENY', 'DENY']);
   });
 
   it('looks at the policies alone where there is no request', () => {
-    const { guarantees, ...rest } = tryRequest(workspace().lay([]), null);
+    const { guarantees, ...rest } = tryRequest(workspace().compileWith([]), null);
     expect(rest).toEqual({ diagnostics: [], issues: [], digested: [], decision: null });
     expect(guarantees).toContainEqual(expect.objectContaining({ guarantee: 'payment_ceiling' }));
     for (const guarantee of guarantees ?? []) {
@@ -208,7 +208,7 @@ policy keys on key.use {
 describe('a record', () => {
   it('is tried with digests for secrets, which are named', () => {
     const result = tryRequest(
-      workspace({ 'k.policy': keys.replace(' has secret_key', '.uses > 0') }).lay([]),
+      workspace({ 'k.policy': keys.replace(' has secret_key', '.uses > 0') }).compileWith([]),
       {
         recorded,
       },
@@ -221,7 +221,7 @@ describe('a record', () => {
   });
 
   it('is explained by the rule as it stands in its file', () => {
-    const laid = workspace({ 'k.policy': keys.replace(' has secret_key', '.uses > 0') }).lay([]);
+    const laid = workspace({ 'k.policy': keys.replace(' has secret_key', '.uses > 0') }).compileWith([]);
     const few = { ...recorded, payload: { ...recorded.payload, uses: 2 } };
     const { rule, ...rest } = explainRecord(laid, few);
     expect(rest).toMatchObject({ decision: 'ALLOW', change: expect.stringContaining('payload.uses') });

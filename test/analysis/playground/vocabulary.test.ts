@@ -32,7 +32,7 @@ table most = { a: 1 }
 function vocabulary() {
   const workspace = createWorkspace();
   workspace.take(textsOf({ 'a.policy': text }));
-  const { policies, trees, diagnostics } = workspace.lay([]);
+  const { policies, trees, diagnostics } = workspace.compileWith([]);
   if (policies === null) throw new Error(JSON.stringify(diagnostics));
   return vocabularyOf(policies.set, trees);
 }

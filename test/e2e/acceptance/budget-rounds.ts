@@ -117,7 +117,7 @@ async function recordsOf(place: StorePlace): Promise<readonly RequestRecord[]> {
   const records: RequestRecord[] = [];
   try {
     for (let after = 0; ; ) {
-      const stretch = await store.chain.stretch(after, 500);
+      const stretch = await store.chain.segment(after, 500);
       for (const { entry } of stretch.records) {
         if (entry.kind !== 'request') continue;
         const row = await store.requests.find(String(entry.id));

@@ -97,7 +97,7 @@ test('somebody applies, an operator grants it, and they come in by the link', as
     expect(await dialog.getByLabel(name).count()).toBe(0);
   }
   await dialog.getByRole('button', { name: 'Grant access' }).click();
-  await dialog.getByText('name one role at least').first().waitFor();
+  await dialog.getByText('name at least one role').first().waitFor();
   await dialog.getByLabel(/^auditor/).check();
   await dialog.getByRole('button', { name: 'Grant access' }).click();
   await dialog.getByText('Copy it now').waitFor();

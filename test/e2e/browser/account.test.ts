@@ -92,7 +92,7 @@ test('a token is made for some of the roles, shown once, works, and is removed',
   expect(await dialog.getByLabel(/^admin/).count()).toBe(0);
   await dialog.getByLabel('Current password').fill(password);
   await dialog.getByRole('button', { name: 'Create the token' }).click();
-  await dialog.getByText('name one role at least').first().waitFor();
+  await dialog.getByText('name at least one role').first().waitFor();
   await dialog.getByLabel(/^auditor/).check();
   await dialog.getByLabel('Valid for').selectOption('30 days');
   expect(await accessibilityFaults(page)).toEqual([]);

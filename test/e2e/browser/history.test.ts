@@ -37,7 +37,7 @@ test('the history says what changed with a set, and leads to the full diff, whic
   const { page } = await open(shared, { email: 'ann@example.com' });
   await page.goto('/policies');
   const history = page.getByRole('region', { name: 'History', exact: true });
-  await history.getByText('The first that is known.').waitFor();
+  await history.getByText('The first recorded set.').waitFor();
   expect(await history.getByRole('listitem').count()).toBe(3);
   const latest = history.getByRole('listitem').first();
   await latest.locator('summary').focus();
@@ -138,6 +138,6 @@ test('an admin rolls back from the history with a reason; who may not sees no wa
   expect(await link.getAttribute('href')).toMatch(/^\/requests\?from=.*&to=/);
   const other = await open(shared, { email: 'ben@example.com' });
   await other.page.goto('/policies');
-  await other.page.getByText('The first that is known.').waitFor();
+  await other.page.getByText('The first recorded set.').waitFor();
   expect(await other.page.getByRole('button', { name: /^Roll back/ }).count()).toBe(0);
 });

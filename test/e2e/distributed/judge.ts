@@ -78,7 +78,7 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
   };
   let decisions = 0;
   for (let after = 0; ; after += chunk) {
-    const { records, lastSequence } = await chain.stretch(after, chunk);
+    const { records, lastSequence } = await chain.segment(after, chunk);
     for (const { entry } of records) {
       if (entry.kind === 'change') takeChange(walk, entry);
       if (entry.kind === 'request') takeRequest(walk, entry);

@@ -20,7 +20,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAskedThread } from '../../../src/lsp/thread/ask.ts';
+import { createQuestionThread } from '../../../src/lsp/thread/ask.ts';
 import { checkPullRequest } from './workflow.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -277,7 +277,7 @@ describe('the extension for VS Code', () => {
       join(root, 'a.policy'),
       'action a.b {}\npolicy p on a.b { deny all }\nguarantee g on a.b { never allow }\n',
     );
-    const thread = createAskedThread(pathToFileURL(join(place, 'extension/thread.mjs')));
+    const thread = createQuestionThread(pathToFileURL(join(place, 'extension/thread.mjs')));
     expect(await thread.ask('claims', { root, open: [] })).toMatchObject([{ result: 'proved' }]);
     await thread.close();
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type AgentCache, createAgentCache } from '../../../src/service/agents/agent-cache.ts';
-import { cachedMsMax } from '../../../src/service/agents/found-keys.ts';
+import { cachedMsMax } from '../../../src/service/agents/key-cache.ts';
 import { createApiKey } from '../../../src/service/agents/keys.ts';
 import { addAgent, authenticate, rotateKey } from '../../../src/service/agents/registry.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { cachedMsMax } from '../../../src/service/agents/found-keys.ts';
+import { cachedMsMax } from '../../../src/service/agents/key-cache.ts';
 import { createApiKey } from '../../../src/service/agents/keys.ts';
 import * as changes from '../../../src/service/agents/points/change-point.ts';
 import {

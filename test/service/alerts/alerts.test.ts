@@ -69,7 +69,7 @@ async function setUp(): Promise<World> {
       statistics,
       switches,
       staleSinceMs: () => world.stale,
-      policyGaps: { look: async () => world.gaps },
+      policyGaps: { update: async () => world.gaps },
       messagesOf: news.alertMessages,
       onChange: () => changes.push(time.nowMs),
       onFailure: (error) => hooks.failures.push(error),

@@ -2,7 +2,7 @@
 // in the log and by an alert.
 
 import { expect, test } from 'vitest';
-import type { AskedRule } from '../../../src/language/model/asked.ts';
+import type { RuleRequirement } from '../../../src/language/model/rule-requirement.ts';
 import { addPoint } from '../../../src/service/agents/points/change-point.ts';
 import { type NeededByPolicies, watchPolicyGaps } from '../../../src/service/alerts/policy-gaps.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
@@ -83,7 +83,7 @@ test('people and points are read again only after one of them, or the policies, 
       return documents.list(page);
     },
   };
-  const asked: AskedRule = {
+  const asked: RuleRequirement = {
     rule: 'p/r',
     conditionDigest: '',
     kind: 'approval',
@@ -106,7 +106,7 @@ test('people and points are read again only after one of them, or the policies, 
   });
   const read = async () => {
     lists.length = 0;
-    const since = await gaps.look();
+    const since = await gaps.update();
     return [since.length, [...lists].sort()];
   };
   const both = ['person', 'point'];
@@ -136,7 +136,7 @@ test('a look that failed is made again, though nothing has changed', async () =>
     onChange: () => undefined,
     onFailure: () => undefined,
   });
-  await expect(gaps.look()).rejects.toThrow('not now');
+  await expect(gaps.update()).rejects.toThrow('not now');
   isBroken = false;
-  expect(await gaps.look()).toEqual([1_000]);
+  expect(await gaps.update()).toEqual([1_000]);
 });

@@ -56,7 +56,7 @@ function tamper(path: string, statements: readonly string[]): void {
 
 /** The number and the name of each record. */
 export async function listRecords(store: Store): Promise<readonly (readonly [number, string])[]> {
-  const { records } = await store.chain.stretch(0, 1000);
+  const { records } = await store.chain.segment(0, 1000);
   return records.map(({ entry }) => [
     entry.sequence,
     String(entry.kind === 'change' ? entry.what : entry.kind),

@@ -47,7 +47,7 @@ function intruderOf(service: Service): Intruder {
 }
 
 async function factsOf({ service }: Team): Promise<Facts> {
-  const { lastSequence } = await service.store.chain.stretch(0, 0);
+  const { lastSequence } = await service.store.chain.segment(0, 0);
   return { lastSequence, soonMs: Date.now() + 3_600_000, people: await peopleOf(service.store) };
 }
 

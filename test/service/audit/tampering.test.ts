@@ -177,7 +177,7 @@ describe('the schema', () => {
 describe('someone without the key', () => {
   test('cannot write the end of the records anew', async () => {
     const { store, tampering } = await createFilled();
-    const { records } = await store.chain.stretch(0, 1000);
+    const { records } = await store.chain.segment(0, 1000);
     const at = records.findIndex(({ entry }) => entry.kind === 'refusal');
     let previous = records[at - 1]!.hash;
     for (const { entry } of records.slice(at)) {

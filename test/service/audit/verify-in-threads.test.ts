@@ -32,7 +32,7 @@ describe('threads find what one walk finds', () => {
 
   test('a checkpoint inside a stretch, and one that was forged', async () => {
     const { store, path } = await createChainedStore();
-    const { records } = await store.chain.stretch(0, 10);
+    const { records } = await store.chain.segment(0, 10);
     const signer = createCheckpointSigner(store.masterKey);
     const other = { sequence: 3, hash: records[3]!.hash };
     const checkpoints = [signer.sign(other, 'end', startMs)];

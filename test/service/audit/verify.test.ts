@@ -130,7 +130,7 @@ describe('how a request stands', () => {
   async function createDecided(): Promise<ChainedStore> {
     const chained = await createChainedStore();
     const { requests, chain } = chained.store;
-    const requestId = String((await chain.stretch(6, 1)).records[0]?.entry.id);
+    const requestId = String((await chain.segment(6, 1)).records[0]?.entry.id);
     const common = { who: 'ann', atMs: startMs + 7000, detail: null };
     const state = { decidedAtMs: null, expiresAtMs: startMs + 1_000_000 };
     const events = [
@@ -299,7 +299,7 @@ test('a long chain is walked whole', async () => {
   await Promise.all(Array.from({ length: 1234 }, () => store.requests.append(requestRow(), { openMax: 20 })));
   const seen: number[] = [];
   const result = await verifyChain(store, {
-    onStretch: async (records) => {
+    onSegment: async (records) => {
       seen.push(records.length);
       return 'go on';
     },
@@ -312,7 +312,7 @@ describe('a walk that goes on where another has stopped', () => {
   const stops = [1, 2, 3, 4, 5, 6, 7];
 
   async function walkTo(chained: ChainedStore, sequence: number) {
-    const records = (await chained.store.chain.stretch(0, sequence)).records;
+    const records = (await chained.store.chain.segment(0, sequence)).records;
     return { sequence, hash: records.at(-1)?.hash ?? '' };
   }
 
@@ -381,7 +381,7 @@ test('a lane that was rewritten whole is found by the knot that names its end', 
       masterKey: randomBytes(32),
       chain: {
         checkpoints: async () => [],
-        stretch: async () => ({ pruning: null, records: [first, knot], firstSequence: 1, lastSequence: 2 }),
+        segment: async () => ({ pruning: null, records: [first, knot], firstSequence: 1, lastSequence: 2 }),
       },
     } as unknown as Store);
   expect(await verify(written)).toMatchObject({ kind: 'whole' });

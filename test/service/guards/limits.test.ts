@@ -233,7 +233,7 @@ describe('switches', () => {
     let nowMs = 0;
     const [here, there] = [1, 2].map(() => createKillSwitchBoard({ directory, steadyMs: () => nowMs }));
     const asked = { agentId: 'a1', tier: 'low', actionKey: 'payment.create' } as const;
-    const isStopped = async () => (await there!.seen()).stoppedBy(asked) !== null;
+    const isStopped = async () => (await there!.current()).stoppedBy(asked) !== null;
     expect(await isStopped()).toBe(false);
     await here!.turnOn(admin, { scope: { kind: 'all' }, reason: 'r' });
     nowMs = 500;

@@ -173,7 +173,7 @@ describe('waits', () => {
       await store.close();
     });
     await expect.poll(async () => (await store.requests.find(row.id))?.status).toBe('expired');
-    const { records } = await store.chain.stretch(0, 10);
+    const { records } = await store.chain.segment(0, 10);
     expect(records.map(({ entry }) => [entry.kind, entry.what ?? null])).toContainEqual(['event', 'expired']);
   });
 });

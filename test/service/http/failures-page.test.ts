@@ -24,7 +24,7 @@ test.each([
   ...[
     /clock jumps forward/,
     /clock is set back/,
-    /ahead of the machine's clock at a start/,
+    /ahead of the machine's clock at startup/,
     /directory is gone/,
   ],
   ...[/event loop stands still/, /client goes/, /closes its sending side/, /says nothing/, /byte at a time/],

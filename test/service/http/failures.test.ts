@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { cachedMsMax } from '../../../src/service/agents/found-keys.ts';
+import { cachedMsMax } from '../../../src/service/agents/key-cache.ts';
 import { setSigning } from '../../../src/service/agents/registry.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { StoreError } from '../../../src/service/store/contract/store-error.ts';

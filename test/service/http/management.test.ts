@@ -112,7 +112,7 @@ describe('a walk over the records', () => {
     const { service, ann } = await startWithAdmin();
     for (let i = 0; i < 30; i++) await authorize(service);
     const whole = await ann.send('/v1/audit/verify', post({}));
-    const last = (await service.store.chain.stretch(0, 1)).lastSequence;
+    const last = (await service.store.chain.segment(0, 1)).lastSequence;
     expect(whole.body).toEqual({
       status: 'intact',
       checked: last,
@@ -135,12 +135,12 @@ describe('a walk over the records', () => {
   test('goes on where it stopped, with the hash in hand', async () => {
     const { service, ann } = await startWithAdmin();
     for (let i = 0; i < 30; i++) await authorize(service);
-    const { records } = await service.store.chain.stretch(0, 20);
+    const { records } = await service.store.chain.segment(0, 20);
     const at = records.at(-1)!;
     const cursorOf = (sequence: number, hash: string) =>
       Buffer.from(JSON.stringify([sequence, hash])).toString('base64url');
     const cursor = cursorOf(at.entry.sequence, at.hash);
-    const last = (await service.store.chain.stretch(0, 1)).lastSequence;
+    const last = (await service.store.chain.segment(0, 1)).lastSequence;
     const rest = await ann.send('/v1/audit/verify', post({ cursor }));
     expect(rest.body).toMatchObject({ status: 'intact', checked: last - at.entry.sequence });
     const forged = cursorOf(at.entry.sequence, '0'.repeat(64));
@@ -178,7 +178,7 @@ describe('an export of the records', () => {
     const reply = await fetch(`${service.url}/v1/audit/export`, { headers: ann.headers });
     expect(reply.headers.get('content-type')).toBe('application/jsonl; charset=utf-8');
     const lines = (await reply.text()).trimEnd().split('\n');
-    const { records } = await service.store.chain.stretch(0, 1_000);
+    const { records } = await service.store.chain.segment(0, 1_000);
     expect(lines.map((line) => JSON.parse(line).hash)).toEqual(records.map(({ hash }) => hash));
     expect(lines.slice(1).map((line) => JSON.parse(line).previous)).toEqual(
       records.slice(0, -1).map(({ hash }) => hash),

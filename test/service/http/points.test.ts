@@ -185,7 +185,7 @@ describe('keys', () => {
     const point = await register();
     const listed = await operator.send('/v1/enforcement-points');
     const keys = await operator.send(`/v1/enforcement-points/${point.id}/keys`);
-    const { records } = await service.store.chain.stretch(0, 1_000);
+    const { records } = await service.store.chain.segment(0, 1_000);
     expect(JSON.stringify([listed.body, keys.body, records])).not.toContain(point.key);
     expect(keys.body.items).toMatchObject([{ id: point.key.slice(8, 16), not_after: null }]);
     expect(await verifyChain(service.store)).toMatchObject({ kind: 'whole' });

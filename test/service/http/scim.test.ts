@@ -113,7 +113,7 @@ describe('as Okta sends it', () => {
     expect(await personOf(service, 'olga@example.com')).toMatchObject({ id: olga?.id, status: 'active' });
     await scim(service, `PATCH /Groups/${group}`, patch({ op: 'remove', path: `members[value eq "${id}"]` }));
     expect(await personOf(service, 'olga@example.com')).toMatchObject({ status: 'disabled' });
-    const records = (await service.store.chain.stretch(0, 1_000)).records;
+    const records = (await service.store.chain.segment(0, 1_000)).records;
     expect(JSON.stringify(records)).toContain('group-changed');
   });
 });

@@ -262,7 +262,7 @@ describe('the provider is asked again', () => {
     expect((await visitor.session(service)).status).toBe(200);
     oidc.accounts.delete('ben');
     await until(async () => (await visitor.session(service)).status === 401);
-    const { records } = await service.store.chain.stretch(0, 100);
+    const { records } = await service.store.chain.segment(0, 100);
     expect(JSON.stringify(records)).toContain('session-ended');
   });
 

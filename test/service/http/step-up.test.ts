@@ -28,7 +28,7 @@ policy ops on ops.* {
   reauth each_time when action.key == "ops.any"
   reauth recently within 30m when action.key == "ops.recent"
   reauth before within 1h when action.key == "ops.both"
-  escalate then to finance within 2h when action.key == "ops.both"
+  escalate afterwards to finance within 2h when action.key == "ops.both"
 }
 `;
 

@@ -16,7 +16,7 @@ describe('a person', () => {
       kind: 'changed',
       person: { roles: ['approver'], groups: ['finance'], email: ben.email },
     });
-    const { records } = await store.chain.stretch(0, 100);
+    const { records } = await store.chain.segment(0, 100);
     expect(records.at(-1)?.entry).toMatchObject({
       what: 'person-changed',
       who: 'ann@example.com (first-admin)',

@@ -33,7 +33,7 @@ describe('a switch', () => {
   });
 });
 
-const stopping = async (board: KillSwitchBoard) => (await board.seen()).stoppedBy(asked);
+const stopping = async (board: KillSwitchBoard) => (await board.current()).stoppedBy(asked);
 
 describe('the board', () => {
   it('stops at once here, and within a second wherever the store is shared', async () => {
@@ -85,8 +85,8 @@ describe('the board', () => {
       problems: [{ field: 'scope', detail: expect.stringMatching(/^1000 switches are on: turn one off/) }],
     });
     await directory.change([switches.put({ ...first.switch, id: 'raced', scope: draft.scope }, 0)], change);
-    await board.lookAgain();
-    expect((await board.seen()).stoppedBy(asked)?.id).toBe(first.switch.id);
+    await board.refresh();
+    expect((await board.current()).stoppedBy(asked)?.id).toBe(first.switch.id);
     expect(await board.list()).toHaveLength(1_001);
   });
 

@@ -53,7 +53,7 @@ describe('a reset link', () => {
     expect(await enter(service, ben.email, { password })).toEqual({ kind: 'wrong' });
     expect((await enter(service, ben.email, { password: another })).kind).toBe('signed-in');
     expect(service.told.map(({ what }) => what)).toEqual(['password-reset']);
-    const { records } = await service.store.chain.stretch(0, 100);
+    const { records } = await service.store.chain.segment(0, 100);
     const all = JSON.stringify(records);
     for (const what of ['reset-link-made', 'password-reset']) expect(all).toContain(what);
     expect(all).not.toContain(secret);

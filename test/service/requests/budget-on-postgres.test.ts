@@ -29,7 +29,7 @@ interface Row {
 
 /** All requests, in the order of their records. */
 async function rowsOf(store: Store): Promise<readonly Row[]> {
-  const { records } = await store.chain.stretch(0, 1_000_000);
+  const { records } = await store.chain.segment(0, 1_000_000);
   return records
     .filter(({ entry }) => entry.kind === 'request')
     .map(({ entry }) => ({ status: String(entry.status), recordJson: String(entry.record_json) }));

@@ -7,13 +7,13 @@ import type { Caller, Rights } from '../../../src/service/requests/approvals/rig
 
 const none = { generation: 0, stoppedBy: () => null };
 
-const noSwitches: KillSwitchSource = { seen: () => none, lookAgain: async () => none };
+const noSwitches: KillSwitchSource = { current: () => none, refresh: async () => none };
 
 /** Finds everybody as an approver of these groups. */
 function everybodyOf(approvesFor: readonly string[]): FindPeople {
   const person = (id: string): CurrentPerson => ({
     id,
-    seen: { kind: 'person', id, version: 0 },
+    version: { kind: 'person', id, version: 0 },
     isActive: true,
     isApprover: true,
     approvesFor,

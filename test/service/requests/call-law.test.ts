@@ -214,7 +214,7 @@ async function granted({ next, take, send, enter, decisions }: Here, order: Orde
         await decisions.approve(id, { caller: approverOf([group], { id: group }), group: null, comment: '' });
       await decisions.stepUp(id, { id: 'ann', email: 'ann@example.com', who: 'ann', passkey: null });
     }
-    const status = (await decisions.look(id))?.state.status;
+    const status = (await decisions.snapshot(id))?.state.status;
     if (status === 'approved' || status === 'auto_approved') return { asked, key, earlier, text };
   }
 }
@@ -229,7 +229,7 @@ test.each([1, 2, 3])(
     const counts = { refused: 0, allowed: 0 };
     for (let rounds = 0; rounds < 30; rounds += 1) {
       const { asked, key, earlier, text } = await granted(here, order);
-      const { rules: approved } = (await decisions.look(asked.request_id))!.state.decision;
+      const { rules: approved } = (await decisions.snapshot(asked.request_id))!.state.decision;
       const later = changed(earlier, order);
       const agent = await enter(later);
       const plain = await send(agent, later);
@@ -290,7 +290,7 @@ test('a step-up for a request serves no rule that asks only the call for one', a
   };
   const { request_id: id } = await send(await enter(earlier), earlier, { isAttaching: true });
   await decisions.stepUp(id, { id: 'ann', email: 'ann@example.com', who: 'ann', passkey: null });
-  expect((await decisions.look(id))?.state.status).toBe('approved');
+  expect((await decisions.snapshot(id))?.state.status).toBe('approved');
   const later = { ...earlier, clientAddress: '10.1.2.3' };
   const other = await send(await enter(later), later, { isAttaching: true });
   expect(other).toMatchObject({ decision: 'REAUTH_REQUIRED', request_id: expect.not.stringContaining(id) });

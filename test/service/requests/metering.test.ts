@@ -577,7 +577,7 @@ describe('another set', () => {
     await service.ask(pay(5));
     world.nowMs += 1_000;
     await service.ask(pay(5));
-    const { records } = await service.store.chain.stretch(0, 10);
+    const { records } = await service.store.chain.segment(0, 10);
     const { entry, hash } = records.find(({ entry: { kind } }) => kind === 'request')!;
     await service.store.chain.prune({
       sequence: entry.sequence,

@@ -169,7 +169,7 @@ async function grantsByPoints({ chain }: Store) {
   const agents = new Map<string, { status: string; riskTier: string }>();
   const wrong: string[] = [];
   let grants = 0;
-  const { records } = await chain.stretch(0, 100_000);
+  const { records } = await chain.segment(0, 100_000);
   for (const { entry } of records) {
     const json = (name: string) => JSON.parse(String(entry[name] ?? 'null'));
     if (entry.kind === 'change') {

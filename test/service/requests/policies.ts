@@ -1,9 +1,9 @@
 // Active policies for tests of the request path: a decision chosen by the test, and shapes of actions.
 
 import type { ActivePolicies } from '../../../src/language/model/active-policies.ts';
-import type { AskedRule } from '../../../src/language/model/asked.ts';
 import type { Decision } from '../../../src/language/model/decision.ts';
 import type { Facts } from '../../../src/language/model/request.ts';
+import type { RuleRequirement } from '../../../src/language/model/rule-requirement.ts';
 import { type Trace, tracedRules } from '../../../src/language/model/trace.ts';
 import {
   anyText,
@@ -87,7 +87,7 @@ export const paymentShape: Shape = {
 export function activeWith(
   decide: (facts: Facts) => Decision,
   digest = 'digest-1',
-  asks: ReadonlyMap<string, AskedRule> = new Map(),
+  asks: ReadonlyMap<string, RuleRequirement> = new Map(),
 ): ActivePolicies & { asked: Facts[] } {
   const asked: Facts[] = [];
   const ask = (facts: Facts): Decision => {

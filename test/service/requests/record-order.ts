@@ -49,7 +49,7 @@ export async function walkRecord({ chain }: Pick<Store, 'chain'>): Promise<Walke
   const wrong: string[] = [];
   let grants = 0;
   for (let after = 0; ; after += partsOf) {
-    const { records, lastSequence } = await chain.stretch(after, partsOf);
+    const { records, lastSequence } = await chain.segment(after, partsOf);
     for (const { entry } of records) {
       const problems = follow(world, entry);
       if (problems === null) continue;

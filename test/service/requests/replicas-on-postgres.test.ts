@@ -59,7 +59,7 @@ interface Walk {
 
 /** The totals from the records, in their order. */
 async function walk(store: Store): Promise<Walk> {
-  const { records } = await store.chain.stretch(0, 1_000_000);
+  const { records } = await store.chain.segment(0, 1_000_000);
   const spent = new Map<string, number>();
   const wrong: unknown[] = [];
   for (const { entry } of records.filter(({ entry: { kind } }) => kind === 'request')) {

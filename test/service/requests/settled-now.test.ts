@@ -161,7 +161,7 @@ test('an approval is not taken with the key of a point that has ended since the 
   const rotated = await rotate();
   if (rotated.kind !== 'made') throw new Error(rotated.kind);
   expect(await ask(before)).toEqual({ kind: 'not-allowed-now', why: 'key-ended' });
-  expect((await decisions.look(id))?.state.status).toBe('approved');
+  expect((await decisions.snapshot(id))?.state.status).toBe('approved');
   // The same between the judging and the write.
   const now = await identified(rotated.apiKey);
   let last = rotated;
@@ -188,7 +188,7 @@ test('an admin who was disabled since they signed in rejects nothing, neither la
       kind: 'not-allowed',
       detail: 'your account is disabled',
     });
-    expect((await decisions.look(id))?.state.status).toBe('pending');
+    expect((await decisions.snapshot(id))?.state.status).toBe('pending');
   }
 });
 
@@ -202,7 +202,7 @@ test('an approver who left the group since they signed in approves nothing, neit
     else await leaveGroup();
     const approved = await decisions.approve(id, { caller, group: null, comment: '' });
     expect(approved).toMatchObject({ kind: 'not-allowed' });
-    expect((await decisions.look(id))?.state.status).toBe('pending');
+    expect((await decisions.snapshot(id))?.state.status).toBe('pending');
   }
 });
 
@@ -237,7 +237,7 @@ test('a control owner who is disabled steps up for nothing', async () => {
   await disable(own);
   expect(await decisions.stepUp(id, person)).toEqual(refused);
   expect(await decisions.stepUpAgent(agent.id, person)).toEqual(refused);
-  expect((await decisions.look(id))?.state.status).toBe('pending');
+  expect((await decisions.snapshot(id))?.state.status).toBe('pending');
 });
 
 test('what is taken rests on the step-up, too', async () => {
@@ -249,7 +249,7 @@ test('what is taken rests on the step-up, too', async () => {
   beforeNextChange(async () => expect((await disable(own)).kind).toBe('changed'));
   const result = await proved();
   expect(result).toMatchObject({ kind: 'decided', request: { status: 'pending' } });
-  expect((await decisions.look(id))?.state.status).toBe('approved');
+  expect((await decisions.snapshot(id))?.state.status).toBe('approved');
 });
 
 test('a grant that was taken is not told again to an agent that has been disabled since', async () => {
@@ -276,7 +276,7 @@ test('an approval is not taken with a key of the agent that has ended since the 
     kind: 'not-allowed-now',
     why: 'key-ended',
   });
-  expect((await decisions.look(id))?.state.status).toBe('approved');
+  expect((await decisions.snapshot(id))?.state.status).toBe('approved');
   expect(await ask({ agent: now, key: next })).toMatchObject({
     kind: 'decided',
     request: { request_id: id, decision: 'ALLOW' },

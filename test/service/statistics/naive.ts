@@ -11,7 +11,7 @@ import type { Store } from '../../../src/service/store/contract/store.ts';
 export async function recordsOf({ chain }: Store): Promise<readonly ChainEntry[]> {
   const entries: ChainEntry[] = [];
   for (let after = 0; ; ) {
-    const { records, lastSequence } = await chain.stretch(after, 500);
+    const { records, lastSequence } = await chain.segment(after, 500);
     entries.push(...records.map(({ entry }) => entry));
     after += 500;
     if (after >= lastSequence) return entries;

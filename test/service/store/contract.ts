@@ -363,7 +363,7 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         expect(await store.requests.countOpen('agent-1', startMs)).toBe(0);
         expect(await withOther((other) => other.requests.find(record.id))).toEqual({ ...record, ...state });
         expect(await store.requests.append(pendingRow(), { openMax: 1 })).toBe('stored');
-        const { records } = await store.chain.stretch(0, 10);
+        const { records } = await store.chain.segment(0, 10);
         expect(records[1]?.entry).toEqual({
           kind: 'event',
           sequence: 2,
@@ -546,7 +546,7 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         await withOther((other) => other.requests.append(requestRow(), limits));
         await store.requests.appendRefusal(refusalRecord());
         await withOther((other) => other.requests.append(requestRow(), limits));
-        const { records, pruning, firstSequence, lastSequence } = await store.chain.stretch(0, 100);
+        const { records, pruning, firstSequence, lastSequence } = await store.chain.segment(0, 100);
         expect(records.map(({ entry }) => [entry.sequence, entry.kind])).toEqual([
           [1, 'change'],
           [2, 'request'],
@@ -567,7 +567,7 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
 
       test('goes on without a gap after a write that failed once its record was made', async () => {
         await store.requests.append(requestRow(), limits);
-        const { records } = await store.chain.stretch(0, 1);
+        const { records } = await store.chain.segment(0, 1);
         const unfit = { sequence: 1, hash: records[0]?.hash ?? '', atMs: startMs, signature: 'x' };
         const results = await Promise.allSettled([
           store.chain.prune({ ...unfit, purpose: 'no purpose' as 'pruned' }),
@@ -593,7 +593,7 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
 
       test('a stretch is bounded by its numbers', async () => {
         for (let i = 0; i < 5; i++) await store.requests.append(requestRow(), limits);
-        const { records, lastSequence } = await store.chain.stretch(1, 2);
+        const { records, lastSequence } = await store.chain.segment(1, 2);
         expect(records.map(({ entry }) => entry.sequence)).toEqual([2, 3]);
         expect(lastSequence).toBe(5);
       });
@@ -631,7 +631,7 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         });
         await store.agents.rotateKey({ key: newKey, othersNotAfterMs: startMs + 9 });
         await store.agents.setStatus({ agentId, status: 'revoked', atMs: startMs + 4 });
-        const { records } = await store.chain.stretch(0, 100);
+        const { records } = await store.chain.segment(0, 100);
         const changes = records.map(
           ({ entry: { kind: _, sequence: __, before_json, after_json, ...rest } }) => ({
             ...rest,
@@ -704,7 +704,7 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         } as const;
         expect(await store.chain.prune(checkpoint)).toBe('not-there');
         expect(await store.chain.checkpoints()).toEqual([]);
-        expect((await store.chain.stretch(0, 10)).records).toHaveLength(1);
+        expect((await store.chain.segment(0, 10)).records).toHaveLength(1);
       });
     });
 

@@ -85,7 +85,7 @@ async function fill(store: Store): Promise<void> {
 }
 
 async function told(store: Store) {
-  const { records } = await store.chain.stretch(0, 1_000);
+  const { records } = await store.chain.segment(0, 1_000);
   const agents = await store.agents.list();
   const ids = records.flatMap(({ entry }) => (entry.kind === 'request' ? [String(entry.id)] : []));
   return {
@@ -217,7 +217,7 @@ test('a file whose first records were deleted is copied from where it begins, al
   const { from, copy, openCopy } = await setUp();
   const signer = createCheckpointSigner(from.masterKey);
   const prune = async (sequence: number) => {
-    const [record] = (await from.chain.stretch(sequence - 1, 1)).records;
+    const [record] = (await from.chain.segment(sequence - 1, 1)).records;
     const end = { sequence, hash: record?.hash ?? '' };
     expect(await from.chain.prune(signer.sign(end, 'pruned', startMs))).toBe('pruned');
   };
@@ -240,12 +240,12 @@ test('a database that is in use is refused as it is, and so is one beside the ke
   const used = await openStore(other);
   onTestFinished(() => used.close());
   await used.requests.append(requestRow(), limits);
-  const { records } = await used.chain.stretch(0, 10);
+  const { records } = await used.chain.segment(0, 10);
   await expect(copy({ url: other.url, keyFile: other.keyFile })).rejects.toMatchObject({
     code: 'master-key',
   });
   await expect(copy({ url: other.url })).rejects.toMatchObject({ code: 'master-key' });
-  expect((await used.chain.stretch(0, 10)).records).toEqual(records);
+  expect((await used.chain.segment(0, 10)).records).toEqual(records);
 });
 
 test('a database that holds records under the same key is refused as it is', async () => {
@@ -254,7 +254,7 @@ test('a database that holds records under the same key is refused as it is', asy
   const used = await openCopy();
   await used.requests.append(requestRow(), limits);
   await expect(copy()).rejects.toThrow('the database is not empty');
-  expect((await used.chain.stretch(0, 10)).records).toHaveLength(1);
+  expect((await used.chain.segment(0, 10)).records).toHaveLength(1);
 });
 
 test('a database of a later version, and a file that was tampered with, are refused', async () => {

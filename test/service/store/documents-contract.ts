@@ -88,7 +88,7 @@ export function describeDocuments(name: string, createPlace: () => Promise<Place
       await store.documents.write([put('p1')], null);
       expect(await store.documents.write([put('p2'), put('p1')], change)).toBe('conflict');
       expect(await store.documents.find('person', 'p2')).toBeNull();
-      const stretch = () => store.chain.stretch(0, 10);
+      const stretch = () => store.chain.segment(0, 10);
       expect((await stretch()).records).toEqual([]);
       const removal = { kind: 'person', id: 'p1', seen: 1, isRemoval: true } as const;
       expect(await store.documents.write([removal, put('p2')], change)).toBe('changed');

@@ -33,7 +33,7 @@ test('records from before the chain are numbered in the order of their ids and c
 
   const store = await openStore({ path, isUpgradeAllowed: true });
   onTestFinished(() => store.close());
-  const { records } = await store.chain.stretch(0, 10);
+  const { records } = await store.chain.segment(0, 10);
   expect(records.map(({ entry }) => [entry.sequence, entry.id])).toEqual(
     rows.map(({ id }, index) => [index + 1, id]),
   );

@@ -86,7 +86,7 @@ async function setUp(): Promise<Lanes> {
 }
 
 async function entriesOf({ chain }: Store): Promise<readonly ChainEntry[]> {
-  return (await chain.stretch(0, 1_000)).records.map(({ entry }) => entry);
+  return (await chain.segment(0, 1_000)).records.map(({ entry }) => entry);
 }
 
 test('each process that serves has a lane, and all have one order', async () => {
@@ -138,7 +138,7 @@ test('what is still being written is waited for, and not left out', async () => 
   await writer.query("BEGIN; SELECT writ_beside(); SELECT nextval('record_numbers')");
   await append(one);
   let isRead = false;
-  const reading = other.chain.stretch(last, 10).finally(() => {
+  const reading = other.chain.segment(last, 10).finally(() => {
     isRead = true;
   });
   const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND wait_event_type = 'Lock'`;
@@ -151,7 +151,7 @@ test('what is still being written is waited for, and not left out', async () => 
 
 test('a walk goes on where it was stopped, in every lane', async () => {
   const { stores, sql } = await setUp();
-  const part = await verifyChain(stores[0], { recordsAtOnce: 9, onStretch: async () => 'stop' });
+  const part = await verifyChain(stores[0], { recordsAtOnce: 9, onSegment: async () => 'stop' });
   if (part.kind === 'broken') throw new Error(part.break.message);
   expect(part.end.lanes?.length).toBeGreaterThan(1);
   expect(await verifyChain(stores[0], { after: part.end })).toMatchObject({ kind: 'whole' });
@@ -196,7 +196,7 @@ describe('somebody with the database', () => {
     await stores[2].close();
     // Removes the knot that was written when the stores closed: some records stand behind the last knot
     // again.
-    const own = (await stores[0].chain.stretch(0, 1_000)).records.filter(({ entry }) => laneOf(entry) === 0);
+    const own = (await stores[0].chain.segment(0, 1_000)).records.filter(({ entry }) => laneOf(entry) === 0);
     const [before, knot] = [own.at(-2), own.at(-1)];
     await sql(`DELETE FROM knots WHERE sequence = ${knot?.entry.sequence};
       UPDATE chain_end SET sequence = ${before?.entry.sequence}, hash = '${before?.hash}'`);

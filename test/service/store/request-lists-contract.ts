@@ -3,8 +3,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { AskedPerson } from '../../../src/service/store/contract/asked-owner.ts';
-import type { AskedStatus, RequestRow, RequestStatus } from '../../../src/service/store/contract/records.ts';
+import type { ApproverIdentity } from '../../../src/service/store/contract/asked-owner.ts';
+import type { FilterStatus, RequestRow, RequestStatus } from '../../../src/service/store/contract/records.ts';
 import type { RequestFilter, RequestPlace, Store } from '../../../src/service/store/contract/store.ts';
 import type { Place } from './contract.ts';
 import { agentRow, everything, keyRow, requestRow, startMs } from './rows.ts';
@@ -59,7 +59,7 @@ function rowOf(
   });
 }
 
-function isAsked({ outcome, group }: Drawn, agentOwner = '', { groups, owner }: AskedPerson): boolean {
+function isAsked({ outcome, group }: Drawn, agentOwner = '', { groups, owner }: ApproverIdentity): boolean {
   const isOwner = agentOwner === owner?.id || agentOwner === owner?.email.toLowerCase();
   if (outcome === 'REAUTH_REQUIRED' || (outcome === 'ESCALATE' && group === 'owner')) return isOwner;
   return outcome === 'ESCALATE' && groups.includes(group);
@@ -69,7 +69,7 @@ const filter = fc.record({
   agent: fc.option(fc.nat(2)),
   actionKey: fc.option(fc.constantFrom('pay.create', 'pay.other')),
   status: fc.option(
-    fc.constantFrom<AskedStatus>(
+    fc.constantFrom<FilterStatus>(
       'auto_approved',
       'pending',
       'rejected',

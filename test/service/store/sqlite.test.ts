@@ -170,7 +170,7 @@ test('a write that the database refuses fails alone', async () => {
   ]);
   expect(await store.agents.find(second.id)).toBeNull();
   expect(store.isWritable()).toBe(true);
-  const { records } = await store.chain.stretch(0, 10);
+  const { records } = await store.chain.segment(0, 10);
   expect(records.map(({ entry }) => [entry.sequence, entry.kind, entry.id ?? entry.what])).toEqual([
     [1, 'change', 'agent-added'],
     [2, 'request', requests[0].id],

@@ -1,11 +1,11 @@
-// The interfaces through which replay asks the policy set that is tried, and what replay has to know of the
-// service's rules. The caller supplies all of it, so that replay decides nothing by a meaning of its own.
+// The interfaces of the policy set that replay tries, and the service's rules that replay follows. The caller
+// implements them, so replay has no semantics of its own.
 
 import type { PolicyEngine } from '../../../language/model/active-policies.ts';
-import type { AskedRule } from '../../../language/model/asked.ts';
 import type { Decision } from '../../../language/model/decision.ts';
 import type { MeterDefinition, MeterEntry } from '../../../language/model/metering.ts';
 import type { Facts, MeterReading } from '../../../language/model/request.ts';
+import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import type { LoggedPerson, LoggedRequest } from './log.ts';
 
 export interface ReplayCandidate
@@ -14,7 +14,7 @@ export interface ReplayCandidate
     'decide' | 'decideTraced' | 'decideRecorded' | 'entries' | 'entriesRecorded' | 'meters' | 'shapeOf'
   > {
   /** By id, the enforced rules that ask people for approval or a step-up. */
-  readonly asks: ReadonlyMap<string, AskedRule>;
+  readonly asks: ReadonlyMap<string, RuleRequirement>;
   /** Returns the meters that count requests of the action. */
   readonly counted: (action: string) => readonly MeterDefinition[];
 }

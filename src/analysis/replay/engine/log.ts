@@ -1,5 +1,4 @@
-// The log as replay reads it: requests as they were decided, and the events that followed, in the order in
-// which they happened.
+// The log as replay reads it: decided requests and the events that followed them, in order of time.
 
 import type { Decision } from '../../../language/model/decision.ts';
 import type { Facts } from '../../../language/model/request.ts';

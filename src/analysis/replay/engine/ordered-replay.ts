@@ -1,7 +1,6 @@
 // Tries a candidate on a log, in order: meters hold the candidate's grants, and people's answers count when
 // it asks for them. INVARIANT: the set that decided the log, tried on it, repeats all decisions of the log.
 
-import type { ApprovalRule, AskedRule } from '../../../language/model/asked.ts';
 import type { Decision } from '../../../language/model/decision.ts';
 import type { MeterUse } from '../../../language/model/metering.ts';
 import {
@@ -10,18 +9,8 @@ import {
   type MetRequirements,
   nothingSatisfied,
 } from '../../../language/model/request.ts';
+import type { ApprovalRule, RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
-import {
-  type Course,
-  courseStatusOf,
-  forNothing,
-  isAnsweredInLog,
-  isApproval,
-  isApproved,
-  type KeptVote,
-  latestOf,
-  noteReadings,
-} from './course.ts';
 import {
   isOfOneStep,
   isWaiting,
@@ -32,6 +21,17 @@ import {
   type LoggedRequest,
 } from './log.ts';
 import { type IncompleteMeter, Readings } from './readings.ts';
+import {
+  courseStatusOf,
+  forNothing,
+  isAnsweredInLog,
+  isApproval,
+  isApproved,
+  latestOf,
+  noteReadings,
+  type ReplayedRequest,
+  type ReplayedVote,
+} from './replayed-request.ts';
 import type { Tally } from './tally.ts';
 import { hidesValues } from './withheld.ts';
 import { countAsked, type Workload } from './workload.ts';
@@ -97,7 +97,7 @@ class StepUps {
    * step-up within some seconds, no step-up counted for that time, so neither does one for the same time or
    * less.
    */
-  fresh(logged: LoggedRequest, asked: readonly AskedRule[], isFirst: boolean): readonly string[] {
+  fresh(logged: LoggedRequest, asked: readonly RuleRequirement[], isFirst: boolean): readonly string[] {
     const { facts, decision } = logged;
     const denied = isFirst ? (decision.requires?.reauth?.withinSeconds ?? 0) : 0;
     return asked.flatMap((rule) => {
@@ -158,8 +158,8 @@ interface PendingReplay {
 /** A class, because it holds the requests in progress. */
 export class OrderedReplay {
   readonly #options: OrderedReplayOptions;
-  readonly #courses = new Map<string, Course>();
-  readonly #timers = new Timers<Course>();
+  readonly #courses = new Map<string, ReplayedRequest>();
+  readonly #timers = new Timers<ReplayedRequest>();
   readonly #stepUps = new StepUps();
   readonly #readings: Readings;
   /** By id, the facts of each agent in its latest record. */
@@ -242,7 +242,7 @@ export class OrderedReplay {
     if (decision.outcome === 'ALLOW') meters.grant(id, uses, nowMs);
     else if (isWaiting(decision)) meters.reserve(id, uses);
     const deadlineMs = nowMs + rules.validSeconds(decision) * 1_000;
-    const course: Course = {
+    const course: ReplayedRequest = {
       logged,
       isEarlier,
       uses,
@@ -271,13 +271,13 @@ export class OrderedReplay {
     this.#keep(course);
   }
 
-  #noteLacking({ lacking, status, deadlineMs }: Course, atMs: number): void {
+  #noteLacking({ lacking, status, deadlineMs }: ReplayedRequest, atMs: number): void {
     if (status === 'over' || lacking.length === 0) return;
     this.#readings.lack(lacking, { atMs, endMs: status === 'granted' ? atMs : deadlineMs });
   }
 
   /** Keeps the request as long as further events can matter to it. */
-  #keep(course: Course): void {
+  #keep(course: ReplayedRequest): void {
     const { log, status, uses, logged } = course;
     const mayBeReleased = status === 'granted' && log.status === 'granted' && uses.length > 0;
     if (status !== 'waiting' && log.status !== 'waiting' && !mayBeReleased) return;
@@ -285,7 +285,7 @@ export class OrderedReplay {
     this.#schedule(course);
   }
 
-  #schedule(course: Course): void {
+  #schedule(course: ReplayedRequest): void {
     if (course.status === 'waiting' && !course.isFollowed) this.#timers.add(course.deadlineMs, course);
     if (course.log.status === 'granted') this.#timers.add(course.log.expiresAtMs, course);
   }
@@ -301,7 +301,7 @@ export class OrderedReplay {
     }
   }
 
-  #forget(course: Course, nowMs: number): void {
+  #forget(course: ReplayedRequest, nowMs: number): void {
     const { log, status, logged } = course;
     const isLogOver = log.status === 'over' || (log.status === 'granted' && log.expiresAtMs <= nowMs);
     if (status !== 'waiting' && isLogOver) this.#courses.delete(logged.id);
@@ -325,7 +325,7 @@ export class OrderedReplay {
   }
 
   /** Applies an event to a request that keeps its decision from the log. */
-  #followLog(course: Course, event: LoggedEvent, atMs: number): void {
+  #followLog(course: ReplayedRequest, event: LoggedEvent, atMs: number): void {
     if (event.kind === 'released') this.#withdraw(course);
     if (course.status !== 'waiting') return;
     if (event.kind === 'rejected' || event.kind === 'expired') this.#end(course, null);
@@ -333,7 +333,7 @@ export class OrderedReplay {
   }
 
   #answer(
-    course: Course,
+    course: ReplayedRequest,
     event: LoggedEvent,
     { atMs, isDecided }: { readonly atMs: number; readonly isDecided: boolean },
   ): void {
@@ -370,7 +370,7 @@ export class OrderedReplay {
   }
 
   #approve(
-    course: Course,
+    course: ReplayedRequest,
     { person, group }: { readonly person: LoggedPerson; readonly group: string },
     { plain, isDecided }: { readonly plain: Decision; readonly isDecided: boolean },
   ): boolean {
@@ -385,7 +385,7 @@ export class OrderedReplay {
     return enterApproval(course, given, { firing, asks, isDecided });
   }
 
-  #asksStepUp(course: Course, atMs: number): boolean {
+  #asksStepUp(course: ReplayedRequest, atMs: number): boolean {
     return (
       latestOf(course).requires?.reauth != null ||
       this.#decideNow(course, atMs, nothingSatisfied).requires?.reauth != null
@@ -394,7 +394,7 @@ export class OrderedReplay {
 
   /** Decides again on the current facts with people's answers; `plain` is the decision without answers. */
   #decideAgain(
-    course: Course,
+    course: ReplayedRequest,
     nowMs: number,
     plain = this.#decideNow(course, nowMs, nothingSatisfied),
   ): void {
@@ -406,7 +406,7 @@ export class OrderedReplay {
     this.#setDecision(course, decision, nowMs);
   }
 
-  #setDecision(course: Course, decision: Decision, nowMs: number): void {
+  #setDecision(course: ReplayedRequest, decision: Decision, nowMs: number): void {
     const { rules, meters } = this.#options;
     const { id, facts } = course.logged;
     const wait = {
@@ -429,7 +429,7 @@ export class OrderedReplay {
     this.#noteLacking(course, nowMs);
   }
 
-  #decideNow(course: Course, nowMs: number, satisfied: MetRequirements): Decision {
+  #decideNow(course: ReplayedRequest, nowMs: number, satisfied: MetRequirements): Decision {
     const { logged, uses } = course;
     const at = { nowMs, requestId: logged.id, recorded: course.log.meters };
     const { meters, incomplete } = this.#readings.read(uses, at);
@@ -441,11 +441,14 @@ export class OrderedReplay {
     return decideLogged(this.#options.candidate, logged, rows === undefined ? facts : { ...facts, rows });
   }
 
-  #agentOf({ logged: { facts } }: Course): AgentFacts {
+  #agentOf({ logged: { facts } }: ReplayedRequest): AgentFacts {
     return this.#agents.get(facts.agent.id ?? '') ?? facts.agent;
   }
 
-  #satisfied({ logged, votes, hasSteppedUp }: Course, firing: readonly AskedRule[]): MetRequirements {
+  #satisfied(
+    { logged, votes, hasSteppedUp }: ReplayedRequest,
+    firing: readonly RuleRequirement[],
+  ): MetRequirements {
     return {
       escalate: firing
         .filter(isApproval)
@@ -457,7 +460,7 @@ export class OrderedReplay {
     };
   }
 
-  #withdraw(course: Course): void {
+  #withdraw(course: ReplayedRequest): void {
     if (course.grantedAtMs === null) return;
     const entered = course.uses.flatMap(({ definition, key }) =>
       key === null ? [] : [{ definition: definition.id, key }],
@@ -467,13 +470,13 @@ export class OrderedReplay {
     course.status = 'over';
   }
 
-  #end(course: Course, how: keyof WaitEnds | null): void {
+  #end(course: ReplayedRequest, how: keyof WaitEnds | null): void {
     this.#options.meters.release(course.logged.id);
     course.status = 'over';
     if (how !== null && !course.isEarlier) this.#ends[how] += 1;
   }
 
-  #noteInLog(course: Course, event: LoggedEvent): void {
+  #noteInLog(course: ReplayedRequest, event: LoggedEvent): void {
     const { log } = course;
     if (event.kind === 'rejected' || event.kind === 'expired' || event.kind === 'released')
       log.status = 'over';
@@ -488,7 +491,7 @@ export class OrderedReplay {
   }
 
   /** If the log's wait ended or ends at another time, the candidate's wait goes on to its own deadline. */
-  #leaveLog(course: Course): void {
+  #leaveLog(course: ReplayedRequest): void {
     const { log } = course;
     const isFollowed = log.status === 'waiting' && log.expiresAtMs === course.deadlineMs;
     const hasLeft = course.isFollowed && !isFollowed;
@@ -530,13 +533,17 @@ export interface GivenApproval {
  * the log.
  */
 function enterApproval(
-  course: Course,
+  course: ReplayedRequest,
   given: GivenApproval,
-  { firing, asks, isDecided }: { firing: readonly AskedRule[]; asks: ApprovalRules; isDecided: boolean },
+  {
+    firing,
+    asks,
+    isDecided,
+  }: { firing: readonly RuleRequirement[]; asks: ApprovalRules; isDecided: boolean },
 ): boolean {
   const rules = rulesAsking(course, firing, asks).filter(({ groups }) => groups.includes(given.group));
   if (rules.length === 0) return false;
-  const vote: KeptVote = { ...given, rules: rules.map(({ rule }) => rule) };
+  const vote: ReplayedVote = { ...given, rules: rules.map(({ rule }) => rule) };
   course.votes = [...course.votes, vote];
   if (!rules.every((rule) => isApproved(rule, course))) return false;
   // If the log asked for no more people and still went on waiting, some vote had lost its person or its rule.
@@ -544,11 +551,11 @@ function enterApproval(
   return isDecided || needs < (needsOf(latestOf(course.log), given.group) ?? 0);
 }
 
-export type ApprovalRules = ReadonlyMap<string, AskedRule>;
+export type ApprovalRules = ReadonlyMap<string, RuleRequirement>;
 
 /** The rules that take part in a decision and ask for approval or a step-up. */
-function askedByRules({ rules }: Decision, asks: ApprovalRules): readonly AskedRule[] {
-  const asked: AskedRule[] = [];
+function askedByRules({ rules }: Decision, asks: ApprovalRules): readonly RuleRequirement[] {
+  const asked: RuleRequirement[] = [];
   for (const id of rules) {
     const rule = asks.get(id);
     if (rule !== undefined) asked.push(rule);
@@ -558,8 +565,8 @@ function askedByRules({ rules }: Decision, asks: ApprovalRules): readonly AskedR
 
 /** The approval rules by which the latest decision asks, and those by which a decision would ask now. */
 function rulesAsking(
-  course: Course,
-  firing: readonly AskedRule[],
+  course: ReplayedRequest,
+  firing: readonly RuleRequirement[],
   asks: ApprovalRules,
 ): readonly ApprovalRule[] {
   const latest = askedByRules(latestOf(course), asks);

@@ -1,6 +1,6 @@
-// What the candidate's meters read for a request. INVARIANT: a meter reads what the record holds if its
-// window begins before the log does, or if it holds a grant whose record does not tell the added amount. If
-// the record holds no reading, the meter is unknown.
+// The readings of the candidate's meters for a request. INVARIANT: the recorded reading is used if the
+// meter's window begins before the log, or contains a grant whose record lacks the added amount. Without a
+// recorded reading, the meter is then unknown.
 
 import type { MeterDefinition, MeterUse } from '../../../language/model/metering.ts';
 import type { Facts, MeterReading } from '../../../language/model/request.ts';
@@ -71,8 +71,8 @@ export class Readings {
    */
   lack(definitions: readonly MeterDefinition[], { atMs, endMs }: { atMs: number; endMs: number }): void {
     for (const { id, over } of definitions) {
-      const known = this.#gaps.get(id);
-      const gap = known === undefined || known.untilMs <= atMs ? { sinceMs: atMs, untilMs: atMs } : known;
+      const cached = this.#gaps.get(id);
+      const gap = cached === undefined || cached.untilMs <= atMs ? { sinceMs: atMs, untilMs: atMs } : cached;
       gap.untilMs = Math.max(gap.untilMs, countsUntilMs(over, endMs));
       this.#gaps.set(id, gap);
     }

@@ -1,6 +1,6 @@
-// Counts what replay finds: decisions before and now, what is asked of people, what cannot be told, examples,
-// and the finding under which each change is filed. INVARIANT: every request is in one cell of the matrix, or
-// withheld; a changed request is under a finding, without one, or unfiled.
+// Counts the results of a replay: decisions before and now, work for people, unanswerable requests, examples,
+// and the changes of each finding. INVARIANT: every request is in one cell of the matrix, or withheld; a
+// changed request is under a finding, without one, or unfiled.
 
 import {
   type ApprovalRequirement,
@@ -15,7 +15,7 @@ import type { ReplayCandidate } from './candidate.ts';
 import { Examples, type ReplayExample } from './examples.ts';
 import type { LoggedRequest } from './log.ts';
 import { isWithheld } from './withheld.ts';
-import { type AskedVotes, askedVotes, type GroupWorkload, Workload, type WorkloadSide } from './workload.ts';
+import { countVotes, type GroupWorkload, type VoteCounts, Workload, type WorkloadSide } from './workload.ts';
 
 /** A class, because it learns the reads of an action from the action's first request. */
 export class FactReads {
@@ -61,10 +61,10 @@ export interface ReplayFinding {
   /** Whether the finding is about how long decisions hold; requests that meet it may not count as changed. */
   readonly isOfTime: boolean;
   /** Null when the answer is unknown, because digests replace what the two sets read. */
-  readonly matches: (asked: AskedOfFinding) => boolean | null;
+  readonly matches: (asked: FiledRequest) => boolean | null;
 }
 
-export interface AskedOfFinding {
+export interface FiledRequest {
   /** The facts in the log. */
   readonly before: Facts;
   /** The facts on which the candidate decides. */
@@ -91,7 +91,7 @@ interface ChangeGroup {
 /** A request that the candidate decides differently, or for which it asks other people. */
 export interface ChangedRequest extends ReplayExample {
   readonly agentId: string | null;
-  readonly asked: Readonly<Record<WorkloadSide, AskedVotes>>;
+  readonly asked: Readonly<Record<WorkloadSide, VoteCounts>>;
 }
 
 /** The candidate's decision on a request. */
@@ -269,7 +269,7 @@ export class Tally {
       incompleteMeters: incomplete,
     };
     this.#examples.offer(example);
-    const asked = { before: new Map(askedVotes(logged.decision)), now: new Map(askedVotes(decision)) };
+    const asked = { before: new Map(countVotes(logged.decision)), now: new Map(countVotes(decision)) };
     this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, asked });
   }
 
@@ -286,7 +286,7 @@ export class Tally {
  * The id of the first finding that the request meets; "unfiled" if an earlier finding cannot be judged, null
  * if no finding is met.
  */
-function findingMet(findings: readonly ReplayFinding[], asked: AskedOfFinding): string | 'unfiled' | null {
+function findingMet(findings: readonly ReplayFinding[], asked: FiledRequest): string | 'unfiled' | null {
   for (const finding of findings) {
     const isMet = finding.matches(asked);
     if (isMet === null) return 'unfiled';

@@ -1,5 +1,5 @@
-// Whether a recorded request cannot be decided again, because the record withholds what the payload check or
-// the rules would read.
+// Detects recorded requests that cannot be decided again, because the record withholds values that the
+// payload check or the rules would read.
 
 import type { Decision } from '../../../language/model/decision.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';

@@ -1,4 +1,4 @@
-// What is asked of people: votes by group and hour, before and now. A step-up counts as a vote; a request
+// Counts the work for people: votes by group and hour, before and now. A step-up counts as a vote. A request
 // counts for the most votes that any of its decisions asks of a group. INVARIANT: totals are the sums of the
 // hours.
 
@@ -10,7 +10,7 @@ const sides = ['before', 'now'] as const;
 export type WorkloadSide = (typeof sides)[number];
 
 /** By group, the number of votes that one request asks for. */
-export type AskedVotes = ReadonlyMap<string, number>;
+export type VoteCounts = ReadonlyMap<string, number>;
 
 /** The group under which step-ups are counted; its name has spaces, which no approval group's name has. */
 const stepUpGroup = 'control owner, step-up';
@@ -80,7 +80,7 @@ export function countAsked(
     atMs,
   }: { readonly decision: Decision; readonly earlier: readonly Decision[]; readonly atMs: number },
 ): void {
-  for (const [group, needs] of askedVotes(decision)) {
+  for (const [group, needs] of countVotes(decision)) {
     const votes = needs - mostAskedOf(group, earlier);
     if (votes <= 0) continue;
     for (const workload of workloads) workload.add(side, { group, votes, atMs });
@@ -91,12 +91,12 @@ export function countAsked(
 export function mostAskedOf(group: string, decisions: readonly Decision[]): number {
   let most = 0;
   for (const decision of decisions)
-    for (const [asked, needs] of askedVotes(decision)) if (asked === group) most = Math.max(most, needs);
+    for (const [asked, needs] of countVotes(decision)) if (asked === group) most = Math.max(most, needs);
   return most;
 }
 
 /** The number of votes that a decision asks of each group. */
-export function askedVotes({ requires }: Decision): readonly (readonly [group: string, needs: number])[] {
+export function countVotes({ requires }: Decision): readonly (readonly [group: string, needs: number])[] {
   if (requires === null) return none;
   const approvals = requires.approvals.map(({ group, needs }) => [group, needs] as const);
   return requires.reauth === null ? approvals : [...approvals, [stepUpGroup, 1]];

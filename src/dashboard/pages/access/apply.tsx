@@ -1,4 +1,4 @@
-// The form by which anybody may apply for access; afterwards the page tells by when an answer comes.
+// The form for anybody to apply for access. Afterwards the page shows when to expect an answer.
 
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';

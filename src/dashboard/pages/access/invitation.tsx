@@ -5,7 +5,7 @@ import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { useLinkToken } from '../../parts/form/link-token.ts';
 import { NewPasswordForm, UsernameOf } from '../../parts/form/new-password-form.tsx';
-import { useLook } from '../../parts/form/use-look.ts';
+import { useLookup } from '../../parts/form/use-lookup.ts';
 import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -33,7 +33,7 @@ function NoToken() {
 }
 
 function OpenInvitation({ token }: { readonly token: string }) {
-  const { data, problem, retry } = useLook(() =>
+  const { data, problem, retry } = useLookup(() =>
     call('previewInvitation', { body: { token }, isQuiet: true }),
   );
   if (problem !== null) return <ProblemNote problem={problem} onRetry={retry} />;

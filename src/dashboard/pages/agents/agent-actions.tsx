@@ -11,10 +11,10 @@ import { Button } from '../../parts/layout/button.tsx';
 import { KillSwitchDialog } from '../../shell/kill-switch.tsx';
 import type { AgentProps } from './agent-props.ts';
 
-type Way = 'kill-switch' | 'disable' | 'revoke';
+type StopAction = 'kill-switch' | 'disable' | 'revoke';
 
 export function AgentActions({ agent, onChange }: AgentProps) {
-  const [open, setOpen] = useState<Way | 'choice' | 'enable' | null>(null);
+  const [open, setOpen] = useState<StopAction | 'choice' | 'enable' | null>(null);
   const mayEnable = useGrant('agents.enable') !== 'no';
   const ways = useWays(agent.status === 'active');
   if (agent.status === 'revoked') return null;
@@ -59,29 +59,29 @@ const wayWords = {
     text: 'The agent is disabled, and its page and the list of agents say so.',
   },
   revoke: { word: 'For good', text: 'The agent is revoked with all its keys. This cannot be undone.' },
-} as const satisfies Record<Way, { readonly word: string; readonly text: string }>;
+} as const satisfies Record<StopAction, { readonly word: string; readonly text: string }>;
 
 /** The ways that the person may use and that would change something. */
-function useWays(isActive: boolean): readonly Way[] {
+function useWays(isActive: boolean): readonly StopAction[] {
   const mayUse = {
     'kill-switch': useGrant('kill-switches.use') === 'yes',
     disable: useGrant('agents.disable') !== 'no' && isActive,
     revoke: useGrant('agents.revoke') !== 'no',
-  } satisfies Record<Way, boolean>;
-  return (Object.keys(wayWords) as Way[]).filter((way) => mayUse[way]);
+  } satisfies Record<StopAction, boolean>;
+  return (Object.keys(wayWords) as StopAction[]).filter((way) => mayUse[way]);
 }
 
-interface WayDialogProps {
+interface StopDialogProps {
   readonly name: string;
-  readonly ways: readonly Way[];
-  readonly onChoose: (way: Way) => void;
+  readonly ways: readonly StopAction[];
+  readonly onChoose: (way: StopAction) => void;
   readonly onClose: () => void;
 }
 
-function WayDialog({ name, ways, onChoose, onClose }: WayDialogProps) {
+function WayDialog({ name, ways, onChoose, onClose }: StopDialogProps) {
   return (
     <Dialog title={`Stop ${name}`} onClose={onClose}>
-      <p>Each way refuses all its requests from now on, and nobody can approve those that wait.</p>
+      <p>Each option refuses all further requests of the agent. Nobody can approve its pending requests.</p>
       <ul class="agents-ways">
         {ways.map((way, at) => (
           <li key={way}>

@@ -13,7 +13,7 @@ import { ProblemNote } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { type Rule, RuleDialog } from './rule-dialog.tsx';
-import { ruleWords, toldWords } from './rule-words.ts';
+import { recipientsText, ruleWords } from './rule-words.ts';
 
 export function AlertRules() {
   const mayChange = useGrant('alerts.change') === 'yes';
@@ -58,7 +58,7 @@ export function AlertRules() {
 const columns: readonly Column<Rule>[] = [
   { head: 'Rule', kind: 'row', cell: ({ name }) => <PlainText text={name} isShort /> },
   { head: 'An alert when', cell: ruleWords },
-  { head: 'Told', cell: toldWords },
+  { head: 'Told', cell: recipientsText },
   {
     head: 'State',
     cell: ({ active }) => <Badge tone={active ? 'allow' : 'unknown'}>{active ? 'On' : 'Off'}</Badge>,

@@ -41,7 +41,7 @@ export function ruleWords({ kind, threshold, window_minutes: minutes, code }: Ru
   return minutes === 0 ? coded : `${coded} for ${minutesText(minutes)}`;
 }
 
-export function toldWords({ mail_roles: roles, webhook_ids: webhooks }: Rule): string {
+export function recipientsText({ mail_roles: roles, webhook_ids: webhooks }: Rule): string {
   const mail = roles.length === 0 ? [] : [`mail to ${roles.join(', ')}`];
   const channels =
     webhooks === null

@@ -5,7 +5,7 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from '../requests/request-table.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 
-interface Way {
+interface RelatedLink {
   readonly words: string;
   /** The text after the words of the link. */
   readonly value: string;
@@ -31,7 +31,7 @@ export function RelatedRequests({ request }: { readonly request: RequestDetail }
   );
 }
 
-function waysFrom(request: RequestDetail): readonly Way[] {
+function waysFrom(request: RequestDetail): readonly RelatedLink[] {
   const { agent, action_key: action, payload } = request;
   const listed = (query: Readonly<Record<string, string>>) => `/requests?${new URLSearchParams(query)}`;
   const id = typeof agent.id === 'string' ? agent.id : null;

@@ -60,7 +60,7 @@ function Decided({ setDiff }: { readonly setDiff: SetDiff }) {
     return (
       <Note tone="deny" icon="warning">
         <p>
-          {failed === 'old' ? 'The set before' : 'The set after'} has errors by this version of the language,
+          {failed === 'old' ? 'The set before' : 'The set after'} has errors in this version of the language,
           so there is no diff of the two.
         </p>
         <ul>

@@ -5,7 +5,7 @@
 import uPlot from 'uplot';
 import { countLabels, powers, powersAround, timeIncrements, timeLabels, wholeIncrements } from './axes.ts';
 import { createPalette, type Palette } from './fills.ts';
-import { type Look, latencyText, lonely, type Series, type Steps, stacked } from './series.ts';
+import { latencyText, lonely, type Series, type SeriesStyle, type Steps, stacked } from './series.ts';
 import './draw.css';
 
 export interface PlotData {
@@ -32,7 +32,7 @@ export interface PlotEvents {
   readonly onZoomOut: () => void;
 }
 
-const dashes: Readonly<Partial<Record<Look, number[]>>> = { dashed: [7, 4], dotted: [2, 3] };
+const dashes: Readonly<Partial<Record<SeriesStyle, number[]>>> = { dashed: [7, 4], dotted: [2, 3] };
 const yAxisPx = 56;
 const chosenPxMin = 4;
 

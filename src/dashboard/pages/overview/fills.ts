@@ -1,14 +1,14 @@
 // Turns tokens of the theme into paint for a canvas. Bars also differ by pattern and lines by dash, so that
 // they can be told apart without colours, for example when the system replaces them.
 
-import type { Look } from './series.ts';
+import type { SeriesStyle } from './series.ts';
 
 type Paint = CanvasRenderingContext2D['fillStyle'];
 
 export interface Palette {
   /** Returns the present colour of a token. */
   readonly color: (token: string) => string;
-  readonly fill: (token: string, look: Look) => Paint;
+  readonly fill: (token: string, look: SeriesStyle) => Paint;
 }
 
 /**
@@ -26,8 +26,8 @@ export function createPalette(element: HTMLElement): Palette {
   const colors = new Map<string, string>();
   const fills = new Map<string, Paint>();
   const color = (token: string): string => {
-    const known = colors.get(token);
-    if (known !== undefined) return known;
+    const cached = colors.get(token);
+    if (cached !== undefined) return cached;
     probe.style.color = (isForced ? systemColors[token] : undefined) ?? `var(--${token})`;
     if (!probe.isConnected) element.append(probe);
     const found = getComputedStyle(probe).color;
@@ -50,7 +50,7 @@ export function createPalette(element: HTMLElement): Palette {
 const tileSize = 6;
 
 /** The mark of each look on its tile, from the corner (0, 0) to (1, 1). */
-const marks: Readonly<Partial<Record<Look, (paint: CanvasRenderingContext2D) => void>>> = {
+const marks: Readonly<Partial<Record<SeriesStyle, (paint: CanvasRenderingContext2D) => void>>> = {
   stripes: (paint) =>
     lines(paint, [
       [-0.25, 0.25, 0.25, -0.25],
@@ -74,7 +74,7 @@ const marks: Readonly<Partial<Record<Look, (paint: CanvasRenderingContext2D) => 
 const plainAlpha = 0.62;
 const groundAlpha = 0.28;
 
-function pattern(color: string, ground: string, look: Look): Paint {
+function pattern(color: string, ground: string, look: SeriesStyle): Paint {
   const side = Math.round(tileSize * window.devicePixelRatio);
   const canvas = document.createElement('canvas');
   canvas.width = side;

@@ -10,12 +10,20 @@ export interface Series {
   readonly key: string;
   readonly name: string;
   readonly color: string;
-  readonly look: Look;
+  readonly look: SeriesStyle;
   /** Null for a step with nothing to measure. */
   readonly values: readonly (number | null)[];
 }
 
-export type Look = 'plain' | 'stripes' | 'back-stripes' | 'dots' | 'bars' | 'solid' | 'dashed' | 'dotted';
+export type SeriesStyle =
+  | 'plain'
+  | 'stripes'
+  | 'back-stripes'
+  | 'dots'
+  | 'bars'
+  | 'solid'
+  | 'dashed'
+  | 'dotted';
 
 export interface Steps {
   readonly kind: 'time' | 'score';

@@ -1,8 +1,8 @@
 // A small sample of a series' colour and pattern, for legends.
 
-import type { Look } from './series.ts';
+import type { SeriesStyle } from './series.ts';
 
-export function Swatch({ color, look }: { readonly color: string; readonly look: Look }) {
+export function Swatch({ color, look }: { readonly color: string; readonly look: SeriesStyle }) {
   return (
     <svg
       class="overview-swatch"
@@ -49,4 +49,4 @@ const marks = {
   solid: <path d="M0 7H14" {...line} />,
   dashed: <path d="M0 7H5M9 7H14" {...line} />,
   dotted: <path d="M0 7H2M4 7H6M8 7H10M12 7H14" {...line} />,
-} satisfies Record<Look, unknown>;
+} satisfies Record<SeriesStyle, unknown>;

@@ -161,14 +161,13 @@ function Decided({ decision, isOld, digested, onRule, written }: DecidedProps) {
         )}
         {digested.length > 0 && (
           <Note icon="key">
-            A digest stands for the secret at {digested.join(', ')}: what rules make of its value cannot be
-            told.
+            A digest stands for the secret at {digested.join(', ')}: whether rules match its value is unknown.
           </Note>
         )}
       </Section>
       <Section title="What would change it">
         {change === null ? (
-          <p class="playground-soft">No single small change of the request was found that would.</p>
+          <p class="playground-soft">No single small change was found.</p>
         ) : (
           <p>
             <MessageText text={change} />

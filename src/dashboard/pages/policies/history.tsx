@@ -82,7 +82,7 @@ function Entry({ activation, before, after, active, mayGoBack }: EntryProps) {
         </a>
       </p>
       {before === null ? (
-        <p class="policies-never">The first that is known.</p>
+        <p class="policies-never">The first recorded set.</p>
       ) : isKept ? (
         <ShortDiff pair={{ old: before.digest, new: digest }} at={at} />
       ) : (
@@ -115,7 +115,9 @@ function ShortDiff({ pair, at }: { readonly pair: SetPair; readonly at: string }
         <Loading label="The diff is being computed" lines={2} />
       )}
       <ProblemNote problem={problem} onRetry={retry} />
-      {answer !== null && diff === null && <p>One of the two has errors by this version of the language.</p>}
+      {answer !== null && diff === null && (
+        <p>One of the two sets has errors in this version of the language.</p>
+      )}
       {diff !== null && (
         <>
           <p role="status">{countsText(diff)}</p>

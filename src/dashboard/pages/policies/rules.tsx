@@ -129,13 +129,13 @@ const columns: readonly Column<RuleHits>[] = [
   },
   {
     head: 'Decided',
-    title: 'How often it gave the decision',
+    title: 'How often it made the decision',
     kind: 'number',
     cell: ({ effect, decided }) => (effect === 'risk' ? '–' : decided.toLocaleString()),
   },
   {
     head: 'Held',
-    title: 'How often its condition held, or could not be known',
+    title: 'How often its condition was true or unknown',
     kind: 'number',
     cell: ({ met }) => met.toLocaleString(),
   },

@@ -55,7 +55,7 @@ export function ColumnChoice({ hidden, onChange }: ColumnChoiceProps) {
     <details class="requests-columns">
       <summary>Columns</summary>
       <fieldset>
-        <legend class="visually-hidden">Columns that are shown</legend>
+        <legend class="visually-hidden">Visible columns</legend>
         {columns.map(([name, label]) => (
           <label key={name}>
             <input type="checkbox" checked={!hidden.includes(name)} onChange={() => toggle(name)} /> {label}

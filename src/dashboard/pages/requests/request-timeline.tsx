@@ -41,9 +41,9 @@ function entryOf(event: TimelineEvent, index: number, request: RequestDetail): T
   };
 }
 
-type Sign = readonly [IconName, TimelineEntry['tone']];
+type EventIcon = readonly [IconName, TimelineEntry['tone']];
 
-const signs: Readonly<Record<Exclude<TimelineEvent['kind'], 'decided'>, Sign>> = {
+const signs: Readonly<Record<Exclude<TimelineEvent['kind'], 'decided'>, EventIcon>> = {
   asked: ['agent', 'unknown'],
   approved: ['allow', 'allow'],
   rejected: ['deny', 'deny'],
@@ -55,6 +55,6 @@ const signs: Readonly<Record<Exclude<TimelineEvent['kind'], 'decided'>, Sign>> =
   used: ['check', 'unknown'],
 };
 
-function decidedSign({ status }: RequestDetail): Sign {
+function decidedSign({ status }: RequestDetail): EventIcon {
   return status === 'rejected' ? ['deny', 'deny'] : ['allow', 'allow'];
 }

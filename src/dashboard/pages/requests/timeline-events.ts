@@ -1,5 +1,5 @@
-// Turns a request into the events that happened to it, in order. INVARIANT: only what the service has
-// reported is told; a time that it has not reported is left out.
+// Turns a request into the events of its timeline, in order. INVARIANT: the timeline has only events and
+// times that the service has reported.
 
 import type { Operations } from '../../../api/operations.ts';
 

@@ -59,7 +59,7 @@ export function Finding({ finding, request, ways, children }: FindingProps) {
         )}
       </dl>
       {children}
-      {example === null && <p>Undecided: no request was found that is decided so.</p>}
+      {example === null && <p>Undecided: no request with this decision was found.</p>}
       {request !== null && (
         <div class="diff-actions">
           <Button icon="try" onClick={() => ways.onTry(request)}>

@@ -6,10 +6,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import './button.css';
 import { Icon, type IconName } from './icon.tsx';
 
-type Look = 'plain' | 'primary' | 'danger' | 'quiet';
+type ButtonVariant = 'plain' | 'primary' | 'danger' | 'quiet';
 
 interface ButtonProps extends Omit<JSX.IntrinsicElements['button'], 'icon' | 'onClick' | 'label'> {
-  readonly look?: Look;
+  readonly look?: ButtonVariant;
   readonly icon?: IconName;
   /**
    * A returned promise keeps the button busy until it settles; the caller has to show its errors. Any other
@@ -71,7 +71,7 @@ export function Button({
 
 interface ButtonLinkProps {
   readonly href: string;
-  readonly look?: Look;
+  readonly look?: ButtonVariant;
   readonly icon?: IconName;
   /** Whether the reply is saved as a file, under the name that the service gives it. */
   readonly download?: boolean;

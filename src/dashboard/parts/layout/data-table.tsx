@@ -97,8 +97,8 @@ function useDrawnRows<Row extends object>(
   if (kept.current.columns !== columns) kept.current = { columns, rows: new WeakMap() };
   const { rows } = kept.current;
   return (row) => {
-    const known = rows.get(row);
-    if (known !== undefined) return known;
+    const cached = rows.get(row);
+    if (cached !== undefined) return cached;
     const made = (
       <tr key={rowKey(row)} class={rowClass?.(row)}>
         {shown.map((column, index) => cellOf(column, row, index))}

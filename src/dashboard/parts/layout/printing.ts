@@ -6,16 +6,16 @@ export function useIsPrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false);
   useEffect(() => {
     const paper = window.matchMedia('print');
-    const look = (): void => setPrinting(paper.matches);
+    const update = (): void => setPrinting(paper.matches);
     const begin = (): void => setPrinting(true);
-    paper.addEventListener('change', look);
+    paper.addEventListener('change', update);
     window.addEventListener('beforeprint', begin);
-    window.addEventListener('afterprint', look);
-    look();
+    window.addEventListener('afterprint', update);
+    update();
     return () => {
-      paper.removeEventListener('change', look);
+      paper.removeEventListener('change', update);
       window.removeEventListener('beforeprint', begin);
-      window.removeEventListener('afterprint', look);
+      window.removeEventListener('afterprint', update);
     };
   }, []);
   return isPrinting;

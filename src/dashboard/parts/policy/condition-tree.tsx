@@ -81,7 +81,7 @@ export function ConditionTree({
       : rules;
   const hidden = rules.length - shown.length;
   if (rules.length === 0 && others === 0)
-    return <p>No rule was looked at: the request was refused before.</p>;
+    return <p>No rule was evaluated: the request was refused earlier.</p>;
   return (
     <div class="tree">
       {tracePolicies(shown, decidedBy).map(({ name, rules: own }) => (

@@ -80,9 +80,9 @@ export function unknownReads(
     for (const read of rule.reads) {
       // A field that is absent is known to be absent, so it counts only when the rule is unknown.
       if (read.missing === null || (read.missing === 'absent' && rule.truth !== 'unknown')) continue;
-      const known = found.get(read.path);
-      if (known === undefined) found.set(read.path, { read, rules: [rule] });
-      else known.rules.push(rule);
+      const cached = found.get(read.path);
+      if (cached === undefined) found.set(read.path, { read, rules: [rule] });
+      else cached.rules.push(rule);
     }
   }
   return [...found.values()].toSorted((a, b) => (a.read.path < b.read.path ? -1 : 1));

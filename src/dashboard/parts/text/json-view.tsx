@@ -67,19 +67,19 @@ export function JsonView({ value, label, beside = () => null, marks = () => null
 }
 
 function CopyJson({ value, label }: { readonly value: unknown; readonly label: string }) {
-  const [told, setTold] = useState('');
+  const [copyState, setCopyState] = useState('');
   const copy = async (): Promise<void> => {
     const isCopied = await navigator.clipboard.writeText(JSON.stringify(value, null, 2)).then(
       () => true,
       () => false,
     );
-    setTold(isCopied ? 'Copied' : 'Could not copy: select the text');
-    setTimeout(() => setTold(''), 2_000);
+    setCopyState(isCopied ? 'Copied' : 'Could not copy: select the text');
+    setTimeout(() => setCopyState(''), 2_000);
   };
   return (
     <div class="json-copy">
-      <span role="status">{told}</span>
-      <Button look="quiet" icon={told === 'Copied' ? 'check' : 'copy'} onClick={copy}>
+      <span role="status">{copyState}</span>
+      <Button look="quiet" icon={copyState === 'Copied' ? 'check' : 'copy'} onClick={copy}>
         Copy as JSON<span class="visually-hidden">: {label}</span>
       </Button>
     </div>

@@ -166,8 +166,8 @@ function resolveTitle(node: TemplateNode | null, shape: Shape, env: Environment)
   const parts = node.parts.map((part) =>
     part.kind === 'template-text' ? part.text : resolveField(part.value, shape, env),
   );
-  const known = parts.filter((part) => part !== null);
-  return known.length < parts.length ? null : known;
+  const resolved = parts.filter((part) => part !== null);
+  return resolved.length < parts.length ? null : resolved;
 }
 
 function resolveField(value: ExpressionNode, shape: Shape, env: Environment): TitleField | null {

@@ -201,7 +201,7 @@ function overlap(a: HoursSpan, b: HoursSpan): boolean {
   return first.some((x) => second.some((y) => x.from < y.to && y.from < x.to));
 }
 
-interface Stretch {
+interface HoursInterval {
   readonly from: number;
   readonly to: number;
 }
@@ -210,7 +210,7 @@ interface Stretch {
  * Half-open stretches. Weekly spans count in minutes of a week from Monday 00:00, cut at the end of the week;
  * dates in days since 1970-01-01; yearly spans in days of the year, cut at New Year.
  */
-function stretches(span: HoursSpan): readonly Stretch[] {
+function stretches(span: HoursSpan): readonly HoursInterval[] {
   if (span.kind === 'date-span') {
     const day = (text: string): number => Date.parse(`${text}T00:00Z`) / 86_400_000;
     return [{ from: day(span.first.text), to: day(span.last.text) + 1 }];

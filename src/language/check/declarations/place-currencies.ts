@@ -3,8 +3,8 @@
 // the field is looked up where a payload is put together.
 
 import type { Span } from '../../diagnostic/span.ts';
+import { allSigners } from '../../model/signers.ts';
 import type { Field, MoneyType, Shape, Slot, Type } from '../../model/type.ts';
-import { allSigners } from '../../model/vouched.ts';
 import type { RecordBody, TypeNode } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { payloadField } from '../logic/payload-paths.ts';
@@ -51,8 +51,8 @@ export function placeCurrencies(shape: Shape, { body, of }: ShapeSource, env: En
 
 /** Whether any amount of the shape has its currency outside its own record. */
 function needsPlacing(shape: Shape): boolean {
-  const known = needing.get(shape);
-  if (known !== undefined) return known;
+  const cached = needing.get(shape);
+  if (cached !== undefined) return cached;
   const needs = shape.fields.some(({ type }) => {
     const record = recordIn(type);
     return record === null ? lacksCurrency(type, shape) : needsPlacing(record);

@@ -119,15 +119,15 @@ function resolveCondition(
 }
 
 function joinConditions(parts: readonly (Expression | null)[], node: RuleNode): Expression | null {
-  const known = parts.filter((part) => part !== null);
-  if (known.length < parts.length) return null;
-  const [first] = known;
+  const resolved = parts.filter((part) => part !== null);
+  if (resolved.length < parts.length) return null;
+  const [first] = resolved;
   if (first === undefined) return { kind: 'literal', value: true, type: booleanType, span: node.name.span };
-  if (known.length === 1) return first;
+  if (resolved.length === 1) return first;
   // The parts that the rule adds to its policy's condition are joined first.
-  const inRule = known.find((part) => isWithinSpan(part.span, node.span));
-  const operands = known.flatMap((part) => (part.kind === 'and' ? part.operands : [part]));
-  const span = spanning((inRule ?? first).span, known.at(-1)?.span ?? first.span);
+  const inRule = resolved.find((part) => isWithinSpan(part.span, node.span));
+  const operands = resolved.flatMap((part) => (part.kind === 'and' ? part.operands : [part]));
+  const span = spanning((inRule ?? first).span, resolved.at(-1)?.span ?? first.span);
   return { kind: 'and', operands, type: booleanType, span };
 }
 
@@ -248,8 +248,8 @@ function exceptedBy(node: RuleNode, ctx: Context): readonly string[] | null {
     return null;
   }
   const fields = clause.people.map((path) => personField(path, ctx));
-  const known = fields.filter((field) => field !== null);
-  return known.length < fields.length ? null : [...new Set(known)].sort();
+  const resolved = fields.filter((field) => field !== null);
+  return resolved.length < fields.length ? null : [...new Set(resolved)].sort();
 }
 
 /**
@@ -263,8 +263,8 @@ function readDuration(node: DurationLiteral | undefined, ctx: Context): number |
 /** Returns the parts of the reason: texts, and values that may be shown. */
 function resolveTemplate(node: TemplateNode, ctx: Context): Template | 'failed' {
   const parts = node.parts.map((part) => resolvePart(part, ctx));
-  const known = parts.filter((part) => part !== null);
-  return known.length < parts.length ? 'failed' : known;
+  const resolved = parts.filter((part) => part !== null);
+  return resolved.length < parts.length ? 'failed' : resolved;
 }
 
 function resolvePart(part: TemplatePart, ctx: Context): string | Expression | null {

@@ -29,8 +29,8 @@ export function isGroupKey(key: string): boolean {
 
 /** Returns the actions that a pattern matches, by its `patternKey`. */
 export function matchOf(key: string, env: Environment): Match {
-  const known = env.matches.get(key);
-  if (known !== undefined) return known;
+  const cached = env.matches.get(key);
+  if (cached !== undefined) return cached;
   const keys = isGroupKey(key) ? groupKeys(key, env) : matchingKeys(key.replace(/^"/, ''), env);
   const before = env.checkState.matches.get(key);
   const match = before !== undefined && haveSameParts(before.keys, keys) ? before : { keys };
@@ -66,8 +66,8 @@ const sortedKeysOf = new WeakMap<Environment['actions'], SortedKeys>();
 
 /** Sorts the keys of all actions, once for a set; all actions must have been resolved. */
 function sortedKeys({ actions }: Environment): SortedKeys {
-  const known = sortedKeysOf.get(actions);
-  if (known !== undefined) return known;
+  const cached = sortedKeysOf.get(actions);
+  if (cached !== undefined) return cached;
   const forward = [...actions.keys()].sort();
   const made = { forward, backward: forward.map(reversed).sort() };
   sortedKeysOf.set(actions, made);
@@ -95,8 +95,8 @@ function withPrefix(sorted: readonly string[], prefix: string): readonly string[
 
 /** Returns the set of actions behind a `patternsKey`. */
 export function actionSetOf(key: string, env: Environment): ActionSet {
-  const known = env.actionSets.get(key);
-  if (known !== undefined) return known;
+  const cached = env.actionSets.get(key);
+  if (cached !== undefined) return cached;
   const set = actionSetOver(keysOf(key, env), env);
   env.actionSets.set(key, set);
   return set;
@@ -115,13 +115,13 @@ export function actionSetOver(keys: readonly string[], env: Environment): Action
   const { checkState } = env;
   // The key of no pattern begins with `]`.
   const text = `]${keys.length === 1 ? keys[0] : JSON.stringify(keys)}`;
-  const known = env.actionSets.get(text);
-  if (known !== undefined) return known;
+  const cached = env.actionSets.get(text);
+  if (cached !== undefined) return cached;
   const shapes = keys.flatMap((key) => env.actions.get(key)?.shape ?? []);
   const results = keys.map((key) => env.actions.get(key)?.result ?? null);
   const nodes = () => {
-    const known = results.filter((result) => result !== null);
-    const result = known.length === 0 || known.length < keys.length ? null : payloadNode(known);
+    const valid = results.filter((result) => result !== null);
+    const result = valid.length === 0 || valid.length < keys.length ? null : payloadNode(valid);
     return { payload: payloadNode(shapes), result };
   };
   const before = checkState.actionSets.get(text);

@@ -24,11 +24,11 @@ export function adapt(expression: Expression, type: Type, env: Environment): Exp
   const written = elementsOf(node);
   if (written !== null) {
     const elements = written.map((element) => adapt(element, type, env));
-    const known = elements.filter((element) => element !== null);
-    if (known.length < elements.length) return null;
+    const resolved = elements.filter((element) => element !== null);
+    if (resolved.length < elements.length) return null;
     const element = { type, isNullable: false, isSecret: false, isSigned: false };
     const listType: Type = { kind: 'list', element, length: { low: null, high: null } };
-    return { kind: 'list', elements: known, type: listType, span: expression.span };
+    return { kind: 'list', elements: resolved, type: listType, span: expression.span };
   }
   if (node.kind !== 'literal' || typeof node.value !== 'string') return expression;
   const value = valueAs(node.value, type);

@@ -83,8 +83,8 @@ function parametersOf({ parameters }: LetDeclaration, env: Environment): readonl
     env.report(variableTaken(name, earlier));
     return null;
   });
-  const known = all.filter((parameter) => parameter !== null);
-  return known.length < all.length ? null : known;
+  const resolved = all.filter((parameter) => parameter !== null);
+  return resolved.length < all.length ? null : resolved;
 }
 
 /** Returns the type of a parameter. An amount has its currency with it, so `money` needs no currency field. */

@@ -2,7 +2,7 @@
 
 import { spanning } from '../../diagnostic/span.ts';
 import type { FieldRead } from '../../model/expression.ts';
-import { allSigners } from '../../model/vouched.ts';
+import { allSigners } from '../../model/signers.ts';
 import type { NameNode } from '../../syntax/tree/tree.ts';
 import type { PathNode } from '../incremental/resolved.ts';
 import { stepInto, typeOfNode, variableNode } from '../logic/payload-paths.ts';

@@ -130,8 +130,8 @@ const texts = new WeakMap<Expression, string>();
 
 /** Returns a text that is equal for expressions of equal structure; expressions are also sorted by it. */
 function textOf(expression: Expression): string {
-  const known = texts.get(expression);
-  if (known !== undefined) return known;
+  const cached = texts.get(expression);
+  if (cached !== undefined) return cached;
   const text = JSON.stringify(expression, (key, value) => {
     if (spanKeys.has(key)) return undefined;
     return typeof value === 'bigint' ? `${value}` : value;

@@ -48,8 +48,8 @@ export function inferHas(node: PresenceTest, around: Context): Inference {
   }
   const field = resolveField(subject, ctx);
   if (field === null) return failed;
-  const isTold = mayBeMissing(field) || field.read.isSigned || ctx.inLet;
-  if (!isTold) ctx.env.report(hasAlways(node.span, field.read));
+  const isExpected = mayBeMissing(field) || field.read.isSigned || ctx.inLet;
+  if (!isExpected) ctx.env.report(hasAlways(node.span, field.read));
   return {
     expression: { kind: 'has', subject: field.read, type: booleanType, span: node.span },
     whenTrue: factsOf(field),

@@ -29,8 +29,8 @@ const depthMax = 2;
 
 export function inferQuantifier(node: Quantifier, ctx: Context): Expression | null {
   const found = node.sources.map((source) => inferSource(source, ctx));
-  const known = found.filter((source) => source !== null);
-  const sources = known.length < found.length ? found : adaptAll(known, ctx.env);
+  const resolved = found.filter((source) => source !== null);
+  const sources = resolved.length < found.length ? found : adaptAll(resolved, ctx.env);
   const element = elementOf(node, sources, ctx);
   const isFree = checkVariable(node, ctx);
   if (ctx.depth >= depthMax) {

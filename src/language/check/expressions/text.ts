@@ -83,9 +83,9 @@ function inferAnyOf(node: BinaryExpression, operator: ListOperator, ctx: Context
     return null;
   }
   const operands = texts.flatMap((right) => testsOf(node, operator, { left, right }, ctx));
-  const known = operands.filter((operand) => operand !== null);
-  if (known.length < operands.length) return null;
-  if (known.length > 0) return anyOf(node, known);
+  const resolved = operands.filter((operand) => operand !== null);
+  if (resolved.length < operands.length) return null;
+  if (resolved.length > 0) return anyOf(node, resolved);
   // The list may be empty and is: the test is false, as `mentions any of` an empty list is. In that form no
   // warning says that the test is never true.
   const list = declaredList(node.right, ctx);
@@ -246,9 +246,9 @@ function inferListPrefix(node: BinaryExpression, subject: Expression, ctx: Conte
   const parts = texts
     .map((text) => adapt(text, element, env))
     .map((text) => text && constantText(text, letsOf(env)));
-  const known = parts.filter((part) => part !== null);
-  if (known.length < parts.length) return null;
-  return { kind: 'list-prefix', subject, texts: known, type: booleanType, span: node.span };
+  const resolved = parts.filter((part) => part !== null);
+  if (resolved.length < parts.length) return null;
+  return { kind: 'list-prefix', subject, texts: resolved, type: booleanType, span: node.span };
 }
 
 function patternOf(right: Expression, operator: 'like' | 'matches', ctx: Context): string | null {

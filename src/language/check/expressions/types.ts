@@ -2,6 +2,7 @@
 // modifiers move to the slot. A type in error is reported once and yields null.
 
 import type { Span } from '../../diagnostic/span.ts';
+import { agentSigner, allSigners } from '../../model/signers.ts';
 import {
   anyText,
   booleanType,
@@ -15,7 +16,6 @@ import {
   type Type,
   unbounded,
 } from '../../model/type.ts';
-import { agentSigner, allSigners } from '../../model/vouched.ts';
 import type { BuiltInTypeWord } from '../../syntax/parse/tokens.ts';
 import type {
   FieldNode,
@@ -205,8 +205,8 @@ function resolveOne({ name, type }: TypeDeclaration, env: Environment): Slot | n
 export function fieldCount(type: Type): number {
   if (type.kind === 'list') return fieldCount(type.element.type);
   if (type.kind !== 'record') return 0;
-  const known = fieldCounts.get(type.shape);
-  if (known !== undefined) return known;
+  const cached = fieldCounts.get(type.shape);
+  if (cached !== undefined) return cached;
   const count = type.shape.fields.reduce((sum, field) => sum + 1 + fieldCount(field.type), 0);
   fieldCounts.set(type.shape, count);
   return count;
@@ -246,22 +246,22 @@ function resolveUnion(node: Extract<TypeNode, { kind: 'union-type' }>, env: Envi
   }
   const slots = members.map((member) => resolveType(member, env));
   if (slots.includes(null)) return null;
-  const known = slots.filter((slot) => slot !== null);
-  const isNullable = members.length < node.members.length || known.some((slot) => slot.isNullable);
-  const [first, ...rest] = known;
+  const resolved = slots.filter((slot) => slot !== null);
+  const isNullable = members.length < node.members.length || resolved.some((slot) => slot.isNullable);
+  const [first, ...rest] = resolved;
   if (first === undefined) {
     env.report(unionInvalid(node.span));
     return null;
   }
-  const isSecret = known.some((slot) => slot.isSecret);
+  const isSecret = resolved.some((slot) => slot.isSecret);
   if (rest.length === 0) return { ...first, isNullable };
-  const values = known.flatMap((slot) => (slot.type.kind === 'text' ? (slot.type.values ?? []) : []));
-  if (!known.every((slot) => slot.type.kind === 'text' && slot.type.values !== null)) {
+  const values = resolved.flatMap((slot) => (slot.type.kind === 'text' ? (slot.type.values ?? []) : []));
+  if (!resolved.every((slot) => slot.type.kind === 'text' && slot.type.values !== null)) {
     env.report(unionInvalid(node.span));
     return null;
   }
   reportRepeated(members, env);
-  return { type: enumeration([...new Set(values)]), isNullable, isSecret, ...allSigners(...known) };
+  return { type: enumeration([...new Set(values)]), isNullable, isSecret, ...allSigners(...resolved) };
 }
 
 function isUndeclared(name: string, env: Environment): boolean {

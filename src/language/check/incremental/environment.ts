@@ -1,7 +1,7 @@
-// What every pass of the checker shares: the namespace of all files and everything resolved so far. Passes
-// fill the maps in turn (types, actions, lists, tables, hours, meters). A declaration that cannot be resolved
-// is left out of the maps, and reads of it cause no second diagnostic. INVARIANT: results that are kept from
-// one set to the next read the maps only through `query`, so that everything that they rest on is recorded.
+// The shared state of the checker's passes: the namespace of all files and everything resolved so far. Passes
+// fill the maps in turn (types, actions, lists, tables, hours, meters). An unresolvable declaration is absent
+// from the maps, and reads of it cause no second diagnostic. INVARIANT: results cached from one set to the
+// next read the maps only through `query`, so all their dependencies are recorded.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';

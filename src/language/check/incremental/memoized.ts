@@ -31,8 +31,8 @@ export function hasParts(env: Environment, part: object): boolean {
 
 /** Returns what the host found under the path, which is read once per revision. */
 export function listFileOf(path: string, env: Environment): ListFile {
-  const known = env.listFiles.get(path);
-  if (known !== undefined) return known;
+  const cached = env.listFiles.get(path);
+  if (cached !== undefined) return cached;
   const file = env.readListFile(path);
   env.listFiles.set(path, file);
   return file;

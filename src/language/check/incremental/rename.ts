@@ -17,9 +17,9 @@ export function rename<T extends object>(
   ids: ReadonlyMap<string, string>,
   renamings: WeakMap<object, Renaming>,
 ): T {
-  const known = renamings.get(data);
+  const cached = renamings.get(data);
   // Renamed data keeps its type.
-  if (known !== undefined && stillHolds(known, ids)) return known.result as T;
+  if (cached !== undefined && stillHolds(cached, ids)) return cached.result as T;
   const seen: (string | undefined)[] = [];
   const result = renamed(data, ids, seen);
   renamings.set(data, { ids: seen, result });

@@ -125,8 +125,8 @@ export function domainAtomsOf(
 /** Returns what a single test states; computed once if there is a cache. */
 function knownAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly DomainAtom[] {
   const kept = isTrue ? valueOfLet.known?.whereTrue : valueOfLet.known?.whereFalse;
-  const known = kept?.get(node);
-  if (known !== undefined) return known;
+  const cached = kept?.get(node);
+  if (cached !== undefined) return cached;
   const atoms = testAtoms(node, isTrue, valueOfLet);
   kept?.set(node, atoms);
   const opposite = isTrue ? valueOfLet.known?.whereFalse : valueOfLet.known?.whereTrue;
@@ -340,8 +340,8 @@ const knownValues = new WeakMap<Type, Values | null>();
 
 /** Returns all values of a type; null for types whose values are not tracked. */
 function allOf(type: Type): Values | null {
-  const known = knownValues.get(type);
-  if (known !== undefined) return known;
+  const cached = knownValues.get(type);
+  if (cached !== undefined) return cached;
   const values = valuesOfType(type);
   knownValues.set(type, values);
   return values;

@@ -72,8 +72,8 @@ function typeOfLiteral(node: LiteralNode, value: Value, env: Environment): Type 
 
 /** Returns an enumeration of the text alone. */
 export function typeOfText(text: string, { textTypes }: Environment): Type {
-  const known = textTypes.get(text);
-  if (known !== undefined) return known;
+  const cached = textTypes.get(text);
+  if (cached !== undefined) return cached;
   const type = enumeration([text]);
   textTypes.set(text, type);
   return type;

@@ -4,8 +4,8 @@
 // beside the merged type is then read in the form of all its values.
 
 import { haveSameCurrency } from '../../model/currency.ts';
+import { allSigners } from '../../model/signers.ts';
 import type { Field, Range, Shape, Slot, TextKind, TextType, Type } from '../../model/type.ts';
-import { allSigners } from '../../model/vouched.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { compare, type Decimal } from '../../value/decimal.ts';
 

@@ -3,8 +3,8 @@
 // Findings about a path are kept with the set of actions, so that each path is examined once, however many
 // rules read it.
 
+import { allSigners } from '../../model/signers.ts';
 import type { Field, Shape, Slot, Type } from '../../model/type.ts';
-import { allSigners } from '../../model/vouched.ts';
 import { memo } from '../../value/memo.ts';
 import type { FoundActions, PathNode } from '../incremental/resolved.ts';
 import { failedShape, failedType, mergeTypes } from './merge.ts';
@@ -28,8 +28,8 @@ const variableNodes = new WeakMap<Slot, PathNode>();
 
 /** Returns the place of the element that a variable stands for. */
 export function variableNode(slot: Slot): PathNode {
-  const known = variableNodes.get(slot);
-  if (known !== undefined) return known;
+  const cached = variableNodes.get(slot);
+  if (cached !== undefined) return cached;
   const node = nodeOf([{ slot, isOptional: false, parent: null }], null, [], false);
   variableNodes.set(slot, node);
   return node;

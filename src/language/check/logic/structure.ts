@@ -42,8 +42,8 @@ const typeTexts = new WeakMap<object, string>();
 
 /** Many places share one type, and the text of a type may be long, so it is computed once. */
 function structureOfType(type: object): string {
-  const known = typeTexts.get(type);
-  if (known !== undefined) return known;
+  const cached = typeTexts.get(type);
+  if (cached !== undefined) return cached;
   const text = structureOf(type);
   typeTexts.set(type, text);
   return text;

@@ -40,9 +40,9 @@ export function followDependencies(
         continue;
       }
       const at = path.findIndex(({ name }) => name === next);
-      const known = depths.get(next);
+      const cached = depths.get(next);
       if (at >= 0) noteCircle(path.slice(at), circles);
-      else if (known !== undefined) deepen(visit, known);
+      else if (cached !== undefined) deepen(visit, cached);
       else path.push({ name: next, pending: [...refersTo(next)], depth: 1 });
     }
   }

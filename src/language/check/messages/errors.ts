@@ -295,7 +295,7 @@ export function exceptUnfit({ span }: Path, path: string, why: string): Diagnost
 
 export function pointsUnfit(node: NumberLiteral): Diagnostic {
   return error('points-unfit', node.span, `\`${node.text}\` is not a number of risk points`, {
-    help: 'write a whole number with its sign, but zero: `+30`, `-10`',
+    help: 'write a whole number other than zero, with its sign: `+30`, `-10`',
   });
 }
 

@@ -43,7 +43,7 @@ export function holdsSpellings(type: Type): boolean {
 }
 
 /** The most resolved texts that are reported for one payload. */
-const toldMax = 100;
+const reportedMax = 100;
 
 /** Returns the texts that rules see in another form than sent, each with its place. Secrets are left out. */
 export function resolvedTexts(shape: Shape, sent: JsonObject, resolved: JsonObject): readonly ResolvedText[] {
@@ -68,7 +68,7 @@ function collectRecord(found: ResolvedText[], pair: Pair<JsonObject> & { readonl
 }
 
 function collect(found: ResolvedText[], slot: Slot, { sent, resolved, pointer }: Pair<Json>): void {
-  if (sent === resolved || slot.isSecret || found.length >= toldMax) return;
+  if (sent === resolved || slot.isSecret || found.length >= reportedMax) return;
   const { type } = slot;
   if (typeof resolved === 'string') found.push({ pointer, resolved });
   else if (type.kind === 'record') {

@@ -1,7 +1,7 @@
 // Turns reads of the payload and of elements into JavaScript: the path to the JSON, and its conversion into a
 // value. A step whose name every object inherits goes through `own`.
 
-import { agentSigner, signersOf } from '../../model/vouched.ts';
+import { agentSigner, signersOf } from '../../model/signers.ts';
 import type { CurrencyRead, Element, ReadFrom, ReadTerm, Sort, Term } from '../../program/program.ts';
 import type { RuntimeName } from '../runtime/runtime.ts';
 import { type Js, joinJs, js } from './js.ts';

@@ -19,7 +19,7 @@ import {
   riskQuantity,
   settle,
 } from './decide.ts';
-import { KeptByRules } from './kept-by-rules.ts';
+import { RuleSetCache } from './rule-set-cache.ts';
 
 /** The part of an action that a decider needs besides its functions. */
 export interface IndexedAction extends Pick<ActionProgram, 'lets'> {
@@ -75,9 +75,9 @@ export class IndexedDecider implements Decider {
   #foundCount = 0;
   /** The rules that are not false: three times the rule's place plus its truth. */
   readonly #firing: Int32Array;
-  readonly #kept = new KeptByRules<FinalDecision>();
+  readonly #kept = new RuleSetCache<FinalDecision>();
   /** The risk, by the rules that do not read risk and their truths. */
-  readonly #risks = new KeptByRules<RuntimeQuantity>();
+  readonly #risks = new RuleSetCache<RuntimeQuantity>();
 
   constructor(action: IndexedAction, code: IndexedCode) {
     const { rules, lets } = action;

@@ -136,8 +136,8 @@ export class KeyedDecider implements Decider {
   }
 
   #risk(risks: Map<number, RuntimeQuantity>, key: number, facts: Facts): RuntimeQuantity {
-    const known = risks.get(key);
-    if (known !== undefined) return known;
+    const cached = risks.get(key);
+    if (cached !== undefined) return cached;
     // Rules that read risk add nothing to the risk, and their digits in this key are 0.
     const risk = riskQuantity(this.#ballot(key, facts));
     risks.set(key, risk);

@@ -28,8 +28,8 @@ export function hoursTest(hours: Hours): (instant: OptionalValue<RuntimeQuantity
     if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return 1;
     if (typeof instant !== 'number') return within(hours, instant);
     const minute = Math.floor(instant / secondsPerMinute);
-    const known = kept.get(minute);
-    if (known !== undefined) return known;
+    const cached = kept.get(minute);
+    if (cached !== undefined) return cached;
     const truth = within(hours, instant);
     if (isPlainMinute(hours, minute)) kept.set(minute, truth);
     return truth;

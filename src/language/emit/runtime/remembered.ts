@@ -31,8 +31,8 @@ function remembering<T>(make: (text: string) => T): (text: string) => T {
   const answers = new BoundedMap<string, T>(textsKeptMax);
   kept.push(answers);
   return (text) => {
-    const known = answers.get(text);
-    if (known !== undefined) return known;
+    const cached = answers.get(text);
+    if (cached !== undefined) return cached;
     const answer = make(text);
     answers.set(text, answer);
     state.isUsed = true;

@@ -66,12 +66,12 @@ export function indexKeysOf(condition: Condition, lists: Lists): readonly IndexK
     if (found === null) continue;
     const { subject, test, isExact } = found;
     const key = `${test.kind} ${subject.key}`;
-    const known = indexKeys.get(key);
-    const joined = known === undefined ? test : join(known.test, test);
+    const cached = indexKeys.get(key);
+    const joined = cached === undefined ? test : join(cached.test, test);
     // Of several sets of texts or prefixes only the first is kept. The kept one says nothing about the
     // others, so those are not exact parts.
-    const isSaid = isExact && (known === undefined || test.kind === 'bounds');
-    const exactParts = (known?.exactParts ?? 0) + (isSaid ? 1 : 0);
+    const isSaid = isExact && (cached === undefined || test.kind === 'bounds');
+    const exactParts = (cached?.exactParts ?? 0) + (isSaid ? 1 : 0);
     indexKeys.set(key, { subject, test: joined, exactParts, needsValue: needsValue(subject, needed) });
   }
   return [...indexKeys.values()];

@@ -73,8 +73,8 @@ function createNumbering(): IdAllocator {
   const scratch = new ByteWriter();
 
   const idOf = (text: string): number => {
-    const known = ids.get(text);
-    if (known !== undefined) return known;
+    const cached = ids.get(text);
+    if (cached !== undefined) return cached;
     bytes.units(text);
     ids.set(text, ends.length);
     return ends.push(bytes.length) - 1;
@@ -87,8 +87,8 @@ function createNumbering(): IdAllocator {
     countAtFirst: 0,
     idOf,
     poolOf: (block) => {
-      const known = pools.get(block);
-      if (known !== undefined) return known;
+      const cached = pools.get(block);
+      if (cached !== undefined) return cached;
       scratch.clear();
       let before = 0;
       for (const text of block.texts) {

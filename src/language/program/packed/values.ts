@@ -18,8 +18,8 @@ export function createTextPool(): TextPool {
   return {
     texts,
     place: (text) => {
-      const known = places.get(text);
-      if (known !== undefined) return known;
+      const cached = places.get(text);
+      if (cached !== undefined) return cached;
       places.set(text, texts.length);
       return texts.push(text) - 1;
     },
@@ -350,8 +350,8 @@ function formOf(record: object): Form {
 }
 
 function step({ next }: FormNode, by: unknown): FormNode {
-  const known = next.get(by);
-  if (known !== undefined) return known;
+  const cached = next.get(by);
+  if (cached !== undefined) return cached;
   const node: FormNode = { next: new Map(), form: null };
   next.set(by, node);
   return node;
@@ -374,8 +374,8 @@ function signatureOf(record: object): string {
 }
 
 function formFrom(signature: string): Form {
-  const known = formsBySignature.get(signature);
-  if (known !== undefined) return known;
+  const cached = formsBySignature.get(signature);
+  if (cached !== undefined) return cached;
   const parsed = JSON.parse(signature) as readonly (string | readonly [string, FixedValue])[];
   const fields = parsed.map((field): Field => {
     return typeof field === 'string'

@@ -3,8 +3,8 @@
 
 import { currencyPlace } from '../../model/currency.ts';
 import type { FieldRead } from '../../model/expression.ts';
+import { allSigners } from '../../model/signers.ts';
 import type { Field, Shape, Slot, Type } from '../../model/type.ts';
-import { allSigners } from '../../model/vouched.ts';
 import type { CurrencyRead, Element, ReadFrom, ReadTerm } from '../program.ts';
 import { fieldOf, placeOf, type SlotPlace } from '../slot.ts';
 

@@ -401,8 +401,8 @@ function columnTerm(expression: ColumnRead, key: Term, ctx: Ctx): ColumnTerm {
 
 /** Returns the shared let, or its expression when that is just as short. */
 function letTerm(id: string, { scope, ctx }: Place): Term {
-  const known = ctx.letTerms.get(id);
-  if (known !== undefined) return known;
+  const cached = ctx.letTerms.get(id);
+  if (cached !== undefined) return cached;
   ctx.letIds.add(id);
   const { expression } = ctx.set.lets.get(id)!;
   const value = within({ shape: scope.shape, result: null, variables: none }, ctx).term(expression);

@@ -1,6 +1,6 @@
-// The parser rules of operators, weakest first: what a condition, a `let` or a placeholder may hold. Most
-// operands stand without an operator, so a rule looks whether an operator follows before it makes anything.
-// What an error leaves out is a `missing` node in the tree.
+// The parser rules of operators, weakest first: conditions, the values of `let`, and placeholders. Most
+// operands have no operator, so a rule looks for an operator before it makes a node. Parts lost to an error
+// are `missing` nodes in the tree.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
 import type { ExpressionNode, NameNode } from '../tree/tree.ts';

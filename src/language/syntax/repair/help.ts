@@ -142,8 +142,8 @@ function helpForClause({ found, previous, tokens }: UnexpectedTokenError): strin
   const beforePrevious = previous === null ? undefined : tokens[tokens.indexOf(previous) - 1];
   if (found.tokenType === sign.dot && beginsRule.has(beforePrevious?.tokenType))
     return 'a rule is named by one word: `too_many`';
-  const known = byFoundBehindRule.get(found.image.toLowerCase());
-  if (known !== undefined || !isAnyText(found)) return known;
+  const cached = byFoundBehindRule.get(found.image.toLowerCase());
+  if (cached !== undefined || !isAnyText(found)) return cached;
   return 'a text follows an operator, as in `x == "a"`, or `"a" in agent.tags`';
 }
 

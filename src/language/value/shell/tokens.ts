@@ -106,12 +106,16 @@ function isContinued(line: string, end: number, text: string): boolean {
   return text.length === 1 && text !== '\n' && line.startsWith('\\\n', end);
 }
 
-interface Sign {
+interface OperatorToken {
   readonly at: number;
   readonly sign: string;
 }
 
-function readRedirection(line: string, { at, sign }: Sign, pending: HereDocument[]): Redirection | null {
+function readRedirection(
+  line: string,
+  { at, sign }: OperatorToken,
+  pending: HereDocument[],
+): Redirection | null {
   const behind = at + sign.length;
   if (line[behind] === '(' || (sign === '<<' && line[behind] === '<') || line.startsWith('\\\n', behind)) {
     return null;

@@ -1,7 +1,7 @@
-// Which agent an enforcement point asks for, kept for a moment by the rules of `found-keys.ts`.
+// Caches which agent an enforcement point asks for, by the rules of `key-cache.ts`.
 
 import type { Store } from '../../store/contract/store.ts';
-import { createFoundKeys, type Moment } from '../found-keys.ts';
+import { createKeyCache, type Instant } from '../key-cache.ts';
 import {
   type ActingAs,
   authenticatePoint,
@@ -15,22 +15,22 @@ import { createPointUses } from './point-uses.ts';
 
 export interface PointCache {
   /** The point with its agent; null when only the store can tell. */
-  cached(sent: SentByPoint, now: Moment): ActingAs | null;
+  cached(sent: SentByPoint, now: Instant): ActingAs | null;
   /**
    * Like `authenticatePoint`; keeps a point that may act, and notes the use of its key. Parts that have not
    * changed are the same objects as before.
    */
-  look(sent: SentByPoint, now: Moment): Promise<PointAuthentication>;
+  look(sent: SentByPoint, now: Instant): Promise<PointAuthentication>;
   /** Finds the point by its key, whichever agent it asks for, and notes the use of the key. */
   find(keyText: string, nowMs: number): Promise<PointLookup>;
   /** Whether this cache still holds what was found for this key. */
-  isCurrent(keyText: string, found: ActingAs, now: Moment): boolean;
+  isCurrent(keyText: string, found: ActingAs, now: Instant): boolean;
 }
 
 export function createPointCache({ agents, documents }: Pick<Store, 'agents' | 'documents'>): PointCache {
   // Changes of keys are counted, too, since a point is written together with its keys.
   const uses = createPointUses(documents);
-  const known = createFoundKeys<ActingAs>(() => agents.changesHere() + documents.changesHere('point'));
+  const known = createKeyCache<ActingAs>(() => agents.changesHere() + documents.changesHere('point'));
   return {
     cached: ({ keyText, agentName }, now) =>
       agentName === null ? null : known.cached(nameOf(keyText, agentName), keyText, now),

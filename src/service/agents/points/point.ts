@@ -5,7 +5,7 @@
 
 import { type Collection, createCollection } from '../../store/contract/collection.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
-import type { SeenDocument } from '../../store/contract/grant-basis.ts';
+import type { DocumentVersion } from '../../store/contract/grant-basis.ts';
 import type { AgentRow, AgentStatus, KeyRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { isSameDigest, parseApiKey } from '../keys.ts';
@@ -66,7 +66,7 @@ export function pointsIn(documents: DocumentStore): Points {
 }
 
 /** What a grant rests on when its request came by this point. */
-export function seenPoint({ id, version }: ActingPoint): SeenDocument {
+export function seenPoint({ id, version }: ActingPoint): DocumentVersion {
   return { kind: pointKind, id, version };
 }
 

@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import type { FastifyRequest } from 'fastify';
 import { createAgentCache } from '../../agents/agent-cache.ts';
-import type { Moment } from '../../agents/found-keys.ts';
+import type { Instant } from '../../agents/key-cache.ts';
 import {
   type ActingAs,
   type ActingPoint,
@@ -73,8 +73,8 @@ export interface Identifier {
 }
 
 /** How often the log repeats that a key which was replaced is still in use. */
-const toldEveryMs = 60_000;
-const toldMax = 1_000;
+const warnEveryMs = 60_000;
+const warnedMax = 1_000;
 
 /** Requests with a missing or bad key that one client address may send before the answer becomes 429. */
 const failureLimit: RateLimit = { perMinute: 60, burst: 100 };
@@ -94,7 +94,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   function identify(request: FastifyRequest): Promise<void> | null {
     const header = request.headers['x-agent-api-key'];
     const headerText = typeof header === 'string' ? header : undefined;
-    const moment: Moment = { nowMs: clock(), steadyMs: request.startedAtMs };
+    const moment: Instant = { nowMs: clock(), steadyMs: request.startedAtMs };
     if (headerText?.startsWith(pointKeyPrefix) === true) return identifyPoint(headerText, moment, request);
     const cached = headerText === undefined ? null : cache.cached(headerText, moment);
     if (cached === null) return lookUp(headerText, moment, request);
@@ -104,7 +104,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
 
   async function identifyPointAlone(request: FastifyRequest): Promise<void> {
     const header = request.headers['x-agent-api-key'];
-    const moment: Moment = { nowMs: clock(), steadyMs: request.startedAtMs };
+    const moment: Instant = { nowMs: clock(), steadyMs: request.startedAtMs };
     const point = await acting.find(typeof header === 'string' ? header : '', request, moment);
     const reading = agents.take(`point ${point.id}`, request.startedAtMs);
     Object.assign(request.replyHeaders, agents.headers(reading));
@@ -112,7 +112,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     request.pointAlone = point;
   }
 
-  function identifyPoint(keyText: string, moment: Moment, request: FastifyRequest): Promise<void> | null {
+  function identifyPoint(keyText: string, moment: Instant, request: FastifyRequest): Promise<void> | null {
     const cached = acting.cached(keyText, request, moment);
     if (cached === null) return lookUpPoint(keyText, moment, request);
     admit(cached, request);
@@ -121,7 +121,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
 
   async function lookUp(
     headerText: string | undefined,
-    moment: Moment,
+    moment: Instant,
     request: FastifyRequest,
   ): Promise<void> {
     const result = await cache.look(headerText, moment);
@@ -131,7 +131,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     admit(result, request);
   }
 
-  async function lookUpPoint(keyText: string, moment: Moment, request: FastifyRequest): Promise<void> {
+  async function lookUpPoint(keyText: string, moment: Instant, request: FastifyRequest): Promise<void> {
     const result = await acting.identify(keyText, request, moment);
     request.identity = result;
     checkActive(result);
@@ -161,12 +161,12 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   }
 
   function identifyAgain(headerText: string, before: Identity): Identity | Promise<Identity> {
-    const moment: Moment = { nowMs: clock(), steadyMs: performance.now() };
+    const moment: Instant = { nowMs: clock(), steadyMs: performance.now() };
     if (isByPoint(before)) return acting.identifyAgain(headerText, before, moment);
     return cache.isCurrent(headerText, before, moment) ? before : lookAgain(headerText, moment);
   }
 
-  async function lookAgain(headerText: string, moment: Moment): Promise<Identity> {
+  async function lookAgain(headerText: string, moment: Instant): Promise<Identity> {
     const result = await cache.look(headerText, moment);
     if (!('agent' in result)) throw notKnown(result.kind);
     checkActive(result);
@@ -210,14 +210,14 @@ function createStrangers(): Strangers {
  */
 function createKeyFlag(): (identity: Identity, request: FastifyRequest) => void {
   /** When the log last named each key, on the clock of `performance.now`. */
-  const toldAtMs = new Map<string, number>();
+  const warnedAtMs = new Map<string, number>();
   return ({ agent, key }, request) => {
     if (key.notAfterMs === null) return;
     const ends = new Date(key.notAfterMs).toISOString();
     request.replyHeaders['x-agent-api-key-expires'] = ends;
-    if (request.startedAtMs - (toldAtMs.get(key.id) ?? -Infinity) < toldEveryMs) return;
-    toldAtMs.set(key.id, request.startedAtMs);
-    if (toldAtMs.size > toldMax) toldAtMs.delete(toldAtMs.keys().next().value ?? '');
+    if (request.startedAtMs - (warnedAtMs.get(key.id) ?? -Infinity) < warnEveryMs) return;
+    warnedAtMs.set(key.id, request.startedAtMs);
+    if (warnedAtMs.size > warnedMax) warnedAtMs.delete(warnedAtMs.keys().next().value ?? '');
     request.log.warn({ agent: agent.name, key: key.id, ends }, 'an agent used a rotated key');
   };
 }

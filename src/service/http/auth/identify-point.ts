@@ -1,8 +1,8 @@
-// Turns the key of an enforcement point, and the agent that the request names, into who acts for whom.
-// INVARIANT: a point acts for agents that are assigned to it; an agent's own key acts for no other agent.
+// Authenticates an enforcement point by its key, and finds the agent for which it asks. INVARIANT: a point
+// acts only for its assigned agents; an agent's own key acts for no other agent.
 
 import type { FastifyRequest } from 'fastify';
-import type { Moment } from '../../agents/found-keys.ts';
+import type { Instant } from '../../agents/key-cache.ts';
 import type { ActingAs, ActingPoint, PointAuthentication, SentByPoint } from '../../agents/points/point.ts';
 import type { PointCache } from '../../agents/points/point-cache.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
@@ -23,16 +23,16 @@ interface PointIdentifierOptions {
 
 interface PointIdentifier {
   /** The point and its agent, if they were looked up a moment ago; else null. */
-  cached(keyText: string, request: FastifyRequest, now: Moment): ActingAs | null;
+  cached(keyText: string, request: FastifyRequest, now: Instant): ActingAs | null;
   /**
    * The point and the agent that it acts for; the agent may be disabled or revoked. Rejects with a
    * ProblemError: 400, 401, 403 or 429.
    */
-  identify(keyText: string, request: FastifyRequest, now: Moment): Promise<AgentAuthentication>;
+  identify(keyText: string, request: FastifyRequest, now: Instant): Promise<AgentAuthentication>;
   /** The point that sent the key, apart from any agent. Rejects with a ProblemError: 401, 403 or 429. */
-  find(keyText: string, request: FastifyRequest, now: Moment): Promise<ActingPoint>;
+  find(keyText: string, request: FastifyRequest, now: Instant): Promise<ActingPoint>;
   /** Identifies the same point and agent once more; returns `before` at once when nothing has changed. */
-  identifyAgain(keyText: string, before: ActingAs, now: Moment): ActingAs | Promise<ActingAs>;
+  identifyAgain(keyText: string, before: ActingAs, now: Instant): ActingAs | Promise<ActingAs>;
 }
 
 export function createPointIdentifier(options: PointIdentifierOptions): PointIdentifier {
@@ -59,7 +59,7 @@ export function createPointIdentifier(options: PointIdentifierOptions): PointIde
         : lookAgain({ keyText, agentName: before.agent.id }, now),
   };
 
-  async function lookAgain(sent: SentByPoint, now: Moment): Promise<AgentAuthentication> {
+  async function lookAgain(sent: SentByPoint, now: Instant): Promise<AgentAuthentication> {
     const result = await cache.look(sent, now);
     if ('name' in result) throw refusalOf(result);
     if (!('agent' in result))

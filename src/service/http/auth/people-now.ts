@@ -1,5 +1,5 @@
-// Finds people as they are now, for the request path, which knows nothing of accounts; and finds what a
-// caller may do with requests.
+// Finds people in their present state for the request path, which does not depend on accounts, and determines
+// a caller's rights over requests.
 
 import type { Directory } from '../../people/directory.ts';
 import { type OperationName, reachOf } from '../../people/operations.ts';
@@ -12,11 +12,11 @@ export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeo
     const found = await people.find(id);
     const seen = { kind: 'person', id, version: found?.version ?? 0 };
     if (found === null)
-      return { id, seen, isActive: false, isApprover: false, approvesFor: [], asOwner: false };
+      return { id, version: seen, isActive: false, isApprover: false, approvesFor: [], asOwner: false };
     const { roles, groups, status } = found.value;
     const { asked: isApprover, asOwner } = reachOf(roles, 'requests.approve');
     const approvesFor = isApprover ? groups : [];
-    return { id, seen, isActive: status === 'active', isApprover, approvesFor, asOwner };
+    return { id, version: seen, isActive: status === 'active', isApprover, approvesFor, asOwner };
   }
   return async (ids) => new Map((await Promise.all(ids.map(find))).map((person) => [person.id, person]));
 }

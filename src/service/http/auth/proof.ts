@@ -4,7 +4,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { Actor, Session } from '../../people/person.ts';
-import { proofPurpose, prove, type ShownProof } from '../../people/prove.ts';
+import { type ProofFactors, proofPurpose, prove } from '../../people/prove.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { JsonSchema, Operation } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
@@ -56,7 +56,7 @@ export async function requireProof(
   { shown, request }: { readonly shown: unknown; readonly request: FastifyRequest },
 ): Promise<void> {
   if (actor === null || session === null) throw new Error('a proof was given outside a session');
-  const { password, code, passkey } = shown as ShownProof;
+  const { password, code, passkey } = shown as ProofFactors;
   const hasCodes = actor.person.totp !== null;
   const result = await prove(deps, actor.person, {
     shown: {

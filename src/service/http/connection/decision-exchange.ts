@@ -1,8 +1,8 @@
-// Handles bodies and replies of requests for decisions without the framework: a body goes into one buffer, a
-// reply leaves in one piece. Replies of one turn of the event loop leave together at its end. The first reply
-// wakes the process that waits for it on this machine, which costs more than the reply; the process then
-// finds the other replies on their way. INVARIANT: no more of a body than the limit is kept, a body that
-// breaks off is an error, and each body or error is reported once.
+// Reads the bodies of requests for decisions and sends the replies, without the framework: a body is read
+// into one buffer, and a reply is written in one piece. Replies of one turn of the event loop are sent
+// together at its end, because waking the client's process costs more than a reply, and it then finds all of
+// them. INVARIANT: no more of a body than the limit is kept, an incomplete body is an error, and each body or
+// error is reported once.
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
@@ -16,21 +16,21 @@ export function createBodyReader(bytesMax: number): BodyReader {
     if (Number(message.headers['content-length'] ?? 0) > bytesMax) return done(tooLarge());
     const chunks: Buffer[] = [];
     let bytes = 0;
-    let isTold = false;
-    const tell = (read: Error | Buffer) => {
-      if (isTold) return;
-      isTold = true;
+    let isSettled = false;
+    const settle = (read: Error | Buffer) => {
+      if (isSettled) return;
+      isSettled = true;
       done(read);
     };
     message.on('data', (chunk: Buffer) => {
-      if (isTold) return;
+      if (isSettled) return;
       bytes += chunk.length;
-      if (bytes > bytesMax) tell(tooLarge());
+      if (bytes > bytesMax) settle(tooLarge());
       else chunks.push(chunk);
     });
     // Nearly every body comes in one piece.
-    message.on('end', () => tell(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    message.on('error', tell);
+    message.on('end', () => settle(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    message.on('error', settle);
   };
 }
 

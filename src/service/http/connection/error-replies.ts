@@ -1,5 +1,5 @@
-// Turns whatever goes wrong with a request into its error reply. INVARIANT: about a fault of the service, the
-// client learns `internal_error` and nothing more; the log has the rest under the request's id.
+// Turns every error of a request into its error reply. INVARIANT: for a fault of the service, the reply is
+// only `internal_error`; the details are in the log under the request's id.
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

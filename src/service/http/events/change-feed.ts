@@ -93,7 +93,7 @@ export type ChangeKind = keyof typeof changeKinds;
 
 export interface ChangeFeed {
   /** Announces that something of this kind has changed. Never throws. */
-  tell(kind: ChangeKind): void;
+  notify(kind: ChangeKind): void;
   /** Opens a new stream; null when the person has too many. */
   open(actor: Actor, options: OpenOptions): Promise<Readable | null>;
   /** Checks again whether each person still has access, and what they may see. Never throws. */
@@ -145,11 +145,11 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   /** `again`: something has changed since the check that is under way began. */
   let rechecking: 'no' | 'once' | 'again' = 'no';
   const toldAtMs = new Map<ChangeKind, number>();
-  const follow = createFollower(options, tell, recheck);
+  const follow = createFollower(options, notify, recheck);
   let following: NodeJS.Timeout | null = null;
   let isClosed = false;
 
-  function tell(kind: ChangeKind): void {
+  function notify(kind: ChangeKind): void {
     if (streams.size === 0 || timers.has(kind)) return;
     const sinceMs = performance.now() - (toldAtMs.get(kind) ?? Number.NEGATIVE_INFINITY);
     // Never synchronously: the caller that reports a change has work of its own to finish.
@@ -209,7 +209,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   }
 
   return {
-    tell,
+    notify: notify,
     recheck,
     async open(actor, { look }) {
       const personId = actor.person.id;
@@ -272,7 +272,7 @@ function createFollower(
     documents,
     clock,
   }: Pick<ChangeFeedOptions, 'chain' | 'statistics' | 'documents' | 'clock'>,
-  tell: (kind: ChangeKind) => void,
+  notify: (kind: ChangeKind) => void,
   recheck: () => void,
 ): () => Promise<void> {
   let changeSeen: number | null = null;
@@ -291,7 +291,7 @@ function createFollower(
     // There are more changes than are worth reading, so every kind is announced.
     if (fresh.length === changesAtOnce) for (const kind of Object.values(kindOfChange)) kinds.add(kind);
     if (kinds.has('people')) recheck();
-    for (const kind of kinds) if (kind !== undefined) tell(kind);
+    for (const kind of kinds) if (kind !== undefined) notify(kind);
   }
 
   /** Claims, assignments and snoozes are on no record, and nobody acts when they end. */
@@ -303,7 +303,7 @@ function createFollower(
     const text = on.map(({ kind, id, version }) => `${kind} ${id} ${version}`).join();
     const isNew = inboxSeen !== null && text !== inboxSeen;
     inboxSeen = text;
-    if (isNew) tell('approvals');
+    if (isNew) notify('approvals');
   }
 
   return async () => {
@@ -313,7 +313,7 @@ function createFollower(
     const isNew = eventSeen !== null && last !== eventSeen;
     eventSeen = last;
     if (!isNew) return;
-    tell('requests');
-    tell('approvals');
+    notify('requests');
+    notify('approvals');
   };
 }

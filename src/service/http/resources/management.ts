@@ -36,7 +36,7 @@ import { replayRoutes } from './policies/replay-routes.ts';
 import { rollBackRoutes } from './policies/roll-back.ts';
 import { receiptRoutes } from './receipts/receipts.ts';
 import { approvalRoutes } from './requests/approvals.ts';
-import { handlingRoutes } from './requests/handling.ts';
+import { inboxActionRoutes } from './requests/inbox-actions.ts';
 import { lookAlikeRoutes } from './requests/look-alikes.ts';
 import { outcomeRoutes } from './requests/outcomes.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
@@ -82,7 +82,7 @@ export const managementRoutes = [
   ...replicaRoutes,
   ...approvalRoutes,
   ...reviewLockRoutes,
-  ...handlingRoutes,
+  ...inboxActionRoutes,
   ...requestExportRoutes,
   ...stepUpRoutes,
   ...receiptRoutes,

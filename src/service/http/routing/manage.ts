@@ -1,5 +1,5 @@
-// Registers a route of the management API. Before the route's own work it finds who calls, whether the table
-// of roles lets them, and whether the body fits its schema.
+// Registers a route of the management API. Before the route's own work it authenticates the caller, checks
+// the caller's roles, and checks the body against its schema.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { type JsonLimits, readJson } from '../../../language/json/read-json.ts';

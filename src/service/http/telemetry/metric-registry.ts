@@ -58,8 +58,8 @@ export function createMetricRegistry(): MetricRegistry {
       const series = new Map<string, Series>();
       const open = (values: LabelValues): Series => {
         const key = values.join(separator);
-        const known = series.get(key);
-        if (known !== undefined) return known;
+        const cached = series.get(key);
+        if (cached !== undefined) return cached;
         const opened = { text: labelText(labels, values), value: 0 };
         series.set(key, opened);
         return opened;
@@ -72,8 +72,8 @@ export function createMetricRegistry(): MetricRegistry {
       ]);
       return {
         add(...values) {
-          const known = series.get(values.join(separator));
-          const counted = known ?? open(series.size < seriesMax ? values : labels.map(() => overflow));
+          const cached = series.get(values.join(separator));
+          const counted = cached ?? open(series.size < seriesMax ? values : labels.map(() => overflow));
           counted.value += 1;
         },
       };

@@ -57,7 +57,7 @@ const defaultExportTimeoutMs = 10_000;
 /** How long a stop waits for the collector. */
 const closeMs = 2_000;
 const spansWaitingMax = 4_096;
-const toldEveryMs = 60_000;
+const warnEveryMs = 60_000;
 
 export async function openTracing(options: TracingOptions): Promise<RequestTracing> {
   const { endpoint, exportTimeoutMs = defaultExportTimeoutMs } = options;
@@ -181,7 +181,7 @@ function addStages(tracer: Tracer, parent: Context, { startedAtMs, decided, toWa
 function createFailureLog({ log, endpoint }: TracingOptions): () => void {
   let toldAtMs = -Infinity;
   return () => {
-    if (performance.now() - toldAtMs < toldEveryMs) return;
+    if (performance.now() - toldAtMs < warnEveryMs) return;
     toldAtMs = performance.now();
     log.warn({ collector: new URL(endpoint).host }, 'could not send traces; dropping them');
   };

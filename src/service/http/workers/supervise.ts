@@ -6,7 +6,7 @@ import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
 import type { Config } from '../../settings/load.ts';
 import { portOf } from '../own-address.ts';
-import { type Crew, createCrew } from './crew.ts';
+import { createWorkerPool, type WorkerPool } from './worker-pool.ts';
 
 export interface SuperviseOptions {
   readonly config: Config;
@@ -22,7 +22,7 @@ export interface SuperviseOptions {
 export async function superviseWorkers({ config, args }: SuperviseOptions): Promise<string> {
   cluster.setupPrimary({ args: [...args, '--port', String(await portOf(config))] });
   const log = pino({ level: config.logLevel }, process.stderr);
-  const crew = createCrew({
+  const crew = createWorkerPool({
     onEnd: ({ slot, pid, code, signal }) =>
       log.warn({ worker: slot, worker_pid: pid, code, signal }, 'a worker exited; starting another'),
   });
@@ -33,7 +33,7 @@ export async function superviseWorkers({ config, args }: SuperviseOptions): Prom
   return welcome;
 }
 
-function superviseSignals(crew: Crew, log: Pick<Logger, 'info'>): void {
+function superviseSignals(crew: WorkerPool, log: Pick<Logger, 'info'>): void {
   let isStopping = false;
   const onStop = async (signal: NodeJS.Signals) => {
     // The workers end together with their supervisor.

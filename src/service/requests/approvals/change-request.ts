@@ -85,7 +85,7 @@ export interface ChangeRequest {
   readonly asker: string | null;
   /** The facts of the call that comes for the request, and is decided itself; absent when none does. */
   readonly call?: Facts;
-  readonly handler: (seen: RequestSnapshot) => Promise<Events | RefusedChange | 'nothing'>;
+  readonly handler: (snapshot: RequestSnapshot) => Promise<Events | RefusedChange | 'nothing'>;
   /** How the request's entries in meters stand after the change. */
   readonly entries?: (state: RequestState) => readonly SettledEntryRow[];
   /** Called once the change is stored; when absent, the end of the wait is entered in the meters. */
@@ -125,7 +125,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
       emitNews(deps, after, state);
       return { kind: 'changed', state: after, agent, stopped };
     }
-    if (result === 'basis-changed') await deps.switches.lookAgain();
+    if (result === 'basis-changed') await deps.switches.refresh();
   }
   throw new Error(`the request \`${change.id}\` changed during each attempt`);
 }
@@ -159,7 +159,7 @@ export async function readRequest(
   { id, asker, call }: Pick<ChangeRequest, 'id' | 'asker' | 'call'>,
 ): Promise<LoadedRequest | null> {
   const { store, policies, clock, findPeople } = deps;
-  const switches = await deps.switches.seen();
+  const switches = await deps.switches.current();
   const history = await store.requests.history(id);
   const agent = history === null ? null : await store.agents.find(history.row.agentId);
   if (history === null || agent === null) return null;
@@ -203,7 +203,7 @@ function preconditionOf(
     policies,
   }: { readonly generation: number; readonly stepUp: LastStepUp | null; readonly policies: string },
 ): GrantBasis {
-  const givers = [...people.values()].map((person) => person.seen);
+  const givers = [...people.values()].map((person) => person.version);
   return {
     agentId: agent.id,
     agentVersion: agent.version,
@@ -212,7 +212,7 @@ function preconditionOf(
     policies,
     documents: [
       ...givers,
-      ...(stepUp === null ? [] : [stepUp.seen]),
+      ...(stepUp === null ? [] : [stepUp.version]),
       ...(point === null ? [] : [seenPoint(point)]),
       ...(rows?.seen ?? []),
     ],
@@ -224,7 +224,7 @@ export async function loadMany(
   deps: DecisionsDeps,
   states: readonly RequestState[],
 ): Promise<readonly RequestSnapshot[]> {
-  const switches = await deps.switches.seen();
+  const switches = await deps.switches.current();
   const people = await deps.findPeople([...new Set(states.flatMap(voters))]);
   const agents = new Map<string, AgentRow>();
   for (const id of new Set(states.map(({ record }) => record.agentId))) {
@@ -326,10 +326,10 @@ function saidNow({ said }: RequestState): NonNullable<RequestNotice['said']> | n
 // number by which the store tells whether they have changed since.
 
 export interface KillSwitchSource {
-  /** Returns at once when the switches were looked up recently. Rejects when they cannot be looked up. */
-  seen(): KillSwitchSnapshot | Promise<KillSwitchSnapshot>;
-  /** Looks the switches up now, after the store has found a change that was not seen. */
-  lookAgain(): Promise<KillSwitchSnapshot>;
+  /** Returns at once if the switches were read recently. Rejects if they cannot be read. */
+  current(): KillSwitchSnapshot | Promise<KillSwitchSnapshot>;
+  /** Reads the switches now, after the store has found a newer change. */
+  refresh(): Promise<KillSwitchSnapshot>;
 }
 
 export interface KillSwitchSnapshot {

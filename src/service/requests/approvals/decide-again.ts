@@ -1,10 +1,10 @@
-// Decides a request that waits by today's policies, on today's facts, with the votes and step-ups given so
-// far. The decision is one synchronous step, so nothing changes between what is read and what is decided.
+// Decides a pending request by the active policies, on the present facts, with its votes and step-ups. The
+// decision is one synchronous step, so nothing changes between reading and deciding.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
-import type { ApprovalRule, AskedRule } from '../../../language/model/asked.ts';
 import { type Decision, defaultValidForSeconds } from '../../../language/model/decision.ts';
 import { type Facts, type MetRequirements, nothingSatisfied } from '../../../language/model/request.ts';
+import type { ApprovalRule, RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { tracedRules } from '../../../language/model/trace.ts';
 import { agentFacts, isControlOwner } from '../../agents/agent-facts.ts';
 import type { AgentRow, LifecycleState } from '../../store/contract/records.ts';
@@ -36,18 +36,18 @@ export interface DecisionContext {
 
 export interface RepeatedDecision extends DecidedDetail {
   /** What the rules that take part in today's decision ask of people. */
-  readonly firing: readonly AskedRule[];
+  readonly firing: readonly RuleRequirement[];
 }
 
-export function decideAgain(state: RequestState, today: DecisionContext): RepeatedDecision {
-  const { active } = today;
-  const readings = readingsOf(state, today);
-  const facts: Facts = { ...factsOf(state, today), meters: readings.known };
-  const look = active.decideRecorded(facts);
-  const firing = askedBy(look.decision, active);
-  const satisfied = satisfiedOf(firing, state, today);
+export function decideAgain(state: RequestState, context: DecisionContext): RepeatedDecision {
+  const { active } = context;
+  const readings = readingsOf(state, context);
+  const facts: Facts = { ...factsOf(state, context), meters: readings.known };
+  const firstPass = active.decideRecorded(facts);
+  const firing = askedBy(firstPass.decision, active);
+  const satisfied = satisfiedOf(firing, state, context);
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
-  const { decision, trace } = isNothing ? look : active.decideRecorded({ ...facts, satisfied });
+  const { decision, trace } = isNothing ? firstPass : active.decideRecorded({ ...facts, satisfied });
   const policySet = { digest: active.digest, commit: active.commit };
   const own = {
     decision,
@@ -58,16 +58,16 @@ export function decideAgain(state: RequestState, today: DecisionContext): Repeat
     policySet,
     firing,
   };
-  return today.rows === null ? own : { ...own, rows: today.rows.rows.given };
+  return context.rows === null ? own : { ...own, rows: context.rows.rows.given };
 }
 
 /** Returns what the rules that take part in a decision ask of people. */
-export function askedBy({ rules }: Decision, active: ActivePolicies): readonly AskedRule[] {
+export function askedBy({ rules }: Decision, active: ActivePolicies): readonly RuleRequirement[] {
   const asks = active.asks();
   return rules.flatMap((id) => asks.get(id) ?? []);
 }
 
-export function isApprovalRule(rule: AskedRule): rule is ApprovalRule {
+export function isApprovalRule(rule: RuleRequirement): rule is ApprovalRule {
   return rule.kind === 'approval';
 }
 
@@ -105,11 +105,11 @@ function factsOf({ record }: RequestState, { agent, rows, nowMs }: DecisionConte
 
 /** The rules whose approval or step-up the request has been given. */
 export function satisfiedOf(
-  firing: readonly AskedRule[],
+  firing: readonly RuleRequirement[],
   state: RequestState,
-  today: Pick<DecisionContext, 'agent' | 'lastStepUp'>,
+  context: Pick<DecisionContext, 'agent' | 'lastStepUp'>,
 ): MetRequirements {
-  const approved = approvedOf(state, today.agent);
+  const approved = approvedOf(state, context.agent);
   const { createdAtMs } = state.record;
   return {
     escalate: firing
@@ -121,7 +121,7 @@ export function satisfiedOf(
     reauth:
       state.stepUps.length > 0
         ? firing.filter(({ kind }) => kind === 'reauth').map(({ rule }) => rule)
-        : freshReauths(firing, today.lastStepUp, createdAtMs),
+        : freshReauths(firing, context.lastStepUp, createdAtMs),
   };
 }
 

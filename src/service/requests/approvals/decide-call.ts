@@ -1,7 +1,6 @@
-// Decides a call that comes for a request made before: to take its approval, to join its wait, or to get its
-// grant again. The call is decided by its own facts; of people's part, only what they have given to that
-// request counts as satisfied. INVARIANT: a call that the policies refuse by itself is never granted by what
-// was granted to another.
+// Decides a call for an earlier request: to take its approval, to join its wait, or to get its grant again.
+// The call is decided by its own facts; only approvals and step-ups of the earlier request count as
+// satisfied. INVARIANT: a call that the policies refuse by itself is never granted by another call's grant.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { Facts, MetRequirements } from '../../../language/model/request.ts';
@@ -48,12 +47,12 @@ export function decideCall(
     grantedAtMs: decidedAtMs ?? undefined,
   });
   const facts: Facts = { ...plain, meters: readings.known };
-  const look = active.decideTraced(facts).decision;
-  const firing = askedBy(look, active);
+  const firstPass = active.decideTraced(facts).decision;
+  const firing = askedBy(firstPass, active);
   const satisfied = withoutOthers(satisfiedOf(firing, state, { agent, lastStepUp }), state);
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
   return {
-    decision: isNothing ? look : active.decideTraced({ ...facts, satisfied }).decision,
+    decision: isNothing ? firstPass : active.decideTraced({ ...facts, satisfied }).decision,
     meters: readings.recorded,
     satisfied,
     countsAlike: countsAlike(active, call, state.record),

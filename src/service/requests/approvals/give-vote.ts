@@ -23,7 +23,7 @@ import {
   isApprovalRule,
   type RepeatedDecision,
 } from './decide-again.ts';
-import { decidedEvent, overAs, todayFor } from './decide-now.ts';
+import { closedReason, decidedEvent, grantContext } from './grant-context.ts';
 import { leftOutText } from './permissions.ts';
 import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
 import { lastApproval } from './votes-now.ts';
@@ -36,46 +36,48 @@ export interface VoteDraft {
 }
 
 export function approve(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
-  const judge = (seen: RequestSnapshot) => judgeApproval(deps, seen, draft);
+  const judge = (snapshot: RequestSnapshot) => judgeApproval(deps, snapshot, draft);
   return changeRequest(deps, { id, asker: draft.caller.id, handler: judge });
 }
 
 export function reject(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
-  const judge = async (seen: RequestSnapshot) => judgeRejection(seen, draft);
+  const judge = async (snapshot: RequestSnapshot) => judgeRejection(snapshot, draft);
   return changeRequest(deps, { id, asker: draft.caller.id, handler: judge });
 }
 
 async function judgeApproval(
   deps: DecisionsDeps,
-  seen: RequestSnapshot,
+  snapshot: RequestSnapshot,
   draft: VoteDraft,
 ): Promise<Events | RefusedChange> {
-  const { state, nowMs } = seen;
-  const unseen = hiddenFrom(seen, draft.caller);
-  if (unseen !== null) return unseen;
-  const today = await todayFor(deps, seen, 'approve');
-  if ('kind' in today) return today;
-  const look = decideAgain(state, today);
+  const { state, nowMs } = snapshot;
+  const hidden = hiddenFrom(snapshot, draft.caller);
+  if (hidden !== null) return hidden;
+  const context = await grantContext(deps, snapshot, 'approve');
+  if ('kind' in context) return context;
+  const repeated = decideAgain(state, context);
   const given = lastApproval(state, draft.caller.id);
   if (given?.invalidReason === null) {
     // The person's approval, which did not count for a while, may count again. Everything that was asked for
     // may then be there, and nobody else has to vote.
-    return look.decision.outcome === 'ALLOW'
-      ? [decidedEvent(state, 'approve', { again: look, nowMs })]
+    return repeated.decision.outcome === 'ALLOW'
+      ? [decidedEvent(state, 'approve', { again: repeated, nowMs })]
       : { kind: 'conflict', detail: `you have approved this for ${given.group ?? 'others'}` };
   }
   const chosen = chooseGroup(
     draft.group,
-    answersNow(seen, draft.caller, { right: 'approve', asked: groupsToAnswer(state, look) }),
+    answersNow(snapshot, draft.caller, { right: 'approve', asked: groupsToAnswer(state, repeated) }),
   );
   if (typeof chosen === 'object') return chosen;
-  const rules = rulesToApprove(state, look, today.active).filter(({ groups }) => groups.includes(chosen));
-  const approved = approvedOf(state, today.agent);
+  const rules = rulesToApprove(state, repeated, context.active).filter(({ groups }) =>
+    groups.includes(chosen),
+  );
+  const approved = approvedOf(state, context.agent);
   if (rules.some(({ needs }) => needs > 1) && approved.isOwner(draft.caller)) return ownOneOfSeveral;
   const apart = rules.find((rule) => !mayApprove(rule, draft.caller, approved));
   if (apart !== undefined) return { kind: 'not-allowed', detail: leftOutText(apart.except) };
   const vote: Vote = {
-    ...voteBy(draft, seen),
+    ...voteBy(draft, snapshot),
     isApproved: true,
     group: chosen,
     rules: rules.map((rule) => approvedRule(rule, chosen)),
@@ -83,27 +85,32 @@ async function judgeApproval(
   const next = { ...state, votes: [...state.votes, vote] };
   const approval = voteEvent(vote, lifecycleOf(state));
   const isComplete = rules.every((rule) => isSatisfied(rule, { ...approved, votes: next.votes }));
-  return isComplete ? [approval, decidedByVote(next, today, nowMs)] : [approval];
+  return isComplete ? [approval, decidedByVote(next, context, nowMs)] : [approval];
 }
 
-function decidedByVote(state: RequestState, today: DecisionContext, nowMs: number): Events[number] {
-  return decidedEvent(state, 'approve', { again: decideAgain(state, today), nowMs });
+function decidedByVote(state: RequestState, context: DecisionContext, nowMs: number): Events[number] {
+  return decidedEvent(state, 'approve', { again: decideAgain(state, context), nowMs });
 }
 
-function judgeRejection(seen: RequestSnapshot, draft: VoteDraft): Events | RefusedChange {
-  const { state, agent, people, nowMs } = seen;
+function judgeRejection(snapshot: RequestSnapshot, draft: VoteDraft): Events | RefusedChange {
+  const { state, agent, people, nowMs } = snapshot;
   const { caller, group } = draft;
-  const unseen = hiddenFrom(seen, caller);
-  if (unseen !== null) return unseen;
-  const over = overAs(state, 'reject', nowMs);
+  const hidden = hiddenFrom(snapshot, caller);
+  if (hidden !== null) return hidden;
+  const over = closedReason(state, 'reject', nowMs);
   if (over !== null) return over;
   if (people.get(caller.id)?.isActive !== true) return disabled;
   const asked = askedGroups(state.decision);
-  const own = answersNow(seen, caller, { right: 'reject', asked });
+  const own = answersNow(snapshot, caller, { right: 'reject', asked });
   if (group !== null && !own.includes(group)) return notOf(group);
   const isOfAll = isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
   if (own.length === 0 && !isOfAll) return notAsked;
-  const vote: Vote = { ...voteBy(draft, seen), isApproved: false, group: group ?? own[0] ?? null, rules: [] };
+  const vote: Vote = {
+    ...voteBy(draft, snapshot),
+    isApproved: false,
+    group: group ?? own[0] ?? null,
+    rules: [],
+  };
   const expiresAtMs = nowMs + refusalValidSeconds * 1000;
   return [voteEvent(vote, { status: 'rejected', decidedAtMs: nowMs, expiresAtMs })];
 }
@@ -148,8 +155,8 @@ function answersNow(
  * The groups whose approval is still missing, by the decision that counts and by today's, which may ask other
  * groups.
  */
-function groupsToAnswer({ decision, votes }: RequestState, today: RepeatedDecision): readonly string[] {
-  return [...new Set([...groupsLeft(decision, votes), ...groupsLeft(today.decision, votes)])];
+function groupsToAnswer({ decision, votes }: RequestState, repeated: RepeatedDecision): readonly string[] {
+  return [...new Set([...groupsLeft(decision, votes), ...groupsLeft(repeated.decision, votes)])];
 }
 
 function chooseGroup(group: string | null, candidates: readonly string[]): string | RefusedChange {
@@ -170,7 +177,7 @@ const disabled: RefusedChange = { kind: 'not-allowed', detail: 'your account is 
 const notAsked: RefusedChange = { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
 const ownOneOfSeveral: RefusedChange = {
   kind: 'not-allowed',
-  detail: 'this needs more than one person, none of whom is the control owner of the agent',
+  detail: 'this needs more than one person, and the control owner of the agent cannot be one of them',
 };
 
 function notOf(group: string): RefusedChange {

@@ -1,12 +1,12 @@
 // People as the service knows them now, as far as votes and step-ups depend on them, independent of how
 // people are stored.
 
-import type { SeenDocument } from '../../store/contract/grant-basis.ts';
+import type { DocumentVersion } from '../../store/contract/grant-basis.ts';
 
 export interface CurrentPerson {
   readonly id: string;
   /** The version of the person's document, for decisions that rest on this person. */
-  readonly seen: SeenDocument;
+  readonly version: DocumentVersion;
   /** False also when no such person exists. */
   readonly isActive: boolean;
   /** Groups that the person may approve for by their present roles. */

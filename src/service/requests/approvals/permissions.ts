@@ -1,7 +1,7 @@
 // The permissions of a person on a request, so that no other code has to know these rules. INVARIANT:
 // `decisions` evaluates the same rules again when the person acts.
 
-import { isExcepted } from '../../../language/model/asked.ts';
+import { isExcepted } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import { groupsLeft } from '../record/groups-left.ts';

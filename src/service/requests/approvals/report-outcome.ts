@@ -23,7 +23,7 @@ import {
   type RequestSnapshot,
 } from './change-request.ts';
 import { recordedFacts } from './decide-again.ts';
-import { overAs } from './decide-now.ts';
+import { closedReason } from './grant-context.ts';
 import { type Caller, isWithin } from './rights.ts';
 
 export interface OutcomeReport {
@@ -42,13 +42,13 @@ export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeRe
   return changeRequest(deps, {
     id,
     asker: null,
-    handler: async (seen) => {
-      const { state, nowMs } = seen;
-      if (!isReporter(seen, report)) return { kind: 'unknown' };
+    handler: async (snapshot) => {
+      const { state, nowMs } = snapshot;
+      if (!isReporter(snapshot, report)) return { kind: 'unknown' };
       const issues = resultIssues(deps, state, report);
       if (issues.length > 0) return { kind: 'invalid-result', issues };
-      const releases = isRelease(seen, report);
-      const consumed = consumedEvents(seen, report, releases);
+      const releases = isRelease(snapshot, report);
+      const consumed = consumedEvents(snapshot, report, releases);
       if (!Array.isArray(consumed) || !releases) return consumed;
       entered = await deps.store.meters.enteredBy(id);
       const { decidedAtMs, expiresAtMs } = state;
@@ -89,7 +89,7 @@ function consumedEvents(
   // once the grant is over.
   const isOpen =
     state.taken !== null && state.wasExecuted === null && (executed || nowMs < state.expiresAtMs);
-  const over = overAs(state, 'outcome', executed ? Number.NEGATIVE_INFINITY : nowMs);
+  const over = closedReason(state, 'outcome', executed ? Number.NEGATIVE_INFINITY : nowMs);
   // A grant that was taken is used up, and its outcome may still be reported.
   if (over !== null && !isOpen) return over;
   const { decidedAtMs, expiresAtMs } = state;

@@ -2,10 +2,10 @@
 // step-up `within` some time. INVARIANT: a step-up counts only while the person who gave it is active and the
 // control owner.
 
-import type { AskedRule } from '../../../language/model/asked.ts';
+import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
-import type { SeenDocument } from '../../store/contract/grant-basis.ts';
+import type { DocumentVersion } from '../../store/contract/grant-basis.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { FindPeople } from './people-now.ts';
 
@@ -34,7 +34,7 @@ export interface StepUpDeps {
 
 /** The last step-up that counts now, with the version of the person's document that was seen. */
 export interface LastStepUp extends StepUp {
-  readonly seen: SeenDocument;
+  readonly version: DocumentVersion;
 }
 
 /**
@@ -51,7 +51,7 @@ export async function lastStepUp(
   const stepUp = JSON.parse(row.json) as StepUp;
   if (!isControlOwner({ id: stepUp.person, email: stepUp.email }, agent.controlOwner)) return null;
   const person = (await findPeople([stepUp.person])).get(stepUp.person);
-  return person?.isActive === true ? { ...stepUp, seen: person.seen } : null;
+  return person?.isActive === true ? { ...stepUp, version: person.version } : null;
 }
 
 /**
@@ -82,7 +82,7 @@ export async function rememberStepUp(
  * without `within` is never satisfied this way.
  */
 export function freshReauths(
-  rules: readonly AskedRule[],
+  rules: readonly RuleRequirement[],
   stepUp: StepUp | null,
   atMs: number,
 ): readonly string[] {

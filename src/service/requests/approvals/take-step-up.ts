@@ -18,7 +18,7 @@ import {
   type RequestSnapshot,
 } from './change-request.ts';
 import { decideAgain } from './decide-again.ts';
-import { decidedEvent, todayFor } from './decide-now.ts';
+import { decidedEvent, grantContext } from './grant-context.ts';
 import { rememberStepUp, type StepUpPerson } from './step-up.ts';
 
 export type SteppedUpAgent = { readonly kind: 'stepped-up'; readonly atMs: number };
@@ -30,7 +30,7 @@ export type SteppingUp = StepUpPerson & Pick<SteppedUp, 'passkey'>;
 
 /** Steps up for a request. The caller has made sure that the person has just re-authenticated. */
 export async function stepUp(deps: DecisionsDeps, id: string, person: SteppingUp): Promise<ChangeResult> {
-  const judge = (seen: RequestSnapshot) => judgeStepUp(deps, seen, person);
+  const judge = (snapshot: RequestSnapshot) => judgeStepUp(deps, snapshot, person);
   const changed = await changeRequest(deps, { id, asker: person.id, handler: judge });
   // The step-up is remembered for the agent, so it also helps the agent's other requests that wait for one.
   if (changed.kind === 'changed') await decideOthers(deps, changed.agent.id, person);
@@ -39,21 +39,21 @@ export async function stepUp(deps: DecisionsDeps, id: string, person: SteppingUp
 
 async function judgeStepUp(
   deps: DecisionsDeps,
-  seen: RequestSnapshot,
+  snapshot: RequestSnapshot,
   person: SteppingUp,
 ): Promise<Events | RefusedChange> {
-  const { state, agent, people, nowMs } = seen;
-  const today = await todayFor(deps, seen, 'step-up');
-  if ('kind' in today) return today;
+  const { state, agent, people, nowMs } = snapshot;
+  const context = await grantContext(deps, snapshot, 'step-up');
+  if ('kind' in context) return context;
   if (!isControlOwner(person, agent.controlOwner) || people.get(person.id)?.isActive !== true)
     return notOwner;
-  const look = decideAgain(state, today);
-  if (!asksStepUp(state) && look.decision.requires?.reauth == null) return noStepUp;
+  const repeated = decideAgain(state, context);
+  if (!asksStepUp(state) && repeated.decision.requires?.reauth == null) return noStepUp;
   const lastStepUp = await rememberStepUp(deps.store.documents, agent, { person, nowMs });
   const given = { person: person.id, email: person.email, passkey: person.passkey };
   const stepped = eventOf('stepped-up', { who: person.who, atMs: nowMs, state: lifecycleOf(state) }, given);
   const next = withEvents(state, [stepped]);
-  const again = decideAgain(next, { ...today, lastStepUp, active: deps.policies() });
+  const again = decideAgain(next, { ...context, lastStepUp, active: deps.policies() });
   return [stepped, decidedEvent(next, 'step-up', { again, nowMs })];
 }
 
@@ -76,18 +76,18 @@ export async function stepUpAgent(
 /** Decides the agent's other requests that wait for a step-up `within` some time. */
 async function decideOthers(deps: DecisionsDeps, agentId: string, person: StepUpPerson): Promise<void> {
   for (const id of await deps.store.requests.openOf(agentId, openOfAgentMax)) {
-    await changeRequest(deps, { id, asker: person.id, handler: (seen) => judgeHelped(deps, seen) });
+    await changeRequest(deps, { id, asker: person.id, handler: (snapshot) => judgeHelped(deps, snapshot) });
   }
 }
 
 async function judgeHelped(
   deps: DecisionsDeps,
-  seen: RequestSnapshot,
+  snapshot: RequestSnapshot,
 ): Promise<Events | RefusedChange | 'nothing'> {
-  const { state, nowMs } = seen;
-  const today = await todayFor(deps, seen, 'step-up');
-  if ('kind' in today) return today;
-  const again = decideAgain(state, today);
+  const { state, nowMs } = snapshot;
+  const context = await grantContext(deps, snapshot, 'step-up');
+  if ('kind' in context) return context;
+  const again = decideAgain(state, context);
   const isHelped = asksStepUp(state) && again.decision.requires?.reauth == null;
   return isHelped ? [decidedEvent(state, 'step-up', { again, nowMs })] : 'nothing';
 }

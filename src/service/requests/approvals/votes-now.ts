@@ -3,7 +3,7 @@
 // unchanged since the approval.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
-import type { AskedRule } from '../../../language/model/asked.ts';
+import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
@@ -15,7 +15,7 @@ import type { CurrentPerson, FindPeople } from './people-now.ts';
 export interface VoteContext {
   readonly people: ReadonlyMap<string, CurrentPerson>;
   readonly agent: AgentRow;
-  readonly asks: ReadonlyMap<string, AskedRule>;
+  readonly asks: ReadonlyMap<string, RuleRequirement>;
 }
 
 /** Ids of all people whose votes or step-ups the request rests on. */

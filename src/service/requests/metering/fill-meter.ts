@@ -7,7 +7,7 @@ import { nothingSatisfied } from '../../../language/model/request.ts';
 import { parseDecimal } from '../../../language/value/decimal.ts';
 import { memo } from '../../../language/value/memo.ts';
 import { countsUntilMs, windowStartMs } from '../../../language/value/meter-window.ts';
-import type { MeterTotals, PastEntry } from '../../meters/meter-totals.ts';
+import type { HistoricEntry, MeterTotals } from '../../meters/meter-totals.ts';
 import type {
   CountedRequest,
   CountedRequests,
@@ -84,7 +84,7 @@ export async function fillFromRecords(
   const wholeSinceMs = await meters.wholeSinceMs();
   const missingUntil = wholeSinceMs === null ? null : countsUntilMs(definition.over, wholeSinceMs);
   if (missingUntil !== null && nowMs < missingUntil) return { untilMs: missingUntil };
-  const past: PastEntry[] = [];
+  const past: HistoricEntry[] = [];
   for (let after: number | null = 0; after !== null; ) {
     const page = { sinceMs, after, countMax: recordsAtOnce };
     const { requests, next }: CountedRequests = await meters.counted(page);
@@ -140,7 +140,7 @@ function rowsOf(
   return uses === null ? null : entryRows(uses.filter((use) => use.definition.id === definition.id));
 }
 
-function pastOf(definition: MeterDefinition, entries: readonly StoredMeterEntry[]): readonly PastEntry[] {
+function pastOf(definition: MeterDefinition, entries: readonly StoredMeterEntry[]): readonly HistoricEntry[] {
   // Many requests add the same, so what they add is one object.
   const made = new Map<string, Contribution>();
   return entries.map((entry) => {
@@ -152,7 +152,7 @@ function pastOf(definition: MeterDefinition, entries: readonly StoredMeterEntry[
   });
 }
 
-export function pastEntry(definition: MeterDefinition, entry: StoredMeterEntry): PastEntry {
+export function pastEntry(definition: MeterDefinition, entry: StoredMeterEntry): HistoricEntry {
   const { requestId, key, grantedAtMs } = entry;
   return { requestId, key, grantedAtMs, contribution: contributionOf(definition, entry) };
 }

@@ -70,7 +70,7 @@ export const requestableMs = 10 * 60 * 1000;
 // went in.
 
 /** A trace as it stands in a record; an empty list when the gate has refused the request. */
-export type KeptTrace = (TraceForm & Pick<Trace, 'truths' | 'values'>) | readonly [];
+export type StoredTrace = (TraceForm & Pick<Trace, 'truths' | 'values'>) | readonly [];
 
 /** The JSON of each form of a trace, without its closing bracket. */
 const formTexts = new WeakMap<TraceForm, string>();
@@ -85,7 +85,7 @@ function formText({ rules, paths, others }: TraceForm): string {
 }
 
 /** Reads a kept trace. Throws when a letter stands for no truth. */
-export function readTrace(kept: KeptTrace): Trace {
+export function readTrace(kept: StoredTrace): Trace {
   if (!('truths' in kept)) return noTrace;
   const { truths, values, ...form } = kept;
   for (const letter of truths) truthOf(letter);
@@ -237,6 +237,6 @@ export function requestRecord({ outcome: _, recordJson, ...row }: RequestRow): R
 
 /** Reads the record in a text that `requestRow` has made. */
 export function decisionRecord(recordJson: string): DecisionRecord {
-  const kept = JSON.parse(recordJson) as Omit<DecisionRecord, 'trace'> & { readonly trace: KeptTrace };
+  const kept = JSON.parse(recordJson) as Omit<DecisionRecord, 'trace'> & { readonly trace: StoredTrace };
   return { ...kept, trace: readTrace(kept.trace) };
 }

@@ -174,7 +174,7 @@ export function refusedView(
     status: 'rejected',
     reason,
     matched_policy: matchedPolicy,
-    message: `Not permitted: ${sentence(reason)} What was granted before is not for this call.`,
+    message: `Not permitted: ${sentence(reason)} The earlier grant is not valid for this call.`,
   };
 }
 

@@ -3,14 +3,14 @@
 // names, with unchanged conditions, and for no others; a person counts once.
 
 import { hash } from 'node:crypto';
+import type { JsonObject } from '../../../language/model/json.ts';
+import type { RequestFacts } from '../../../language/model/request.ts';
 import {
   type ApprovalRule,
   isExcepted,
   type KnownPerson,
   type NamingFields,
-} from '../../../language/model/asked.ts';
-import type { JsonObject } from '../../../language/model/json.ts';
-import type { RequestFacts } from '../../../language/model/request.ts';
+} from '../../../language/model/rule-requirement.ts';
 import { createHmacOf } from '../../agents/hmac.ts';
 import { deriveKey } from '../../agents/sealing.ts';
 import { canonicalJson } from '../../store/contract/canonical-json.ts';

@@ -15,14 +15,14 @@ export interface GrantBasis {
   /** The generation of the kill switches that are on. */
   readonly switchGeneration: number;
   /** Versions of documents that the decision rests on, such as the people who approved. */
-  readonly documents: readonly SeenDocument[];
+  readonly documents: readonly DocumentVersion[];
   /** Digest of the policy set that decided; compared only if several processes serve the store. */
   readonly policies?: string;
   /** The nonce of the signature, as stored; compared only if several processes serve the store. */
   readonly nonce?: string;
 }
 
-export interface SeenDocument {
+export interface DocumentVersion {
   readonly kind: string;
   readonly id: string;
   /** 0 when the document did not exist. */

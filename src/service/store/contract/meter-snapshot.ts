@@ -4,18 +4,18 @@
 import type { StoredMeterEntry } from './metering.ts';
 
 /** A stretch of time: `fromMs` belongs to it, `untilMs` does not. */
-export interface TimeStretch {
+export interface TimeSpan {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
 /** A stretch whose entries a snapshot holds, or a gap between snapshots. */
-export interface HeldStretch extends TimeStretch {
+export interface SnapshotSpan extends TimeSpan {
   readonly isHeld: boolean;
 }
 
 /** Where to look for the entries of a snapshot. */
-export interface SnapshotRange extends TimeStretch {
+export interface SnapshotRange extends TimeSpan {
   /** The most entries in it, except for those that were granted within one millisecond. */
   readonly countMax: number;
 }
@@ -61,9 +61,9 @@ export function snapshotEntries(definition: string, text: string): readonly Gran
  * stretches of snapshots in the order of time.
  */
 export function* timeStretches(
-  held: Iterable<TimeStretch>,
-  { fromMs, untilMs }: TimeStretch,
-): Generator<HeldStretch, void> {
+  held: Iterable<TimeSpan>,
+  { fromMs, untilMs }: TimeSpan,
+): Generator<SnapshotSpan, void> {
   let atMs = fromMs;
   for (const one of held) {
     if (one.untilMs <= atMs) continue;

@@ -73,9 +73,9 @@ export type RequestStatus = (typeof requestStatuses)[number];
 
 /** The two kinds of `expired`: a wait that nobody ended in time, and a grant whose time is over. */
 const expiredKinds = ['unanswered', 'grant_over'] as const;
-export const askedStatuses = [...requestStatuses, ...expiredKinds] as const;
+export const filterStatuses = [...requestStatuses, ...expiredKinds] as const;
 /** A status by which lists are filtered. */
-export type AskedStatus = (typeof askedStatuses)[number];
+export type FilterStatus = (typeof filterStatuses)[number];
 
 /** Where a request is in its lifecycle. */
 export interface LifecycleState {

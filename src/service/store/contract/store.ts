@@ -3,7 +3,7 @@
 // after a resolved write sees the write, and sees what other processes have committed to the same store.
 
 import type { ActivityStore } from './agent-activity.ts';
-import type { AskedPerson } from './asked-owner.ts';
+import type { ApproverIdentity } from './asked-owner.ts';
 import type { ChangePage, ChangeRow } from './audit-log.ts';
 import type { ChainRecord } from './chain.ts';
 import type { DocumentStore } from './documents.ts';
@@ -15,7 +15,7 @@ import type {
   AgentRow,
   AgentStatus,
   AgentWithKey,
-  AskedStatus,
+  FilterStatus,
   KeyRow,
   NonceUse,
   PlantRow,
@@ -259,7 +259,7 @@ export interface RequestFilter {
   readonly agentId: string | null;
   readonly actionKey: string | null;
   /** The status at `nowMs`. */
-  readonly status: AskedStatus | null;
+  readonly status: FilterStatus | null;
   /** The outcome of the first decision. */
   readonly outcome: string | null;
   readonly policy: string | null;
@@ -273,7 +273,7 @@ export interface RequestFilter {
    * Only requests of agents whose control owner is `owner`, and requests that ask `asked`; null for all
    * requests.
    */
-  readonly seenBy: { readonly owner: AskedPerson['owner']; readonly asked: AskedPerson } | null;
+  readonly seenBy: { readonly owner: ApproverIdentity['owner']; readonly asked: ApproverIdentity } | null;
   readonly nowMs: number;
 }
 
@@ -313,7 +313,7 @@ export interface PendingCounts {
 }
 
 export interface WaitingPage {
-  readonly asked: AskedPerson;
+  readonly asked: ApproverIdentity;
   readonly nowMs: number;
   readonly after: { readonly expiresAtMs: number; readonly id: string } | null;
   readonly countMax: number;
@@ -376,7 +376,7 @@ export interface ChainStore {
    * if that is later. A chain of several lanes is read up to `lastSequence`: no record before it is still
    * being written.
    */
-  stretch(afterSequence: number, countMax: number): Promise<ChainStretch>;
+  segment(afterSequence: number, countMax: number): Promise<ChainSegment>;
   /** Changes of management, the latest first. */
   changes(page: ChangePage): Promise<readonly ChangeRow[]>;
   /** All checkpoints, by number; the caller has to check which of them are genuine. */
@@ -393,7 +393,7 @@ export interface ChainStore {
   prune(checkpoint: SignedCheckpoint): Promise<'pruned' | 'not-there'>;
 }
 
-export interface ChainStretch {
+export interface ChainSegment {
   /** Where the chain begins after records were deleted; null when it begins with record 1. */
   readonly pruning: SignedCheckpoint | null;
   /** By number. After tampering, numbers may be missing or occur twice. */

@@ -103,7 +103,7 @@ async function copyOpened(copy: CopyHandles): Promise<CopyResult> {
   onProgress({ kind: 'stopped' });
   if (!hasMoved) await noteMoved(from, shownUrl, { atMs: await momentFor(from), who, from: path });
   end = await copyRecords(copy, end);
-  const { pruning } = await from.chain.stretch(end.sequence, 0);
+  const { pruning } = await from.chain.segment(end.sequence, 0);
   await rows.finish(end, pruning?.sequence ?? 0, () => copyRows(copy, 'all'));
   return { end, recordCount: await countRecords(copy, end), stoppedMs: performance.now() - stoppedAtMs };
 }
@@ -115,7 +115,7 @@ async function copyOpened(copy: CopyHandles): Promise<CopyResult> {
 async function countRecords({ from, to }: CopyHandles, end: Link): Promise<number> {
   const [here, there] = await Promise.all(
     [from, to].map(async ({ chain }) => {
-      const { records, firstSequence, lastSequence } = await chain.stretch(end.sequence - 1, 1);
+      const { records, firstSequence, lastSequence } = await chain.segment(end.sequence - 1, 1);
       return { firstSequence, lastSequence, hash: records[0]?.hash };
     }),
   );
@@ -127,7 +127,7 @@ async function countRecords({ from, to }: CopyHandles, end: Link): Promise<numbe
 /** For a database that an earlier copy has completed, when that copy could not report its end. */
 async function wholeAlready(copy: CopyHandles, hasMoved: boolean): Promise<CopyResult> {
   const { records, lastSequence } = await lastOf(copy.from);
-  const { records: there } = await copy.to.chain.stretch(lastSequence - 1, 1);
+  const { records: there } = await copy.to.chain.segment(lastSequence - 1, 1);
   const hash = records[0]?.hash;
   if (!hasMoved || hash === undefined || hash !== there[0]?.hash)
     throw new StoreError('foreign-database', 'the database is not empty: name an empty one');
@@ -135,9 +135,9 @@ async function wholeAlready(copy: CopyHandles, hasMoved: boolean): Promise<CopyR
   return { end, recordCount: await countRecords(copy, end), stoppedMs: 0 };
 }
 
-async function lastOf({ chain }: Store): ReturnType<Store['chain']['stretch']> {
-  const { lastSequence } = await chain.stretch(0, 0);
-  return await chain.stretch(lastSequence - 1, 1);
+async function lastOf({ chain }: Store): ReturnType<Store['chain']['segment']> {
+  const { lastSequence } = await chain.segment(0, 0);
+  return await chain.segment(lastSequence - 1, 1);
 }
 
 async function isMine(from: Store): Promise<boolean> {
@@ -159,10 +159,10 @@ async function momentFor({ chain }: Store): Promise<number> {
  * Returns the last record that the database already has, or the place where the file begins when it has none.
  */
 async function endOfCopy({ from, to, rows }: CopyHandles): Promise<Link> {
-  const { lastSequence } = await to.chain.stretch(0, 0);
+  const { lastSequence } = await to.chain.segment(0, 0);
   const [{ pruning, records: here }, { records: there }] = await Promise.all([
-    from.chain.stretch(lastSequence - 1, 1),
-    to.chain.stretch(lastSequence - 1, 1),
+    from.chain.segment(lastSequence - 1, 1),
+    to.chain.segment(lastSequence - 1, 1),
   ]);
   const begin = pruning ?? chainStart;
   if (lastSequence === 0) return begin;
@@ -187,7 +187,7 @@ async function copyRecords(copy: CopyHandles, after: Link): Promise<Link> {
   const { from, onProgress, recordsAtOnce = recordsAtOnceDefault } = copy;
   let storing: Promise<void> = Promise.resolve();
   for (let end = after; ; ) {
-    const { records, lastSequence } = await from.chain.stretch(end.sequence, recordsAtOnce);
+    const { records, lastSequence } = await from.chain.segment(end.sequence, recordsAtOnce);
     const isLast = records.length === 0 && end.sequence >= lastSequence;
     const next = isLast ? end : checkLinks(records, end);
     await storing;

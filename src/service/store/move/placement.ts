@@ -30,12 +30,12 @@ interface RestorePoint {
  */
 export async function usedInPlace(store: Store): Promise<Store> {
   let restored: RestorePoint | null = null;
-  const look = async () => {
+  const refresh = async () => {
     refuseMoved(await movedOf(store));
     restored = await read<RestorePoint>(store, restoredId);
   };
   try {
-    await look();
+    await refresh();
   } catch (error) {
     await store.close();
     throw error;
@@ -46,7 +46,7 @@ export async function usedInPlace(store: Store): Promise<Store> {
     async serve() {
       await store.serve();
       // The store may have moved since it was opened; once it is served it cannot move any more.
-      await look();
+      await refresh();
     },
     nonces: { ...store.nonces, validFromMs: async () => restored?.atMs ?? null },
     meters: {

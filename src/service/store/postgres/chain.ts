@@ -14,7 +14,7 @@ import {
   type RecordKind,
 } from '../contract/chain.ts';
 import { laneTuples, readLanes } from '../contract/lanes.ts';
-import type { ChainStore, ChainStretch, SignedCheckpoint } from '../contract/store.ts';
+import type { ChainSegment, ChainStore, SignedCheckpoint } from '../contract/store.ts';
 import { chainReads } from '../queries/records.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { isUntied, tie } from './knots.ts';
@@ -30,7 +30,7 @@ const checkpointColumns = 'sequence, hash, at_ms AS "atMs", purpose, signature, 
 export function chainStore({ rows, queries }: ReadPool, queue: Pick<CommitQueue, 'write'>): ChainStore {
   let settled = 0;
   return {
-    async stretch(afterSequence, countMax) {
+    async segment(afterSequence, countMax) {
       if (afterSequence + countMax >= settled) settled = await settledSequence(rows);
       return await readStretch(rows, { afterSequence, countMax, settled });
     },
@@ -80,7 +80,7 @@ function columnsOf({ sequence, hash, atMs, purpose, signature, lanes }: SignedCh
   return lanes === undefined ? columns : { ...columns, lanes_json: canonicalJson(laneTuples(lanes)) };
 }
 
-interface Stretch {
+interface ChainQuery {
   readonly afterSequence: number;
   readonly countMax: number;
   readonly settled: number;
@@ -155,7 +155,10 @@ const stretchText = `WITH bounds AS MATERIALIZED (
       .join('\n    ')}) AS others
   LEFT JOIN (SELECT ${requestColumns.join(', ')} FROM requests LIMIT 0) AS empty ON true`;
 
-async function readStretch(rows: Rows, { afterSequence, countMax, settled }: Stretch): Promise<ChainStretch> {
+async function readStretch(
+  rows: Rows,
+  { afterSequence, countMax, settled }: ChainQuery,
+): Promise<ChainSegment> {
   let bounds: Bounds | null = null;
   const records: ChainRecord[] = [];
   const found = await rows<StretchRow>(stretchText, [afterSequence, countMax, settled], 'stretch');

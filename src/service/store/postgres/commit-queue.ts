@@ -14,9 +14,9 @@ import {
   claimAgain,
   claimSlot,
   type Fence,
-  keepSlot,
   noFence,
   releaseSlot,
+  renewSlot,
   type SlotClaim,
 } from './fence.ts';
 import { MovedMeters } from './moved-meters.ts';
@@ -399,11 +399,11 @@ export class CommitQueue {
     const giveUp = setTimeout(() => connection.destroy(), silenceMaxMs);
     try {
       const kept = await this.server.hearing(
-        () => keepSlot(connection, this.#fence),
+        () => renewSlot(connection, this.#fence),
         (answer) => answer,
       );
       if (kept === null) this.#end(fenced());
-      else this.server.told(kept.fault === null ? null : serverFault(kept.fault).message);
+      else this.server.report(kept.fault === null ? null : serverFault(kept.fault).message);
       await this.#catchUp();
     } catch {
       connection.destroy();

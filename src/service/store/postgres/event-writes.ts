@@ -9,7 +9,7 @@ import type { SealKey } from '../contract/seal.ts';
 import type { RequestChange, RequestChangeResult } from '../contract/store.ts';
 import { StoreError, tamperedRequest } from '../contract/store-error.ts';
 import { type EventColumns, eventColumns, refusalColumns, requestRowOf } from '../shared/rows.ts';
-import { duplicateId } from './asking.ts';
+import { duplicateId } from './append-requests.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { isTakenOutHere, isWrittenAfter } from './moved-meters.ts';
 import { readStored } from './request-reads.ts';

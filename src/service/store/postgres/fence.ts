@@ -120,7 +120,7 @@ export async function claimAgain(
   return claimed === undefined ? null : await claimOf(connection, claimed, instance);
 }
 
-export interface KeptSlot extends ServerWord {
+export interface RenewedSlot extends ServerWord {
   /**
    * Why the server may lose what it acknowledges, as the end of a sentence; null when it keeps its promise.
    */
@@ -128,8 +128,8 @@ export interface KeptSlot extends ServerWord {
 }
 
 /** Tells the server that this process is alive; returns null when another process has claimed the slot. */
-export async function keepSlot(connection: Connection, { slot, epoch }: Fence): Promise<KeptSlot | null> {
-  const kept = await connection.query<KeptSlot>(
+export async function renewSlot(connection: Connection, { slot, epoch }: Fence): Promise<RenewedSlot | null> {
+  const kept = await connection.query<RenewedSlot>(
     {
       name: 'keep',
       text: `UPDATE replicas SET seen_at = clock_timestamp() WHERE slot = $1 AND epoch = $2

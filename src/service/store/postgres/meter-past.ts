@@ -5,7 +5,7 @@
 import {
   type SnapshotRange,
   snapshotEntries,
-  type TimeStretch,
+  type TimeSpan,
   timeStretches,
 } from '../contract/meter-snapshot.ts';
 import type { MeterPast, StoredMeterEntry } from '../contract/metering.ts';
@@ -61,8 +61,8 @@ export function meterPast(pool: ReadPool): MeterPast {
 
 const lastRequestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-function held({ rows }: ReadPool, definition: string, fromMs: number): Promise<readonly TimeStretch[]> {
-  return rows<TimeStretch>(
+function held({ rows }: ReadPool, definition: string, fromMs: number): Promise<readonly TimeSpan[]> {
+  return rows<TimeSpan>(
     `SELECT from_ms AS "fromMs", until_ms AS "untilMs" FROM meter_snapshots
      WHERE definition = $1 AND until_ms > $2 ORDER BY until_ms`,
     [definition, fromMs],
@@ -109,7 +109,7 @@ async function nextStretch(
   pool: ReadPool,
   definition: string,
   within: SnapshotRange,
-): Promise<TimeStretch | null> {
+): Promise<TimeSpan | null> {
   for (const { isHeld, fromMs, untilMs } of timeStretches(
     await held(pool, definition, within.fromMs),
     within,

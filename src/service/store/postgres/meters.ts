@@ -5,7 +5,7 @@
 
 import type { MeterEntryRow, MeterStore } from '../contract/metering.ts';
 import { grantedAtMs, isCounted, meterReads } from '../queries/meters.ts';
-import type { AppendFunctions } from './asking.ts';
+import type { AppendFunctions } from './append-requests.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { entriesWhere, keepSnapshot, meterPast } from './meter-past.ts';
 import { idArray } from './server/arrays.ts';

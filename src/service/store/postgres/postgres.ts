@@ -25,7 +25,7 @@ import { createKeyUses } from '../shared/key-uses.ts';
 import { type AgentColumns, agentRow, type KeyColumns, keyRow } from '../shared/rows.ts';
 import { createSearchThread, type SearchThread, searchedList } from '../shared/search/search-thread.ts';
 import { agentWrites } from './agent-writes.ts';
-import { type AppendFunctions, createAsking } from './asking.ts';
+import { type AppendFunctions, createRequestAppender } from './append-requests.ts';
 import { chainStore } from './chain.ts';
 import { type CommitQueue, openCommitQueue } from './commit-queue.ts';
 import { createChangeWrites, createRefusalWrites, requestWrites } from './event-writes.ts';
@@ -193,7 +193,7 @@ interface OpenOptions {
 function createStore({ url, pool, queue, masterKey }: OpenOptions): Store {
   const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted), 'left'));
   const sealKey = sealKeyOf(masterKey);
-  const asking = createAsking(queue, sealKey);
+  const asking = createRequestAppender(queue, sealKey);
   const knots = createKnotTimer(pool, queue);
   const search = createSearchThread(new URL('./search/database-searcher.ts', import.meta.url), { url });
   const requests = requestStore({ pool, queue, asking, search, sealKey });

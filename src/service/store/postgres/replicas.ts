@@ -10,7 +10,7 @@ import type {
   Standby,
   StoredPolicies,
 } from '../contract/replicas.ts';
-import type { AppendFunctions } from './asking.ts';
+import type { AppendFunctions } from './append-requests.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { ReadPool } from './server/read-pool.ts';
 import { isServing } from './server/schema.ts';

@@ -4,7 +4,7 @@
 // the ids itself, since it checks them against its own seals. Look-ups for a call of an agent (by id, by
 // idempotency key, `heldOf`) are in the stores, prepared for speed.
 
-import { type AskedPerson, askedOwner } from '../contract/asked-owner.ts';
+import { type ApproverIdentity, askedOwner } from '../contract/asked-owner.ts';
 import type { SearchedRequest } from '../contract/search-text.ts';
 import type {
   RequestFilter,
@@ -226,7 +226,7 @@ function filterParameters({ seenBy, fromMs, untilMs, ...filter }: RequestFilter)
   };
 }
 
-function askedParameters({ groups, owner }: AskedPerson): Parameters {
+function askedParameters({ groups, owner }: ApproverIdentity): Parameters {
   return { groups, askedEmail: owner?.email ?? null, askedId: owner?.id ?? null };
 }
 

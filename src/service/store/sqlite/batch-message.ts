@@ -3,7 +3,7 @@
 // writes are sent unchanged. INVARIANT: the unpacked writes equal the packed ones, if they are read before
 // the next batch is packed.
 
-import type { GrantBasis, SeenDocument } from '../contract/grant-basis.ts';
+import type { DocumentVersion, GrantBasis } from '../contract/grant-basis.ts';
 import type { RequestRow, RequestStatus } from '../contract/records.ts';
 import type { Write, WriteOf } from './writes.ts';
 
@@ -88,7 +88,7 @@ function unitsOf({ row, basis }: WriteOf<'append-request'>): number {
   return ofDocument + always + ofKey + recordJson.length;
 }
 
-const noDocument: SeenDocument = { kind: '', id: '', version: 0 };
+const noDocument: DocumentVersion = { kind: '', id: '', version: 0 };
 
 /**
  * Whether the write is a request that can be packed. Its texts must be well-formed, since UTF-8 cannot hold a
@@ -164,7 +164,7 @@ export function readBatch({ count, texts, textBytes, numbers, others }: BatchMes
         key === null || bodyDigest === null || keptUntilMs === null ? null : { key, bodyDigest, keptUntilMs },
       recordJson,
     };
-    const documents: readonly SeenDocument[] =
+    const documents: readonly DocumentVersion[] =
       documentKind === null || documentId === null || version === null
         ? []
         : [{ kind: documentKind, id: documentId, version }];

@@ -8,7 +8,7 @@ import {
   type GrantedEntry,
   type SnapshotRange,
   snapshotText,
-  type TimeStretch,
+  type TimeSpan,
   timeStretches,
 } from '../contract/meter-snapshot.ts';
 import { createSum, rowTag, type SealKey } from '../contract/seal.ts';
@@ -54,7 +54,7 @@ export function prepareSnapshotWrites(database: Database, key: SealKey) {
     'INSERT INTO meter_snapshots VALUES (?, ?, ?, ?, ?, ?)',
   );
 
-  function keep(definition: string, { fromMs, untilMs }: TimeStretch): number {
+  function keep(definition: string, { fromMs, untilMs }: TimeSpan): number {
     const found: GrantedEntry[] = [];
     const tags = createSum();
     for (const values of entries.iterate(definition, fromMs, untilMs)) {

@@ -30,12 +30,12 @@ export async function openSqliteRecords(path: string): Promise<RecordReader> {
 }
 
 function readerOf(path: string, database: Database.Database): RecordReader {
-  const { stretch } = prepareChainReads(database);
+  const { segment } = prepareChainReads(database);
   const queries = createQueryRunner(path, database);
   return {
     ...logReads(queries),
     extent: async () => {
-      const { pruning, lastSequence } = withStoreErrors(path, () => stretch(0, 0));
+      const { pruning, lastSequence } = withStoreErrors(path, () => segment(0, 0));
       return { prunedTo: pruning?.sequence ?? null, lastSequence };
     },
     numberBefore: numberReads(queries).numberBefore,

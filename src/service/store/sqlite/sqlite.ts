@@ -246,7 +246,7 @@ function requestStore({ read, queries, queue }: StoreParts, search: SearchThread
 
 function chainStore({ read, queries, queue }: StoreParts): ChainStore {
   return {
-    stretch: (afterSequence, countMax) => read((reads) => reads.stretch(afterSequence, countMax)),
+    segment: (afterSequence, countMax) => read((reads) => reads.segment(afterSequence, countMax)),
     ...chainReads(queries),
     checkpoints: () => read((reads) => reads.checkpoints()),
     async addCheckpoint(checkpoint) {

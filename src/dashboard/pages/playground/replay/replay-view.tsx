@@ -174,7 +174,7 @@ interface FiledProps {
 
 function Filed({ log: { requests: count, agents, people }, examples }: FiledProps) {
   if (count === 0)
-    return <p class="playground-soft">No recorded request meets it: only the proof shows it.</p>;
+    return <p class="playground-soft">No recorded request matches: only the proof shows this finding.</p>;
   return (
     <div class="replay-filed">
       <p>

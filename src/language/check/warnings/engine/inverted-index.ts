@@ -130,9 +130,9 @@ function removeFromIndex<T extends WithStatement>(rules: readonly T[], filing: I
 }
 
 function pushTo<T>(map: Map<string, T[]>, key: string, item: T): void {
-  const known = map.get(key);
-  if (known === undefined) map.set(key, [item]);
-  else known.push(item);
+  const cached = map.get(key);
+  if (cached === undefined) map.set(key, [item]);
+  else cached.push(item);
 }
 
 type IndexKeys = { readonly terms: readonly string[] } | { readonly key: string; readonly range: Range };
@@ -233,8 +233,8 @@ export type IndexQuery = readonly QueryTerms[] | null;
 const readings = new WeakMap<Statement, IndexQuery>();
 
 export function indexQueryOf(premise: Statement): IndexQuery {
-  const known = readings.get(premise);
-  if (known !== undefined) return known;
+  const cached = readings.get(premise);
+  if (cached !== undefined) return cached;
   const reading = contextsOf(premise)?.map(queryTermsOf) ?? null;
   readings.set(premise, reading);
   return reading;

@@ -32,9 +32,9 @@ export function groupsByActions<T>(groups: readonly RuleGroup<T>[]): RulesByActi
   const byKey = new Map<string, RuleGroup<T>[]>();
   for (const group of groups) {
     for (const key of group.actions) {
-      const known = byKey.get(key);
-      if (known === undefined) byKey.set(key, [group]);
-      else known.push(group);
+      const cached = byKey.get(key);
+      if (cached === undefined) byKey.set(key, [group]);
+      else cached.push(group);
     }
   }
   const speakingOf = (key: string): readonly RuleGroup<T>[] => byKey.get(key) ?? [];

@@ -50,8 +50,8 @@ function reportIn(node: Expression, search: Search): boolean {
 }
 
 function reportInLet(id: string, search: Search): boolean {
-  const known = search.lets.get(id);
-  if (known !== undefined) return known;
+  const cached = search.lets.get(id);
+  if (cached !== undefined) return cached;
   const { examined } = search;
   const value = examined.valueOfLet(id);
   // A let of `true` or `false` is a constant condition that people change on purpose. A let with several variants may not

@@ -162,8 +162,8 @@ function textsOf(
   key: string,
   { all, byKey }: AllowsByText,
 ): { free: readonly number[]; byText: Map<string, number[]> } {
-  const known = byKey.get(key);
-  if (known !== undefined) return known;
+  const cached = byKey.get(key);
+  if (cached !== undefined) return cached;
   const free: number[] = [];
   const byText = new Map<string, number[]>();
   for (const [at, { statement }] of all.entries()) {

@@ -99,10 +99,10 @@ type Uses = ReadonlyMap<string, ReadonlyMap<string, ValueTest | null>>;
 function usesOfLists({ set, env, listReads }: ExaminedRule): Uses {
   const uses = new Map<string, Map<string, ValueTest | null>>();
   const add = (list: string, name: string, accepts: ValueTest | null): void => {
-    const known = uses.get(list);
-    if (known?.has(name) === true) return;
-    if (known === undefined) uses.set(list, new Map([[name, accepts]]));
-    else known.set(name, accepts);
+    const cached = uses.get(list);
+    if (cached?.has(name) === true) return;
+    if (cached === undefined) uses.set(list, new Map([[name, accepts]]));
+    else cached.set(name, accepts);
     const declaration = env.declarations.get(list);
     if (declaration?.kind !== 'list' || declaration.source.kind !== 'join') return;
     for (const { text } of declaration.source.lists) add(text, name, accepts);
@@ -141,8 +141,8 @@ function lostEntries(list: List, uses: ReadonlyMap<string, ValueTest | null>): r
   const accepting = [...uses.values()];
   if (accepting.includes(null)) return [];
   const name = JSON.stringify([...uses.keys()].sort());
-  const known = knownLost.get(list);
-  if (known?.uses === name) return known.lost;
+  const cached = knownLost.get(list);
+  if (cached?.uses === name) return cached.lost;
   const lost = list.entries.filter((entry) => !accepting.some((accepts) => accepts?.(entry)));
   knownLost.set(list, { uses: name, lost });
   return lost;
@@ -183,8 +183,8 @@ function shown(value: Value): string {
 /** Returns a test of which values the expression can have; null when it can have every value of its type. */
 function acceptsOf(subject: Expression, folding?: (text: string) => string): ValueTest | null {
   if (folding !== undefined || subject.kind === 'call') return newAccepts(subject, folding);
-  const known = knownAccepts.get(subject.type);
-  if (known !== undefined && known.kind === subject.kind) return known.accepts;
+  const cached = knownAccepts.get(subject.type);
+  if (cached !== undefined && cached.kind === subject.kind) return cached.accepts;
   const accepts = newAccepts(subject, undefined);
   knownAccepts.set(subject.type, { kind: subject.kind, accepts });
   return accepts;

@@ -53,8 +53,8 @@ export function createDaysOf({ activity }: Pick<Store, 'activity'>): DaysOf {
 
   async function begin(agentId: string, firstDay: number): Promise<ActivityCount> {
     const before = await activity.numberBefore(firstDay * dayMs);
-    const known = countings.get(agentId);
-    if (known !== undefined) return known;
+    const cached = countings.get(agentId);
+    if (cached !== undefined) return cached;
     const counting: ActivityCount = {
       counts: new Map(),
       after: { requests: before, refusals: before },

@@ -71,8 +71,8 @@ function collect(value: Json, path: string, values: Map<string, Scalar[]>): void
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) collect(inner, pathStep(path, name), values);
   } else {
-    const known = values.get(path);
-    if (known !== undefined) known.push(value as Scalar);
+    const cached = values.get(path);
+    if (cached !== undefined) cached.push(value as Scalar);
     else if (values.size < fieldsMax) values.set(path, [value as Scalar]);
   }
 }

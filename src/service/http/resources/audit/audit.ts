@@ -226,7 +226,7 @@ async function walk(store: Store, steadyMs: () => number, after: ChainPlace | nu
   const verification = await verifyChain(store, {
     ...(after === null ? {} : { after }),
     recordsAtOnce,
-    onStretch: async (records, { lastSequence }) => {
+    onSegment: async (records, { lastSequence }) => {
       count += records.length;
       last = lastSequence;
       await pause();
@@ -278,7 +278,7 @@ function readCursor(cursor: string | undefined): ChainPlace | null {
   if (cursor === undefined) return null;
   const place = placeIn(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (place !== null) return place;
-  const errors = [{ pointer: '/cursor', detail: 'is not one that a reply has given' }];
+  const errors = [{ pointer: '/cursor', detail: 'is not a cursor of an earlier reply' }];
   throw new ProblemError('invalid_body', '`cursor` is not from a previous reply', { errors });
 }
 

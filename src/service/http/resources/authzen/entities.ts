@@ -58,7 +58,7 @@ export const entitiesExample = {
   resource: { type: 'record', id: 'record-1' },
 };
 
-export interface AskedFor {
+export interface EvaluatedCall {
   readonly actionKey: string;
   readonly payload: JsonObject;
   /**
@@ -69,7 +69,10 @@ export interface AskedFor {
 }
 
 /** The action and the payload that the entities ask for; null when two entities give the same property. */
-export function askedFor(entities: Entities, policies: Pick<ActivePolicies, 'shapeOf'>): AskedFor | null {
+export function askedFor(
+  entities: Entities,
+  policies: Pick<ActivePolicies, 'shapeOf'>,
+): EvaluatedCall | null {
   const { action, resource } = entities;
   const isNamed = policies.shapeOf(action.name) !== null;
   const actionKey = isNamed ? action.name : `${resource.type}.${action.name}`;

@@ -176,9 +176,9 @@ function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall
   return { identity, headers: own, url, id, clientAddress, startedAtMs };
 }
 
-type Word = 'allow' | 'deny' | 'defer';
+type PermissionDecision = 'allow' | 'deny' | 'defer';
 
-function output(word: Word, reason: string) {
+function output(word: PermissionDecision, reason: string) {
   return {
     hookSpecificOutput: {
       hookEventName: 'PreToolUse' as const,

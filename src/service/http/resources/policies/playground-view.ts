@@ -10,7 +10,7 @@ import type { JsonSchema } from '../../contract/operation.ts';
 import { type ProblemCode, ProblemError } from '../../contract/problem.ts';
 import { objectSchema, text, textList, textOrNull } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall } from '../../routing/route.ts';
-import { lookFor } from '../requests/approval-result.ts';
+import { findVisible } from '../requests/approval-result.ts';
 import { detailSchema, viewDecisions } from '../requests/request-view.ts';
 
 export const playgroundProblems = [
@@ -54,11 +54,11 @@ export interface FoundRecord {
 
 /** What a request was first decided on; null when it does not exist or the caller may not see it. */
 export async function recordedFor(
-  decisions: Pick<Decisions, 'look'>,
+  decisions: Pick<Decisions, 'snapshot'>,
   call: ManagedCall<unknown>,
   id: string,
 ): Promise<FoundRecord | null> {
-  const seen = await lookFor(decisions, call, id);
+  const seen = await findVisible(decisions, call, id);
   if (seen === null) return null;
   const { record } = seen.state;
   const { actionKey, payload, agent, request, createdAtMs, meters, rows, satisfied, policySet } = record;

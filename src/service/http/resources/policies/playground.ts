@@ -31,7 +31,7 @@ import {
 
 export interface PlaygroundDeps {
   readonly signInDeps: SignInDeps;
-  readonly decisions: Pick<Decisions, 'look'>;
+  readonly decisions: Pick<Decisions, 'snapshot'>;
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly playground: Playground;
 }
@@ -180,7 +180,7 @@ export const playgroundRoutes: readonly Route<PlaygroundDeps>[] = [
 
 async function requestOf(
   call: ManagedCall<TryBody>,
-  decisions: Pick<Decisions, 'look'>,
+  decisions: Pick<Decisions, 'snapshot'>,
 ): Promise<PlaygroundAsk['try']['request']> {
   const { request, request_id: id } = call.body;
   if (id === undefined) return request === undefined ? null : { given: request };

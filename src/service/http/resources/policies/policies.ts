@@ -20,10 +20,10 @@ interface PolicyDeps {
   readonly signInDeps: SignInDeps;
   readonly policies: Pick<PolicyHost, 'current' | 'state' | 'reload'>;
   readonly playground: Playground;
-  readonly policyGaps: Pick<PolicyGaps, 'current' | 'look'>;
+  readonly policyGaps: Pick<PolicyGaps, 'current' | 'update'>;
 }
 
-interface AskedTexts {
+interface RequestedTexts {
   readonly texts: SetTexts;
   /** The digest of the set; null for a set that has failed. */
   readonly digest: string | null;
@@ -245,7 +245,7 @@ const reloadPolicies = route<PolicyDeps>({
   },
   handle: async ({ policies, policyGaps }) => {
     await policies.reload();
-    await policyGaps.look();
+    await policyGaps.update();
     return policyReport(policies.state(), policyGaps.current());
   },
 });
@@ -265,7 +265,7 @@ export const policyRoutes: readonly Route<PolicyDeps>[] = [
 function textsAsked(
   policies: PolicyDeps['policies'],
   { set = 'active' }: Readonly<Record<string, string>>,
-): AskedTexts {
+): RequestedTexts {
   const active = policies.current();
   if (set !== 'failed') return { texts: active.texts, digest: active.digest };
   const texts = policies.state().failure?.texts ?? null;

@@ -6,7 +6,7 @@ import type {
   RefusedChange,
   RequestSnapshot,
 } from '../../../requests/approvals/change-request.ts';
-import { overAs } from '../../../requests/approvals/decide-now.ts';
+import { closedReason } from '../../../requests/approvals/grant-context.ts';
 import { permissionsOf } from '../../../requests/approvals/permissions.ts';
 import { isWithin } from '../../../requests/approvals/rights.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
@@ -40,50 +40,50 @@ export function mayFor(
 }
 
 /** The request, when the caller may see it; null when it does not exist or the caller may not see it. */
-export async function lookFor(
-  decisions: Pick<Decisions, 'look'>,
+export async function findVisible(
+  decisions: Pick<Decisions, 'snapshot'>,
   call: ManagedCall<unknown>,
   id: string,
 ): Promise<RequestSnapshot | null> {
-  const seen = await decisions.look(id);
-  return seen !== null && isSeenBy(call, seen) ? seen : null;
+  const snapshot = await decisions.snapshot(id);
+  return snapshot !== null && isVisibleTo(call, snapshot) ? snapshot : null;
 }
 
 /**
  * The request, when the caller is asked or is the agent's control owner, or when it no longer waits. Throws a
  * ProblemError when the caller may not see it, or when it waits for others.
  */
-export async function lookAsAsked(
-  decisions: Pick<Decisions, 'look'>,
+export async function findAnswerable(
+  decisions: Pick<Decisions, 'snapshot'>,
   call: ManagedCall<unknown>,
   id: string,
 ): Promise<RequestSnapshot> {
-  const seen = await lookFor(decisions, call, id);
-  if (seen === null) throw requestNotFound();
-  const isTheirs = overOf(seen) !== null || mayFor(call, seen).comment;
+  const snapshot = await findVisible(decisions, call, id);
+  if (snapshot === null) throw requestNotFound();
+  const isTheirs = overOf(snapshot) !== null || mayFor(call, snapshot).comment;
   if (!isTheirs) throw notAllowed('neither you nor your groups are asked');
-  return seen;
+  return snapshot;
 }
 
-/** Like `lookAsAsked`, for a request that still waits; throws a ProblemError when it does not. */
-export async function lookWhileWaiting(
-  decisions: Pick<Decisions, 'look'>,
+/** Like `findAnswerable`, for a pending request; throws a ProblemError when it does not. */
+export async function findPending(
+  decisions: Pick<Decisions, 'snapshot'>,
   call: ManagedCall<unknown>,
   id: string,
 ): Promise<RequestSnapshot> {
-  const seen = await lookAsAsked(decisions, call, id);
-  const over = overOf(seen);
+  const snapshot = await findAnswerable(decisions, call, id);
+  const over = overOf(snapshot);
   if (over !== null) throw refused(over);
-  return seen;
+  return snapshot;
 }
 
 /** Why the request no longer needs anybody; null while it waits. */
 export function overOf({ state, nowMs }: RequestSnapshot): RefusedChange | null {
-  return overAs(state, 'reject', nowMs);
+  return closedReason(state, 'reject', nowMs);
 }
 
 /** Whether the caller may see the request. */
-export function isSeenBy(call: ManagedCall<unknown>, { state, agent }: RequestSnapshot): boolean {
+export function isVisibleTo(call: ManagedCall<unknown>, { state, agent }: RequestSnapshot): boolean {
   if (call.agent !== null) return call.agent.id === state.record.agentId;
   const caller = callerOf(actorOf(call));
   return isWithin(caller.view, { person: caller, state, agent });

@@ -14,7 +14,7 @@ import { objectSchema, text } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { detailOf, mayFor } from './approval-result.ts';
 import { marksView } from './inbox-marks.ts';
-import { openQuestion, queueParameters, readAskedQueue, readQueue } from './inbox-queue.ts';
+import { openQuestion, queueParameters, readInboxQuery, readQueue } from './inbox-queue.ts';
 import { detailExample, detailSchema, queuedExample, queuedSchema } from './request-view.ts';
 import { requestId } from './requests.ts';
 
@@ -66,7 +66,7 @@ const listApprovals = route<ApprovalDeps>({
   },
   handle: async ({ store, decisions, signInDeps: { directory } }, call) => {
     const page = readPage(call.query);
-    const asked = readAskedQueue(call.query);
+    const asked = readInboxQuery(call.query);
     const actor = actorOf(call);
     const { groups, asOwner } = callerOf(actor).approve;
     const { id, email } = actor.person;

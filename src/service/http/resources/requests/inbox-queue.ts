@@ -13,7 +13,7 @@ import { statusAt } from '../../../requests/record/lifecycle.ts';
 import { requestRow } from '../../../requests/record/record.ts';
 import type { OpenQuestion } from '../../../requests/record/reply.ts';
 import { requestStateOf, waitsForAnswer } from '../../../requests/record/request-state.ts';
-import { type AskedPerson, askedOwner } from '../../../store/contract/asked-owner.ts';
+import { type ApproverIdentity, askedOwner } from '../../../store/contract/asked-owner.ts';
 import { holdsText, type WantedText, wordsOfRequest } from '../../../store/contract/search-text.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import type { Parameter } from '../../contract/operation.ts';
@@ -30,7 +30,7 @@ const queueKinds = ['approval', 'step_up'] as const;
 const assignees = ['me', 'others', 'nobody'] as const;
 
 /** The order and filters of the queue; null for a filter that is not set. */
-export interface AskedQueue {
+export interface InboxQuery {
   readonly order: QueueOrder;
   readonly kind: (typeof queueKinds)[number] | null;
   /** The id or name of the agent. */
@@ -45,7 +45,7 @@ export interface AskedQueue {
   readonly text: WantedText | null;
 }
 
-export function readAskedQueue(query: Readonly<Record<string, string>>): AskedQueue {
+export function readInboxQuery(query: Readonly<Record<string, string>>): InboxQuery {
   return {
     order: queueOrders.find((order) => order === query.order) ?? 'deadline',
     kind: queueKinds.find((kind) => kind === query.kind) ?? null,
@@ -61,12 +61,12 @@ export function readAskedQueue(query: Readonly<Record<string, string>>): AskedQu
 
 interface QueueDeps {
   readonly store: Pick<Store, 'requests' | 'documents'>;
-  readonly decisions: Pick<Decisions, 'lookAll'>;
+  readonly decisions: Pick<Decisions, 'snapshots'>;
 }
 
 interface QueuePerson {
   readonly id: string;
-  readonly asked: AskedPerson;
+  readonly asked: ApproverIdentity;
   readonly nowMs: number;
 }
 
@@ -85,7 +85,7 @@ interface QueuePage {
 /** One page of the requests that wait for the person and pass the filters, in order. */
 export async function readQueue(
   deps: QueueDeps,
-  asked: AskedQueue,
+  asked: InboxQuery,
   person: QueuePerson,
   page: PageQuery,
 ): Promise<QueuePage> {
@@ -114,7 +114,7 @@ interface WholeOptions {
 /** Reads the whole queue, which is short, because an agent has few open requests. */
 async function wholeQueue(
   deps: QueueDeps,
-  asked: AskedQueue,
+  asked: InboxQuery,
   { reader, page, marks }: WholeOptions,
 ): Promise<FoundPage> {
   const isWanted = (seen: RequestSnapshot): boolean =>
@@ -129,7 +129,7 @@ async function wholeQueue(
 }
 
 function isAssignedAs(
-  asked: AskedQueue['assigned'],
+  asked: InboxQuery['assigned'],
   seen: RequestSnapshot,
   { marks, person }: { readonly marks: InboxMarks; readonly person: QueuePerson },
 ): boolean {
@@ -145,7 +145,7 @@ function isAssignedAs(
 async function startOfQueue(deps: QueueDeps, person: Reader, page: PageQuery): Promise<FoundPage> {
   const { asked, nowMs, id } = person;
   const { untouched, touched } = await deps.store.requests.countWaiting({ asked, nowMs, person: id });
-  const seen = await deps.decisions.lookAll(touched.map(requestStateOf));
+  const seen = await deps.decisions.snapshots(touched.map(requestStateOf));
   const open = seen.filter((one) => !hasApproved(one.state, id) && !isSnoozed(person, one));
   const isTouched = new Set(touched.map(({ row }) => row.id));
   const hidden = await countHidden(deps, person, isTouched);
@@ -172,7 +172,7 @@ async function countHidden(
   const ids = [...person.snoozes.keys()].filter((id) => !isTouched.has(id));
   const histories = await Promise.all(ids.map((id) => store.requests.history(id)));
   const states = histories.flatMap((history) => (history === null ? [] : [requestStateOf(history)]));
-  const seen = await decisions.lookAll(states);
+  const seen = await decisions.snapshots(states);
   return seen.filter((one) => isSnoozed(person, one) && waitsFor(person, one)).length;
 }
 
@@ -202,7 +202,7 @@ function walkQueue(
       const after = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
       const { asked, nowMs } = person;
       const waiting = await store.requests.waiting({ asked, nowMs, after, countMax });
-      return await decisions.lookAll(waiting.map(requestStateOf));
+      return await decisions.snapshots(waiting.map(requestStateOf));
     },
     placeOf: placeIn('deadline'),
     matches: (seen) => !hasApproved(seen.state, person.id) && matches(seen),
@@ -224,7 +224,7 @@ function pageIn(
   return { shown, next: rest.length > countMax && last !== undefined ? placeOf(last) : null };
 }
 
-function fits({ state, agent }: RequestSnapshot, asked: AskedQueue, nowMs: number): boolean {
+function fits({ state, agent }: RequestSnapshot, asked: InboxQuery, nowMs: number): boolean {
   const { record, decision } = state;
   const asksStepUp = decision.requires?.reauth != null;
   return (
@@ -253,7 +253,7 @@ function placeIn(order: QueueOrder): (seen: Pick<RequestSnapshot, 'state'>) => P
 const behindQuestions = 100_000_000_000_000;
 
 /** The place in the queue. In the order by deadline, requests with a question for the person come first. */
-function placeFor(order: QueueOrder, asked: AskedPerson): (seen: RequestSnapshot) => PagePlace {
+function placeFor(order: QueueOrder, asked: ApproverIdentity): (seen: RequestSnapshot) => PagePlace {
   const placeOf = placeIn(order);
   if (order !== 'deadline') return placeOf;
   return (seen) => {
@@ -264,7 +264,7 @@ function placeFor(order: QueueOrder, asked: AskedPerson): (seen: RequestSnapshot
 
 export function openQuestion(
   { state, agent }: Pick<RequestSnapshot, 'state' | 'agent'>,
-  { owner }: AskedPerson,
+  { owner }: ApproverIdentity,
 ): OpenQuestion | null {
   if (!waitsForAnswer(state)) return null;
   return owner !== null && isControlOwner(owner, agent.controlOwner) ? 'yours' : 'others';

@@ -12,7 +12,7 @@ import type { Store } from '../../../store/contract/store.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
 import { grantedMax, lastGranted } from '../agents/last-granted.ts';
-import { lookFor, requestNotFound } from './approval-result.ts';
+import { findVisible, requestNotFound } from './approval-result.ts';
 import { requestId } from './requests.ts';
 
 interface LookAlikeDeps {
@@ -80,7 +80,7 @@ const listConfusables = route<LookAlikeDeps>({
     problems: ['request_not_found'],
   },
   handle: async ({ store, decisions }, call) => {
-    const seen = await lookFor(decisions, call, call.params.id ?? '');
+    const seen = await findVisible(decisions, call, call.params.id ?? '');
     if (seen === null) throw requestNotFound();
     const { agentId, actionKey, payload, createdAtMs } = seen.state.record;
     const granted = (await lastGranted(store, agentId, actionKey)).filter(
@@ -121,7 +121,7 @@ const listAmounts = route<LookAlikeDeps>({
     problems: ['request_not_found'],
   },
   handle: async ({ decisions, policies }, call) => {
-    const seen = await lookFor(decisions, call, call.params.id ?? '');
+    const seen = await findVisible(decisions, call, call.params.id ?? '');
     if (seen === null) throw requestNotFound();
     const { payload, actionKey } = seen.state.record;
     const shape = policies.current().shapeOf(actionKey);

@@ -73,7 +73,7 @@ function releases({ point }: Pick<ManagedCall<unknown>, 'point'>, areAgentReport
   return point === undefined ? areAgentReportsTrusted : point.mayRelease === true;
 }
 
-interface ToldOutcomes {
+interface OutcomesBody {
   readonly outcomes: readonly {
     readonly request_id: string;
     readonly executed: boolean;
@@ -85,7 +85,7 @@ const outcomesMax = 100;
 
 const results = ['reported', 'request_not_found', 'conflict', 'invalid_result'] as const;
 
-const reportOutcomes = route<OutcomeDeps, ToldOutcomes>({
+const reportOutcomes = route<OutcomeDeps, OutcomesBody>({
   method: 'POST',
   url: '/v1/outcomes',
   access: 'agent',

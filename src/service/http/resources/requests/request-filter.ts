@@ -1,7 +1,7 @@
 // Turns the query of an address into the filter of a list of requests. INVARIANT: the list never holds a
 // request that the caller may not see.
 
-import { askedStatuses } from '../../../store/contract/records.ts';
+import { filterStatuses } from '../../../store/contract/records.ts';
 import { type WantedText, wantedText } from '../../../store/contract/search-text.ts';
 import type { RequestFilter, Store } from '../../../store/contract/store.ts';
 import { type Parameter, queryParameter } from '../../contract/operation.ts';
@@ -19,7 +19,7 @@ export async function readAskedRequests(
   return {
     agentId: query.agent === undefined ? null : await agentIdOf(store, query.agent),
     actionKey: query.action ?? null,
-    status: askedStatuses.find((status) => status === query.status) ?? null,
+    status: filterStatuses.find((status) => status === query.status) ?? null,
     outcome: query.decision ?? null,
     policy: query.policy ?? null,
     riskMin: query.risk_min === undefined ? null : readRisk('risk_min', query.risk_min),
@@ -92,7 +92,7 @@ export const requestFilters: readonly Parameter[] = [
     'status',
     'The current status. `unanswered` and `grant_over` are parts of `expired`: a pending request that nobody answered in time, and a grant that has expired.',
     'pending',
-    askedStatuses,
+    filterStatuses,
   ),
   filterParameter('agent', 'The id or name of the agent.', 'buyer-1'),
   filterParameter('action', 'The complete key of the action.', 'payment.create'),

@@ -16,7 +16,7 @@ import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/pa
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter } from '../../contract/schemas.ts';
 import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../routing/route.ts';
-import { detailFor, detailOf, isSeenBy, requestNotFound } from './approval-result.ts';
+import { detailFor, detailOf, isVisibleTo, requestNotFound } from './approval-result.ts';
 import { readAskedRequests, requestFilters } from './request-filter.ts';
 import { detailExample, detailSchema, summaryExample, summarySchema } from './request-view.ts';
 import { preferHeader, type Waits } from './wait.ts';
@@ -190,8 +190,8 @@ async function viewFor(
   call: ManagedCall<unknown>,
   history: RequestHistory | null,
 ): Promise<RequestDetail | null> {
-  const [seen] = history === null ? [] : await decisions.lookAll([requestStateOf(history)]);
-  return seen !== undefined && isSeenBy(call, seen) ? detailFor(call, seen) : null;
+  const [seen] = history === null ? [] : await decisions.snapshots([requestStateOf(history)]);
+  return seen !== undefined && isVisibleTo(call, seen) ? detailFor(call, seen) : null;
 }
 
 /** The returned function throws or rejects when the caller may no longer ask. */

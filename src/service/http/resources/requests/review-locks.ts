@@ -17,13 +17,13 @@ import type { Store } from '../../../store/contract/store.ts';
 import { callerOf } from '../../auth/people-now.ts';
 import { listReply, noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
-import { isSeenBy, lookAsAsked, lookWhileWaiting, overOf } from './approval-result.ts';
+import { findAnswerable, findPending, isVisibleTo, overOf } from './approval-result.ts';
 import { requestId } from './requests.ts';
 
 interface ReviewLockDeps {
   readonly signInDeps: Pick<SignInDeps, 'directory'>;
   readonly store: Store;
-  readonly decisions: Pick<Decisions, 'look' | 'lookAll'>;
+  readonly decisions: Pick<Decisions, 'snapshot' | 'snapshots'>;
 }
 
 const reviewLockSchema = objectSchema({
@@ -59,8 +59,8 @@ const listReviewLocks = route<ReviewLockDeps>({
     const ids = [...new Set(claims.map((claim) => claim.requestId))];
     const histories = await Promise.all(ids.map((id) => store.requests.history(id)));
     const states = histories.flatMap((history) => (history === null ? [] : [requestStateOf(history)]));
-    const seen = (await decisions.lookAll(states)).filter(
-      (one) => isSeenBy(call, one) && overOf(one) === null,
+    const seen = (await decisions.snapshots(states)).filter(
+      (one) => isVisibleTo(call, one) && overOf(one) === null,
     );
     const stateOf = new Map(seen.map(({ state }) => [state.record.id, state]));
     const isShown = ({ requestId: id, id: personId }: ReviewLock): boolean => {
@@ -87,7 +87,7 @@ const lockRequest = route<ReviewLockDeps>({
   },
   handle: async ({ store, decisions }, call) => {
     const id = call.params.id ?? '';
-    const seen = await lookWhileWaiting(decisions, call, id);
+    const seen = await findPending(decisions, call, id);
     const { name } = actorOf(call).person;
     const { id: personId, who } = callerOf(actorOf(call));
     const claimant = { id: personId, who, name, nowMs: Math.trunc(seen.nowMs) };
@@ -109,7 +109,7 @@ const releaseRequest = route<ReviewLockDeps>({
   },
   handle: async ({ store, decisions }, call) => {
     const id = call.params.id ?? '';
-    await lookAsAsked(decisions, call, id);
+    await findAnswerable(decisions, call, id);
     await releaseReviewLock(store.documents, id, actorOf(call).person.id);
   },
 });

@@ -4,7 +4,7 @@
 
 import { isControlOwner } from '../../../agents/agent-facts.ts';
 import { passkeyRequestOptions } from '../../../people/passkeys.ts';
-import { isNew, reauthenticate, type ShownProof } from '../../../people/prove.ts';
+import { isNew, type ProofFactors, reauthenticate } from '../../../people/prove.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import type { AgentRow } from '../../../store/contract/records.ts';
@@ -69,7 +69,7 @@ const getRequestStepUpChallenge = route<StepUpDeps>({
   },
 });
 
-const stepUpForRequest = route<StepUpDeps, ShownProof>({
+const stepUpForRequest = route<StepUpDeps, ProofFactors>({
   method: 'POST',
   url: '/v1/requests/:id/step-up',
   access: 'agents.step-up',
@@ -109,7 +109,7 @@ const getAgentStepUpChallenge = route<StepUpDeps>({
   },
 });
 
-const stepUpForAgent = route<StepUpDeps, ShownProof>({
+const stepUpForAgent = route<StepUpDeps, ProofFactors>({
   method: 'POST',
   url: '/v1/agents/:id/step-up',
   access: 'agents.step-up',
@@ -169,7 +169,7 @@ async function agentNamed({ store }: StepUpDeps, call: ManagedCall<unknown>): Pr
  */
 async function check(
   { signInDeps: deps }: StepUpDeps,
-  call: ManagedCall<ShownProof>,
+  call: ManagedCall<ProofFactors>,
   purpose: string,
 ): Promise<string | null> {
   const { request, session, body: shown } = call;

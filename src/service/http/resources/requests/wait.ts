@@ -134,8 +134,8 @@ export function createWaits(options: WaitsOptions): Waits {
   shutdown.addEventListener('abort', wakeAll);
 
   function look(requestId: string): Promise<RequestHistory | null> {
-    const known = looks.get(requestId);
-    if (known !== undefined) return known;
+    const cached = looks.get(requestId);
+    if (cached !== undefined) return cached;
     const fresh = requests.history(requestId);
     looks.set(requestId, fresh);
     return fresh.finally(() => {

@@ -1,5 +1,5 @@
-// Holds a decision that waits for people, until they have decided or the wait is over. INVARIANT: what people
-// have approved meanwhile is taken by one caller, and a caller that may no longer ask gets no answer.
+// Delays the reply to a pending request until people have decided it or the wait is over. INVARIANT: one
+// caller takes an approval, and a caller that has lost its access gets no answer.
 
 import type { VoteEvaluator } from '../../../requests/approvals/votes-now.ts';
 import { type RequestView, replyView } from '../../../requests/record/reply.ts';

@@ -3,7 +3,7 @@
 
 import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
 import { postgresDialect } from '../../queries/dialect.ts';
-import type { IndexTerm, NumberStretch, SearchIndex } from '../../shared/search/search-index.ts';
+import type { IndexTerm, SearchIndex, SequenceSpan } from '../../shared/search/search-index.ts';
 import { searchReads } from '../../shared/search/search-reads.ts';
 import { settledSequence } from '../chain.ts';
 import { type Connection, connect } from '../server/connection.ts';
@@ -112,7 +112,7 @@ export function openDatabaseIndex(url: string): SearchIndex {
       if (low === null || high === null) return last - first + 1;
       return Math.max(0, low - first + 1) + Math.max(0, last - high);
     },
-    holding: (terms, stretch) => holding(rows, terms, stretch),
+    holding: (terms, span) => holding(rows, terms, span),
     async count(terms) {
       const text =
         terms.length === 0
@@ -145,7 +145,7 @@ function wantedOf(terms: readonly IndexTerm[]): string {
 async function holding(
   rows: Rows,
   terms: readonly IndexTerm[],
-  { before, countMax }: NumberStretch,
+  { before, countMax }: SequenceSpan,
 ): Promise<readonly number[]> {
   const wanted = wantedOf(terms);
   const found = await rows<{ readonly sequence: number }>(

@@ -103,7 +103,7 @@ export class Liveness {
   }
 
   /** `fault` is what the server reported about itself; null when nothing is wrong. */
-  told(fault: string | null): void {
+  report(fault: string | null): void {
     this.#fault = fault;
   }
 

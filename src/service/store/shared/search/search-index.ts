@@ -12,7 +12,7 @@ export interface IndexTerm {
 }
 
 /** A request that the index has found or that a walk has passed. */
-export interface LookedAt extends RequestPlace {
+export interface SearchCandidate extends RequestPlace {
   readonly createdAtMs: number;
   /** Whether the request fits the filter. */
   readonly isFit: boolean;
@@ -21,7 +21,7 @@ export interface LookedAt extends RequestPlace {
 }
 
 /** Record numbers in descending order, all below `before`. */
-export interface NumberStretch {
+export interface SequenceSpan {
   readonly before: number;
   readonly countMax: number;
 }
@@ -35,16 +35,16 @@ export interface SearchIndex {
   /** How many record numbers the index does not cover yet. */
   unsearched(): Promise<number>;
   /** Requests that hold all the words, in any order, the latest first. */
-  holding(terms: readonly IndexTerm[], stretch: NumberStretch): Promise<readonly number[]>;
+  holding(terms: readonly IndexTerm[], span: SequenceSpan): Promise<readonly number[]>;
   /**
    * How many requests hold all the words, as far as counted within the time; without words, how many are
    * stored.
    */
   count(terms: readonly IndexTerm[], giveUpAt: number): Promise<RequestCount>;
   /** The requests with these numbers, in this order; missing requests are left out. */
-  look(sequences: readonly number[], asked: SearchQuery): Promise<readonly LookedAt[]>;
+  look(sequences: readonly number[], asked: SearchQuery): Promise<readonly SearchCandidate[]>;
   /** All requests that a list looks through. */
-  walk(stretch: NumberStretch, filter: RequestFilter): Promise<readonly LookedAt[]>;
+  walk(span: SequenceSpan, filter: RequestFilter): Promise<readonly SearchCandidate[]>;
   /** A record number above those of all requests made at `untilMs` or earlier, and not much above. */
   numberAfter(untilMs: number): Promise<number>;
   close(): Promise<void>;

@@ -3,7 +3,7 @@
 import type { SearchedRequest } from '../../contract/search-text.ts';
 import type { QueryRunner } from '../../queries/dialect.ts';
 import { numberReads, requestQueries, type WalkRow } from '../../queries/request-lists.ts';
-import type { LookedAt, SearchIndex } from './search-index.ts';
+import type { SearchCandidate, SearchIndex } from './search-index.ts';
 
 type SearchReads = Pick<SearchIndex, 'look' | 'walk' | 'numberAfter'>;
 
@@ -22,6 +22,9 @@ export function searchReads({ sql, rows }: Pick<QueryRunner, 'sql' | 'rows'>): S
   };
 }
 
-function lookedAtOf({ sequence, createdAtMs, isFit }: WalkRow, searched: SearchedRequest | null): LookedAt {
+function lookedAtOf(
+  { sequence, createdAtMs, isFit }: WalkRow,
+  searched: SearchedRequest | null,
+): SearchCandidate {
   return { sequence, createdAtMs, isFit: Boolean(isFit), searched };
 }

@@ -5,13 +5,13 @@ import { Worker } from 'node:worker_threads';
 import type { RequestCount } from '../../contract/search.ts';
 import type { FoundRequests, RequestFilter, RequestPage, RequestPlace } from '../../contract/store.ts';
 import { StoreError } from '../../contract/store-error.ts';
-import { beginAfterMs, endThread } from '../thread-beside.ts';
-import { asksIndex, type FoundPlaces } from './search.ts';
+import { beginAfterMs, endThread } from '../helper-threads.ts';
+import { asksIndex, type SearchHits } from './search.ts';
 import type { FromSearcher, SearchAnswer, SearchQuestion, ToSearcher } from './search-worker.ts';
 
 export interface SearchThread {
   /** `page` and `count` reject with a StoreError. */
-  page(page: RequestPage): Promise<FoundPlaces>;
+  page(page: RequestPage): Promise<SearchHits>;
   count(filter: RequestFilter): Promise<RequestCount>;
   /** From now on the index is kept up to date with the records. */
   follow(): void;

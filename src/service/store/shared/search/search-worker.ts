@@ -6,7 +6,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { RequestCount } from '../../contract/search.ts';
 import type { RequestFilter, RequestPage } from '../../contract/store.ts';
 import type { StoreErrorCode } from '../../contract/store-error.ts';
-import { createRequestSearch, type FoundPlaces } from './search.ts';
+import { createRequestSearch, type SearchHits } from './search.ts';
 import type { SearchIndex } from './search-index.ts';
 
 export type SearchQuestion =
@@ -24,7 +24,7 @@ export interface SearchFailure {
   readonly detail: string;
 }
 
-export type SearchAnswer = FoundPlaces | RequestCount;
+export type SearchAnswer = SearchHits | RequestCount;
 
 export type FromSearcher =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: SearchAnswer }

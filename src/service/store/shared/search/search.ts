@@ -13,9 +13,9 @@ import {
 } from '../../contract/search-text.ts';
 import type { RequestFilter, RequestPage, RequestPlace } from '../../contract/store.ts';
 import { lookedThroughMax, outOfOrderMs, walkOf } from '../../queries/request-lists.ts';
-import type { IndexTerm, LookedAt, NumberStretch, SearchIndex } from './search-index.ts';
+import type { IndexTerm, SearchCandidate, SearchIndex, SequenceSpan } from './search-index.ts';
 
-export interface FoundPlaces {
+export interface SearchHits {
   readonly places: readonly RequestPlace[];
   readonly next: RequestPlace | null;
   /** How many record numbers the index does not cover yet. */
@@ -29,13 +29,13 @@ const quickMaxMs = 20;
 const takenAtOnce = 250;
 /** A count that is not done after this time returns what it has. */
 const countMaxMs = 250;
-const firstStretch = 200;
-const stretchMax = 1_000;
+const firstMax = 200;
+const spanMax = 1_000;
 /** How many records are read in one step. */
 const readMax = 200;
 
 export interface RequestSearch {
-  page(page: RequestPage): Promise<FoundPlaces>;
+  page(page: RequestPage): Promise<SearchHits>;
   count(filter: RequestFilter): Promise<RequestCount>;
 }
 
@@ -96,25 +96,25 @@ async function* possible(
   index: SearchIndex,
   filter: RequestFilter,
   after: RequestPlace | null,
-): AsyncGenerator<LookedAt> {
+): AsyncGenerator<SearchCandidate> {
   let before =
     after?.sequence ??
     (filter.untilMs === null ? Number.MAX_SAFE_INTEGER : await index.numberAfter(filter.untilMs));
-  const stretchOf = (await isWalked(index, filter)) ? walkStretch : indexStretch;
-  const laterStretch = filter.text === null || isOrderless(filter.text) ? stretchMax : readMax;
-  for (let countMax = firstStretch; ; countMax = laterStretch) {
-    const found = await stretchOf(index, filter, { before, countMax });
+  const scan = (await isWalked(index, filter)) ? walkSpan : searchSpan;
+  const laterMax = filter.text === null || isOrderless(filter.text) ? spanMax : readMax;
+  for (let countMax = firstMax; ; countMax = laterMax) {
+    const found = await scan(index, filter, { before, countMax });
     for (const one of found.looked) yield one;
     if (found.next === null) return;
     before = found.next;
-    // Another question that has come meanwhile is answered between two stretches.
+    // Another question that has come meanwhile is answered between two spans.
     await nextTurn();
   }
 }
 
-interface FoundStretch {
-  readonly looked: readonly LookedAt[];
-  /** Where the next stretch begins; null when this one is the last. */
+interface ScannedSpan {
+  readonly looked: readonly SearchCandidate[];
+  /** Where the next span begins; null when this one is the last. */
   readonly next: number | null;
 }
 
@@ -132,27 +132,23 @@ async function isWalked(index: SearchIndex, filter: RequestFilter): Promise<bool
   return (await index.holding(termsOf(filter), newest)).length === indexedMax;
 }
 
-async function walkStretch(
-  index: SearchIndex,
-  filter: RequestFilter,
-  stretch: NumberStretch,
-): Promise<FoundStretch> {
-  const walked = await index.walk(stretch, filter);
+async function walkSpan(index: SearchIndex, filter: RequestFilter, span: SequenceSpan): Promise<ScannedSpan> {
+  const walked = await index.walk(span, filter);
   const next = walked.at(-1)?.sequence ?? null;
   if (filter.text === null) return { looked: walked, next };
   const fit = walked.filter(({ isFit }) => isFit).map(({ sequence }) => sequence);
   return { looked: await index.look(fit, { filter, isTextAsked: true }), next };
 }
 
-async function indexStretch(
+async function searchSpan(
   index: SearchIndex,
   filter: RequestFilter,
-  stretch: NumberStretch,
-): Promise<FoundStretch> {
-  const held = await index.holding(termsOf(filter), stretch);
+  span: SequenceSpan,
+): Promise<ScannedSpan> {
+  const held = await index.holding(termsOf(filter), span);
   const isTextAsked = filter.text !== null && !isOrderless(filter.text);
   const looked = held.length === 0 ? [] : await index.look(held, { filter, isTextAsked });
-  return { looked: looked, next: held.length < stretch.countMax ? null : (held.at(-1) ?? null) };
+  return { looked, next: held.length < span.countMax ? null : (held.at(-1) ?? null) };
 }
 
 /**
@@ -175,7 +171,7 @@ function termsOf(filter: RequestFilter): readonly IndexTerm[] {
   return [...(filter.text ?? []).flat(), ...marks];
 }
 
-function isFound({ isFit, searched }: LookedAt, text: WantedText | null): boolean {
+function isFound({ isFit, searched }: SearchCandidate, text: WantedText | null): boolean {
   return isFit && (searched === null || text === null || holdsText(wordsOfRequest(searched), text));
 }
 
@@ -183,6 +179,6 @@ function isFound({ isFit, searched }: LookedAt, text: WantedText | null): boolea
  * Whether the request, and so all that follow it, was made before the time asked for. Requests are numbered
  * when they are stored, at most `outOfOrderMs` out of order.
  */
-function isBefore({ createdAtMs }: LookedAt, { fromMs }: RequestFilter): boolean {
+function isBefore({ createdAtMs }: SearchCandidate, { fromMs }: RequestFilter): boolean {
   return createdAtMs < (fromMs ?? 0) - outOfOrderMs;
 }

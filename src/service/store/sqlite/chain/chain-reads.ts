@@ -1,5 +1,5 @@
-// Reads stretches of the chain from an SQLite database. INVARIANT: a stretch and the place where the chain
-// begins are read at one moment, and the record numbers of a stretch bound its rows, however many records
+// Reads segments of the chain from an SQLite database. INVARIANT: a segment and the place where the chain
+// begins are read at one moment, and the record numbers of a segment bound its rows, however many records
 // there are.
 
 import type { Database } from 'better-sqlite3';
@@ -10,7 +10,7 @@ import {
   type Link,
   type RecordKind,
 } from '../../contract/chain.ts';
-import type { ChainStretch, SignedCheckpoint } from '../../contract/store.ts';
+import type { ChainSegment, SignedCheckpoint } from '../../contract/store.ts';
 
 interface StoredRow {
   readonly sequence: number;
@@ -41,7 +41,7 @@ export function prepareChainReads(database: Database) {
     "SELECT * FROM checkpoints WHERE purpose = 'pruned' ORDER BY sequence DESC LIMIT 1",
   );
 
-  function stretch(afterSequence: number, countMax: number): ChainStretch {
+  function segment(afterSequence: number, countMax: number): ChainSegment {
     const pruning = pruned.get();
     const begin: Link = pruning ?? chainStart;
     const after = Math.max(afterSequence, begin.sequence);
@@ -56,7 +56,7 @@ export function prepareChainReads(database: Database) {
   }
 
   return {
-    stretch: database.transaction(stretch),
+    segment: database.transaction(segment),
     /** The number of the last record; 0 when there is none. */
     lastSequence: (): number => lastSequence.get()?.sequence ?? 0,
     checkpoints: (): readonly SignedCheckpoint[] => allCheckpoints.all().map(checkpointOf),

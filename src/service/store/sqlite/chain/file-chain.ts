@@ -2,12 +2,12 @@
 
 import Database from 'better-sqlite3';
 import { chainStart, type Link } from '../../contract/chain.ts';
-import type { ChainStretch } from '../../contract/store.ts';
+import type { ChainSegment } from '../../contract/store.ts';
 import { withStoreErrors } from '../file/errors.ts';
 import { prepareChainReads } from './chain-reads.ts';
 
 export interface FileChain {
-  stretch(afterSequence: number, countMax: number): ChainStretch;
+  segment(afterSequence: number, countMax: number): ChainSegment;
   /** The record with this number, or the place where the chain begins; null when there is neither. */
   linkAt(sequence: number): Link | null;
 }
@@ -18,12 +18,12 @@ const busyTimeoutMs = 5_000;
 export function openFileChain(path: string): FileChain {
   return withStoreErrors(path, () => {
     const database = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
-    const { stretch } = prepareChainReads(database);
+    const { segment } = prepareChainReads(database);
     return {
-      stretch,
+      segment,
       linkAt(sequence) {
         if (sequence === 0) return chainStart;
-        const { pruning, records } = stretch(sequence - 1, 1);
+        const { pruning, records } = segment(sequence - 1, 1);
         if (pruning?.sequence === sequence) return { sequence, hash: pruning.hash };
         const [record] = records;
         return record?.entry.sequence === sequence ? { sequence, hash: record.hash } : null;

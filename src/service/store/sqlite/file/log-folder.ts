@@ -18,11 +18,11 @@ const pagesMin = 4_000;
 const { path } = workerData as { readonly path: string };
 const database = new Database(path, { fileMustExist: true });
 database.pragma('synchronous = FULL');
-const look = database.prepare<[], LogState>('PRAGMA wal_checkpoint(NOOP)');
+const readLogState = database.prepare<[], LogState>('PRAGMA wal_checkpoint(NOOP)');
 const fold = database.prepare<[], LogState>('PRAGMA wal_checkpoint(PASSIVE)');
 
 const timer = setInterval(() => {
-  const state = look.get();
+  const state = readLogState.get();
   if (state !== undefined && state.log - state.checkpointed >= pagesMin) fold.get();
 }, lookAgainMs);
 

@@ -3,7 +3,7 @@
 // it, too. INVARIANT: the records depend in no way on this thread: when it ends, the writer folds the log.
 
 import { Worker } from 'node:worker_threads';
-import { beginAfterMs, endThread } from '../../shared/thread-beside.ts';
+import { beginAfterMs, endThread } from '../../shared/helper-threads.ts';
 
 export interface LogFolding {
   /** From now on the log is folded beside the writer. */

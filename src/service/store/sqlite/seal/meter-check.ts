@@ -2,7 +2,7 @@
 // snapshot has the sum of those that it holds, so only snapshots and the entries that none holds are read.
 
 import type { Database } from 'better-sqlite3';
-import { type TimeStretch, timeStretches } from '../../contract/meter-snapshot.ts';
+import { type TimeSpan, timeStretches } from '../../contract/meter-snapshot.ts';
 import {
   createSum,
   isSameSum,
@@ -101,9 +101,9 @@ export const entryColumns = 'definition, request_id, meter_key, granted_ms, is_c
 
 /** Returns a function that reads the stretches of snapshots that end after a moment, in the order of time. */
 export function prepareHeldStretches(database: Database) {
-  const held = database.prepare<[string, number], TimeStretch>(
+  const held = database.prepare<[string, number], TimeSpan>(
     `SELECT from_ms AS fromMs, until_ms AS untilMs FROM meter_snapshots
      WHERE definition = ? AND until_ms > ? ORDER BY until_ms`,
   );
-  return (definition: string, fromMs: number): readonly TimeStretch[] => held.all(definition, fromMs);
+  return (definition: string, fromMs: number): readonly TimeSpan[] => held.all(definition, fromMs);
 }

@@ -15,7 +15,7 @@ const recordsAtOnce = 500;
 
 /** Throws StoreError when a record is not as it was written; the caller has compared the end with the seal. */
 export function sealEarlierRecords(database: Database, key: SealKey): void {
-  const { stretch } = prepareChainReads(database);
+  const { segment } = prepareChainReads(database);
   const tables = { request: 'requests', event: 'request_events' } as const;
   const updates = Object.fromEntries(
     Object.entries(tables).map(([kind, table]) => [
@@ -23,10 +23,10 @@ export function sealEarlierRecords(database: Database, key: SealKey): void {
       database.prepare<[string, number]>(`UPDATE ${table} SET seal = ? WHERE sequence = ?`),
     ]),
   );
-  const { pruning } = stretch(0, 0);
+  const { pruning } = segment(0, 0);
   let end: Link = pruning ?? chainStart;
   for (;;) {
-    const { records, lastSequence } = stretch(end.sequence, recordsAtOnce);
+    const { records, lastSequence } = segment(end.sequence, recordsAtOnce);
     for (const { entry, hash } of records) {
       if (entry.sequence !== end.sequence + 1 || linkHash(end.hash, entry) !== hash)
         throw tampered(`record ${end.sequence + 1} in \`${database.name}\` is not as it was written`);

@@ -69,7 +69,7 @@ export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex 
       if (mark === null) return last - first + 1;
       return Math.max(0, mark.low - first + 1) + Math.max(0, last - mark.high);
     },
-    holding: async (terms, stretch) => withFile((file) => file.holding(terms, stretch)),
+    holding: async (terms, span) => withFile((file) => file.holding(terms, span)),
     async count(terms, giveUpAt) {
       if (terms.length === 0) return { count: reads.count(), isWhole: true };
       let count = 0;

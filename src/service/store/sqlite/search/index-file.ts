@@ -1,11 +1,11 @@
 // The file beside a database that holds the words of its requests, in full-text tables of SQLite. There is a
-// part for each stretch of record numbers, so that a search ends with the newest parts that fill its page,
+// part for each span of record numbers, so that a search ends with the newest parts that fill its page,
 // and the words of deleted records can be deleted. INVARIANT: the file holds nothing that the database lacks,
 // is made again when it is damaged or belongs to other records, and only its owner can read it.
 
 import { closeSync, openSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import type { IndexTerm, NumberStretch } from '../../shared/search/search-index.ts';
+import type { IndexTerm, SequenceSpan } from '../../shared/search/search-index.ts';
 
 /** The format of the tables; a file of another format is replaced. */
 const format = 1;
@@ -35,7 +35,7 @@ export interface IndexFile {
    * mark since it was `seen`.
    */
   put(seen: IndexMark | null, requests: readonly IndexedRequest[], mark: IndexMark): boolean;
-  holding(terms: readonly IndexTerm[], stretch: NumberStretch): readonly number[];
+  holding(terms: readonly IndexTerm[], span: SequenceSpan): readonly number[];
   /** Yields, for one part after the other, how many requests hold all the words. */
   counts(terms: readonly IndexTerm[]): Iterable<number>;
   /** Deletes the words of all requests with lower numbers. */
@@ -121,7 +121,7 @@ function wantedOf(terms: readonly IndexTerm[]): string {
   return terms.map(({ word, isWhole }) => `"${word}"${isWhole ? '' : ' *'}`).join(' AND ');
 }
 
-/** Full-text tables, one for each stretch of record numbers, named after its place. */
+/** Full-text tables, one for each span of record numbers, named after its place. */
 function prepareParts(database: Database.Database) {
   const inserts = new Map<number, Database.Statement<[number, string]>>();
   const selects = new Map<number, Database.Statement<[string, number, number], { rowid: number }>>();
@@ -131,8 +131,8 @@ function prepareParts(database: Database.Database) {
   const partOf = (sequence: number) => Math.floor(sequence / numbersPerPart);
   const all = () => names.all().map(({ name }) => Number(name.slice('words_'.length)));
   const insertOf = (part: number) => {
-    const known = inserts.get(part);
-    if (known !== undefined) return known;
+    const cached = inserts.get(part);
+    if (cached !== undefined) return cached;
     // Words come in the form in which they are searched for, so the tokeniser must not make two words equal.
     // The table only keeps which request holds a word.
     database.exec(
@@ -144,8 +144,8 @@ function prepareParts(database: Database.Database) {
     return made;
   };
   const selectOf = (part: number) => {
-    const known = selects.get(part);
-    if (known !== undefined) return known;
+    const cached = selects.get(part);
+    if (cached !== undefined) return cached;
     const made = database.prepare<[string, number, number], { rowid: number }>(
       `SELECT rowid FROM words_${part} WHERE words_${part} MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`,
     );
@@ -158,7 +158,7 @@ function prepareParts(database: Database.Database) {
       all()
         .filter((part) => part * numbersPerPart < before)
         .sort((a, b) => b - a),
-    holding: (part: number, wanted: string, { before, countMax }: NumberStretch): readonly number[] =>
+    holding: (part: number, wanted: string, { before, countMax }: SequenceSpan): readonly number[] =>
       selectOf(part)
         .all(wanted, before, countMax)
         .map(({ rowid }) => rowid),

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { KeptByRules } from '../../../src/language/emit/decide/kept-by-rules.ts';
+import { RuleSetCache } from '../../../src/language/emit/decide/rule-set-cache.ts';
 import { createRandom } from '../../../src/language/value/random.ts';
 
 describe('what is kept by rules', () => {
   it('is found for just the rules it was kept for, however many have come up', () => {
     const random = createRandom(1);
-    const kept = new KeptByRules<string>();
+    const kept = new RuleSetCache<string>();
     let found = 0;
     for (let i = 0; i < 60_000; i += 1) {
       const count = random.below(random.pick([10, 10, 40]));
@@ -23,7 +23,7 @@ describe('what is kept by rules', () => {
 
   it('is found however many rules took part, within bounds', () => {
     const random = createRandom(2);
-    const kept = new KeptByRules<string>();
+    const kept = new RuleSetCache<string>();
     const combinations = Array.from({ length: 100 }, () =>
       Int32Array.from({ length: 8 + random.below(3_000) }, () => random.below(9_000)),
     );

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RunningServer } from '../../service/http/main.ts';
 import type { DemoAccount } from '../../service/http/resources/dashboard/dashboard.ts';
-import type { DemoAgent } from './asks.ts';
+import type { DemoAgent } from './agent-calls.ts';
 import { createCaller, type DemoCaller } from './exchange.ts';
 
 const colleagues = {
@@ -25,7 +25,7 @@ const agents = {
   'team-assistant': { risk_tier: 'low', owner: 'you', tags: ['chat', 'pilot'] },
 } as const satisfies Readonly<Record<DemoAgent, object>>;
 
-export interface Cast {
+export interface DemoAccounts {
   readonly agents: Readonly<Record<DemoAgent, { readonly id: string; readonly caller: DemoCaller }>>;
   readonly colleagues: Readonly<Record<Colleague, DemoCaller>>;
 }
@@ -35,10 +35,10 @@ export function demoAccount(): DemoAccount {
 }
 
 /** Registers all people and agents with a new service. */
-export async function gatherCast(
+export async function createDemoAccounts(
   { url, setUpUrl }: Pick<RunningServer, 'url' | 'setUpUrl'>,
   account: DemoAccount,
-): Promise<Cast> {
+): Promise<DemoAccounts> {
   const token = setUpUrl?.split('#token=')[1];
   const { id } = await createCaller(url).done('/v1/setup', { token, name: 'You', ...account });
   const admin = await openSession(url, account);
@@ -46,7 +46,7 @@ export async function gatherCast(
   await admin.done(`/v1/people/${id}`, { roles, groups: ['finance', 'security'] }, 'PATCH');
   const pairs = colleagueNames.map(async (name) => [name, await join(url, { admin, name })] as const);
   return {
-    colleagues: Object.fromEntries(await Promise.all(pairs)) as Cast['colleagues'],
+    colleagues: Object.fromEntries(await Promise.all(pairs)) as DemoAccounts['colleagues'],
     agents: await registerAgents(url, admin),
   };
 }
@@ -79,14 +79,14 @@ async function join(url: string, { admin, name }: NewPerson): Promise<DemoCaller
   return createCaller(url, { authorization: `Bearer ${token}` });
 }
 
-async function registerAgents(url: string, admin: DemoCaller): Promise<Cast['agents']> {
-  const registered: Partial<Record<DemoAgent, Cast['agents'][DemoAgent]>> = {};
+async function registerAgents(url: string, admin: DemoCaller): Promise<DemoAccounts['agents']> {
+  const registered: Partial<Record<DemoAgent, DemoAccounts['agents'][DemoAgent]>> = {};
   for (const [name, { owner, ...draft }] of Object.entries(agents)) {
     const made = await admin.done('/v1/agents', { name, control_owner: addressOf(owner), ...draft });
     const caller = createCaller(url, { 'x-agent-api-key': made.api_key });
     registered[name as DemoAgent] = { id: made.agent.id, caller };
   }
-  return registered as Cast['agents'];
+  return registered as DemoAccounts['agents'];
 }
 
 function addressOf(name: string): string {

@@ -1,8 +1,8 @@
-// Looks up what the secret of a link stands for, once; only the component keeps it.
+// Looks up the object of a secret link once. Only the component keeps the secret.
 
 import { useEffect, useState } from 'preact/hooks';
 
-export interface Look<Data> {
+export interface Lookup<Data> {
   /** Null until the answer arrives. */
   readonly data: Data | null;
   readonly problem: unknown;
@@ -10,7 +10,7 @@ export interface Look<Data> {
 }
 
 /** Looks once, and again when `retry` is called. */
-export function useLook<Data>(look: () => Promise<Data>): Look<Data> {
+export function useLookup<Data>(look: () => Promise<Data>): Lookup<Data> {
   const [state, setState] = useState<{ readonly data: Data | null; readonly problem: unknown }>(nothingYet);
   const [tries, setTries] = useState(0);
   useEffect(() => {

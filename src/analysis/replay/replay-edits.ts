@@ -27,7 +27,7 @@ export interface ReplayAsk {
   readonly sinceMs: number;
 }
 
-export interface ReplayedFiles extends Pick<DiffResult, 'diagnostics' | 'requests'> {
+export interface EditReplay extends Pick<DiffResult, 'diagnostics' | 'requests'> {
   /** What `writ replay --json` prints; null when the policies have errors. */
   readonly replay: object | null;
 }
@@ -36,14 +36,14 @@ export interface ReplayedFiles extends Pick<DiffResult, 'diagnostics' | 'request
  * Rejects when the records cannot be read. `onProgress` is called with the share of records read so far, from
  * 0 to 1.
  */
-export async function replayLaid(
+export async function replayEdits(
   { texts, files, records, sinceMs }: ReplayAsk,
   onProgress: (share: number) => void,
-): Promise<ReplayedFiles> {
+): Promise<EditReplay> {
   const workspace = createWorkspace();
   workspace.take(texts);
-  const active = workspace.lay([]);
-  const laid = workspace.lay(files);
+  const active = workspace.compileWith([]);
+  const laid = workspace.compileWith(files);
   const diagnostics = placeDiagnostics(laid.diagnostics, laid.sourceOf);
   if (laid.policies === null) return { diagnostics, replay: null, requests: [] };
   const { set, engine } = laid.policies;

@@ -1,9 +1,9 @@
-// Makes the past week of a demo: agents ask by the hour as in a working week, colleagues answer, some
+// Makes the past week of a demo: agents ask through the hours of a working week, colleagues answer, and some
 // requests stay open. The service itself receives, decides and records all of it, while its clock runs
 // through that week.
 
-import { type Ask, askOf, createChance, type DemoAgent } from './asks.ts';
-import { type Cast, type Colleague, colleagueNames } from './cast.ts';
+import { type Colleague, colleagueNames, type DemoAccounts } from './accounts.ts';
+import { type AgentCall, callOf, createChance, type DemoAgent } from './agent-calls.ts';
 import type { DemoCaller } from './exchange.ts';
 
 const minuteMs = 60_000;
@@ -48,7 +48,7 @@ export function nextAgent(part: number): DemoAgent {
 }
 
 export interface DemoWorld {
-  readonly cast: Cast;
+  readonly cast: DemoAccounts;
   readonly clock: DemoClock;
   /** The number of requests in the whole week. */
   readonly count: number;
@@ -80,7 +80,7 @@ export async function liveThrough(
       await giveDue(votes, cast, clock());
       const name = nextAgent(chance());
       const { caller } = cast.agents[name];
-      const reply = await caller.done('/v1/authorize', askOf(name, chance));
+      const reply = await caller.done('/v1/authorize', callOf(name, chance));
       if (reply.status === 'pending') votes.push(...votesOn(reply, { nowMs: clock(), chance }));
       if (reply.status === 'auto_approved' && chance() < 0.4)
         await caller.done(`/v1/requests/${reply.request_id}/outcome`, { executed: true });
@@ -125,7 +125,7 @@ function votesOn(
 }
 
 /** Gives the votes that are due. The service refuses a vote of a person who is not asked or is too late. */
-async function giveDue(votes: Vote[], cast: Cast, nowMs: number): Promise<void> {
+async function giveDue(votes: Vote[], cast: DemoAccounts, nowMs: number): Promise<void> {
   for (const vote of votes.filter(({ atMs }) => atMs <= nowMs)) {
     votes.splice(votes.indexOf(vote), 1);
     await cast.colleagues[vote.who].send(vote.path, { comment: vote.comment });
@@ -169,7 +169,7 @@ export async function leaveWaiting(
   return { request: print, approval: large, agent: cast.agents['invoice-payer'].id };
 }
 
-const waiting: readonly (readonly [minutes: number, agent: DemoAgent, what: Ask])[] = [
+const waiting: readonly (readonly [minutes: number, agent: DemoAgent, what: AgentCall])[] = [
   [19, 'invoice-payer', payTo('Grainger', 6_420, 'forklift batteries')],
   [14, 'invoice-payer', payTo('Harbour Print', 312.4, 'leaflets')],
   [11, 'travel-buyer', payTo('Northline Rail', 187, 'tickets to the trade fair')],
@@ -196,11 +196,11 @@ const waiting: readonly (readonly [minutes: number, agent: DemoAgent, what: Ask]
   [2, 'team-assistant', askFor('slack.read_channel_messages', { channel: 'general' })],
 ];
 
-function payTo(vendor: string, amount: number, description?: string): Ask {
+function payTo(vendor: string, amount: number, description?: string): AgentCall {
   const said = description === undefined ? {} : { description };
   return askFor('payment.create', { amount, currency: 'USD', vendor, ...said });
 }
 
-function askFor(action_key: string, payload: Ask['payload']): Ask {
+function askFor(action_key: string, payload: AgentCall['payload']): AgentCall {
   return { action_key, payload };
 }

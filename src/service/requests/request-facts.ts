@@ -1,4 +1,4 @@
-// A call into the facts that rules read, but for rows and meters, which are read for each decision.
+// Turns a call into the facts that rules read, except for rows and meters: these are read for each decision.
 
 import type { AgentFacts, Facts, MetRequirements, RequestFacts } from '../../language/model/request.ts';
 import { memo } from '../../language/value/memo.ts';
@@ -8,13 +8,13 @@ import type { OnBehalf } from '../users/on-behalf.ts';
 import type { AuthorizeInput } from './authorize.ts';
 import { noReadings } from './metering/metering.ts';
 
-/** What a call says of itself that rules read. */
-export type AskedFacts = Pick<
+/** The parts of a call that rules read. */
+export type CallFacts = Pick<
   AuthorizeInput,
   'agent' | 'actionKey' | 'payload' | 'clientAddress' | 'isSigned' | 'session' | 'point' | 'onBehalf'
 >;
 
-export function requestedFacts(input: AskedFacts, nowMs: number, satisfied: MetRequirements): Facts {
+export function requestedFacts(input: CallFacts, nowMs: number, satisfied: MetRequirements): Facts {
   return {
     action: input.actionKey,
     payload: input.payload,
@@ -29,7 +29,7 @@ export function requestedFacts(input: AskedFacts, nowMs: number, satisfied: MetR
 /** Requests of one agent share its facts, so that records write that part only once. */
 const factsOfAgents = new WeakMap<AgentRow, AgentFacts>();
 
-function requestFacts({ clientAddress, isSigned, session, point, onBehalf }: AskedFacts): RequestFacts {
+function requestFacts({ clientAddress, isSigned, session, point, onBehalf }: CallFacts): RequestFacts {
   const known = { ip: clientAddress, signed: isSigned };
   const plain = session === null ? known : { ...known, session };
   const own = point === undefined ? plain : { ...plain, point: point.name };

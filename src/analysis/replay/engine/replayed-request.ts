@@ -1,18 +1,22 @@
 // The course of one request in replay: how the candidate decides it, with the answers of people from the log,
 // beside what happened in the log.
 
-import { type ApprovalRule, type AskedRule, isExcepted } from '../../../language/model/asked.ts';
 import type { Decision } from '../../../language/model/decision.ts';
 import type { MeterDefinition, MeterUse } from '../../../language/model/metering.ts';
 import type { Facts } from '../../../language/model/request.ts';
+import {
+  type ApprovalRule,
+  isExcepted,
+  type RuleRequirement,
+} from '../../../language/model/rule-requirement.ts';
 import { isWaiting, type LoggedEvent, type LoggedRequest } from './log.ts';
-import { askedVotes, mostAskedOf, type Workload } from './workload.ts';
+import { countVotes, mostAskedOf, type Workload } from './workload.ts';
 
 /**
  * A person's approval, kept for those rules of the candidate that asked the group when the approval was
  * given.
  */
-export interface KeptVote {
+export interface ReplayedVote {
   /** The person's id. */
   readonly person: string;
   /** Whether the person is the control owner of the agent. */
@@ -24,11 +28,11 @@ export interface KeptVote {
 }
 
 /** A vote for no group. A person's last vote counts, so after this one none of the person's votes does. */
-export function forNothing(person: string): KeptVote {
+export function forNothing(person: string): ReplayedVote {
   return { person, email: '', isOwner: false, group: null, rules: [] };
 }
 
-export interface Course {
+export interface ReplayedRequest {
   readonly logged: LoggedRequest;
   /**
    * Whether the request keeps its decision from the log and counts in meters alone: it precedes the counted
@@ -53,7 +57,7 @@ export interface Course {
   grantedAtMs: number | null;
   /** Whether the log's own wait ends at the same moment; the log then tells when its end was noticed. */
   isFollowed: boolean;
-  votes: readonly KeptVote[];
+  votes: readonly ReplayedVote[];
   hasSteppedUp: boolean;
   readonly log: {
     /** The log's decisions, the latest last. */
@@ -68,11 +72,11 @@ export interface Course {
   readonly workloads: readonly Workload[];
 }
 
-export function latestOf({ decisions }: Pick<Course, 'decisions'>): Decision {
+export function latestOf({ decisions }: Pick<ReplayedRequest, 'decisions'>): Decision {
   return decisions.at(-1)!;
 }
 
-export function isApproval(rule: AskedRule): rule is ApprovalRule {
+export function isApproval(rule: RuleRequirement): rule is ApprovalRule {
   return rule.kind === 'approval';
 }
 
@@ -80,14 +84,14 @@ export function isApproval(rule: AskedRule): rule is ApprovalRule {
  * Whether enough people of each group have approved for the rule. When a group needs several people, the
  * agent's control owner does not count.
  */
-export function isApproved(rule: ApprovalRule, course: Pick<Course, 'votes' | 'logged'>): boolean {
+export function isApproved(rule: ApprovalRule, course: Pick<ReplayedRequest, 'votes' | 'logged'>): boolean {
   return rule.groups.every((group) => approvalsFor(rule, group, course) >= rule.needs);
 }
 
 function approvalsFor(
   { rule, needs, except }: ApprovalRule,
   asked: string,
-  { votes, logged }: Pick<Course, 'votes' | 'logged'>,
+  { votes, logged }: Pick<ReplayedRequest, 'votes' | 'logged'>,
 ): number {
   const approving = votes.filter(({ person, email, isOwner, group, rules }, at) => {
     if (group !== asked || !rules.includes(rule) || (needs > 1 && isOwner)) return false;
@@ -99,18 +103,18 @@ function approvalsFor(
 }
 
 /** Whether the log asks everybody whom the candidate asks, and at least as many people. */
-export function isAnsweredInLog(course: Course): boolean {
+export function isAnsweredInLog(course: ReplayedRequest): boolean {
   const { log } = course;
-  return askedVotes(latestOf(course)).every(([group, needs]) => needs <= mostAskedOf(group, log.decisions));
+  return countVotes(latestOf(course)).every(([group, needs]) => needs <= mostAskedOf(group, log.decisions));
 }
 
-export function courseStatusOf(decision: Decision): Course['status'] {
+export function courseStatusOf(decision: Decision): ReplayedRequest['status'] {
   if (isWaiting(decision)) return 'waiting';
   return decision.outcome === 'ALLOW' ? 'granted' : 'over';
 }
 
 /** Notes the readings and rows that the log recorded for a decision. */
-export function noteReadings(log: Course['log'], { meters, rows }: DecidedInLog): void {
+export function noteReadings(log: ReplayedRequest['log'], { meters, rows }: DecidedInLog): void {
   log.meters = meters;
   log.rows = rows;
 }

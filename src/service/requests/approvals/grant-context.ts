@@ -9,12 +9,12 @@ import type { DecisionsDeps, Events, RefusedChange, RequestSnapshot } from './ch
 import { type DecisionContext, type RepeatedDecision, stateAgain } from './decide-again.ts';
 
 /** What today's decision is made from, if the request may still be granted; otherwise the reason why not. */
-export async function todayFor(
+export async function grantContext(
   { policies, metering }: DecisionsDeps,
   { state, agent, lastStepUp, rows, stopped, nowMs }: RequestSnapshot,
   event: LifecycleEvent,
 ): Promise<DecisionContext | RefusedChange> {
-  const over = overAs(state, event, nowMs);
+  const over = closedReason(state, event, nowMs);
   if (over !== null) return over;
   if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };
   if (stopped !== null) return { kind: 'stopped', detail: stopped };
@@ -36,13 +36,17 @@ export function decidedEvent(
 }
 
 /** Why the event can no longer happen to the request; null when it can. */
-export function overAs(state: RequestState, event: LifecycleEvent, nowMs: number): RefusedChange | null {
+export function closedReason(
+  state: RequestState,
+  event: LifecycleEvent,
+  nowMs: number,
+): RefusedChange | null {
   const status = statusAt(state, nowMs);
   if (nextStatus(status, event) !== null) return null;
-  return { kind: 'conflict', detail: overTexts[status] };
+  return { kind: 'conflict', detail: closedTexts[status] };
 }
 
-const overTexts: Readonly<Record<RequestStatus, string>> = {
+const closedTexts: Readonly<Record<RequestStatus, string>> = {
   pending: 'this request waits for people',
   auto_approved: 'this request has been granted',
   approved: 'this request has been approved',

@@ -1,7 +1,6 @@
-// What was found by a key, kept for a moment, so that frequent callers are seldom looked up. INVARIANT: what
-// is kept was found less than `cachedMsMax` ago, and no change through this store has been requested or made
-// since: a change made through this store takes effect from the next look-up on, and a change by another
-// process within that time.
+// A cache of agents by their API key, so that frequent callers are seldom looked up. INVARIANT: an entry is
+// younger than `cachedMsMax`, and no change through this store has been requested or made since: a change
+// through this store takes effect with the next look-up, and a change by another process within that time.
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,36 +11,36 @@ export const cachedMsMax = 100;
 /** Beyond this many names, all are forgotten and looked up again. */
 const namesMax = 10_000;
 
-export interface Moment {
+export interface Instant {
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly nowMs: number;
   /** Milliseconds of a clock that never goes back. */
   readonly steadyMs: number;
 }
 
-interface FoundByKey {
+interface KeyLookup {
   readonly agent: AgentRow;
   readonly key: KeyRow;
   readonly point?: object;
 }
 
 /** A look-up under way, with the number of changes that had been made when it began. */
-export interface LookBegun extends Moment {
+export interface StartedLookup extends Instant {
   readonly changesHere: number;
 }
 
-export interface FoundKeys<Found extends FoundByKey> {
+export interface KeyCache<Found extends KeyLookup> {
   /** What was found for the key; null when only the store can tell. */
-  cached(name: string, keyText: string, now: Moment): Found | null;
+  cached(name: string, keyText: string, now: Instant): Found | null;
   /** Call before a look-up; changes made during the look-up make its result out of date. */
-  begin(now: Moment): LookBegun;
+  begin(now: Instant): StartedLookup;
   /** Whether the result of a look-up under way may be relied on now. */
-  isFresh(begun: LookBegun, now: Moment): boolean;
+  isFresh(begun: StartedLookup, now: Instant): boolean;
   /**
    * Keeps what was found under all of the names. Parts that have not changed are the same objects as before.
    */
-  keep(names: readonly string[], found: Found, begun: LookBegun): Found;
-  isCurrent(name: string, found: Found, now: Moment): boolean;
+  keep(names: readonly string[], found: Found, begun: StartedLookup): Found;
+  isCurrent(name: string, found: Found, now: Instant): boolean;
 }
 
 interface CachedKey<Found> {
@@ -52,12 +51,12 @@ interface CachedKey<Found> {
   readonly foundAtMs: number;
 }
 
-export function createFoundKeys<Found extends FoundByKey>(changesHere: () => number): FoundKeys<Found> {
+export function createKeyCache<Found extends KeyLookup>(changesHere: () => number): KeyCache<Found> {
   const byName = new Map<string, CachedKey<Found>>();
   const sent = Buffer.alloc(sha256HexLength);
 
   /** The kept entry, if it may still be relied on; null otherwise. */
-  function fresh(name: string, { nowMs, steadyMs }: Moment): CachedKey<Found> | null {
+  function fresh(name: string, { nowMs, steadyMs }: Instant): CachedKey<Found> | null {
     const entry = byName.get(name);
     if (entry === undefined || steadyMs - entry.foundAtMs >= cachedMsMax) return null;
     if (entry.changesHere !== changesHere()) return null;
@@ -93,7 +92,7 @@ export function createFoundKeys<Found extends FoundByKey>(changesHere: () => num
  * Keeps the objects of unchanged parts, so that other code derives its data from an agent, a key or a point
  * only once.
  */
-function sameAsBefore<Found extends FoundByKey>(before: Found | undefined, found: Found): Found {
+function sameAsBefore<Found extends KeyLookup>(before: Found | undefined, found: Found): Found {
   if (before === undefined) return found;
   const agent = isDeepStrictEqual(before.agent, found.agent) ? before.agent : found.agent;
   const key = isSameKey(before.key, found.key) ? before.key : found.key;

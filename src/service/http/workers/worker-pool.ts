@@ -7,7 +7,7 @@ import type { SupervisorMessage, WorkerMessage } from './messages.ts';
 import { createMetricsRounds } from './metrics-rounds.ts';
 import { slotVariable } from './worker.ts';
 
-export interface Crew {
+export interface WorkerPool {
   /**
    * Starts the first worker. Resolves with its welcome once it serves; rejects with WorkerFailed when it ends
    * before.
@@ -32,7 +32,7 @@ export class WorkerFailure extends Error {
   }
 }
 
-export interface CrewOptions {
+export interface WorkerPoolOptions {
   /** Called for each worker that ended and is replaced. */
   readonly onEnd: (ended: WorkerExit) => void;
 }
@@ -57,7 +57,7 @@ interface Member {
 /** Pause between the end of a worker and the start of its successor; doubled each time until one serves. */
 const restartMs = { least: 250, most: 30_000 };
 
-export function createCrew({ onEnd }: CrewOptions): Crew {
+export function createWorkerPool({ onEnd }: WorkerPoolOptions): WorkerPool {
   const members = new Map<number, Member>();
   const stopping = new AbortController();
   const serving = (): readonly Member[] => [...members.values()].filter(({ isServing }) => isServing);

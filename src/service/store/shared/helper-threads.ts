@@ -1,4 +1,4 @@
-// Threads beside a store, on which no record depends: when they begin, and how they end.
+// Start and end of a store's helper threads, on which no record depends.
 
 import type { Worker } from 'node:worker_threads';
 

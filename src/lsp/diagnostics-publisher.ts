@@ -24,7 +24,7 @@ import { documentOf, fileNameOf, type OpenSets, pathOf, type SetSnapshot, uriOf 
 import type { SlowAnswers } from './slow-answers.ts';
 import type { ShownChanges } from './thread/questions.ts';
 
-export interface ChangeNotifier {
+export interface DiagnosticsPublisher {
   /** Sends new diagnostics once the text has not changed for a moment. */
   soon(): void;
   /**
@@ -35,7 +35,7 @@ export interface ChangeNotifier {
   close(): void;
 }
 
-interface TellingOptions {
+interface PublisherOptions {
   readonly connection: Connection;
   readonly workspace: OpenSets;
   readonly documents: TextDocuments<TextDocument>;
@@ -51,19 +51,24 @@ const restMs = 5;
 type ByFile = ReadonlyMap<string, readonly Shown[]>;
 
 /** What the editor has been sent about a set. */
-interface ToldSet {
-  readonly told: PublishedDiagnostics;
+interface PublishedSet {
+  readonly published: PublishedDiagnostics;
   /** Diagnostics for the cases of open test files, by file. */
   tests: ByFile;
   /** Diagnostics for changes since HEAD, by file; null while they are not shown. */
   changes: ByFile | null;
 }
 
-export function createTelling({ connection, workspace, documents, slow }: TellingOptions): ChangeNotifier {
+export function createDiagnosticsPublisher({
+  connection,
+  workspace,
+  documents,
+  slow,
+}: PublisherOptions): DiagnosticsPublisher {
   /** The sets by their root. */
-  const sets = new Map<string, ToldSet>();
-  const setOf = (root: string): ToldSet => {
-    const one = sets.get(root) ?? { told: new Map(), tests: new Map(), changes: null };
+  const sets = new Map<string, PublishedSet>();
+  const setOf = (root: string): PublishedSet => {
+    const one = sets.get(root) ?? { published: new Map(), tests: new Map(), changes: null };
     sets.set(root, one);
     return one;
   };
@@ -72,13 +77,13 @@ export function createTelling({ connection, workspace, documents, slow }: Tellin
       await connection.sendDiagnostics({ uri: uriOf(snapshot, file), diagnostics: [...diagnostics] });
   };
   const publish = async (snapshot: SetSnapshot): Promise<void> => {
-    const { told, tests, changes } = setOf(snapshot.root);
-    await send(snapshot, newDiagnostics(snapshot, told, joined(tests, changes ?? new Map())));
+    const { published, tests, changes } = setOf(snapshot.root);
+    await send(snapshot, newDiagnostics(snapshot, published, joined(tests, changes ?? new Map())));
   };
   const publishOpen = async (snapshot: SetSnapshot): Promise<void> => {
-    const { told } = setOf(snapshot.root);
+    const { published } = setOf(snapshot.root);
     const files = snapshot.open.map(({ path }) => path).filter((path) => snapshot.texts.has(path));
-    await send(snapshot, newDiagnosticsOf(files, snapshot, told, new Map()));
+    await send(snapshot, newDiagnosticsOf(files, snapshot, published, new Map()));
   };
   const tellSlow = async (snapshot: SetSnapshot, files: readonly string[]): Promise<void> => {
     const one = setOf(snapshot.root);

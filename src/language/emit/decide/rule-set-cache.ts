@@ -22,7 +22,7 @@ const manySlots = 256;
 const manyNumbersMax = 2 ** 17;
 
 /** A class, because it grows with the combinations that occur. `T` is never undefined. */
-export class KeptByRules<T> {
+export class RuleSetCache<T> {
   #slots = slotsMin;
   #keys = new Int32Array(slotsMin * stride).fill(-1);
   #kept: (T | undefined)[] = emptySlots(slotsMin);

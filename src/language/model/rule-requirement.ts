@@ -4,14 +4,14 @@ import type { JsonObject } from './json.ts';
 import type { Requirement } from './policy.ts';
 import { type RequestFacts, valueAt } from './request.ts';
 
-export type AskedRule = Requirement & {
+export type RuleRequirement = Requirement & {
   /** The id of the rule, `policy/rule`. */
   readonly rule: string;
   /** SHA-256 of the condition's text, in hexadecimal: an approval holds for this condition only. */
   readonly conditionDigest: string;
 };
 
-export type ApprovalRule = Extract<AskedRule, { readonly kind: 'approval' }>;
+export type ApprovalRule = Extract<RuleRequirement, { readonly kind: 'approval' }>;
 
 /** A person who may approve, as known to the service. */
 export interface KnownPerson {

@@ -9,7 +9,7 @@ import { fold } from '../../language/value/text.ts';
 import { type Cell, type CellValue, isValue, type Leaf, type LeafAtom } from './leaf.ts';
 import { foldedKeys, plainKeys } from './text-keys.ts';
 
-export interface Stretch {
+export interface CellSpan {
   readonly from: number;
   readonly to: number;
   /** The truth of the condition in these cells; "open" if the value of a cell does not settle it. */
@@ -17,9 +17,9 @@ export interface Stretch {
 }
 
 /** The stretches in order and without gaps. */
-export function stretchesOf(leaf: Leaf, atom: LeafAtom): readonly Stretch[] {
+export function cellSpansOf(leaf: Leaf, atom: LeafAtom): readonly CellSpan[] {
   const starts = startsOf(leaf, atom);
-  const stretches: Stretch[] = [];
+  const stretches: CellSpan[] = [];
   for (const [at, from] of starts.entries()) {
     const to = (starts[at + 1] ?? leaf.cells.length) - 1;
     const truth = truthIn(leaf, atom, leaf.cells[from]!);
@@ -127,8 +127,8 @@ function membershipOf(leaf: Leaf, atom: LeafAtom): ((value: Value) => boolean) |
   const { understood } = atom;
   if (leaf.domain !== 'text' || !('values' in understood)) return null;
   if (understood.values.length + leaf.cells.length < listedMax) return null;
-  const known = memberships.get(atom);
-  if (known !== undefined) return known;
+  const cached = memberships.get(atom);
+  if (cached !== undefined) return cached;
   const isMember = newMembership(understood);
   if (isMember !== null) memberships.set(atom, isMember);
   return isMember;

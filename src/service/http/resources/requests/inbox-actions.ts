@@ -1,6 +1,6 @@
-// Lets people share the work on requests that wait: a request is assigned to somebody who is asked, or put
-// off by a person for themselves. INVARIANT: neither decides anything or keeps anybody from deciding, and
-// both end when the request no longer waits.
+// Routes for sharing the work on pending requests: an admin or approver assigns a request to one of the
+// people asked, or a person snoozes it for themselves. INVARIANT: neither decides anything or prevents
+// anybody from deciding, and both end when the request is no longer pending.
 
 import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { Person } from '../../../people/person.ts';
@@ -19,18 +19,18 @@ import { noContent, objectSchema, text, time, timeText } from '../../contract/sc
 import { activePeople } from '../../events/access-news.ts';
 import type { AssignmentNews } from '../../events/assignment-news.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
-import { lookAsAsked, lookWhileWaiting, overOf } from './approval-result.ts';
+import { findAnswerable, findPending, overOf } from './approval-result.ts';
 import { marksShape, marksView, noMarks } from './inbox-marks.ts';
 import { requestId } from './requests.ts';
 
-interface HandlingDeps {
+interface InboxActionDeps {
   readonly signInDeps: Pick<SignInDeps, 'directory'>;
   readonly store: Store;
-  readonly decisions: Pick<Decisions, 'look'>;
+  readonly decisions: Pick<Decisions, 'snapshot'>;
   readonly assignmentNews: AssignmentNews;
 }
 
-const getRequestAssignment = route<HandlingDeps>({
+const getRequestAssignment = route<InboxActionDeps>({
   method: 'GET',
   url: '/v1/requests/:id/assignment',
   access: 'requests.reject',
@@ -60,7 +60,7 @@ const getRequestAssignment = route<HandlingDeps>({
     problems: ['request_not_found'],
   },
   handle: async (deps, call) => {
-    const seen = await lookAsAsked(deps.decisions, call, call.params.id ?? '');
+    const seen = await findAnswerable(deps.decisions, call, call.params.id ?? '');
     if (overOf(seen) !== null) return { ...noMarks, people: [] };
     const { id } = seen.state.record;
     const own = actorOf(call).person.id;
@@ -80,7 +80,7 @@ const getRequestAssignment = route<HandlingDeps>({
   },
 });
 
-const assignRequest = route<HandlingDeps, { readonly person: string }>({
+const assignRequest = route<InboxActionDeps, { readonly person: string }>({
   method: 'POST',
   url: '/v1/requests/:id/assignment',
   access: 'requests.reject',
@@ -99,7 +99,7 @@ const assignRequest = route<HandlingDeps, { readonly person: string }>({
     problems: ['request_not_found', 'conflict'],
   },
   handle: async ({ decisions, store, signInDeps, assignmentNews }, call) => {
-    const seen = await lookWhileWaiting(decisions, call, call.params.id ?? '');
+    const seen = await findPending(decisions, call, call.params.id ?? '');
     const found = (await signInDeps.directory.people.find(call.body.person))?.value;
     if (found?.status !== 'active' || !isAsked(found, seen))
       throw invalidBody({
@@ -122,7 +122,7 @@ const assignRequest = route<HandlingDeps, { readonly person: string }>({
   },
 });
 
-const unassignRequest = route<HandlingDeps>({
+const unassignRequest = route<InboxActionDeps>({
   method: 'DELETE',
   url: '/v1/requests/:id/assignment',
   access: 'requests.reject',
@@ -134,12 +134,12 @@ const unassignRequest = route<HandlingDeps>({
     problems: ['request_not_found'],
   },
   handle: async ({ decisions, store }, call) => {
-    const { state } = await lookAsAsked(decisions, call, call.params.id ?? '');
+    const { state } = await findAnswerable(decisions, call, call.params.id ?? '');
     await unassign(store.documents, state.record.id);
   },
 });
 
-const snoozeRequest = route<HandlingDeps, { readonly until: string }>({
+const snoozeRequest = route<InboxActionDeps, { readonly until: string }>({
   method: 'POST',
   url: '/v1/requests/:id/snooze',
   access: 'requests.reject',
@@ -157,7 +157,7 @@ const snoozeRequest = route<HandlingDeps, { readonly until: string }>({
     problems: ['request_not_found', 'conflict'],
   },
   handle: async ({ decisions, store }, call) => {
-    const { state, nowMs } = await lookWhileWaiting(decisions, call, call.params.id ?? '');
+    const { state, nowMs } = await findPending(decisions, call, call.params.id ?? '');
     const result = await snooze(store.documents, {
       personId: actorOf(call).person.id,
       requestId: state.record.id,
@@ -170,7 +170,7 @@ const snoozeRequest = route<HandlingDeps, { readonly until: string }>({
   },
 });
 
-const unsnoozeRequest = route<HandlingDeps>({
+const unsnoozeRequest = route<InboxActionDeps>({
   method: 'DELETE',
   url: '/v1/requests/:id/snooze',
   access: 'requests.reject',
@@ -183,12 +183,12 @@ const unsnoozeRequest = route<HandlingDeps>({
     problems: ['request_not_found'],
   },
   handle: async ({ decisions, store }, call) => {
-    const { state } = await lookAsAsked(decisions, call, call.params.id ?? '');
+    const { state } = await findAnswerable(decisions, call, call.params.id ?? '');
     await unsnooze(store.documents, actorOf(call).person.id, state.record.id);
   },
 });
 
-export const handlingRoutes: readonly Route<HandlingDeps>[] = [
+export const inboxActionRoutes: readonly Route<InboxActionDeps>[] = [
   getRequestAssignment,
   assignRequest,
   unassignRequest,

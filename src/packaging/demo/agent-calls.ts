@@ -2,7 +2,7 @@
 // person decides, and now and then one that somebody has talked the agent into. The same seed yields the same
 // requests.
 
-export interface Ask {
+export interface AgentCall {
   readonly action_key: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
@@ -19,7 +19,7 @@ export function createChance(seed: number): () => number {
 }
 
 type Chance = () => number;
-type Writer = (chance: Chance) => Ask;
+type Writer = (chance: Chance) => AgentCall;
 
 /**
  * The requests of each agent, each with its weight among all requests of that agent. The small payments of a day stay
@@ -117,7 +117,7 @@ const asksOf = {
 
 export type DemoAgent = keyof typeof asksOf;
 
-export function askOf(agent: DemoAgent, chance: Chance): Ask {
+export function callOf(agent: DemoAgent, chance: Chance): AgentCall {
   const writers: readonly (readonly [number, Writer])[] = asksOf[agent];
   let left = chance() * writers.reduce((sum, [weight]) => sum + weight, 0);
   for (const [weight, write] of writers) {
@@ -148,7 +148,7 @@ const descriptions = [
 function payment(
   chance: Chance,
   { vendor, amount }: { readonly vendor: string; readonly amount: number },
-): Ask {
+): AgentCall {
   const payload = { amount: Math.round(amount * 100) / 100, currency: 'USD', vendor };
   const description = chance() < 0.85 ? { description: one(chance, descriptions) } : {};
   return { action_key: 'payment.create', payload: { ...payload, ...description } };
@@ -161,7 +161,7 @@ function transfer(
     amount,
     subject = one(chance, subjects),
   }: { readonly recipient: string; readonly amount: number; readonly subject?: string },
-): Ask {
+): AgentCall {
   const rest = { subject, date: '2026-12-01' };
   const payload = { recipient, amount: Math.round(amount * 100) / 100, ...rest };
   return { action_key: 'banking.send_money', payload };

@@ -1,6 +1,6 @@
-// The offers of completion, as plain data that an editor takes.
+// The items of a completion list, as plain data for an editor.
 
-export interface Offer {
+export interface CompletionOption {
   readonly label: string;
   /** Shown beside the label: a type, a kind. */
   readonly detail?: string;
@@ -15,5 +15,5 @@ export interface Offer {
 export interface CompletionList {
   /** The offset where the word that an offer replaces begins. */
   readonly from: number;
-  readonly options: readonly Offer[];
+  readonly options: readonly CompletionOption[];
 }

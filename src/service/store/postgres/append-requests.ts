@@ -1,6 +1,6 @@
-// Hands requests to the queue of commits: those that do not rest on meters, and those that are decided on
-// meters. When a request was decided by another policy set than the active one, this process looks for the
-// active set before the caller tries again.
+// Appends requests through the commit queue: those without meters, and those decided on meters. If a request
+// was decided by another policy set than the active one, this process loads the active set before the caller
+// tries again.
 
 import type { MeterEntryRow, MeterPlace, SpendingRequest } from '../contract/metering.ts';
 import type { RequestRow } from '../contract/records.ts';
@@ -18,7 +18,7 @@ export interface AppendFunctions {
   onOtherPolicies(listener: () => Promise<boolean>): void;
 }
 
-export function createAsking(queue: Pick<CommitQueue, 'ask'>, sealKey: SealKey): AppendFunctions {
+export function createRequestAppender(queue: Pick<CommitQueue, 'ask'>, sealKey: SealKey): AppendFunctions {
   let lookAgain = async (): Promise<boolean> => false;
 
   async function send(
