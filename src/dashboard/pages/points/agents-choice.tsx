@@ -24,7 +24,9 @@ export function AgentsChoice({ chosen, onChoose, problem }: AgentsChoiceProps) {
   return (
     <fieldset class="points-agents">
       <legend class="field-legend">Assigned agents</legend>
-      {chosen.length === 0 && <p class="points-soft">None yet: the enforcement point cannot ask for any agent.</p>}
+      {chosen.length === 0 && (
+        <p class="points-soft">None yet: the enforcement point cannot ask for any agent.</p>
+      )}
       <ul>
         {chosen.map((agent) => (
           <li key={agent.id}>

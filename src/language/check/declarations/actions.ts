@@ -16,6 +16,7 @@ import type {
   TemplateNode,
 } from '../../syntax/tree/tree.ts';
 import { isDeclared, namesOf } from '../expressions/declared-names.ts';
+import { fieldCount, payloadFieldsMax, resolveShape } from '../expressions/types.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { memoized } from '../incremental/memoized.ts';
 import { failedType } from '../logic/merge.ts';
@@ -31,7 +32,6 @@ import {
   titleUnfit,
 } from '../messages/title-errors.ts';
 import { placeCurrencies } from './place-currencies.ts';
-import { fieldCount, payloadFieldsMax, resolveShape } from '../expressions/types.ts';
 
 /** Fills `env.actions` and `env.groups`. */
 export function resolveActions(files: readonly PolicyFile[], env: Environment): void {

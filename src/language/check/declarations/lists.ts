@@ -13,6 +13,7 @@ import { isMixedScript } from '../../value/scripts.ts';
 import { fold, hasBidiControls } from '../../value/text.ts';
 import { parseDate, parseDuration, parseInstantLiteral } from '../../value/time.ts';
 import { declaredNames, findDeclared } from '../expressions/declared-names.ts';
+import { resolveType } from '../expressions/types.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { memoized } from '../incremental/memoized.ts';
 import { isCaseless, moneyType, readerOf, readLiteral, readLiteralAs } from '../logic/literals.ts';
@@ -37,7 +38,6 @@ import {
   networkContained,
 } from '../messages/value-errors.ts';
 import { entriesOfFile } from './file-entries.ts';
-import { resolveType } from '../expressions/types.ts';
 
 /** Fills `env.lists`. A list in error is left out. */
 export function resolveLists(env: Environment): void {

@@ -6,10 +6,10 @@ import type { Span } from '../../diagnostic/span.ts';
 import { allSigners } from '../../model/signers.ts';
 import type { Field, MoneyType, Shape, Slot, Type } from '../../model/type.ts';
 import type { RecordBody, TypeNode } from '../../syntax/tree/tree.ts';
+import { checkCurrency } from '../expressions/types.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { payloadField } from '../logic/payload-paths.ts';
 import { currencyFieldInList, currencyFieldUnfit } from '../messages/errors.ts';
-import { checkCurrency } from '../expressions/types.ts';
 
 /** A type whose currency is the name of a field. */
 type FieldMoney = MoneyType & { readonly currencyField: string };

@@ -10,6 +10,7 @@ import { isCurrency, isInUnits } from '../../value/currency.ts';
 import { type Decimal, formatDecimal } from '../../value/decimal.ts';
 import type { TableCell } from '../../value/table/cells.ts';
 import { RowsBuilder, type TableRows } from '../../value/table/rows.ts';
+import { resolveShape, resolveType } from '../expressions/types.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { memoized } from '../incremental/memoized.ts';
 import { moneyType, readLiteralAs } from '../logic/literals.ts';
@@ -37,7 +38,6 @@ import { type CellReader, cellReader } from './cell-readers.ts';
 import { textOfNamedFile } from './file-entries.ts';
 import { shownType } from './lists.ts';
 import { placeCurrencies } from './place-currencies.ts';
-import { resolveShape, resolveType } from '../expressions/types.ts';
 
 type TableFile = Extract<TableSource, { kind: 'table-file' }>;
 type PushedRows = Extract<TableSource, { kind: 'pushed' }>;

@@ -14,7 +14,6 @@ import type {
   ParameterNode,
   Path,
 } from '../../syntax/tree/tree.ts';
-import { resolveType } from './types.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { moneyType } from '../logic/literals.ts';
 import { areComparable, areSpeltAlike } from '../logic/type-relations.ts';
@@ -27,6 +26,7 @@ import {
 } from '../messages/type-errors.ts';
 import { type Context, failed, type Inference, inferValue, noVariables } from './context.ts';
 import { whyReserved } from './names.ts';
+import { resolveType } from './types.ts';
 
 /** Returns the let with this name; undefined when the name is not that of a let, or the let has no end. */
 export function letNamed(name: string, { env, variables }: Context): LetDeclaration | undefined {

@@ -30,7 +30,6 @@ import type {
 import { isCurrency } from '../../value/currency.ts';
 import { compare, type Decimal, isInteger, zero } from '../../value/decimal.ts';
 import { compileRegex } from '../../value/regex.ts';
-import { declaredNames, namesOf } from './declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { memoized } from '../incremental/memoized.ts';
 import { patternFor, readLiteral, readLiteralAs } from '../logic/literals.ts';
@@ -54,6 +53,7 @@ import {
   unknownType,
 } from '../messages/errors.ts';
 import { unknownCurrency, valuesUnquoted } from '../messages/value-errors.ts';
+import { declaredNames, namesOf } from './declared-names.ts';
 
 /**
  * The most fields of one payload, with the fields of a shared type counted at each place where the type
