@@ -18,6 +18,8 @@ export interface Context {
   readonly variables: ReadonlyMap<string, Slot>;
   /** How many quantifiers enclose the expression. */
   readonly depth: number;
+  /** How much the outermost call of a let with parameters has been expanded to; null outside of such a call. */
+  readonly expansion: { nodes: number } | null;
   readonly presence: Presence;
   /** Whether the expression is in a let, which other policies may read with other actions. */
   readonly inLet: boolean;

@@ -21,6 +21,7 @@ import { stepsMisplaced } from '../messages/path-errors.ts';
 import {
   definitionArgumentCount,
   definitionArgumentMistyped,
+  letTooLarge,
   unknownVariable,
   variableTaken,
 } from '../messages/type-errors.ts';
@@ -38,6 +39,9 @@ export function letNamed(name: string, { env, variables }: Context): LetDeclarat
 
 // ---- lets with parameters
 
+/** The most nodes that one call expands to, because lets that call one another can multiply. */
+const expansionNodesMax = 5_000;
+
 /** Types a call of a let with parameters. */
 export function inferDefinition(node: CallNode, definition: LetDeclaration, ctx: Context): Inference {
   const { env } = ctx;
@@ -54,8 +58,14 @@ export function inferDefinition(node: CallNode, definition: LetDeclaration, ctx:
   for (const stray of strays) env.report(definitionArgumentMistyped(stray!, definition, args.indexOf(stray)));
   if (strays.length > 0) return failed;
   const values = new Map(parameters.map(({ name }, at) => [name, node.args[at]!] as const));
-  const body = substituted(definition.value, values, ctx);
-  return ctx.infer(body, { ...ctx, inLet: true });
+  const expansion = ctx.expansion ?? { nodes: 0 };
+  const body = substituted(definition.value, values, { ...ctx, expansion });
+  const isTooLarge = (): boolean => expansion.nodes > expansionNodesMax;
+  const inferred = isTooLarge() ? failed : ctx.infer(body, { ...ctx, inLet: true, expansion });
+  if (!isTooLarge()) return inferred;
+  // The calls within are parts of the outermost one.
+  if (ctx.expansion === null) env.report(letTooLarge(node, expansionNodesMax));
+  return failed;
 }
 
 interface Parameter {
@@ -114,6 +124,7 @@ type Values = ReadonlyMap<string, ExpressionNode>;
  * body get a name that no variable around the call has.
  */
 function substituted(body: ExpressionNode, values: Values, ctx: Context): ExpressionNode {
+  if (ctx.expansion !== null) ctx.expansion.nodes += 1;
   const within = (node: ExpressionNode): ExpressionNode => substituted(node, values, ctx);
   switch (body.kind) {
     case 'path':

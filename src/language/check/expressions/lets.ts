@@ -52,7 +52,7 @@ export function letsOf(env: Environment): ValueOfLet {
 function inferVariant(id: string, name: string, presence: Presence, ctx: Context): LetVariant {
   const declaration = ctx.env.query('declaration', name);
   if (declaration?.kind !== 'let') return { id, name, inferred: failed };
-  const inner = { ...ctx, inLet: true, presence, variables: noVariables, depth: 0 };
+  const inner = { ...ctx, inLet: true, presence, variables: noVariables, depth: 0, expansion: null };
   return { id, name, inferred: ctx.infer(declaration.value, inner) };
 }
 

@@ -14,6 +14,7 @@ export function contextOver(actions: ActionSet, env: Environment): Context {
     actions,
     variables: noVariables,
     depth: 0,
+    expansion: null,
     presence: nothingKnown,
     inLet: false,
     inMeter: false,

@@ -337,6 +337,13 @@ export function branchUnfit(span: Span, type: Type): Diagnostic {
   });
 }
 
+export function letTooLarge(node: CallNode, nodesMax: number): Diagnostic {
+  const message = `\`${node.callee.text}\` expands to more than ${nodesMax.toLocaleString('en')} parts`;
+  return error('let-too-large', node.span, message, {
+    help: 'call fewer lets within lets, or read the value once: `let` without parameters is evaluated once',
+  });
+}
+
 /** A let with parameters that is read without arguments. */
 export function definitionUncalled(name: NameNode, definition: LetDeclaration): Diagnostic {
   const message = `\`${name.text}\` takes ${definition.parameters.length === 1 ? 'an argument' : 'arguments'}`;
