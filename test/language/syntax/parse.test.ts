@@ -47,6 +47,21 @@ describe('limits', { timeout }, () => {
     expect(read(write(60_000)).codes).toEqual(['nesting-too-deep']);
   });
 
+  test.each([
+    ['in a chain', (depth: number) => `${'if payload.type == 1 then 2 else '.repeat(depth)}3`],
+    [
+      'in conditions',
+      (depth: number) => `${'if '.repeat(depth)}true${' then true else false'.repeat(depth)}`,
+    ],
+    ['behind then', (depth: number) => `${'if payload has list then '.repeat(depth)}true`],
+    ['between brackets', (depth: number) => `${'(if true then '.repeat(depth)}1${')'.repeat(depth)}`],
+  ])('64 `if` %s are fine, more are not, however many', (_, write) => {
+    const file = (depth: number) => `let x = ${write(depth)}\nlet y = 2`;
+    expect(read(file(30)).codes).toEqual([]);
+    for (const depth of [70, 1_000, 30_000]) expect(read(file(depth)).codes).toContain('nesting-too-deep');
+    expect(read(file(30_000)).file.declarations.map((one) => one.kind)).toEqual(['let', 'let']);
+  });
+
   test('brackets without end', () => {
     expect(read(`let x = ${'(['.repeat(100_000)}`).codes).toContain('nesting-too-deep');
     expect(read(')]}'.repeat(100_000)).codes).toContain('unexpected-token');

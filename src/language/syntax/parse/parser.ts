@@ -8,7 +8,7 @@ import { type Reader, syntaxError, tokenSpan } from './context.ts';
 import { DeclarationParser } from './declaration-rules.ts';
 import { emptySource } from './node-parser.ts';
 import type { WaitingTemplate } from './policy-rules.ts';
-import { retype, sign, TextListToken, type Token, word } from './tokens.ts';
+import { declaringWords, effectWords, retype, sign, TextListToken, type Token, word } from './tokens.ts';
 
 /** Largest depth of brackets and prefix operators inside one another. */
 const nestingMax = 64;
@@ -16,28 +16,38 @@ const nestingMax = 64;
 /** The tokens with all regions replaced that are nested too deep; the same array if there are none. */
 function flatten(tokens: Token[], reader: Reader): Token[] {
   let kept: Token[] | null = null;
-  // What each open bracket adds to the depth: one for itself and one for each prefix operator right before
-  // it.
-  const open: number[] = [];
+  // What each open bracket adds to the depth: one for itself and one for each prefix operator right before it.
+  // With it, how many `if` are open before the bracket.
+  const open: { readonly added: number; readonly ifs: number }[] = [];
   let depth = 0;
   let prefixes = 0;
+  let ifs = 0;
   for (let index = 0; index < tokens.length; index++) {
     const token = tokens[index]!;
     const step = steps[token.tokenTypeIdx];
-    const added = step === undefined || step === 'close' ? 0 : prefixes + 1;
-    if (added > 0 && depth + added > nestingMax) {
+    if (step === 'end' && !isFieldName(tokens, index)) ifs = 0;
+    const added = step === undefined || step === 'close' || step === 'end' ? 0 : prefixes + 1;
+    if (added > 0 && depth + ifs + added > nestingMax) {
       const bracket = step === 'list' ? { ...token, image: '[' } : token;
-      if (depth + added === nestingMax + 1) report(bracket, reader);
+      if (depth + ifs + added === nestingMax + 1) report(bracket, reader);
       kept ??= tokens.slice(0, index);
       prefixes = step === 'prefix' ? added : 0;
       if (step === 'prefix') continue;
       kept.push(retype(bracket, word.null, 'null'));
-      index = closingIndex(tokens, index);
+      index = step === 'if' ? endOfExpression(tokens, index) : closingIndex(tokens, index);
       continue;
     }
-    if (step === 'open') depth += added;
-    if (step === 'open') open.push(added);
-    if (step === 'close') depth -= open.pop() ?? 0;
+    if (step === 'if') ifs += added;
+    if (step === 'open') {
+      open.push({ added: added + ifs, ifs });
+      depth += added + ifs;
+      ifs = 0;
+    }
+    if (step === 'close') {
+      const closed = open.pop();
+      depth -= closed?.added ?? 0;
+      ifs = closed?.ifs ?? 0;
+    }
     prefixes = step === 'prefix' ? added : 0;
     kept?.push(token);
   }
@@ -45,11 +55,40 @@ function flatten(tokens: Token[], reader: Reader): Token[] {
 }
 
 /** What a token does to the depth, by the number of its token type; a list is nested by itself. */
-const steps: ('open' | 'close' | 'prefix' | 'list' | undefined)[] = [];
+const steps: ('open' | 'close' | 'prefix' | 'list' | 'if' | 'end' | undefined)[] = [];
 steps[TextListToken.tokenTypeIdx!] = 'list';
 for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) steps[type.tokenTypeIdx!] = 'open';
 for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) steps[type.tokenTypeIdx!] = 'close';
 for (const type of [word.not, sign.minus, word.secret, word.signed]) steps[type.tokenTypeIdx!] = 'prefix';
+steps[word.if.tokenTypeIdx!] = 'if';
+// What begins a clause or a declaration ends the expression before it, with every `if` that is open in it.
+for (const type of [
+  sign.comma,
+  word.when,
+  word.unless,
+  word.because,
+  ...[...effectWords, ...declaringWords].map((one) => word[one]),
+])
+  steps[type.tokenTypeIdx!] = 'end';
+
+/** Whether a word is the name of a field, as in `payload.type` and `payload has list`. */
+function isFieldName(tokens: readonly Token[], index: number): boolean {
+  const before = tokens[index - 1]?.tokenType;
+  return before === sign.dot || before === word.has;
+}
+
+/** Index of the last token of the expression that begins at `start`. */
+function endOfExpression(tokens: readonly Token[], start: number): number {
+  let depth = 0;
+  for (let index = start; index < tokens.length; index++) {
+    const step = steps[tokens[index]!.tokenTypeIdx];
+    const isEnd = step === 'close' || (step === 'end' && !isFieldName(tokens, index));
+    if (depth === 0 && isEnd) return index - 1;
+    if (step === 'open') depth++;
+    if (step === 'close') depth--;
+  }
+  return tokens.length - 1;
+}
 
 /** Index of the bracket that closes the one at `start`; the last index if no bracket does. */
 function closingIndex(tokens: readonly Token[], start: number): number {
