@@ -9,7 +9,7 @@ const checkErrors = {
   'name-of-other-kind': 'a name means something else than is needed here',
   'rule-declared-twice': 'two rules of one policy have the same name',
   'action-declared-twice': 'an action key is declared twice',
-  'let-too-large': 'a call of a `let` expands to more than 5,000 parts',
+  'let-too-large': 'a call of a `let` expands to more than 5,000 parts, or to more than 500 levels',
   'let-cyclic': 'a let depends on itself',
   'declaration-too-deep': 'declarations refer to one another more than 64 deep',
   'unknown-type': 'a type that nothing declares',

@@ -18,8 +18,8 @@ export interface Context {
   readonly variables: ReadonlyMap<string, Slot>;
   /** How many quantifiers enclose the expression. */
   readonly depth: number;
-  /** How much the outermost call of a let with parameters has been expanded to; null outside of such a call. */
-  readonly expansion: { nodes: number } | null;
+  /** What the calls of lets with parameters around the expression expand to; null outside of such a call. */
+  readonly expansion: Expansion | null;
   readonly presence: Presence;
   /** Whether the expression is in a let, which other policies may read with other actions. */
   readonly inLet: boolean;
@@ -33,6 +33,13 @@ export interface Context {
    * not import one another.
    */
   readonly infer: (node: Tree, ctx: Context) => Inference;
+}
+
+interface Expansion {
+  /** Of the outermost call, so far. */
+  readonly size: { nodes: number };
+  /** Of the calls around the expression together. */
+  readonly depth: number;
 }
 
 /** The variables outside of any quantifier: none. */

@@ -14,6 +14,7 @@ import type {
   ParameterNode,
   Path,
 } from '../../syntax/tree/tree.ts';
+import { expressionDepth } from '../../syntax/tree/visit.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { moneyType } from '../logic/literals.ts';
 import { areComparable, areSpeltAlike } from '../logic/type-relations.ts';
@@ -41,6 +42,8 @@ export function letNamed(name: string, { env, variables }: Context): LetDeclarat
 
 /** The most nodes that one call expands to, because lets that call one another can multiply. */
 const expansionNodesMax = 5_000;
+/** The most operators within one another, as in an expression that is written out. */
+const expansionDepthMax = 500;
 
 /** Types a call of a let with parameters. */
 export function inferDefinition(node: CallNode, definition: LetDeclaration, ctx: Context): Inference {
@@ -58,9 +61,11 @@ export function inferDefinition(node: CallNode, definition: LetDeclaration, ctx:
   for (const stray of strays) env.report(definitionArgumentMistyped(stray!, definition, args.indexOf(stray)));
   if (strays.length > 0) return failed;
   const values = new Map(parameters.map(({ name }, at) => [name, node.args[at]!] as const));
-  const expansion = ctx.expansion ?? { nodes: 0 };
-  const body = substituted(definition.value, values, { ...ctx, expansion });
-  const isTooLarge = (): boolean => expansion.nodes > expansionNodesMax;
+  const { size, depth } = ctx.expansion ?? { size: { nodes: 0 }, depth: 0 };
+  const body = substituted(definition.value, values, { ...ctx, expansion: { size, depth } });
+  const expansion = { size, depth: depth + expressionDepth(body) };
+  if (expansion.depth > expansionDepthMax) size.nodes = Number.POSITIVE_INFINITY;
+  const isTooLarge = (): boolean => size.nodes > expansionNodesMax;
   const inferred = isTooLarge() ? failed : ctx.infer(body, { ...ctx, inLet: true, expansion });
   if (!isTooLarge()) return inferred;
   // The calls within are parts of the outermost one.
@@ -124,7 +129,7 @@ type Values = ReadonlyMap<string, ExpressionNode>;
  * body get a name that no variable around the call has.
  */
 function substituted(body: ExpressionNode, values: Values, ctx: Context): ExpressionNode {
-  if (ctx.expansion !== null) ctx.expansion.nodes += 1;
+  if (ctx.expansion !== null) ctx.expansion.size.nodes += 1;
   const within = (node: ExpressionNode): ExpressionNode => substituted(node, values, ctx);
   switch (body.kind) {
     case 'path':

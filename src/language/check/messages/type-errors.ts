@@ -338,7 +338,7 @@ export function branchUnfit(span: Span, type: Type): Diagnostic {
 }
 
 export function letTooLarge(node: CallNode, nodesMax: number): Diagnostic {
-  const message = `\`${node.callee.text}\` expands to more than ${nodesMax.toLocaleString('en')} parts`;
+  const message = `\`${node.callee.text}\` expands to more than ${nodesMax.toLocaleString('en')} parts, or to more than 500 levels`;
   return error('let-too-large', node.span, message, {
     help: 'call fewer lets within lets, or read the value once: `let` without parameters is evaluated once',
   });
