@@ -1,12 +1,14 @@
 // Types `if condition then value else other`. A condition of this form is written with `and` and `or` in the
 // model, and so is `if condition then consequence`, an implication.
 
+import { childrenOf } from '../../model/children.ts';
 import type { Conditional, Expression } from '../../model/expression.ts';
 import { booleanType } from '../../model/type.ts';
 import type { ConditionalExpression } from '../../syntax/tree/tree.ts';
+import { memo } from '../../value/memo.ts';
 import { both, either } from '../logic/presence.ts';
 import { commonType } from '../logic/type-relations.ts';
-import { branchesDiffer, branchMissing, branchUnfit } from '../messages/type-errors.ts';
+import { branchesDiffer, branchMissing, branchUnfit, expressionTooLarge } from '../messages/type-errors.ts';
 import { adapt } from './adapt.ts';
 import { type Context, type Inference, inferCondition, plainType, withPresence } from './context.ts';
 import { negated } from './logic.ts';
@@ -37,7 +39,8 @@ interface Branches {
   readonly otherwise: Inference | null;
 }
 
-function joined(node: ConditionalExpression, branches: Branches, { env }: Context): Expression | null {
+function joined(node: ConditionalExpression, branches: Branches, ctx: Context): Expression | null {
+  const { env } = ctx;
   const condition = branches.condition.expression!;
   const first = branches.whenTrue.expression!;
   const { span } = node;
@@ -60,14 +63,34 @@ function joined(node: ConditionalExpression, branches: Branches, { env }: Contex
     env.report(branchUnfit(node.whenTrue.span, type));
     return null;
   }
-  return conditional({ condition, whenTrue, otherwise, type, span });
+  return conditional({ condition, whenTrue, otherwise, type, span }, ctx);
 }
 
 /**
  * Returns a conditional; one of conditions is `(condition and a) or (not condition and b)`, or shorter when a branch
  * is a constant.
  */
-export function conditional(parts: Omit<Conditional, 'kind'>): Expression {
+export function conditional(parts: Omit<Conditional, 'kind'>, { env }: Context): Expression | null {
+  const whole = written(parts);
+  if (sizeOf(whole) <= partsMax) return whole;
+  env.report(expressionTooLarge(parts.span, partsMax));
+  return null;
+}
+
+/**
+ * The most parts of a conditional. It names its condition twice, so conditionals within conditions double at each
+ * level.
+ */
+const partsMax = 10_000;
+
+const sizes = new WeakMap<Expression, number>();
+
+/** The number of parts of an expression, those that occur twice counted twice. */
+function sizeOf(expression: Expression): number {
+  return memo(sizes, expression, () => childrenOf(expression).reduce((sum, child) => sum + sizeOf(child), 1));
+}
+
+function written(parts: Omit<Conditional, 'kind'>): Expression {
   const { condition, whenTrue, otherwise, type, span } = parts;
   if (type.kind !== 'boolean') return { kind: 'if', ...parts };
   const and = (...operands: readonly Expression[]): Expression => ({ kind: 'and', operands, type, span });

@@ -87,7 +87,7 @@ function inferCellElse(
     return null;
   }
   const condition: Expression = { kind: 'has-cell', cell: read, type: booleanType, span: read.span };
-  return conditional({ condition, whenTrue: read, otherwise: value, type, span });
+  return conditional({ condition, whenTrue: read, otherwise: value, type, span }, around);
 }
 
 /** Types `subject else fallback`. */

@@ -344,6 +344,13 @@ export function letTooLarge(node: CallNode, nodesMax: number): Diagnostic {
   });
 }
 
+export function expressionTooLarge(span: Span, partsMax: number): Diagnostic {
+  const message = `this has more than ${partsMax.toLocaleString('en')} parts, written out with \`and\` and \`or\``;
+  return error('expression-too-large', span, message, {
+    help: 'give the condition of an inner `if`, or the key of an inner look-up, a name with `let`',
+  });
+}
+
 /** A let with parameters that is read without arguments. */
 export function definitionUncalled(name: NameNode, definition: LetDeclaration): Diagnostic {
   const message = `\`${name.text}\` takes ${definition.parameters.length === 1 ? 'an argument' : 'arguments'}`;

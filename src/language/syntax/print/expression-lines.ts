@@ -83,7 +83,9 @@ function conditionalLines(
       ]
     : branch('then', whenTrue);
   return [
-    ...expressionLines(`${prefix}if `, condition, { indent, start, holdsComment }),
+    ...(condition.kind === 'if'
+      ? [{ indent, start, text: `${prefix}if (${printExpression(condition)})` }]
+      : expressionLines(`${prefix}if `, condition, { indent, start, holdsComment })),
     ...then,
     ...(otherwise === null ? [] : branch('else', otherwise)),
   ];

@@ -115,7 +115,7 @@ function print(expression: ExpressionNode, mode: TextMode): string {
       const { condition, whenTrue, otherwise } = expression;
       const branch = bracketed(whenTrue, isBracketedByThen(whenTrue), mode);
       const rest = otherwise === null ? '' : ` else ${print(otherwise, mode)}`;
-      return `if ${print(condition, mode)} then ${branch}${rest}`;
+      return `if ${bracketed(condition, condition.kind === 'if', mode)} then ${branch}${rest}`;
     }
     case 'today':
       return `today in ${printText(expression.zone, mode)}`;
