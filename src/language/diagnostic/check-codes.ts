@@ -104,7 +104,8 @@ const checkErrors = {
   'unknown-function': 'a function that the language does not have',
   'argument-count': 'a function or a `let` is called with too few or too many arguments',
   'argument-mistyped': 'a function or a `let` is called with an argument of another type',
-  'expression-too-large': 'conditionals within conditions, or fallbacks within keys, have more than 10,000 parts',
+  'expression-too-large':
+    'conditionals within conditions, or fallbacks within keys, have more than 10,000 parts',
   'branch-missing': '`if` without `else` is used as a value',
   'branch-unfit': '`if` chooses lists or records',
   'today-called': '`today` is called like a function',

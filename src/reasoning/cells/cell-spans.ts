@@ -1,4 +1,4 @@
-// The truths of a condition over the cells of a leaf, as stretches of neighbouring cells with the same truth.
+// The truths of a condition over the cells of a leaf, as spans of neighbouring cells with the same truth.
 // If the form of a condition is constant between the values that it names, the definition is asked once
 // between them instead of once for each cell.
 
@@ -16,18 +16,18 @@ export interface CellSpan {
   readonly truth: SpecTruth | 'open';
 }
 
-/** The stretches in order and without gaps. */
+/** The spans in order and without gaps. */
 export function cellSpansOf(leaf: Leaf, atom: LeafAtom): readonly CellSpan[] {
   const starts = startsOf(leaf, atom);
-  const stretches: CellSpan[] = [];
+  const spans: CellSpan[] = [];
   for (const [at, from] of starts.entries()) {
     const to = (starts[at + 1] ?? leaf.cells.length) - 1;
     const truth = truthIn(leaf, atom, leaf.cells[from]!);
-    const last = stretches.at(-1);
-    if (last?.truth === truth) stretches[stretches.length - 1] = { ...last, to };
-    else stretches.push({ from, to, truth });
+    const last = spans.at(-1);
+    if (last?.truth === truth) spans[spans.length - 1] = { ...last, to };
+    else spans.push({ from, to, truth });
   }
-  return stretches;
+  return spans;
 }
 
 export function isOpenIn({ understood }: LeafAtom, { isOther, isBeyond }: Cell): boolean {

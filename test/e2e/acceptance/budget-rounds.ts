@@ -117,14 +117,14 @@ async function recordsOf(place: StorePlace): Promise<readonly RequestRecord[]> {
   const records: RequestRecord[] = [];
   try {
     for (let after = 0; ; ) {
-      const stretch = await store.chain.segment(after, 500);
-      for (const { entry } of stretch.records) {
+      const segment = await store.chain.segment(after, 500);
+      for (const { entry } of segment.records) {
         if (entry.kind !== 'request') continue;
         const row = await store.requests.find(String(entry.id));
         records.push(requestRecord(row as RequestRow));
       }
       after += 500;
-      if (after >= stretch.lastSequence) return records;
+      if (after >= segment.lastSequence) return records;
     }
   } finally {
     await store.close();

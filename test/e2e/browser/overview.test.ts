@@ -66,12 +66,8 @@ test('numbers follow what happens, and what is taken away stays away', async () 
   await expect.poll(() => countOf(page, 'Deny')).toBe('3');
   await page.getByText('Table of Decisions over time').click();
   const table = page.getByRole('region', { name: 'Table of Decisions over time' });
-  expect(await table.getByRole('columnheader').allTextContents()).toEqual([
-    'Time',
-    'Deny',
-    'Escalate',
-    'Refused',
-  ]);
+  const heads = table.getByRole('columnheader');
+  await expect.poll(() => heads.allTextContents()).toEqual(['Time', 'Deny', 'Escalate', 'Refused']);
   expect(await table.getByRole('row').count()).toBe(1 + 48);
   await page.getByText('Table of policies').click();
   const policies = page.getByRole('table', { name: 'Table of policies' });

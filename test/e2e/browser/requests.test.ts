@@ -300,7 +300,7 @@ test('a request that is not there, and one that no rule decided', async () => {
   const { request_id: id } = await ask('no.such', {});
   await page.goto(`/requests/${id}`);
   await page.getByText('No policy file declares this action').waitFor();
-  await page.getByText('No rule was evaluated').waitFor();
+  await page.getByText('No rule was evaluated.', { exact: true }).waitFor();
 });
 
 test('whoever knows reports what became of a grant, and the page follows', async () => {

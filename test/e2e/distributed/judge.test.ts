@@ -84,8 +84,8 @@ async function faultsOf(
     // The chain in the form in which a store returns it, without the parts that the judge does not read.
     entry: { sequence: at + 1, ...entry } as unknown as ChainEntry,
   }));
-  const stretch = async () => ({ records, lastSequence: records.length });
-  const chain = { stretch } as unknown as Store['chain'];
+  const segment = async () => ({ records, lastSequence: records.length });
+  const chain = { segment } as unknown as Store['chain'];
   return (await judge({ chain }, { ...nothing, ...history })).faults;
 }
 
