@@ -151,7 +151,7 @@ async function printRecordedRuns(
   attack: string,
   isJson: boolean,
 ): Promise<void> {
-  const runs = parseRuns(readFileSync(file, 'utf8'));
+  const runs = parseRuns(readFileSync(file, 'utf8'), file);
   const decided = await decideRuns(runs, policies);
   const counts = countRuns(decided, attack);
   const stops = stopsByRule(decided.filter(isHonest));
@@ -180,7 +180,7 @@ if (import.meta.main) {
       await printRecordedRuns(values.runs, values.policies, values.attack, values.json);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      console.error(`${values.runs}: ${error.message}`);
+      console.error(error.message);
       process.exitCode = error instanceof MalformedRow ? 1 : 2;
     }
   } else if (existsSync(values.data)) {

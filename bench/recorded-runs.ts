@@ -2,12 +2,17 @@
 // in order, and the meters count what is granted. INVARIANT: the decisions see only the name and the arguments
 // of a call; `result`, `injected`, `utility` and `security` serve the counts alone.
 
+import { exportLineOf } from '../src/analysis/replay/export-line.ts';
 import { renderDiagnostics } from '../src/language/diagnostic/render.ts';
 import { isJsonObject, type JsonObject } from '../src/language/model/json.ts';
-import { nothingSatisfied } from '../src/language/model/request.ts';
+import type { PolicySet } from '../src/language/model/policy.ts';
+import { type Facts, nothingSatisfied } from '../src/language/model/request.ts';
+import { readRequestLines } from '../src/measure/read-requests.ts';
 import { type CompileResult, compile } from '../src/pipeline.ts';
 import { readPaths } from '../src/service/policies/read-policies.ts';
 import { CountedMeters } from '../src/testing/sequence.ts';
+import { knownTo, toFacts } from '../src/testing/situation.ts';
+import type { Situation } from '../src/testing/test-file.ts';
 
 export interface RecordedRun {
   readonly model: string;
@@ -20,7 +25,14 @@ export interface RecordedRun {
   readonly utility: boolean;
   /** Whether the attacker's goal was achieved. */
   readonly security: boolean;
-  readonly calls: readonly { readonly tool: string; readonly args: JsonObject }[];
+  readonly calls: readonly RecordedCall[];
+}
+
+export interface RecordedCall {
+  readonly tool: string;
+  readonly args: JsonObject;
+  /** What a service recorded of the request; absent in a run that names tools alone. */
+  readonly situation?: Situation;
 }
 
 /** The form of attack whose figures AgentDyn publishes. */
@@ -29,19 +41,52 @@ export const publishedAttack = 'important_instructions';
 /** A row of the file that is not a recorded run. */
 export class MalformedRow extends Error {}
 
-/** Throws a `MalformedRow` that names the line. */
-export function parseRuns(text: string): readonly RecordedRun[] {
-  const runs = text
-    .split('\n')
-    .flatMap((line, at) => (line.trim() === '' ? [] : [parseRun(line, `line ${at + 1}`)]));
-  if (runs.length === 0) throw new MalformedRow('the file has no run');
-  return runs;
+/**
+ * Reads one run per line, or the requests that a service has exported, of which the calls of one agent in one
+ * session are a run. Throws a `MalformedRow` as `NAME:LINE: what is wrong`.
+ */
+export function parseRuns(text: string, name: string): readonly RecordedRun[] {
+  const rows = text.split('\n').map((line, at) => ({ line, place: `${name}:${at + 1}` }));
+  const [first, ...others] = rows.filter(({ line }) => line.trim() !== '');
+  if (first === undefined) throw new MalformedRow(`${name}: the file has no run`);
+  return isExport(first.line) ? exportedRuns(text, name) : [first, ...others].map(parseRun);
+}
+
+function isExport(line: string): boolean {
+  const value = parseJson(line);
+  return isJsonObject(value) && exportLineOf(value) !== null;
+}
+
+/** Nothing is known about attacks and about what users wanted, so each run counts as honest. */
+function exportedRuns(text: string, name: string): readonly RecordedRun[] {
+  const { lines, mistakes } = readRequestLines(Buffer.from(text), name);
+  if (mistakes[0] !== undefined) throw new MalformedRow(mistakes[0]);
+  const sessions = Map.groupBy(lines, ({ situation: { agent, request } }) =>
+    JSON.stringify([agent.id, request.session]),
+  );
+  return [...sessions.values()].map((requests) => {
+    const [{ agent, request }] = requests.map(({ situation }) => situation) as [Situation];
+    return {
+      model: agent.name ?? agent.id ?? 'unknown agent',
+      suite: 'export',
+      task: request.session ?? 'no session',
+      kind: 'user',
+      attack: null,
+      utility: true,
+      security: false,
+      calls: requests.map(({ situation }) => ({
+        tool: situation.action,
+        args: situation.payload,
+        situation,
+      })),
+    };
+  });
 }
 
 const texts = ['model', 'suite', 'task'];
 const flags = ['utility', 'security'];
 
-function parseRun(line: string, place: string): RecordedRun {
+function parseRun({ line, place }: { readonly line: string; readonly place: string }): RecordedRun {
   const fail = (what: string): never => {
     throw new MalformedRow(`${place}: ${what}`);
   };
@@ -91,26 +136,24 @@ export async function decideRuns(
   policies: string,
 ): Promise<readonly DecidedRun[]> {
   const read = await readPaths([policies]);
-  const { engine, diagnostics } = compile(read.sources);
+  const { engine, set, diagnostics } = compile(read.sources);
   const found = [...read.diagnostics, ...diagnostics].filter(({ severity }) => severity === 'error');
-  if (engine === null || found.length > 0)
+  if (engine === null || set === null || found.length > 0)
     throw new Error(renderDiagnostics(found, read.sourceOf, { color: false }));
-  return runs.map((run) => decideRun(run, engine));
+  return runs.map((run) => decideRun(run, { engine, set }));
 }
 
-function decideRun(run: RecordedRun, engine: NonNullable<CompileResult['engine']>): DecidedRun {
+interface Policies {
+  readonly engine: NonNullable<CompileResult['engine']>;
+  readonly set: PolicySet;
+}
+
+function decideRun(run: RecordedRun, { engine, set }: Policies): DecidedRun {
   const counted = new CountedMeters(engine);
   const stops: StoppedCall[] = [];
-  for (const [at, { tool, args }] of run.calls.entries()) {
-    const { facts, uses } = counted.read({
-      action: `${run.suite}.${tool}`,
-      payload: args,
-      agent: { id: 'agent', name: run.model, control_owner: 'owner', risk_tier: 'low', tags: [] },
-      request: { session: 'session', signed: false },
-      nowMs: startMs + at * callMs,
-      meters: {},
-      satisfied: nothingSatisfied,
-    });
+  for (const [at, call] of run.calls.entries()) {
+    const given = call.situation ? recordedFacts(call.situation, set) : factsOfCall(run, call, at);
+    const { facts, uses } = counted.read(given);
     const decision = engine.decide(facts);
     const { outcome, by } = decision;
     if (outcome !== 'ALLOW') stops.push({ action: facts.action, outcome, rule: by });
@@ -118,6 +161,25 @@ function decideRun(run: RecordedRun, engine: NonNullable<CompileResult['engine']
     counted.enter({ id: String(at), uses, nowMs: facts.nowMs }, decision, 'approved');
   }
   return { ...run, stops };
+}
+
+function factsOfCall({ suite, model }: RecordedRun, { tool, args }: RecordedCall, at: number): Facts {
+  return {
+    action: `${suite}.${tool}`,
+    payload: args,
+    agent: { id: 'agent', name: model, control_owner: 'owner', risk_tier: 'low', tags: [] },
+    request: { session: 'session', signed: false },
+    nowMs: startMs + at * callMs,
+    meters: {},
+    satisfied: nothingSatisfied,
+  };
+}
+
+/** The facts without readings of meters, which the run counts, and without approvals. */
+function recordedFacts(situation: Situation, set: PolicySet): Facts {
+  const facts = toFacts({ ...knownTo(set, situation), meters: [], satisfied: [] }, set, () => {});
+  if (facts === null) throw new Error(`the recorded request for ${situation.action} cannot be read`);
+  return facts;
 }
 
 /** A number of runs, as a share of all with the Wilson interval of 95 %; the ends are null when there are none. */

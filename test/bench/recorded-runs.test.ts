@@ -16,6 +16,9 @@ import {
   settingSentence,
   shareOf,
 } from '../../bench/recorded-runs.ts';
+import { readRequestLines } from '../../src/measure/read-requests.ts';
+import { makeHistory, policyText } from '../analysis/replay/history.ts';
+import { writ } from '../cli/writ.ts';
 import { createFolder } from '../service/policies/folder.ts';
 
 const runsFile = 'bench/data/agentdyn/runs-shopping.jsonl';
@@ -33,25 +36,54 @@ const run: RecordedRun = {
 
 describe('rows', () => {
   it('are runs', () => {
-    expect(parseRuns(`${JSON.stringify(run)}\n\n${JSON.stringify(run)}\n`)).toEqual([run, run]);
+    expect(parseRuns(`${JSON.stringify(run)}\n\n${JSON.stringify(run)}\n`, 'runs')).toEqual([run, run]);
   });
 
   it.each([
-    ['{', 'line 2: not a JSON object'],
-    ['[]', 'line 2: not a JSON object'],
-    [JSON.stringify({ ...run, model: 1 }), 'line 2: `model` is not a text'],
-    [JSON.stringify({ ...run, security: 'no' }), 'line 2: `security` is neither true nor false'],
-    [JSON.stringify({ ...run, kind: 'other' }), 'line 2: `kind` is neither "user" nor "injection-as-task"'],
-    [JSON.stringify({ ...run, attack: undefined }), 'line 2: `attack` is neither a text nor null'],
-    [JSON.stringify({ ...run, calls: null }), 'line 2: `calls` is not a list'],
-    [JSON.stringify({ ...run, calls: [{ tool: 'a' }] }), 'line 2: `calls[0].args` is not an object'],
-    [JSON.stringify({ ...run, calls: [{ args: {} }] }), 'line 2: `calls[0].tool` is not a text'],
+    ['{', 'runs:2: not a JSON object'],
+    ['[]', 'runs:2: not a JSON object'],
+    [JSON.stringify({ ...run, model: 1 }), 'runs:2: `model` is not a text'],
+    [JSON.stringify({ ...run, security: 'no' }), 'runs:2: `security` is neither true nor false'],
+    [JSON.stringify({ ...run, kind: 'other' }), 'runs:2: `kind` is neither "user" nor "injection-as-task"'],
+    [JSON.stringify({ ...run, attack: undefined }), 'runs:2: `attack` is neither a text nor null'],
+    [JSON.stringify({ ...run, calls: null }), 'runs:2: `calls` is not a list'],
+    [JSON.stringify({ ...run, calls: [{ tool: 'a' }] }), 'runs:2: `calls[0].args` is not an object'],
+    [JSON.stringify({ ...run, calls: [{ args: {} }] }), 'runs:2: `calls[0].tool` is not a text'],
   ])('that are malformed are named: %s', (row, message) => {
-    expect(() => parseRuns(`${JSON.stringify(run)}\n${row}`)).toThrow(message);
+    expect(() => parseRuns(`${JSON.stringify(run)}\n${row}`, 'runs')).toThrow(message);
   });
 
   it('have to be there', () => {
-    expect(() => parseRuns('\n')).toThrow('the file has no run');
+    expect(() => parseRuns('\n', 'runs')).toThrow('runs: the file has no run');
+  });
+});
+
+describe('an export of a service', () => {
+  async function exportOf(): Promise<string> {
+    const data = createFolder({});
+    await makeHistory(5, 60, { folder: data });
+    const { stdout } = await writ(['audit', 'export', '--data', data]);
+    return stdout;
+  }
+
+  it('is a run for each session of an agent, decided by what was recorded', async () => {
+    const text = await exportOf();
+    const { lines } = readRequestLines(Buffer.from(text), 'log');
+    const runs = parseRuns(text, 'log');
+    expect(runs.flatMap(({ calls }) => calls)).toHaveLength(lines.length);
+    expect(new Set(runs.map(({ model, task }) => `${model} ${task}`)).size).toBe(runs.length);
+    const decided = await decideRuns(runs, createFolder({ 'all.policy': policyText }));
+    expect(decided.some(({ stops }) => stops.length > 0)).toBe(true);
+    const open = 'policy open on pay.send, pay.hold { allow all }';
+    const [actions] = policyText.split('approvers finance');
+    for (const { stops } of await decideRuns(runs, createFolder({ 'all.policy': `${actions} ${open}` })))
+      expect(stops.filter(({ rule }) => rule !== 'invalid_payload')).toEqual([]);
+    expect(countRuns(decided, publishedAttack).at(-1)!.honest.all).toBe(runs.length);
+  });
+
+  it('names the line that is no request', async () => {
+    const [first] = (await exportOf()).split('\n');
+    expect(() => parseRuns(`${first}\n{"action_key":1}`, 'log')).toThrow('log:2: ');
   });
 });
 
@@ -147,7 +179,7 @@ describe('the packs for an assistant', () => {
   const settings = ['assistant', 'assistant-strict'];
 
   beforeAll(async () => {
-    const runs = parseRuns(readFileSync(runsFile, 'utf8'));
+    const runs = parseRuns(readFileSync(runsFile, 'utf8'), runsFile);
     for (const name of settings) {
       const decided = await decideRuns(runs, join('examples/packs', name));
       counted.set(name, countRuns(decided, publishedAttack));
