@@ -5,12 +5,14 @@ A tool runs under a grant and under nothing else: whatever is not in every field
 refusal, and where no answer comes nothing runs. `verify_receipt` needs the package `cryptography`.
 """
 
+import asyncio
 import base64
 import decimal
 import functools
 import hashlib
 import hmac
 import http.client
+import inspect
 import json
 import math
 import os
@@ -142,28 +144,59 @@ class Writ:
             time.sleep(max(0.0, min(0.2, ends_at - time.monotonic())))
 
     def run(self, action: str, payload: dict, work: Callable[[AllowedDecision], Any], **options: Any) -> Any:
-        """Decides, runs `work` with the grant, and reports that it ran."""
-        decision = self.authorize(action, payload, **options)
-        if isinstance(decision, PendingDecision):
-            raise PendingError(decision)
-        if not isinstance(decision, AllowedDecision):
-            raise DeniedError(decision)
+        """Decides, runs `work` with the grant, and reports that it ran.
+
+        Where `work` returns an awaitable, so does this, and it reports after that was awaited.
+        """
+        decision = _grant(self.authorize(action, payload, **options))
         try:
-            return work(decision)
-        finally:
+            result = work(decision)
+        except BaseException:
             # Work that failed half-way has used the grant, too.
             self._report(decision.request_id)
+            raise
+        if inspect.isawaitable(result):
+            return self._awaited(result, decision.request_id)
+        self._report(decision.request_id)
+        return result
+
+    async def run_async(self, action: str, payload: dict, work: Callable[[AllowedDecision], Any], **options: Any) -> Any:
+        """As `run`, for work that returns an awaitable. Other tasks of the event loop go on during the wait."""
+        decision = _grant(await asyncio.to_thread(self.authorize, action, payload, **options))
+        return await self._awaited(work(decision), decision.request_id)
 
     def guard(self, action: str, payload: Optional[Callable[..., dict]] = None, **options: Any) -> Callable:
-        """Decorates a tool. The payload is its keyword arguments unless `payload` makes another one."""
+        """Decorates a tool, a function or a coroutine function.
+
+        The payload is its keyword arguments unless `payload` makes another one. Raises TypeError for a generator,
+        which would run after its grant was reported as used.
+        """
 
         def decorate(tool: Callable) -> Callable:
+            name = getattr(tool, "__name__", repr(tool))
+            forms = [tool] if inspect.isclass(tool) else [tool, getattr(tool, "__call__", None)]
+            if any(inspect.isgeneratorfunction(form) or inspect.isasyncgenfunction(form) for form in forms):
+                raise TypeError(f"{name} is a generator: guard the function that consumes it")
+
+            def payload_of(args: tuple, named: dict) -> dict:
+                if payload is not None:
+                    return payload(*args, **named)
+                if args:
+                    raise TypeError(f"call {name} with keyword arguments, or say how its payload is made")
+                return named
+
+            if any(inspect.iscoroutinefunction(form) for form in forms):
+
+                @functools.wraps(tool)
+                async def guarded_async(*args: Any, **named: Any) -> Any:
+                    asked = payload_of(args, named)
+                    return await self.run_async(action, asked, lambda _grant: tool(*args, **named), **options)
+
+                return guarded_async
+
             @functools.wraps(tool)
             def guarded(*args: Any, **named: Any) -> Any:
-                if payload is None and args:
-                    raise TypeError(f"call {tool.__name__} with keyword arguments, or say how its payload is made")
-                asked = named if payload is None else payload(*args, **named)
-                return self.run(action, asked, lambda _grant: tool(*args, **named), **options)
+                return self.run(action, payload_of(args, named), lambda _grant: tool(*args, **named), **options)
 
             return guarded
 
@@ -212,6 +245,13 @@ class Writ:
             return PendingDecision(request_id, what, at, url)
         return _unreadable(request_id)
 
+    async def _awaited(self, result: Any, request_id: str) -> Any:
+        try:
+            return await result
+        finally:
+            # A task that is cancelled has used the grant, too.
+            await asyncio.shield(asyncio.to_thread(self._report, request_id))
+
     def _report(self, request_id: str) -> None:
         path = f"/v1/requests/{urllib.parse.quote(request_id, safe='')}/outcome"
         try:
@@ -221,7 +261,7 @@ class Writ:
 
     def _exchange(self, method: str, path: str, body: Optional[dict], headers: dict, held: float) -> tuple:
         """One whole answer, asked for again while none comes. Raises UnreachableError."""
-        data = None if body is None else json.dumps(body, allow_nan=False).encode()
+        data = None if body is None else json.dumps(body, allow_nan=False, default=_plain).encode()
         every = {"Content-Type": "application/json", "X-Agent-API-Key": self._key}
         if self._agent is not None:
             every["X-Writ-Agent"] = self._agent
@@ -255,6 +295,31 @@ class Writ:
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, error.headers, _json(error.read())
+
+
+def _grant(decision: Decision) -> AllowedDecision:
+    if isinstance(decision, PendingDecision):
+        raise PendingError(decision)
+    if not isinstance(decision, AllowedDecision):
+        raise DeniedError(decision)
+    return decision
+
+
+def _plain(value: Any) -> Union[int, float]:
+    """A Decimal as the number that JSON has. Raises TypeError for other types, ValueError where digits are lost."""
+    if not isinstance(value, decimal.Decimal):
+        raise TypeError(f"JSON has no {type(value).__name__}")
+    number = _double(value)
+    return int(number) if number.is_integer() else number
+
+
+def _double(value: Union[int, decimal.Decimal]) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError("JSON has no such number")
+    if decimal.Decimal(repr(number)) != value:
+        raise ValueError(f"a double would change the number {value}")
+    return number
 
 
 def _signature(secret: str, body: bytes) -> str:
@@ -436,11 +501,10 @@ def canonical_json(value: Any) -> str:
         return _text(value)
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
-    if isinstance(value, (int, float)):
-        number = float(value)
-        if isinstance(value, int) and decimal.Decimal(repr(number)) != value:
-            raise ValueError(f"a double would change the number {value}")
-        return _number(number)
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, (int, decimal.Decimal)):
+        return _number(_double(value))
     raise TypeError(f"JSON has no {type(value).__name__}")
 
 

@@ -89,6 +89,117 @@ describe('with the service', () => {
     expect(sent).toEqual(['a.b.c', 'd.e.f', undefined]);
   });
 
+  describe('guards coroutine functions', () => {
+    const asyncTool = [
+      'import asyncio, functools, urllib.request',
+      'async def slow(**named):',
+      '    runs.append(named)',
+      '    await asyncio.sleep(0)',
+      "    reports.append(len([path for path in paths if path.endswith('/outcome')]))",
+      "    if named['n'] == 0: raise RuntimeError('the bank said no')",
+      "    return named['n'] * 2",
+      'reports, paths = [], []',
+      'exchange = client._exchange',
+      'def noted(method, path, *rest):',
+      '    paths.append(path)',
+      '    return exchange(method, path, *rest)',
+      'client._exchange = noted',
+    ];
+
+    test('and reports after the work ended, also when it fails', async () => {
+      const found = await inPython(
+        of(await startService()),
+        client,
+        ...asyncTool,
+        'class Callable:',
+        '    async def __call__(self, **named): return await slow(**named)',
+        "guard = client.guard('demo.allow')",
+        'async def main():',
+        '    results = []',
+        '    for tool in (slow, functools.partial(slow), Callable(), lambda **named: slow(**named)):',
+        '        results.append(await guard(tool)(n=2))',
+        '    try:',
+        '        await guard(slow)(n=0)',
+        '    except RuntimeError as error:',
+        '        results.append(str(error))',
+        '    return results',
+        'print(json.dumps([asyncio.run(main()), reports, paths]))',
+      );
+      const [results, reports, paths] = found;
+      expect(results).toEqual([4, 4, 4, 4, 'the bank said no']);
+      // Each run sees the reports of the runs before it and not its own.
+      expect(reports).toEqual([0, 1, 2, 3, 4]);
+      expect(paths.filter((path: string) => path.endsWith('/outcome'))).toHaveLength(5);
+    });
+
+    test('and runs none without a grant, while other tasks go on', async () => {
+      const found = await inPython(
+        { ...of(await startService()), wait: 2 },
+        client,
+        ...asyncTool,
+        'async def main():',
+        '    ticks = 0',
+        "    waits = asyncio.ensure_future(client.guard('demo.escalate')(slow)(n=1))",
+        '    while not waits.done():',
+        '        ticks += 1',
+        '        await asyncio.sleep(0.02)',
+        '    kinds = [type(waits.exception()).__name__]',
+        '    try:',
+        "        await client.guard('demo.deny')(slow)(n=1)",
+        '    except writ.WritError as error:',
+        '        kinds.append(type(error).__name__)',
+        '    return [kinds, ticks]',
+        'print(json.dumps([asyncio.run(main()), len(runs)]))',
+      );
+      const [[kinds, ticks], runs] = found;
+      expect([kinds, runs]).toEqual([['PendingError', 'DeniedError'], 0]);
+      expect(ticks).toBeGreaterThan(5);
+    });
+
+    test('and refuses generators, which would run after their report', async () => {
+      const found = await inPython(
+        of(await startService()),
+        client,
+        'def one(**named): yield 1',
+        'async def two(**named): yield 1',
+        'def kind(tool):',
+        '    try:',
+        "        client.guard('demo.allow')(tool)",
+        '    except TypeError as error:',
+        '        return str(error)',
+        'print(json.dumps([kind(one), kind(two)]))',
+      );
+      expect(found).toEqual([
+        'one is a generator: guard the function that consumes it',
+        'two is a generator: guard the function that consumes it',
+      ]);
+    });
+  });
+
+  test('sends a Decimal as a number, and none whose digits would be lost', async () => {
+    const bodies: string[] = [];
+    const server = createServer(async (request, response) => {
+      bodies.push(Buffer.concat(await request.toArray()).toString());
+      response.writeHead(403, { 'content-type': 'application/json' }).end('{}');
+    });
+    const found = await inPython(
+      { url: await listening(server), key: 'writ_k' },
+      client,
+      'from decimal import Decimal',
+      "sent = {'a': Decimal('12.50'), 'b': [Decimal('1E+3')], 'c': 3}",
+      "client.authorize('demo.allow', sent)",
+      'def kind(value):',
+      '    try:',
+      "        client.authorize('demo.allow', {'a': value})",
+      '    except Exception as error:',
+      '        return type(error).__name__',
+      "kinds = [kind(one) for one in (Decimal('0.1000000000000000055'), Decimal('NaN'), Decimal('1e400'), {1})]",
+      'print(json.dumps([kinds, writ.payload_digest(sent) == writ.payload_digest({"a": 12.5, "b": [1000], "c": 3})]))',
+    );
+    expect(bodies.map((body) => JSON.parse(body).payload)).toEqual([{ a: 12.5, b: [1000], c: 3 }]);
+    expect(found).toEqual([['ValueError', 'ValueError', 'ValueError', 'TypeError'], true]);
+  });
+
   test('signs where the agent signs', async () => {
     const service = await startService();
     const agentId = service.agent.id;
