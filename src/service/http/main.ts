@@ -29,7 +29,7 @@ import type { ShareMetrics } from './resources/operations/metrics.ts';
 import { tokenDigest } from './resources/policies/plants.ts';
 import { StartError, toStartError } from './start-error.ts';
 import { createWaitForStore } from './start-wait.ts';
-import { openTracing } from './telemetry/tracing.ts';
+import { openTracing, type RequestTracing } from './telemetry/tracing.ts';
 import { welcome } from './welcome.ts';
 
 export interface ServeOptions extends Partial<ConfigSources> {
@@ -152,8 +152,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   await waiting(async () => store.replicas?.introduce(self));
   const policies = await agreedPolicies(await opening, { config, store, clock, log }, opened);
 
-  const endpoint = config.otelEndpoint;
-  const tracing = endpoint === null ? null : await openTracing({ endpoint, log });
+  const { tracing, tellFailure } = await openTraces(config, log);
   if (tracing !== null) opened.push(() => tracing.close());
   const sandbox = await waiting(sandboxToken(config, store));
   const { createApp } = await loading;
@@ -189,6 +188,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   });
   opened.push(() => app.close());
   log.use(app.log);
+  tellFailure();
   startUpkeep({ store, clock, log, metering, expiryEveryMs: options.expiryEveryMs }, opened);
   await app.listen({ host: config.host, port, listenTextResolver: () => 'listening' });
 
@@ -219,6 +219,22 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
     stop().catch((err: unknown) => app.log.error({ err }, 'stopping failed'));
   });
   return { url, config, ...made, onStop: (closing) => void opened.push(closing), ended, stop };
+}
+
+/** Missing traces keep no agent from asking. `tellFailure` is for when the log has somewhere to go. */
+async function openTraces(
+  { otelEndpoint: endpoint }: Config,
+  log: PolicyLog,
+): Promise<{ readonly tracing: RequestTracing | null; readonly tellFailure: () => void }> {
+  const tellNothing = (): void => undefined;
+  if (endpoint === null) return { tracing: null, tellFailure: tellNothing };
+  try {
+    return { tracing: await openTracing({ endpoint, log }), tellFailure: tellNothing };
+  } catch (err) {
+    const tellFailure = (): void =>
+      log.warn({ err }, 'OpenTelemetry could not be loaded: no traces are sent');
+    return { tracing: null, tellFailure };
+  }
 }
 
 /** Opens the store and serves it; nothing stays open when that fails. */

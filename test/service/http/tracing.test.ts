@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { openTracing, type RequestTracing } from '../../../src/service/http/telemetry/tracing.ts';
+import { withoutPackages } from '../../cli/missing-packages.ts';
+import { addAgent, ask, startService as startProgram } from '../../e2e/acceptance/service.ts';
 import { listening } from './listening.ts';
 import { allowBody, authorize, startService } from './service.ts';
 
@@ -218,4 +220,20 @@ test('the library is loaded by one file, and only once a collector is configured
   const values = source.match(/^import (?!type ).*'@opentelemetry/gm);
   expect(values).toBeNull();
   expect(source).toContain("import('@opentelemetry/api')");
+});
+
+test('a service without the library starts and decides', async () => {
+  const { optionalDependencies: packages } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const running = await startProgram({
+    policies: 'policies',
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+      ...withoutPackages(Object.keys(packages).filter((name) => name.startsWith('@opentelemetry/'))),
+    },
+  });
+  onTestFinished(async () => void (await running.end('SIGTERM')));
+  expect(running.output()).toContain('OpenTelemetry could not be loaded: no traces are sent');
+  const key = await addAgent(running.data, 'tracer');
+  const { status } = await ask(running.url, key, { action_key: 'none.such', payload: {} });
+  expect(status).toBe(200);
 });
