@@ -2,7 +2,6 @@
 // environment and writ.yaml.
 
 import type { Command } from 'commander';
-import { configured, endWithService, serveConfigured } from '../../service/http/main.ts';
 import { StartError } from '../../service/http/start-error.ts';
 import type { ConfigSources } from '../../service/settings/load.ts';
 import { flagOf, type SettingName } from '../../service/settings/table.ts';
@@ -53,6 +52,8 @@ async function start({ config, demo = false, ...given }: Options): Promise<ExitC
 }
 
 async function startService(given: Pick<ConfigSources, 'file' | 'flags'>): Promise<ExitCode> {
+  // Loaded here, because the help does without the packages of the service.
+  const { configured, endWithService, serveConfigured } = await import('../../service/http/main.ts');
   const config = configured(given);
   if (config.workers > 1) {
     const { startWorkers } = await import('../support/workers.ts');

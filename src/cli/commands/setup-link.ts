@@ -3,10 +3,8 @@
 // people, the link lets in nobody but an active admin.
 
 import type { Command } from 'commander';
-import { createSetUpLink } from '../../service/people/access.ts';
 import { createDirectory, type Directory } from '../../service/people/directory.ts';
 import type { Person } from '../../service/people/person.ts';
-import { activeAdmins, makeResetLink } from '../../service/people/recovery/reset-links.ts';
 import type { ApiOptions } from '../client/api-client.ts';
 import { commandLineUser, type DataOption, withDataOption, withStore } from '../client/with-store.ts';
 import { localTime } from '../output/local-time.ts';
@@ -32,6 +30,7 @@ export function defineSetUpLink(command: Command, finish: (code: ExitCode) => vo
       finish(
         await withStore(options, async ({ documents }) => {
           const directory = createDirectory(documents, Date.now);
+          const { activeAdmins } = await resetLinks();
           const admins = await activeAdmins(directory);
           if (admins.length > 0) return await linkForAdmin(directory, admins, options);
           return await linkForFirstAdmin(directory, options);
@@ -46,8 +45,14 @@ Examples:
   writ people setup-link --data ./var --admin ann@example.com --remove-second-factors
 `;
 
+/** Loaded when a link is made, because the help of `writ people` does without the packages of the service. */
+function resetLinks() {
+  return import('../../service/people/recovery/reset-links.ts');
+}
+
 async function linkForFirstAdmin(directory: Directory, options: SetUpLinkOptions): Promise<ExitCode> {
   if (options.admin !== undefined) throw new UsageError('nobody has access yet: omit --admin');
+  const { createSetUpLink } = await import('../../service/people/access.ts');
   const secret = await createSetUpLink(directory, { who: commandLineUser(), when: 'again' });
   if (secret === null) throw new UsageError('there are people, but no active admin');
   const url = `${baseOf(options)}/setup#token=${secret}`;
@@ -64,6 +69,7 @@ async function linkForAdmin(
   const { id: personId } = adminNamed(admins, options.admin);
   const maker = { kind: 'machine', user: commandLineUser() } as const;
   const draft = { personId, removesFactors: options.removeSecondFactors === true };
+  const { makeResetLink } = await resetLinks();
   const result = await makeResetLink(directory, maker, draft);
   if (result.kind !== 'made') throw new UsageError('the admin was changed at the same time: try again');
   const { email } = result.person;

@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import { isDatabaseAddress } from '../../service/settings/address-forms.ts';
 import type { SchemaVersions } from '../../service/store/contract/schema-version.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
-import { type CopyProgress, type CopyResult, copyStore } from '../../service/store/move/copy-store.ts';
+import type { CopyProgress, CopyResult } from '../../service/store/move/copy-store.ts';
 import { openPlace, schemaVersionsOf, shownPlace, storePlaceOf } from '../../service/store/open.ts';
 import { createProgress, type Progress } from '../bench/progress.ts';
 import {
@@ -75,6 +75,8 @@ async function copy({ data, to, json }: CopyOptions): Promise<ExitCode> {
   const progress = createProgress();
   try {
     const onProgress = (one: CopyProgress) => showProgress(progress, one);
+    // Loaded here, because only this needs the driver of PostgreSQL.
+    const { copyStore } = await import('../../service/store/move/copy-store.ts');
     const copied = await copyStore({ path, ...place, shownUrl, who: commandLineUser(), onProgress });
     progress.end();
     if (json === true) printJson({ ok: true, ...inJson(copied) });
