@@ -121,7 +121,7 @@ describe('writ point', () => {
     const none = await point('assign', 'files proxy', '--none');
     expect([none.stdout, await ask()]).toEqual(['files proxy asks for no agent\n', 403]);
     await point('assign', 'files proxy', '--agent', 'buyer');
-    const rotated = JSON.parse((await point('rotate', 'files proxy', '--grace', 'now', '--json')).stdout);
+    const rotated = JSON.parse((await point('rotate', 'files proxy', '--leaked', '--json')).stdout);
     expect([await ask(), await ask(rotated.api_key)]).toEqual([401, 200]);
     await point('disable', 'Files Proxy');
     expect(await ask(rotated.api_key)).toBe(403);

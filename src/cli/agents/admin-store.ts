@@ -95,7 +95,7 @@ function storeAdmin(store: Store): AgentAdmin {
         throw new CommandError(
           result.kind === 'unknown-agent'
             ? `there is no agent \`${name}\``
-            : `\`${agent.name}\` already has two valid keys: wait until the older one expires, or end both with --grace now`,
+            : `\`${agent.name}\` already has two valid keys: wait until the older one expires, or end both with --leaked`,
         );
       const oldKeyNotAfter = shownTime(nowMs + graceMs);
       return { agent: agentJson(agent), apiKey: result.apiKey, oldKeyNotAfter };

@@ -35,7 +35,7 @@ const examples = `
 Examples:
   writ agent add buyer-1 --tier low --owner ops@example.com --tag purchasing
   writ agent rotate buyer-1 --grace 48h
-  writ agent rotate buyer-1 --grace now
+  writ agent rotate buyer-1 --leaked
   writ agent signing buyer-1 required
   writ agent signing buyer-1 required --new-secret
   writ agent rate buyer-1 --per-minute 600 --burst 100
@@ -169,7 +169,7 @@ async function rotate(admin: AgentAdmin, name: string, options: RotateOptions): 
     const end =
       graceMs === 0
         ? 'The old key no longer works'
-        : `The old key works until ${localTime(oldKeyNotAfter ?? '')}`;
+        : `The old key works until ${localTime(oldKeyNotAfter ?? '')}; if it has leaked, add --leaked to end it now`;
     print(`This is the only time the key is shown. ${end}.\n`);
   });
 }

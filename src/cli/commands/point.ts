@@ -39,7 +39,7 @@ const examples = `
 Examples:
   writ point add "files proxy" --agent buyer-1 --agent buyer-2
   writ point assign "files proxy" --agent buyer-1
-  writ point rotate "files proxy" --grace now
+  writ point rotate "files proxy" --leaked
   writ point disable "files proxy"
   writ point revoke "files proxy" --yes
   writ point list

@@ -1,15 +1,24 @@
 // The option for how long an old key stays valid once there is a new one.
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { defaultGraceMs } from '../../service/agents/registry.ts';
 import { UsageError } from '../output/output.ts';
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Adds the option `--grace`; its parsed value is in milliseconds. */
+/** Adds the options `--grace`, whose parsed value is in milliseconds, and `--leaked`, which sets it to 0. */
 export function withGrace(command: Command): Command {
-  const meaning = 'how long the old key stays valid: 30m, 24h, 7d, or now (default: 24h)';
-  return command.option('--grace <time>', meaning, readGrace, defaultGraceMs);
+  return command
+    .addOption(
+      new Option('--grace <time>', 'how long the old key stays valid: 30m, 24h, 7d, or now')
+        .argParser(readGrace)
+        .default(defaultGraceMs, '24h'),
+    )
+    .addOption(
+      new Option('--leaked', 'somebody else may know the old key: end it now, and every older one')
+        .implies({ grace: 0 })
+        .conflicts('grace'),
+    );
 }
 
 /** Reads a time as milliseconds. Throws a UsageError for other text. */
