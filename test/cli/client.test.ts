@@ -41,12 +41,26 @@ describe('writ kill-switch', () => {
     const list = JSON.parse((await run('kill-switch', 'list', '--json')).stdout);
     expect(list.items).toMatchObject([{ scope: 'area:demo', reason: 'an incident' }]);
     expect((await authorize(service)).status).toBe(403);
-    const off = await run('kill-switch', 'off', list.items[0].id, '--reason', 'checked');
-    expect([off.code, off.stdout]).toEqual([0, `${list.items[0].id} is off\n`]);
+    const { id } = list.items[0];
+    const off = (named: string) => run('kill-switch', 'off', named, '--reason', 'checked');
+    const other = await off('all');
+    expect([other.code, other.stderr]).toEqual([
+      1,
+      'error: no active kill switch has the scope or id all: area:demo\n',
+    ]);
+    expect(await off(id)).toMatchObject({ code: 0, stdout: 'area:demo is off\n' });
     expect((await authorize(service)).status).toBe(200);
     expect((await run('kill-switch', 'list')).stdout).toBe('no active kill switches\n');
-    const again = await run('kill-switch', 'off', list.items[0].id, '--reason', 'checked');
-    expect([again.code, again.stderr]).toEqual([1, 'error: 404 not_found: no such kill switch\n']);
+    expect(await off(id)).toMatchObject({ code: 1, stderr: expect.stringContaining('none is active') });
+    for (const scope of ['all', `agent:${service.agent.name}`]) {
+      await run('kill-switch', 'on', scope, '--reason', 'an incident');
+      expect(await off(scope)).toMatchObject({ code: 0, stdout: `${scope} is off\n` });
+    }
+    await run('kill-switch', 'on', 'all', '--reason', 'an incident');
+    await run('kill-switch', 'on', 'all', '--reason', 'another one');
+    expect(await off('all')).toMatchObject({ code: 1, stderr: expect.stringContaining('name the id') });
+    const { items } = JSON.parse((await run('kill-switch', 'list', '--json')).stdout);
+    for (const one of items) expect(await off(one.id)).toMatchObject({ code: 0 });
   });
 });
 
@@ -379,7 +393,7 @@ describe('a client', () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^error: 403 not_allowed: /)]);
     const none = await writ(['people', 'list'], { env: { WRIT_URL: service.url, WRIT_TOKEN: '' } });
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('WRIT_TOKEN')]);
-    expect((await run('kill-switch', 'off', '..', '--reason', 'checked')).code).toBe(2);
+    expect((await run('people', 'disable', '..')).code).toBe(2);
   });
 
   test('says that nobody answers, or that it is somebody else', async () => {

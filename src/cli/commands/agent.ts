@@ -10,7 +10,7 @@ import { show as showResult } from '../client/api-client.ts';
 import { localTime } from '../output/local-time.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
 import { printable } from '../output/table.ts';
-import { withGrace } from '../support/grace-period.ts';
+import { type GraceOptions, graceMsOf, withGrace } from '../support/grace-period.ts';
 
 type Finish = (code: ExitCode) => void;
 
@@ -148,9 +148,7 @@ async function setStatus(
   );
 }
 
-interface RotateOptions extends AgentOptions {
-  readonly grace: number;
-}
+type RotateOptions = AgentOptions & GraceOptions;
 
 function defineRotate(command: Command, finish: Finish): void {
   withGrace(withAgentOptions(command.command('rotate')))
@@ -162,7 +160,7 @@ function defineRotate(command: Command, finish: Finish): void {
 }
 
 async function rotate(admin: AgentAdmin, name: string, options: RotateOptions): Promise<void> {
-  const { grace: graceMs } = options;
+  const graceMs = graceMsOf(options);
   const { agent, apiKey, oldKeyNotAfter } = await admin.rotate(name, graceMs);
   showResult(options, { agent, api_key: apiKey, old_key_not_after: oldKeyNotAfter }, () => {
     print(`${createMarks().good('✓')} ${printable(agent.name)} has a new key\n\n  ${apiKey}\n\n`);

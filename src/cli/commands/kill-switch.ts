@@ -9,6 +9,7 @@ import {
   type Api,
   type ApiOptions,
   apiHelp,
+  refuse,
   show,
   step,
   withApi,
@@ -37,7 +38,7 @@ export function defineKillSwitch(command: Command, finish: (code: ExitCode) => v
   withApiOptions(command.command('on'))
     .description('refuse every request in the scope, within a second')
     .argument('<scope>', 'all, tier:high, area:payment, or agent:buyer-1 (its name or id)')
-    .requiredOption('--reason <text>', 'why; the refused agents see it')
+    .requiredOption('--reason <text>', 'why; shown to people on every page, recorded, and not told to agents')
     .action(async (scope: string, options: ApiOptions & { readonly reason: string }) => {
       finish(
         await withApi(options, async (api) => {
@@ -46,8 +47,10 @@ export function defineKillSwitch(command: Command, finish: (code: ExitCode) => v
             '/v1/kill-switches',
             body,
           );
-          show(options, made, ({ id, warnings }) => {
-            print(`stopped: ${scopeShown(made)}; to resume: writ kill-switch off ${id} --reason "..."\n`);
+          show(options, made, ({ warnings }) => {
+            print(
+              `stopped: ${scopeShown(made)}; to resume: writ kill-switch off ${scopeShown(made)} --reason "..."\n`,
+            );
             for (const warning of warnings) printError(`warning: ${warning}\n`);
           });
         }),
@@ -55,16 +58,30 @@ export function defineKillSwitch(command: Command, finish: (code: ExitCode) => v
     });
   withApiOptions(command.command('off'))
     .description('turn a kill switch off')
-    .argument('<id>', 'the id, from `list`')
+    .argument('<switch>', 'its scope or id, as `list` shows them')
     .requiredOption('--reason <text>', 'why agents may act again; recorded')
-    .action(async (id: string, options: ApiOptions & { readonly reason: string }) => {
+    .action(async (named: string, options: ApiOptions & { readonly reason: string }) => {
       finish(
         await withApi(options, async (api) => {
-          await api.post(`/v1/kill-switches/${step(id)}/deactivate`, { reason: options.reason });
-          show(options, { id, status: 'off' }, () => print(`${id} is off\n`));
+          const found = await namedSwitch(api, named);
+          await api.post(`/v1/kill-switches/${step(found.id)}/deactivate`, { reason: options.reason });
+          show(options, { id: found.id, status: 'off' }, () => print(`${scopeShown(found)} is off\n`));
         }),
       );
     });
+}
+
+async function namedSwitch(api: Api, named: string): Promise<KillSwitchView> {
+  const { items } = await api.get<{ items: readonly KillSwitchView[] }>('/v1/kill-switches');
+  const found = items.filter((one) => [one.id, one.scope, scopeShown(one)].includes(named));
+  const [only] = found;
+  if (only === undefined)
+    refuse(
+      `no active kill switch has the scope or id ${printable(named)}: ${items.map(scopeShown).join(', ') || 'none is active'}`,
+    );
+  if (found.length > 1)
+    refuse(`several kill switches have this scope: name the id, ${found.map(({ id }) => id).join(' or ')}`);
+  return only;
 }
 
 const examples = `
@@ -74,7 +91,7 @@ Examples:
   writ kill-switch on tier:critical --reason "an incident"
   writ kill-switch on agent:buyer-1 --reason "an incident"
   writ kill-switch list
-  writ kill-switch off 5a0c0de0-0000-4000-8000-000000000000 --reason "the ledger is right again"
+  writ kill-switch off area:payment --reason "the ledger is right again"
 `;
 
 const tierScopes = riskTiers.map((tier) => `tier:${tier}`);

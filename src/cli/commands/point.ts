@@ -17,7 +17,7 @@ import {
 import { localTime } from '../output/local-time.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
 import { printable, table } from '../output/table.ts';
-import { withGrace } from '../support/grace-period.ts';
+import { type GraceOptions, graceMsOf, withGrace } from '../support/grace-period.ts';
 
 type Finish = (code: ExitCode) => void;
 
@@ -120,10 +120,10 @@ function defineRotate(command: Command, finish: Finish): void {
   withGrace(withApiOptions(command.command('rotate')))
     .description('create a new key, shown only once, and end the current one')
     .argument(...pointArgument)
-    .action(async (name: string, options: ApiOptions & { readonly grace: number }) => {
+    .action(async (name: string, options: ApiOptions & GraceOptions) => {
       const run = async (api: Api): Promise<void> => {
         const { id } = await findPoint(api, name);
-        const body = { grace_seconds: options.grace / 1_000 };
+        const body = { grace_seconds: graceMsOf(options) / 1_000 };
         const made = await api.post<WithKey & { old_keys_end_at: string }>(
           ...[`/v1/enforcement-points/${step(id)}/keys`, body],
         );

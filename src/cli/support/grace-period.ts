@@ -6,19 +6,29 @@ import { UsageError } from '../output/output.ts';
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Adds the options `--grace`, whose parsed value is in milliseconds, and `--leaked`, which sets it to 0. */
+export interface GraceOptions {
+  readonly grace?: number;
+  readonly leaked?: boolean;
+}
+
+/** Adds the options `--grace` and `--leaked`. */
 export function withGrace(command: Command): Command {
   return command
-    .addOption(
-      new Option('--grace <time>', 'how long the old key stays valid: 30m, 24h, 7d, or now')
-        .argParser(readGrace)
-        .default(defaultGraceMs, '24h'),
+    .option(
+      '--grace <time>',
+      'how long the old key stays valid: 30m, 24h, 7d, or now (default: 24h)',
+      readGrace,
     )
     .addOption(
-      new Option('--leaked', 'somebody else may know the old key: end it now, and every older one')
-        .implies({ grace: 0 })
-        .conflicts('grace'),
+      new Option('--leaked', 'somebody else may know the old key: end it now, and every older one').conflicts(
+        'grace',
+      ),
     );
+}
+
+/** How long the old key stays valid, in milliseconds. */
+export function graceMsOf({ grace = defaultGraceMs, leaked = false }: GraceOptions): number {
+  return leaked ? 0 : grace;
 }
 
 /** Reads a time as milliseconds. Throws a UsageError for other text. */
