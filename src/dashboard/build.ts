@@ -26,6 +26,8 @@ if (!process.argv.includes('--if-needed') || !isBuilt(digest)) {
 }
 
 async function make(folder: string): Promise<void> {
+  // With another value Vite builds for development, and the paths of this machine would be in the result.
+  process.env.NODE_ENV = 'production';
   const { build } = await import('vite');
   await build({ configFile: join(root, 'vite.config.ts'), build: { outDir: folder } });
   for (const path of filesOf(folder)) writeFileSync(`${path}.br`, brotliCompressSync(readFileSync(path)));

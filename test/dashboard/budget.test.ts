@@ -61,3 +61,12 @@ test('the plots are a part of their own', () => {
   );
   expect(parts).toEqual([expect.objectContaining({ source: 'pages/overview/draw.ts', isLoadedLate: true })]);
 });
+
+test('no part has the code or the paths of a build for development', () => {
+  const root = join(distFolder, '../../..');
+  const found = chunksOf(manifest).filter(({ file }) => {
+    const code = readFileSync(join(distFolder, file), 'utf8');
+    return code.includes(root) || /fileName:\w+,lineNumber:/.test(code);
+  });
+  expect(found).toEqual([]);
+});
