@@ -63,7 +63,7 @@ test('the plots are a part of their own', () => {
 });
 
 test('no part has the code or the paths of a build for development', () => {
-  const root = join(distFolder, '../../..');
+  const root = process.cwd();
   const found = chunksOf(manifest).filter(({ file }) => {
     const code = readFileSync(join(distFolder, file), 'utf8');
     return code.includes(root) || /fileName:\w+,lineNumber:/.test(code);
