@@ -83,6 +83,12 @@ policy files on files.*, claude_code.*, cursor.* {
 }
 `;
 
+test('names the dialects when none is given, and blocks the tool', async () => {
+  const { code, stdout, stderr } = await writProcess(['hook'], { stdin: '{}' });
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/^error: nothing was granted: --dialect is missing: claude, codex/);
+});
+
 describe.each(dialectNames)('%s', (name) => {
   test('0 where it is granted, 2 and why where it is refused or waits', async () => {
     await usePolicies(shared(), policies);

@@ -78,7 +78,8 @@ async function hook(options: HookOptions): Promise<ExitCode> {
   // An error that nothing else catches must not let the tool run.
   process.on('uncaughtException', () => process.exit(exitCodes.usage));
   const { dialect, wait, escalate, apart, socket } = options;
-  if (dialect === undefined) throw new UsageError('nothing was granted: --dialect is missing');
+  if (dialect === undefined)
+    throw new UsageError(`nothing was granted: --dialect is missing: ${dialectNames.join(', ')}`);
   const form = { waitMs: wait * 1_000, isDeferring: escalate === 'defer', isApart: apart === true };
   const withinMs = form.waitMs + slackMs;
   const answer =
