@@ -3,7 +3,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { layEarlierPolicies } from '../../../src/packaging/demo/demo.ts';
+import { layEarlierPolicies } from '../../../src/packaging/demo/earlier-policies.ts';
 import { createFolder } from '../../service/policies/folder.ts';
 
 const limit = 'payload.amount > 1_000 USD';
