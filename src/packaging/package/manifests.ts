@@ -35,10 +35,6 @@ const ofTheService = [
   '@fastify/fast-json-stringify-compiler',
   '@levischuck/tiny-cbor',
   '@node-rs/argon2',
-  '@opentelemetry/api',
-  '@opentelemetry/exporter-trace-otlp-http',
-  '@opentelemetry/resources',
-  '@opentelemetry/sdk-trace',
   '@zxcvbn-ts/core',
   '@zxcvbn-ts/language-common',
   'better-sqlite3',
@@ -53,8 +49,16 @@ const ofTheService = [
 /** Packages for a store in PostgreSQL; people who have one install them. */
 export const ofPostgres = ['pg'] as const;
 
+/** Packages for traces; people who have a collector install them. */
+const tracing = [
+  '@opentelemetry/api',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-trace',
+] as const;
+
 /** Packages that are installed beside `writ` by those who need them. */
-const beside = [...ofTheService, ...ofPostgres];
+const beside = [...ofTheService, ...ofPostgres, ...tracing];
 
 /** The modules that a program can import, by the name that it imports. */
 export const doors: Readonly<Record<string, string>> = {

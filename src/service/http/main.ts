@@ -221,6 +221,9 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   return { url, config, ...made, onStop: (closing) => void opened.push(closing), ended, stop };
 }
 
+const withoutTraces =
+  'OpenTelemetry could not be loaded: no traces are sent; install @opentelemetry/api, @opentelemetry/exporter-trace-otlp-http, @opentelemetry/resources and @opentelemetry/sdk-trace';
+
 /** Missing traces keep no agent from asking. `tellFailure` is for when the log has somewhere to go. */
 async function openTraces(
   { otelEndpoint: endpoint }: Config,
@@ -231,8 +234,7 @@ async function openTraces(
   try {
     return { tracing: await openTracing({ endpoint, log }), tellFailure: tellNothing };
   } catch (err) {
-    const tellFailure = (): void =>
-      log.warn({ err }, 'OpenTelemetry could not be loaded: no traces are sent');
+    const tellFailure = (): void => log.warn({ err }, withoutTraces);
     return { tracing: null, tellFailure };
   }
 }

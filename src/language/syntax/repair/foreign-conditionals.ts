@@ -37,8 +37,9 @@ function findAtDepth(here: Cursor, start: number, isFound: (token: Token) => boo
   return end !== null && isFound(here.at(end)!) ? end : null;
 }
 
-/** Offset of the last token of the value that begins at an offset. */
+/** Offset of the last token of the value that begins at an offset; the offset before where the file ends there. */
 function endOfValue(here: Cursor, start: number): number {
+  if (here.at(start) === undefined) return start - 1;
   const end = endOfExpression(here, start, ({ tokenType }) => joins.has(tokenType));
   return Math.max(start, (end ?? start + 1) - 1);
 }
