@@ -1,5 +1,6 @@
 // For any text `parse` answers quickly, with a tree whose places lie in the text.
 
+import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hasErrors } from '../../../src/language/diagnostic/diagnostic.ts';
@@ -53,6 +54,19 @@ describe.each([
       { numRuns },
     );
   });
+});
+
+test('each known mistake may end after any of its words', { timeout }, () => {
+  const mistakes = globSync('test/language/diagnostic/mistakes/*.txt')
+    .flatMap((file) => readFileSync(file, 'utf8').split(/^=== .*$/m))
+    .map((text) => text.split(/^---$/m)[0]!.trim());
+  expect(mistakes.length).toBeGreaterThan(400);
+  for (const mistake of mistakes) {
+    for (const { index } of mistake.matchAll(/\b|$/g)) {
+      for (const begin of ['', 'policy p on a.b {\n'])
+        expect(() => parse({ path: 'x', text: begin + mistake.slice(0, index) }), mistake).not.toThrow();
+    }
+  }
 });
 
 test('errors in quantity cost no more than their number', { timeout }, () => {
