@@ -1,7 +1,7 @@
 // Passwords: argon2id with the parameters that OWASP recommends, in the PHC text form. INVARIANT: a check
 // takes the same work whether the person exists or not, and a password is neither kept nor shown anywhere.
 
-import type { Algorithm } from '@node-rs/argon2';
+import { type Algorithm, hash, verify } from '@node-rs/argon2';
 import { isCommonPassword } from './passwords/common-passwords.ts';
 import { createHashingLine, type InLine } from './passwords/hashing.ts';
 
@@ -58,23 +58,12 @@ export function passwordFormProblem(password: string, { email, name }: PasswordO
   return rest.length < passwordLengthMin / 2 ? 'a password is more than a name or an address' : null;
 }
 
-/** Loaded with the first password: the command line does without it. */
-async function hash(password: string): Promise<string> {
-  const argon2 = await import('@node-rs/argon2');
-  return argon2.hash(password, cost);
-}
-
-async function verify(known: string, password: string): Promise<boolean> {
-  const argon2 = await import('@node-rs/argon2');
-  return argon2.verify(known, password);
-}
-
 /** One line for the whole process, since the processors are shared. */
 const line = createHashingLine();
 
 /** Returns the hash; null when too many passwords wait to be hashed. */
 export async function hashPassword(password: string, from: InLine = setter): Promise<string | null> {
-  return await line.run(from, () => hash(password));
+  return await line.run(from, () => hash(password, cost));
 }
 
 /** The sender of a password that is set: that person has a link, or has just proved who they are. */
@@ -92,7 +81,7 @@ export async function checkPassword(
   from: InLine,
 ): Promise<'yes' | 'no' | 'busy'> {
   if (Buffer.byteLength(password) > passwordBytesMax) return 'no';
-  absent ??= hash('nobody has this password');
+  absent ??= hash('nobody has this password', cost);
   const known = passwordHash ?? (await absent);
   const isRight = await line.run(from, () => verify(known, password));
   if (isRight === null) return 'busy';
