@@ -1,6 +1,7 @@
 // Recorded runs of agents under attack, decided by a policy set. Each run is one session of one agent, its calls
 // in order, and the meters count what is granted. INVARIANT: the decisions see only the name and the arguments
-// of a call; `result`, `injected`, `utility` and `security` serve the counts alone.
+// of a call, and what a service recorded of the request; `result`, `injected`, `utility` and `security` serve the
+// counts alone.
 
 import { exportLineOf } from '../src/analysis/replay/export-line.ts';
 import { renderDiagnostics } from '../src/language/diagnostic/render.ts';
@@ -91,7 +92,7 @@ function parseRun({ line, place }: { readonly line: string; readonly place: stri
     throw new MalformedRow(`${place}: ${what}`);
   };
   const row = parseJson(line);
-  if (row === undefined || !isJsonObject(row)) return fail('not a JSON object');
+  if (!isJsonObject(row)) return fail('not a JSON object');
   for (const name of texts)
     if (typeof row[name] !== 'string' || row[name] === '') fail(`\`${name}\` is not a text`);
   for (const name of flags) if (typeof row[name] !== 'boolean') fail(`\`${name}\` is neither true nor false`);
