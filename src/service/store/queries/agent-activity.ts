@@ -3,6 +3,7 @@
 
 import type { ActivityStore, GrantedRequest, OutcomeCount } from '../contract/agent-activity.ts';
 import { type Dialect, type QueryRunner, query } from './dialect.ts';
+import { isGrantOver } from './meters.ts';
 import { numberReads, statusNow } from './request-lists.ts';
 
 /** How many records are looked through at once. */
@@ -14,12 +15,8 @@ const outcomeText = (columns: string, table: string): string => `
     WHERE agent_id = @agentId AND sequence > @afterSequence ORDER BY sequence LIMIT ${activityAtOnce}) AS looked
   GROUP BY day, outcome`;
 
-/**
- * Whether a request was granted. An expired request with a time of decision is a grant that is over; a wait
- * that ended without a grant has no such time.
- */
-const isGranted = `(${statusNow} IN ('auto_approved', 'approved', 'consumed')
-  OR (${statusNow} = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
+/** Whether a request was granted. */
+const isGranted = `(${statusNow} IN ('auto_approved', 'approved', 'consumed') OR ${isGrantOver})`;
 
 export function activityTexts(sql: Dialect) {
   return {

@@ -13,12 +13,12 @@ export const grantedAtMs = 'coalesce(now_decided_ms, decided_ms)';
 const isConsumed = `(${statusNow} = 'consumed' AND NOT EXISTS
   (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'released'))`;
 
-/**
- * Whether meters count a request. An expired request with a time of decision is a grant that is over; a wait
- * that ended without a grant has no such time.
- */
+/** Whether a request had a grant that is over; a wait that expired without a grant has no time of decision. */
+export const isGrantOver = `(${statusNow} = 'expired' AND ${grantedAtMs} IS NOT NULL)`;
+
+/** Whether meters count a request. */
 export const isCounted = `(${statusNow} IN ('auto_approved', 'approved', 'pending') OR ${isConsumed}
-  OR (${statusNow} = 'expired' AND ${grantedAtMs} IS NOT NULL))`;
+  OR ${isGrantOver})`;
 
 const countedText = `SELECT sequence, id, action_key AS "actionKey", created_ms AS "createdAtMs",
     ${grantedAtMs} AS "grantedAtMs", record_json AS "recordJson",
