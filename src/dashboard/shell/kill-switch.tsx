@@ -10,6 +10,7 @@ import { useGrant } from '../api/session.tsx';
 import { Dialog } from '../parts/dialog/dialog.tsx';
 import { Field } from '../parts/form/field.tsx';
 import { useSending } from '../parts/form/form.ts';
+import { ReasonField } from '../parts/form/reason-field.tsx';
 import { SendForm } from '../parts/form/send-form.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
@@ -109,26 +110,6 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
         )}
       </SendForm>
     </Dialog>
-  );
-}
-
-interface ReasonFieldProps {
-  readonly help: string;
-  readonly reason: string;
-  readonly onChange: (reason: string) => void;
-}
-
-/** The input allows as many characters as the service accepts. */
-function ReasonField({ help, reason, onChange }: ReasonFieldProps) {
-  return (
-    <Field label="Reason" help={help}>
-      <input
-        required
-        maxLength={500}
-        value={reason}
-        onInput={({ currentTarget }) => onChange(currentTarget.value)}
-      />
-    </Field>
   );
 }
 

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
+import { EmailField } from '../../parts/form/email-field.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { NameField } from '../../parts/form/name-field.tsx';
@@ -54,16 +55,7 @@ function ApplyForm({ onDone }: { readonly onDone: (answer: Reply<'applyForAccess
   return (
     <SendForm word="Apply" isBusy={isBusy} problem={problem} onSend={send}>
       <NameField label="Your name" autoComplete="name" value={name} onChange={setName} problem={problem} />
-      <Field label="E-mail address" problem={detailFor(problem, 'email')}>
-        <input
-          type="email"
-          autoComplete="email"
-          required
-          maxLength={254}
-          value={email}
-          onInput={({ currentTarget }) => setEmail(currentTarget.value)}
-        />
-      </Field>
+      <EmailField autoComplete="email" value={email} onChange={setEmail} problem={problem} />
       <Field
         label="What you need it for"
         help={`${reason.length} of ${reasonLengthMax.toLocaleString()} characters`}

@@ -4,12 +4,11 @@
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { usePlace } from '../../navigation/navigation.ts';
 import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
-import { Field } from '../../parts/form/field.tsx';
+import { EmailField } from '../../parts/form/email-field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { NameField } from '../../parts/form/name-field.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
@@ -68,16 +67,7 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'createInvita
     <Section title="Invite someone">
       <SendForm word="Create invitation" isBusy={isBusy} problem={problem} onSend={send}>
         <NameField value={name} onChange={setName} problem={problem} />
-        <Field label="E-mail address" problem={detailFor(problem, 'email')}>
-          <input
-            type="email"
-            required
-            maxLength={254}
-            autoComplete="off"
-            value={email}
-            onInput={({ currentTarget }) => setEmail(currentTarget.value)}
-          />
-        </Field>
+        <EmailField autoComplete="off" value={email} onChange={setEmail} problem={problem} />
         <RolesAndGroupsFields
           rolesAndGroups={rolesAndGroups}
           onChange={setRolesAndGroups}

@@ -6,8 +6,8 @@ import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { type Activation, diffHref, shortDigest } from '../../parts/diff/activations.ts';
-import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { ReasonField } from '../../parts/form/reason-field.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
@@ -62,14 +62,7 @@ function RollBackDialog({ activation, active, onClose }: RollBackProps & { reado
         onSend={send}
         onCancel={onClose}
       >
-        <Field label="Reason">
-          <input
-            required
-            maxLength={500}
-            value={reason}
-            onInput={({ currentTarget }) => setReason(currentTarget.value)}
-          />
-        </Field>
+        <ReasonField reason={reason} onChange={setReason} />
       </SendForm>
     </Dialog>
   );

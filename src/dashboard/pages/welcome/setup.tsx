@@ -3,8 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
-import { Field } from '../../parts/form/field.tsx';
+import { EmailField } from '../../parts/form/email-field.tsx';
 import { useLinkToken } from '../../parts/form/link-token.ts';
 import { NameField } from '../../parts/form/name-field.tsx';
 import { NewPasswordForm } from '../../parts/form/new-password-form.tsx';
@@ -55,16 +54,13 @@ function SetUpForm({ token }: { readonly token: string }) {
             onChange={setName}
             problem={problem}
           />
-          <Field label="E-mail address" problem={detailFor(problem, 'email')} help="You sign in with it.">
-            <input
-              type="email"
-              autoComplete="username"
-              required
-              maxLength={254}
-              value={email}
-              onInput={({ currentTarget }) => setEmail(currentTarget.value)}
-            />
-          </Field>
+          <EmailField
+            help="You sign in with it."
+            autoComplete="username"
+            value={email}
+            onChange={setEmail}
+            problem={problem}
+          />
         </>
       )}
     </NewPasswordForm>
