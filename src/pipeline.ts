@@ -158,8 +158,12 @@ export function findErrorsIn(
   sources: PolicySources,
   cache: CompileCache,
 ): CheckResult {
-  const found = checkedBy((files, readListFile) => checkErrorsIn(paths, files, readListFile), sources, cache);
-  return errorsOf({ ...found, diagnostics: found.diagnostics.filter(({ span }) => paths.has(span.file)) });
+  const result = checkedBy(
+    (files, readListFile) => checkErrorsIn(paths, files, readListFile),
+    sources,
+    cache,
+  );
+  return errorsOf({ ...result, diagnostics: result.diagnostics.filter(({ span }) => paths.has(span.file)) });
 }
 
 function errorsOf(found: CheckResult): CheckResult {
@@ -254,8 +258,8 @@ function followsFromBroken(
  * Whether a literal is misspelt where no such value may be, such as `60 days` behind a date and `+`. To spell it
  * right would only lead to the next error.
  */
-function isUnfitAnyway(slip: Diagnostic, found: readonly Diagnostic[]): boolean {
-  return literalSlips.has(slip.code) && found.some((one) => isUnfitOperand(slip, one));
+function isUnfitAnyway(slip: Diagnostic, checkResult: readonly Diagnostic[]): boolean {
+  return literalSlips.has(slip.code) && checkResult.some((one) => isUnfitOperand(slip, one));
 }
 
 const literalSlips: ReadonlySet<Code> = new Set([
@@ -273,10 +277,10 @@ function isUnfitOperand({ span: slip }: Diagnostic, { code, span }: Diagnostic):
 
 /** Returns the parsed files; a file with an unchanged text keeps its tree. */
 function parseFiles(files: readonly SourceText[], { parsed }: CompileCache): readonly ParsedFile[] {
-  const known = new Map(parsed);
+  const parsedTexts = new Map(parsed);
   parsed.clear();
   return files.map((source) => {
-    const before = known.get(source.path);
+    const before = parsedTexts.get(source.path);
     const one = before?.text === source.text ? before.parsed : parse(source);
     parsed.set(source.path, { text: source.text, parsed: one });
     return one;

@@ -106,23 +106,23 @@ interface Servers {
 function createServers({ server, warn }: ProxySettings, seats: Seats): Servers {
   const ofCallers = new Map<string, { readonly own: OpenUpstream; readonly shared: SharedUpstream }>();
   const serversOf = (caller: string) => {
-    const known = ofCallers.get(caller);
-    if (known !== undefined) return known;
-    const own = withRestarts(openServer(server, warn));
+    const servers = ofCallers.get(caller);
+    if (servers !== undefined) return servers;
+    const dedicated = withRestarts(openServer(server, warn));
     let usedMs = Date.now();
     const seat: Seat = {
       caller,
       idleSinceMs: () => (shared.isBusy() ? null : usedMs),
       end: () => shared.end(),
     };
-    const shared = shareUpstream(own, {
+    const shared = shareUpstream(dedicated, {
       onStart: () => seats.take(seat),
       onUse() {
         usedMs = Date.now();
       },
       onEnd: () => seats.leave(seat),
     });
-    const made = { own, shared };
+    const made = { own: dedicated, shared };
     ofCallers.set(caller, made);
     for (const [one, { shared: idle }] of ofCallers) {
       if (ofCallers.size <= callersMax) break;

@@ -216,12 +216,12 @@ interface ActionRequest extends AskOptions {
 }
 
 /** Asks until there is a decision or the time is over. Each try comes back to the same request. */
-async function ask(connection: Connection, asked: ActionRequest): Promise<Decision> {
-  const { wait = connection.wait ?? waitMsDefault, idempotencyKey = crypto.randomUUID() } = asked;
+async function ask(connection: Connection, request: ActionRequest): Promise<Decision> {
+  const { wait = connection.wait ?? waitMsDefault, idempotencyKey = crypto.randomUUID() } = request;
   const endsAt = Date.now() + wait;
   for (;;) {
     const heldMs = Math.max(0, Math.min(endsAt - Date.now(), heldMsMax));
-    const decision = await askHeld(connection, { ...asked, idempotencyKey }, heldMs);
+    const decision = await askHeld(connection, { ...request, idempotencyKey }, heldMs);
     if (decision.kind !== 'waiting' || Date.now() >= endsAt) return decision;
     // While the service stops, it does not hold its replies. The pause keeps the client from asking without
     // end.
@@ -231,17 +231,17 @@ async function ask(connection: Connection, asked: ActionRequest): Promise<Decisi
 
 const pollMs = 200;
 
-async function askHeld(connection: Connection, asked: ActionRequest, heldMs: number): Promise<Decision> {
+async function askHeld(connection: Connection, request: ActionRequest, heldMs: number): Promise<Decision> {
   const { receipts = false } = connection;
   const wants = ['attach', `wait=${Math.ceil(heldMs / 1000)}`];
   if (receipts !== false) wants.push(receipts === true ? 'receipt' : `receipt=${receipts}`);
-  const body = JSON.stringify({ action_key: asked.action, payload: asked.payload });
+  const body = JSON.stringify({ action_key: request.action, payload: request.payload });
   const answer = await exchange({
-    ...question(connection, 'POST', '/v1/authorize', heldMs, asked.signal),
+    ...question(connection, 'POST', '/v1/authorize', heldMs, request.signal),
     headers: {
       ...headersOf(connection),
-      ...userHeader(asked.onBehalfOf ?? connection.onBehalfOf),
-      'idempotency-key': asked.idempotencyKey ?? '',
+      ...userHeader(request.onBehalfOf ?? connection.onBehalfOf),
+      'idempotency-key': request.idempotencyKey ?? '',
       prefer: wants.join(', '),
     },
     body,
@@ -338,9 +338,9 @@ async function look(
   const endsAt = Date.now() + wait;
   for (;;) {
     const heldMs = Math.max(0, Math.min(endsAt - Date.now(), heldMsMax));
-    const asked = question(connection, 'GET', pathOf(requestId), heldMs, signal);
+    const query = question(connection, 'GET', pathOf(requestId), heldMs, signal);
     const prefer = `wait=${Math.ceil(heldMs / 1000)}`;
-    const answer = await exchange({ ...asked, headers: { ...headersOf(connection), prefer } });
+    const answer = await exchange({ ...query, headers: { ...headersOf(connection), prefer } });
     if (answer.status === 404) return null;
     const standing = answer.status === 200 ? readStanding(answer.body) : null;
     if (standing === null) throw new DeniedError(problemOf(answer));

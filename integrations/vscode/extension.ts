@@ -51,9 +51,9 @@ export async function deactivate(): Promise<void> {
 
 function createClient(context: ExtensionContext): LanguageClient {
   const settings = workspace.getConfiguration('writ');
-  const own = { module: join(context.extensionPath, 'server.mjs'), transport: TransportKind.stdio };
+  const options = { module: join(context.extensionPath, 'server.mjs'), transport: TransportKind.stdio };
   const [command, ...args] = workspace.isTrusted ? settings.get<readonly string[]>('server', []) : [];
-  const server: ServerOptions = command === undefined ? own : { command, args };
+  const server: ServerOptions = command === undefined ? options : { command, args };
   return new LanguageClient('writ', 'Writ', server, {
     documentSelector: [
       { scheme: 'file', language: 'writ' },

@@ -60,7 +60,7 @@ async function filesOf(
   about: WeakMap<TestItem, TestTarget>,
   { ending, command, isClaim }: Kind,
 ): Promise<readonly TestItem[]> {
-  const found: TestItem[] = [];
+  const testItems: TestItem[] = [];
   for (const uri of await findFiles(ending)) {
     const address = uri.toString();
     const { items } = await ask<TestItems>(command, address).then(
@@ -77,9 +77,9 @@ async function filesOf(
         return item;
       }),
     );
-    found.push(file);
+    testItems.push(file);
   }
-  return found;
+  return testItems;
 }
 
 async function runAll(
@@ -109,9 +109,9 @@ async function runAll(
 }
 
 function childrenOf(items: TestController['items']): readonly TestItem[] {
-  const found: TestItem[] = [];
-  items.forEach((item) => void found.push(item));
-  return found;
+  const testItems: TestItem[] = [];
+  items.forEach((item) => void testItems.push(item));
+  return testItems;
 }
 
 interface RunCases {

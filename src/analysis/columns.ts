@@ -8,9 +8,9 @@ export type Align = 'left' | 'right';
  * Returns one line a row, indented by two spaces; the first row is the head. Control characters are escaped.
  */
 export function columns(rows: readonly (readonly string[])[], aligns: readonly Align[]): readonly string[] {
-  const shown = rows.map((row) => row.map(escapeForTerminal));
-  const widths = aligns.map((_, at) => Math.max(...shown.map((row) => [...(row[at] ?? '')].length)));
-  return shown.map((row) => {
+  const escapedRows = rows.map((row) => row.map(escapeForTerminal));
+  const widths = aligns.map((_, at) => Math.max(...escapedRows.map((row) => [...(row[at] ?? '')].length)));
+  return escapedRows.map((row) => {
     const cells = row.map((cell, at) => {
       const room = ' '.repeat(widths[at]! - [...cell].length);
       return aligns[at] === 'right' ? room + cell : cell + room;

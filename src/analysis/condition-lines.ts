@@ -33,8 +33,8 @@ function linesWith(
   sourceOf: SourceOf,
   partsOf: LineContext['partsOf'],
 ): readonly ConditionLine[] {
-  const shown = isJoint(explanation, sourceOf) ? partsOf(explanation) : [explanation];
-  return shown.flatMap((part) => linesOf(part, { sourceOf, partsOf, depth: 0, isUnlessOperand: false }));
+  const lines = isJoint(explanation, sourceOf) ? partsOf(explanation) : [explanation];
+  return lines.flatMap((part) => linesOf(part, { sourceOf, partsOf, depth: 0, isUnlessOperand: false }));
 }
 
 interface LineContext {
@@ -65,8 +65,8 @@ function linesOf(explanation: Explanation, context: LineContext): readonly Condi
 
 /** The parts that alone make the whole false or true, if there are any; else all parts. */
 function settling({ truth, parts, isJoined }: Explanation): readonly Explanation[] {
-  const own = isJoined ? parts.filter((part) => part.truth === truth) : [];
-  return own.length === 0 ? parts : own;
+  const settlers = isJoined ? parts.filter((part) => part.truth === truth) : [];
+  return settlers.length === 0 ? parts : settlers;
 }
 
 /** The part that a negation negates, if both are one piece of text; else null. */

@@ -82,15 +82,15 @@ function ruleSteps(
   sourceOf: SourceOf,
 ): readonly WalkStep[] {
   const { set, facts, unknown } = walked;
-  const found = set.policies.flatMap(({ rules }) => rules).find(({ id }) => id === explained.rule);
-  if (found === undefined) throw new Error(`the set has no rule ${explained.rule}`);
-  const { file, start } = found.span;
-  const rule = { id: found.id, file, line: position(sourceOf(file) ?? '', start).line };
-  const place = placeOf(found.span, sourceOf);
-  const shadow = found.isShadow ? ', in shadow' : '';
+  const decidingRule = set.policies.flatMap(({ rules }) => rules).find(({ id }) => id === explained.rule);
+  if (decidingRule === undefined) throw new Error(`the set has no rule ${explained.rule}`);
+  const { file, start } = decidingRule.span;
+  const rule = { id: decidingRule.id, file, line: position(sourceOf(file) ?? '', start).line };
+  const place = placeOf(decidingRule.span, sourceOf);
+  const shadow = decidingRule.isShadow ? ', in shadow' : '';
   const lines = allConditionLines(explained.explanation, sourceOf);
   return [
-    { ...step('rule', `${found.effect} ${found.id}${shadow}`), rule, place },
+    { ...step('rule', `${decidingRule.effect} ${decidingRule.id}${shadow}`), rule, place },
     ...lines.map(({ depth, text, value, truth, span }): WalkStep => {
       const why = isUnknownPart({ truth, value }) ? whyUnknown(text, unknown) : null;
       return {
@@ -105,7 +105,7 @@ function ruleSteps(
       };
     }),
     {
-      ...step('outcome', outcomeText(found, explained.truth, facts)),
+      ...step('outcome', outcomeText(decidingRule, explained.truth, facts)),
       depth: 1,
       truth: explained.truth,
       rule,

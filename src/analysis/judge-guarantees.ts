@@ -20,16 +20,16 @@ const judged = new WeakMap<PolicySet, readonly TriedClause[]>();
 export function judgeClauses({ policies, sourceOf }: EditedPolicies): readonly TriedClause[] | null {
   if (policies === null || rulesCount(policies.set) > rulesMax) return null;
   const { set } = policies;
-  const known = judged.get(set) ?? proveGuarantees(set).map((one) => viewOf(one, set, sourceOf));
-  judged.set(set, known);
-  return known;
+  const clauses = judged.get(set) ?? proveGuarantees(set).map((one) => viewOf(one, set, sourceOf));
+  judged.set(set, clauses);
+  return clauses;
 }
 
 /** Counts a rule once for each action with a guarantee, because each action is proved separately. */
 function rulesCount({ guarantees, policies }: PolicySet): number {
-  const asked = new Set(guarantees.flatMap(({ actions }) => actions));
+  const actionKeys = new Set(guarantees.flatMap(({ actions }) => actions));
   return policies.reduce(
-    (sum, { rules, actions }) => sum + rules.length * actions.filter((key) => asked.has(key)).length,
+    (sum, { rules, actions }) => sum + rules.length * actions.filter((key) => actionKeys.has(key)).length,
     0,
   );
 }

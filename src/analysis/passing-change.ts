@@ -12,8 +12,8 @@ const looked = 12;
 /** Returns a text such as `payload.amount <= 1000 USD`; null when there is no such change. */
 export function passingChange({ policies }: EditedPolicies, record: RecordedRequest): string | null {
   if (policies === null) throw new Error('the active policies do not compile');
-  const found = changesOf(policies, factsOfRecord(record), { isRecorded: true, changesMax: looked });
-  const passing = found.find(
+  const changes = changesOf(policies, factsOfRecord(record), { isRecorded: true, changesMax: looked });
+  const passing = changes.find(
     ({ outcome, parts }) => outcome === 'ALLOW' && parts.every(({ of }) => of === 'payload'),
   );
   return passing === undefined ? null : passing.parts.map(({ text }) => text).join(' and ');

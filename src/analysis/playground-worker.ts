@@ -54,16 +54,16 @@ function rulesOf({ policies }: PolicySet, action: string): number {
 }
 
 type QuestionHandlers = {
-  readonly [Q in Question]: (workspace: Workspace, asked: PlaygroundAsk[Q]) => PlaygroundAnswers[Q];
+  readonly [Q in Question]: (workspace: Workspace, input: PlaygroundAsk[Q]) => PlaygroundAnswers[Q];
 };
 
 const answering: QuestionHandlers = {
   try: (workspace, { files, request }) => tryRequest(workspace.compileWith(files), request),
   compare: compareLaid,
   'compare sets': (_workspace, sets) => compareSets(sets),
-  'changed sentences': (_workspace, asked) => sayChanges(asked),
+  'changed sentences': (_workspace, question) => sayChanges(question),
   outline: (_workspace, file) => outlineOf(file),
-  summary: (workspace, asked) => summarise(workspace.compileWith([]), asked),
+  summary: (workspace, input) => summarise(workspace.compileWith([]), input),
   vocabulary: (workspace) => {
     const { policies, trees } = workspace.compileWith([]);
     if (policies === null) throw new Error('the active policies do not compile');

@@ -19,7 +19,7 @@ export interface Playground {
   /** Rejects with a PlaygroundRefusal. */
   ask<Q extends Question>(
     question: Q,
-    asked: PlaygroundAsk[Q],
+    input: PlaygroundAsk[Q],
     by: PlaygroundUser,
   ): Promise<PlaygroundAnswers[Q]>;
   /** Ends the thread and refuses all questions that are not answered yet. */
@@ -99,11 +99,11 @@ class LivePlayground implements Playground {
 
   ask<Q extends Question>(
     question: Q,
-    asked: PlaygroundAsk[Q],
+    input: PlaygroundAsk[Q],
     by: PlaygroundUser,
   ): Promise<PlaygroundAnswers[Q]> {
     const answer = new Promise<PlaygroundAnswers[Question]>((resolve, reject) => {
-      this.#enter({ message: { kind: 'ask', question, asked }, by, resolve, reject });
+      this.#enter({ message: { kind: 'ask', question, asked: input }, by, resolve, reject });
     });
     // The thread answers the question that it was asked, so the type is right.
     return answer as Promise<PlaygroundAnswers[Q]>;

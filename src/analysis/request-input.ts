@@ -74,8 +74,16 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
     ...(point === undefined ? {} : { point }),
     ...(user === undefined ? {} : { user }),
   };
-  const known = Object.fromEntries(readings);
-  const facts = { action, payload, agent, request, nowMs: atMs, meters: known, satisfied: nothingSatisfied };
+  const byMeter = Object.fromEntries(readings);
+  const facts = {
+    action,
+    payload,
+    agent,
+    request,
+    nowMs: atMs,
+    meters: byMeter,
+    satisfied: nothingSatisfied,
+  };
   return { facts: rows === null ? facts : { ...facts, rows }, issues: [] };
 }
 
@@ -124,8 +132,8 @@ function helpFor(message: string, pointer: string, shape: Shape, payload: JsonOb
 
 function listed(lead: string, names: readonly string[]): string | null {
   if (names.length === 0) return null;
-  const shown = names.slice(0, namedMax).map((name) => `\`${name}\``);
-  return `${lead} ${shown.join(', ')}${names.length > namedMax ? ' and others' : ''}`;
+  const quoted = names.slice(0, namedMax).map((name) => `\`${name}\``);
+  return `${lead} ${quoted.join(', ')}${names.length > namedMax ? ' and others' : ''}`;
 }
 
 /** The record at a place of the payload; null when there is none. */

@@ -70,12 +70,12 @@ export function sayChanges({ old, new: now, actions }: PlaygroundAsk['changed se
   });
   if (before == null || after == null) return { items: [], is_complete: false };
   const begin = performance.now();
-  const found = new Map<string, SentenceChange>();
+  const bySentence = new Map<string, SentenceChange>();
   let done = 0;
   while (done < actions.length && (done === 0 || performance.now() - begin < withinMs)) {
     for (const change of sentenceChanges({ before, after }, [actions[done]!]))
-      found.set(change.subject, change);
+      bySentence.set(change.subject, change);
     done += 1;
   }
-  return { items: [...found.values()], is_complete: done === actions.length };
+  return { items: [...bySentence.values()], is_complete: done === actions.length };
 }

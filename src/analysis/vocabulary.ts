@@ -81,9 +81,9 @@ type FieldEntry = Vocabulary['actions'][number]['fields'][number];
 /** Fields at any depth; elements of a list have `[]` in their path. */
 function fieldsOf(shape: Shape, path: string): readonly FieldEntry[] {
   return shape.fields.flatMap((field) => {
-    const own = `${path}.${stepText(field.name)}`;
+    const fieldPath = `${path}.${stepText(field.name)}`;
     const type = `${describeSlot(field)}${field.isOptional ? ' (may be absent)' : ''}`;
-    return [{ path: own, type }, ...innerFields(field.type, own)];
+    return [{ path: fieldPath, type }, ...innerFields(field.type, fieldPath)];
   });
 }
 

@@ -53,7 +53,7 @@ const commands: Readonly<Record<(typeof commandNames)[keyof typeof commandNames]
   [commandNames.listClaims]: listClauses,
   [commandNames.proveClaim]: proveClause,
   [commandNames.tryRequest]: tryRequest,
-  [commandNames.runCaseQuietly]: async (...asked) => ({ ...(await runCase(...asked)), message: null }),
+  [commandNames.runCaseQuietly]: async (...args) => ({ ...(await runCase(...args)), message: null }),
 };
 
 export function answerLenses(answering: AnsweringCommands): void {
@@ -139,9 +139,9 @@ async function proveClause(
   { slow }: AnsweringCommands,
 ): Promise<CommandResult> {
   const claims = await slow.claims(snapshot);
-  const found = claims?.find((one) => one.file === file && one.start === given);
-  if (found === undefined) throw failed('no proofs while the policies have errors');
-  const { result, why, request } = found;
+  const clause = claims?.find((one) => one.file === file && one.start === given);
+  if (clause === undefined) throw failed('no proofs while the policies have errors');
+  const { result, why, request } = clause;
   return { result: { result, why, request }, message: null, isGood: result === 'proved' };
 }
 
@@ -169,10 +169,10 @@ async function showWitness(
   { slow }: AnsweringCommands,
 ): Promise<CommandResult> {
   const claims = await slow.claims(snapshot);
-  const found = claims?.find((one) => one.file === file && one.start === given);
-  if (found === undefined || found.request === null) throw failed('no request refutes this');
-  const { request, why } = found;
-  const claim = clausesIn(snapshot, file).find(({ start }) => start === found.start)?.text ?? '';
+  const clause = claims?.find((one) => one.file === file && one.start === given);
+  if (clause === undefined || clause.request === null) throw failed('no request refutes this');
+  const { request, why } = clause;
+  const claim = clausesIn(snapshot, file).find(({ start }) => start === clause.start)?.text ?? '';
   return {
     result: { claim, why, request },
     message: `\`${claim}\` is refuted: ${why}\n${JSON.stringify(request)}`,
@@ -189,8 +189,8 @@ async function showChanges(
   if (failure !== null) throw failed(failure);
   refreshLenses();
   const count = findings.length;
-  const found = count === 0 ? 'no decision differs from HEAD' : `${count} changes since HEAD`;
-  return { result: { findings }, message: isShown ? found : 'changes are hidden', isGood: true };
+  const message = count === 0 ? 'no decision differs from HEAD' : `${count} changes since HEAD`;
+  return { result: { findings }, message: isShown ? message : 'changes are hidden', isGood: true };
 }
 
 /** Explains the newest request that a policy has decided. */
@@ -198,9 +198,9 @@ async function explainLogged(
   { given }: CommandTarget,
   { service }: AnsweringCommands,
 ): Promise<CommandResult> {
-  const asked = service();
-  if (asked === null) throw failed('no service is configured: set WRIT_URL and WRIT_TOKEN');
-  const found = await asked.lastRequest(String(given));
-  if (typeof found === 'string') throw failed(found);
-  return { result: found, message: found.text, isGood: true };
+  const policyService = service();
+  if (policyService === null) throw failed('no service is configured: set WRIT_URL and WRIT_TOKEN');
+  const explanation = await policyService.lastRequest(String(given));
+  if (typeof explanation === 'string') throw failed(explanation);
+  return { result: explanation, message: explanation.text, isGood: true };
 }

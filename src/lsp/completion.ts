@@ -23,12 +23,12 @@ const noSet = {
   guarantees: [],
 } satisfies PolicySet;
 
-const known = new WeakMap<SetSnapshot, Vocabulary>();
+const vocabularies = new WeakMap<SetSnapshot, Vocabulary>();
 
 /** The vocabulary, with the actions of the last set without an error, if there was one. */
 export function setWords(snapshot: SetSnapshot): Vocabulary {
-  const made = known.get(snapshot) ?? vocabularyOf(snapshot.lastSet ?? noSet, snapshot.files);
-  known.set(snapshot, made);
+  const made = vocabularies.get(snapshot) ?? vocabularyOf(snapshot.lastSet ?? noSet, snapshot.files);
+  vocabularies.set(snapshot, made);
   return made;
 }
 

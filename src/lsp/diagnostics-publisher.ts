@@ -72,8 +72,8 @@ export function createDiagnosticsPublisher({
     sets.set(root, one);
     return one;
   };
-  const send = async (snapshot: SetSnapshot, shown: readonly ShownFile[]): Promise<void> => {
-    for (const { file, diagnostics } of shown)
+  const send = async (snapshot: SetSnapshot, files: readonly ShownFile[]): Promise<void> => {
+    for (const { file, diagnostics } of files)
       await connection.sendDiagnostics({ uri: uriOf(snapshot, file), diagnostics: [...diagnostics] });
   };
   const publish = async (snapshot: SetSnapshot): Promise<void> => {
@@ -89,8 +89,10 @@ export function createDiagnosticsPublisher({
     const one = setOf(snapshot.root);
     for (const file of files) {
       const { files: run } = await slow.tests(snapshot, file);
-      const shown = run.flatMap(({ diagnostics }) => diagnostics.map((found) => shownOf(snapshot, found)));
-      one.tests = new Map([...one.tests, [file, shown]]);
+      const slowDiagnostics = run.flatMap(({ diagnostics }) =>
+        diagnostics.map((diagnostic) => shownOf(snapshot, diagnostic)),
+      );
+      one.tests = new Map([...one.tests, [file, slowDiagnostics]]);
       await publish(snapshot);
     }
     if (one.changes === null) return;

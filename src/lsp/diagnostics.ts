@@ -48,16 +48,16 @@ export function newDiagnosticsOf(
   more: ReadonlyMap<string, readonly Shown[]>,
 ): readonly ShownFile[] {
   const { byFile } = snapshot;
-  const shown: ShownFile[] = [];
+  const newFiles: ShownFile[] = [];
   for (const file of files) {
     const diagnostics = byFile.get(file) ?? nothing;
     const now = { source: sourceOf(snapshot, file), diagnostics, more: more.get(file) ?? none };
     const before = published.get(file);
     published.set(file, now);
     if (before !== undefined && areSame(before, now)) continue;
-    shown.push({ file, diagnostics: [...diagnostics.map((one) => shownOf(snapshot, one)), ...now.more] });
+    newFiles.push({ file, diagnostics: [...diagnostics.map((one) => shownOf(snapshot, one)), ...now.more] });
   }
-  return shown;
+  return newFiles;
 }
 
 const none: readonly Shown[] = [];
@@ -83,9 +83,9 @@ const pointing = new WeakMap<readonly Diagnostic[], boolean>();
 function pointsElsewhere(diagnostics: readonly Diagnostic[]): boolean {
   const isOther = ({ related = [], span }: Diagnostic): boolean =>
     related.some((one) => one.span.file !== span.file);
-  const known = pointing.get(diagnostics) ?? diagnostics.some(isOther);
-  pointing.set(diagnostics, known);
-  return known;
+  const isElsewhere = pointing.get(diagnostics) ?? diagnostics.some(isOther);
+  pointing.set(diagnostics, isElsewhere);
+  return isElsewhere;
 }
 
 export function shownOf(

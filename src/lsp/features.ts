@@ -104,18 +104,18 @@ export function answerFeatures({ connection, workspace, documents, service }: Se
   const answer =
     <Asked extends AboutDocument, Result>(
       none: Result,
-      of: (snapshot: SetSnapshot, asked: Asked) => Result,
+      of: (snapshot: SetSnapshot, params: Asked) => Result,
     ) =>
-    async (asked: Asked): Promise<Result> => {
-      const snapshot = await workspace.snapshotOf(asked.textDocument.uri);
-      return snapshot === null ? none : of(snapshot, asked);
+    async (params: Asked): Promise<Result> => {
+      const snapshot = await workspace.snapshotOf(params.textDocument.uri);
+      return snapshot === null ? none : of(snapshot, params);
     };
   const answerAt = <Asked extends AboutPlace, Result>(
     none: Result,
-    of: (place: DocumentPlace, asked: Asked) => Result,
+    of: (place: DocumentPlace, params: Asked) => Result,
   ) =>
-    answer<Asked, Result>(none, (snapshot, asked) =>
-      of(placeIn(snapshot, asked.textDocument.uri, asked.position), asked),
+    answer<Asked, Result>(none, (snapshot, params) =>
+      of(placeIn(snapshot, params.textDocument.uri, params.position), params),
     );
   const fileOf = (snapshot: SetSnapshot, { textDocument }: AboutDocument) =>
     fileNameOf(snapshot, textDocument.uri);
@@ -127,15 +127,15 @@ export function answerFeatures({ connection, workspace, documents, service }: Se
       ? [...testCompletionsAt(place)]
       : [...completionsAt(place, context?.triggerKind !== triggeredByCharacter)],
   );
-  connection.onCompletion((asked) => {
-    const config = configAt(asked);
-    return config === null ? completions(asked) : [...configCompletions(config, asked.position)];
+  connection.onCompletion((params) => {
+    const config = configAt(params);
+    return config === null ? completions(params) : [...configCompletions(config, params.position)];
   });
-  connection.onHover(async (asked) => {
-    const config = configAt(asked);
-    if (config !== null) return configHover(config, asked.position);
+  connection.onHover(async (params) => {
+    const config = configAt(params);
+    if (config !== null) return configHover(config, params.position);
     const hits = (await service()?.hits()) ?? null;
-    return await answerAt(null, (place) => hoverAt(place, hits))(asked);
+    return await answerAt(null, (place) => hoverAt(place, hits))(params);
   });
   connection.onSignatureHelp(answerAt(null, signatureAt));
   connection.onDefinition(answerAt([], (place) => [...definitionsAt(place)]));
@@ -154,39 +154,39 @@ export function answerFeatures({ connection, workspace, documents, service }: Se
     }),
   );
   connection.onDocumentSymbol(
-    answer([], (snapshot, asked: AboutDocument) => [...outline(snapshot, fileOf(snapshot, asked))]),
+    answer([], (snapshot, params: AboutDocument) => [...outline(snapshot, fileOf(snapshot, params))]),
   );
   connection.onWorkspaceSymbol(async ({ query }) => [...symbolsNamed(await workspace.snapshots(), query)]);
   connection.onFoldingRanges(
-    answer([], (snapshot, asked: AboutDocument) => [...foldings(snapshot, fileOf(snapshot, asked))]),
+    answer([], (snapshot, params: AboutDocument) => [...foldings(snapshot, fileOf(snapshot, params))]),
   );
   const policyAt = ({ textDocument }: AboutDocument): TextDocument | null => {
     const document = documents.get(textDocument.uri);
     return document !== undefined && pathOf(document.uri)?.endsWith('.policy') === true ? document : null;
   };
-  connection.onDocumentFormatting((asked) => {
-    const document = policyAt(asked);
+  connection.onDocumentFormatting((params) => {
+    const document = policyAt(params);
     return document === null ? [] : [...formatted(document)];
   });
-  connection.onDocumentRangeFormatting((asked) => {
-    const document = policyAt(asked);
-    return document === null ? [] : [...formattedIn(document, asked.range)];
+  connection.onDocumentRangeFormatting((params) => {
+    const document = policyAt(params);
+    return document === null ? [] : [...formattedIn(document, params.range)];
   });
   connection.onCodeAction(
-    answer([], (snapshot, asked: AboutDocument & { readonly range: RangeParams }) => {
-      const { document } = placeIn(snapshot, asked.textDocument.uri, asked.range.start);
-      const [start, end] = [document.offsetAt(asked.range.start), document.offsetAt(asked.range.end)];
-      return [...fixesOf(snapshot, asked.textDocument.uri, { start, end })];
+    answer([], (snapshot, params: AboutDocument & { readonly range: RangeParams }) => {
+      const { document } = placeIn(snapshot, params.textDocument.uri, params.range.start);
+      const [start, end] = [document.offsetAt(params.range.start), document.offsetAt(params.range.end)];
+      return [...fixesOf(snapshot, params.textDocument.uri, { start, end })];
     }),
   );
   connection.languages.inlayHint.on(
-    answer([], (snapshot, asked: AboutDocument & { readonly range: RangeParams }) => {
-      const { file, document } = placeIn(snapshot, asked.textDocument.uri, asked.range.start);
-      const [start, end] = [document.offsetAt(asked.range.start), document.offsetAt(asked.range.end)];
+    answer([], (snapshot, params: AboutDocument & { readonly range: RangeParams }) => {
+      const { file, document } = placeIn(snapshot, params.textDocument.uri, params.range.start);
+      const [start, end] = [document.offsetAt(params.range.start), document.offsetAt(params.range.end)];
       return [...hintsIn(snapshot, { file, start, end })];
     }),
   );
   connection.languages.semanticTokens.on(
-    answer({ data: [] }, (snapshot, asked: AboutDocument) => coloursOf(snapshot, fileOf(snapshot, asked))),
+    answer({ data: [] }, (snapshot, params: AboutDocument) => coloursOf(snapshot, fileOf(snapshot, params))),
   );
 }

@@ -58,11 +58,11 @@ function touches({ first, after }: Lines, selected: Lines): boolean {
  * alone is a replacement of its own.
  */
 function replacements(before: string, after: string): readonly Replacement[] {
-  const found: Replacement[] = [];
+  const edits: Replacement[] = [];
   let [gone, fresh]: [string[], string[]] = [[], []];
   let line = 0;
   const close = (): void => {
-    if (gone.length + fresh.length > 0) found.push(...piecesOf(line - gone.length, gone, fresh));
+    if (gone.length + fresh.length > 0) edits.push(...piecesOf(line - gone.length, gone, fresh));
     [gone, fresh] = [[], []];
   };
   for (const { kind, lines } of lineChanges(before, after)) {
@@ -72,7 +72,7 @@ function replacements(before: string, after: string): readonly Replacement[] {
     else line += lines.length;
   }
   close();
-  return found;
+  return edits;
 }
 
 function piecesOf(

@@ -13,15 +13,19 @@ import type { SetSnapshot } from './set/workspace.ts';
 /** The hover at a place; null when nothing is known. */
 export function hoverAt(place: DocumentPlace, hits: RecordedHits | null): Hover | null {
   const { snapshot, document } = place;
-  const found = nameAt(place);
-  const lines = found === null ? [] : [...saidOf(snapshot, found).map(markdown), ...hitLines(found, hits)];
-  if (found === null || lines.length === 0) return null;
-  return { contents: { kind: 'markdown', value: lines.join('\n\n') }, range: rangeOf(document, found.span) };
+  const occurrence = nameAt(place);
+  const lines =
+    occurrence === null ? [] : [...saidOf(snapshot, occurrence).map(markdown), ...hitLines(occurrence, hits)];
+  if (occurrence === null || lines.length === 0) return null;
+  return {
+    contents: { kind: 'markdown', value: lines.join('\n\n') },
+    range: rangeOf(document, occurrence.span),
+  };
 }
 
-function saidOf(snapshot: SetSnapshot, found: Occurrence): readonly SaidOfName[] {
+function saidOf(snapshot: SetSnapshot, occurrence: Occurrence): readonly SaidOfName[] {
   const textOf = (file: string): string => snapshot.texts.get(file)?.text ?? '';
-  return describeName({ words: setWords(snapshot), files: snapshot.files, textOf }, found);
+  return describeName({ words: setWords(snapshot), files: snapshot.files, textOf }, occurrence);
 }
 
 function markdown({ kind, text }: SaidOfName): string {

@@ -122,8 +122,8 @@ const nothing = (title: string) => ({ title, command: '' });
 
 async function ruleCommand(snapshot: SetSnapshot, rule: string, { file, slow }: LensContext) {
   const { coverage } = await slow.tests(snapshot, null);
-  const found = coverage.find((one) => one.file === file && one.rule === rule);
-  return nothing(found === undefined ? 'no tests' : coverageText(found));
+  const ruleCoverage = coverage.find((one) => one.file === file && one.rule === rule);
+  return nothing(ruleCoverage === undefined ? 'no tests' : coverageText(ruleCoverage));
 }
 
 /** The coverage of a rule, in the words of `writ test --coverage`. */
@@ -138,12 +138,12 @@ async function clauseCommand(
   { file, slow }: LensContext,
 ) {
   const claims = await slow.claims(snapshot);
-  const found = claims?.find((one) => one.file === file && one.start === start);
-  if (found === undefined) return nothing('not proved while the policies have errors');
-  if (found.result === 'proved') return nothing('proved for all requests');
-  if (found.request === null) return nothing(`${found.result}: ${found.why}`);
+  const clause = claims?.find((one) => one.file === file && one.start === start);
+  if (clause === undefined) return nothing('not proved while the policies have errors');
+  if (clause.result === 'proved') return nothing('proved for all requests');
+  if (clause.request === null) return nothing(`${clause.result}: ${clause.why}`);
   return {
-    title: `refuted: ${found.why}`,
+    title: `refuted: ${clause.why}`,
     command: commandNames.showWitness,
     arguments: [uri, start],
   };

@@ -35,10 +35,10 @@ export function highlightsAt(place: DocumentPlace): readonly DocumentHighlight[]
 /** All occurrences of the name at a place. For a field, only those in actions that the place is about. */
 function linked(place: DocumentPlace): readonly Occurrence[] {
   const { snapshot } = place;
-  const found = nameAt(place);
-  if (found === null || found.kind === 'builtin' || found.kind === 'fact') return [];
-  const same = sameNames(snapshot, found);
-  return found.kind === 'field' ? same.filter((one) => areTogether(snapshot, one, found)) : same;
+  const occurrence = nameAt(place);
+  if (occurrence === null || occurrence.kind === 'builtin' || occurrence.kind === 'fact') return [];
+  const same = sameNames(snapshot, occurrence);
+  return occurrence.kind === 'field' ? same.filter((one) => areTogether(snapshot, one, occurrence)) : same;
 }
 
 /** Whether there is an action that both occurrences are about. */
@@ -66,10 +66,10 @@ const renamed: ReadonlySet<string> = new Set([...Object.keys(nameKinds), 'rule',
 /** The range and the current name; null when the place has no name that can be changed. */
 export function renamedAt(place: DocumentPlace): { range: Range; placeholder: string } | null {
   const { snapshot, document } = place;
-  const found = nameAt(place);
-  if (found === null || !renamed.has(found.kind)) return null;
-  if (!sameNames(snapshot, found).some(({ isDeclared }) => isDeclared)) return null;
-  return { range: rangeOf(document, found.span), placeholder: shortName(found) };
+  const occurrence = nameAt(place);
+  if (occurrence === null || !renamed.has(occurrence.kind)) return null;
+  if (!sameNames(snapshot, occurrence).some(({ isDeclared }) => isDeclared)) return null;
+  return { range: rangeOf(document, occurrence.span), placeholder: shortName(occurrence) };
 }
 
 function shortName({ kind, name }: Occurrence): string {
@@ -80,15 +80,15 @@ function shortName({ kind, name }: Occurrence): string {
 /** The edits in all files, or a text with the reason why the name cannot be changed. */
 export function renameAt(place: DocumentPlace, to: string): WorkspaceEdit | string {
   const { snapshot } = place;
-  const found = nameAt(place);
-  if (found === null || renamedAt(place) === null) return 'there is no name to rename here';
+  const occurrence = nameAt(place);
+  if (occurrence === null || renamedAt(place) === null) return 'there is no name to rename here';
   const why = whyNoName(to);
   if (why !== null) return why;
   const isTaken = occurrencesOf(snapshot.files).some(
-    (one) => one.isDeclared && one.kind !== 'field' && shortName(one) === to && isBeside(one, found),
+    (one) => one.isDeclared && one.kind !== 'field' && shortName(one) === to && isBeside(one, occurrence),
   );
   if (isTaken) return `\`${to}\` is already declared`;
-  const edits = sameNames(snapshot, found).map(({ span }) => ({ span, text: to }));
+  const edits = sameNames(snapshot, occurrence).map(({ span }) => ({ span, text: to }));
   return { changes: editsOf(snapshot, edits) };
 }
 

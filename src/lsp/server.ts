@@ -86,12 +86,12 @@ function serveLanguage({ connection, version }: ServerOptions): void {
   let [canWatch, canRefresh] = [false, false];
   let service: PolicyService | null = null;
 
-  connection.onInitialize((asked): InitializeResult => {
-    const folders = foldersOf(asked);
-    workspace.setFolders(folders, policiesOf(asked.initializationOptions));
+  connection.onInitialize((params): InitializeResult => {
+    const folders = foldersOf(params);
+    workspace.setFolders(folders, policiesOf(params.initializationOptions));
     service = serviceOf(folders, process.env);
-    canWatch = asked.capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
-    canRefresh = asked.capabilities.workspace?.codeLens?.refreshSupport === true;
+    canWatch = params.capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
+    canRefresh = params.capabilities.workspace?.codeLens?.refreshSupport === true;
     return { capabilities, serverInfo: { name: 'writ', ...(version === null ? {} : { version }) } };
   });
   connection.onInitialized(() => {

@@ -18,10 +18,10 @@ export interface SlowAnswers {
 }
 
 export function createSlowAnswers(thread: QuestionThread = createQuestionThread()): SlowAnswers {
-  const known = new WeakMap<SetSnapshot, Map<string, Promise<unknown>>>();
+  const answersBySet = new WeakMap<SetSnapshot, Map<string, Promise<unknown>>>();
   const once = <Answer>(snapshot: SetSnapshot, key: string, ask: () => Promise<Answer>): Promise<Answer> => {
-    const answers = known.get(snapshot) ?? new Map<string, Promise<unknown>>();
-    known.set(snapshot, answers);
+    const answers = answersBySet.get(snapshot) ?? new Map<string, Promise<unknown>>();
+    answersBySet.set(snapshot, answers);
     const made = answers.get(key) ?? ask().catch(toProtocol);
     answers.set(key, made);
     // A key holds only answers to the question that made the key.

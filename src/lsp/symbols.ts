@@ -61,10 +61,10 @@ interface SymbolNode {
 
 function symbol(document: TextDocument, { span, nameSpan, name, ...rest }: SymbolNode): DocumentSymbol {
   // A declaration that is being typed may have no name yet, and clients refuse a symbol without one.
-  const shown = name === '' ? '…' : name;
+  const label = name === '' ? '…' : name;
   return {
     ...rest,
-    name: shown,
+    name: label,
     range: rangeOf(document, span),
     selectionRange: rangeOf(document, nameSpan),
   };
@@ -99,11 +99,11 @@ const symbolsMax = 500;
 
 export function symbolsNamed(snapshots: readonly SetSnapshot[], query: string): readonly WorkspaceSymbol[] {
   const wanted = query.toLowerCase();
-  const found: WorkspaceSymbol[] = [];
+  const symbols: WorkspaceSymbol[] = [];
   for (const snapshot of snapshots) {
     for (const declaration of snapshot.files.flatMap(({ declarations }) => declarations)) {
       const { kind } = declaration;
-      const own = {
+      const item = {
         name: titleOf(declaration),
         kind: kinds[kind],
         span: declaration.span,
@@ -114,12 +114,12 @@ export function symbolsNamed(snapshots: readonly SetSnapshot[], query: string): 
         name: name.text,
         kind: SymbolKind.Method as SymbolKind,
         span,
-        container: own.name,
+        container: item.name,
       }));
-      for (const { name, kind: symbolKind, span, container } of [own, ...inner]) {
-        if (found.length === symbolsMax) return found;
+      for (const { name, kind: symbolKind, span, container } of [item, ...inner]) {
+        if (symbols.length === symbolsMax) return symbols;
         if (!name.toLowerCase().includes(wanted)) continue;
-        found.push({
+        symbols.push({
           name,
           kind: symbolKind,
           containerName: container,
@@ -128,7 +128,7 @@ export function symbolsNamed(snapshots: readonly SetSnapshot[], query: string): 
       }
     }
   }
-  return found;
+  return symbols;
 }
 
 export function foldings(snapshot: SetSnapshot, file: string): readonly FoldingRange[] {

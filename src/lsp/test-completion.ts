@@ -47,11 +47,11 @@ const insides: Readonly<Record<string, string>> = {
 
 /** Shortens keys to the innermost list: `tests.-.cases.-.expect` becomes `case.expect`. */
 function withoutLists(keys: readonly string[]): readonly string[] {
-  const found = Object.entries(insides).map(([list, inside]) => ({
+  const sections = Object.entries(insides).map(([list, inside]) => ({
     at: keys.findLastIndex((key, at) => `${key}.${keys[at + 1]}` === list),
     inside,
   }));
-  const [innermost] = found.toSorted((a, b) => b.at - a.at);
+  const [innermost] = sections.toSorted((a, b) => b.at - a.at);
   return innermost === undefined || innermost.at < 0
     ? keys
     : [innermost.inside, ...keys.slice(innermost.at + 2)];

@@ -97,12 +97,12 @@ function inFlow(
   }
   const inner = open.flatMap(({ bracket, key }) => (bracket === '[' ? ['-'] : key === null ? [] : [key]));
   const last = open.at(-1);
-  const shown = typed.trimStart();
+  const trimmed = typed.trimStart();
   return {
     keys: [...keys, ...inner],
     isKey: last?.bracket === '{' && last.key === null,
-    typed: shown,
-    from: offset - shown.length,
+    typed: trimmed,
+    from: offset - trimmed.length,
   };
 }
 

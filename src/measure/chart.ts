@@ -96,14 +96,14 @@ function createScale(axis: Axis, values: readonly number[], [from, to]: readonly
   const isLogarithmic = axis.kind === 'logarithmic';
   const of = isLogarithmic ? Math.log : (value: number) => value;
   const [smallest, largest] = [min(values), max(values)];
-  const own = isLogarithmic
+  const tickValues = isLogarithmic
     ? logarithmicTicks(smallest, largest)
     : linearTicks(Math.min(0, smallest), largest);
-  const low = of(own[0]!);
-  const high = of(own.at(-1)!);
+  const low = of(tickValues[0]!);
+  const high = of(tickValues.at(-1)!);
   const ticks = axis.ticks?.filter((tick) => of(tick) >= low && of(tick) <= high);
   return {
-    ticks: ticks ?? own,
+    ticks: ticks ?? tickValues,
     of: (value) => from + ((of(value) - low) / (high - low)) * (to - from),
   };
 }
@@ -204,12 +204,12 @@ function text(content: string, { x, y, anchor, kind }: TextPlace): string {
 function style(): string {
   const ground = (paper: string, ink: string, faint: string, grid: string): string =>
     `.ground{fill:${paper}}.title{fill:${ink};font-weight:700;font-size:14px}.axis{fill:${faint}}.grid,.leader{stroke:${grid};fill:none}`;
-  const own = (which: 0 | 1): string =>
+  const rules = (which: 0 | 1): string =>
     colours.map((pair, at) => `.c${at}{stroke:${pair[which]}}.n${at}{fill:${pair[which]}}`).join('');
   const shapes =
     '.line{fill:none;stroke-width:1.6;stroke-linejoin:round}.line.own{stroke-width:3.2}.name.own{font-weight:700}';
-  const light = ground('#ffffff', '#111827', '#4b5563', '#e5e7eb') + own(0);
-  const dark = ground('#0d1117', '#f3f4f6', '#9ca3af', '#30363d') + own(1);
+  const light = ground('#ffffff', '#111827', '#4b5563', '#e5e7eb') + rules(0);
+  const dark = ground('#0d1117', '#f3f4f6', '#9ca3af', '#30363d') + rules(1);
   return `${light}${shapes}@media (prefers-color-scheme:dark){${dark}}`;
 }
 

@@ -67,8 +67,8 @@ export function timeEach(run: (at: number) => unknown, length: number, ms: numbe
   } while (passes.length < passesMax && performance.now() < until);
   const clock = clockCost();
   return Float64Array.from({ length }, (_, at) => {
-    const own = Float64Array.from(passes, (times) => times[at]!).sort();
-    return Math.max(1, (percentile(own, 0.5) - clock) * 1e6);
+    const sorted = Float64Array.from(passes, (times) => times[at]!).sort();
+    return Math.max(1, (percentile(sorted, 0.5) - clock) * 1e6);
   });
 }
 

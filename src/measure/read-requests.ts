@@ -51,8 +51,8 @@ export function factsOf(
 ): { readonly facts: readonly Facts[]; readonly mistakes: readonly { line: number; message: string }[] } {
   const mistakes: { line: number; message: string }[] = [];
   const facts = lines.flatMap(({ line, situation, isRecorded }) => {
-    const own = isRecorded ? knownTo(set, situation) : withoutOthers(situation, set, others);
-    const given = toFacts(own, set, (_span, message, help) =>
+    const ownSituation = isRecorded ? knownTo(set, situation) : withoutOthers(situation, set, others);
+    const given = toFacts(ownSituation, set, (_span, message, help) =>
       mistakes.push({ line, message: joined(message, help) }),
     );
     return given === null ? [] : [given];

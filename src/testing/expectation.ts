@@ -188,9 +188,13 @@ function compareRequirements(
     wanted === null ||
     (wanted.length === approvals.length &&
       wanted.every((one) => approvals.some((approval) => isSameApproval(one, approval))));
-  const found = actual?.reauth ?? null;
+  const actualReauth = actual?.reauth ?? null;
   const reauth =
-    found === null ? 'none' : found.withinSeconds === null ? thisRequest : duration(found.withinSeconds);
+    actualReauth === null
+      ? 'none'
+      : actualReauth.withinSeconds === null
+        ? thisRequest
+        : duration(actualReauth.withinSeconds);
   const wantedReauth = typeof expected.reauth === 'number' ? duration(expected.reauth) : expected.reauth;
   return [
     ...(isMet

@@ -27,12 +27,12 @@ export function readMap(
 /** Reports an unknown key, with the nearest known one. */
 export function unknownKey(
   message: string,
-  found: { readonly key: string; readonly keySpan: Span; readonly keys: readonly string[] },
+  entry: { readonly key: string; readonly keySpan: Span; readonly keys: readonly string[] },
   report: Report,
 ): void {
-  const nearest = nearestOf(found.key, found.keys);
-  const keys = found.keys.length === 0 ? undefined : `use ${oneOf(found.keys)}`;
-  report(found.keySpan, message, nearest === null ? keys : `did you mean \`${nearest}\``);
+  const nearest = nearestOf(entry.key, entry.keys);
+  const keys = entry.keys.length === 0 ? undefined : `use ${oneOf(entry.keys)}`;
+  report(entry.keySpan, message, nearest === null ? keys : `did you mean \`${nearest}\``);
 }
 
 export function find(map: LocatedMap | null, key: string): LocatedValue | null {

@@ -10,14 +10,14 @@ export const testEnding = '.test.yaml';
  * Sorted paths, each once. A path that does not exist is returned unchanged, so that reading it reports why.
  */
 export async function findTests(paths: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(paths.map(findUnder));
-  return [...new Set(found.flat())].toSorted();
+  const pathLists = await Promise.all(paths.map(findUnder));
+  return [...new Set(pathLists.flat())].toSorted();
 }
 
 /** The directories among the paths that hold no test file; skipping them silently would look like success. */
 export async function findUntested(paths: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(paths.map(findUnder));
-  return paths.filter((_, index) => found[index]!.length === 0);
+  const pathLists = await Promise.all(paths.map(findUnder));
+  return paths.filter((_, index) => pathLists[index]!.length === 0);
 }
 
 /** The paths that are policy files; people name one when they mean its folder. */

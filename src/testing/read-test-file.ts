@@ -14,11 +14,11 @@ import { type LocatedMap, type LocatedValue, type Report, readYaml, testDiagnost
 
 /** Never throws because of the file's content. Paths of policies are relative to the file's folder. */
 export function readTestFile(source: SourceText): TestFile {
-  const found = new Map<string, Diagnostic>();
+  const diagnostics = new Map<string, Diagnostic>();
   // Cases share their defaults, so each case would report the same mistake in them.
   const report: Report = (span, message, help) => {
     const key = `${span.start} ${message}`;
-    if (!found.has(key)) found.set(key, testDiagnostic(span, message, help));
+    if (!diagnostics.has(key)) diagnostics.set(key, testDiagnostic(span, message, help));
   };
   const root = readYaml(source, report);
   const map = root && readMap(root, { name: 'a test file', keys: fileKeys }, report);
@@ -29,7 +29,7 @@ export function readTestFile(source: SourceText): TestFile {
     text: source.text,
     policies: readPolicyPaths(map ?? null, report).map((path) => join(dirname(source.path), path)),
     cases,
-    diagnostics: sortDiagnostics([...found.values()]),
+    diagnostics: sortDiagnostics([...diagnostics.values()]),
   };
 }
 
@@ -83,9 +83,9 @@ function readTest(located: LocatedValue, defaults: RawFacts, report: Report): re
   return cases.items.flatMap((item, index) => {
     const part = readMap(item, { name: 'a case', keys: caseKeys }, report);
     if (part === null) return [];
-    const own = { name: `${name} #${index + 1}${remark(part, report)}`, span: part.span };
+    const head = { name: `${name} #${index + 1}${remark(part, report)}`, span: part.span };
     return readCase(
-      { ...own, facts: applyPart(facts, part, report), expect: find(part, 'expect') ?? expect },
+      { ...head, facts: applyPart(facts, part, report), expect: find(part, 'expect') ?? expect },
       report,
     );
   });
@@ -114,9 +114,9 @@ function readInSequence(
       const raw = { name: `${name} #${index + 1}${remark}`, span: step.span, facts: own.facts };
       return readCase({ ...raw, expect: find(step, 'expect') ?? expect }, report).map((one) => {
         const situation = { ...one.situation, nowMs: one.situation.nowMs + elapsedMs };
-        const found: TestCase = { ...one, situation, before: [...before], answer };
+        const testCase: TestCase = { ...one, situation, before: [...before], answer };
         before.push({ situation, answer, result });
-        return found;
+        return testCase;
       });
     },
   );

@@ -120,11 +120,11 @@ async function marks(folders: readonly string[], more: readonly string[]): Promi
   const walked = await Promise.all(
     folders.flatMap((folder) => endings.map(async (ending) => ({ folder, ...(await walk(folder, ending)) }))),
   );
-  const found = walked.flatMap(({ folder, files }) =>
+  const marked = walked.flatMap(({ folder, files }) =>
     files.map(({ path, mark }) => [join(folder, path), mark] as const),
   );
   const named = await Promise.all(more.map(async (path) => [path, await markAt(path)] as const));
-  return new Map([...named, ...found]);
+  return new Map([...named, ...marked]);
 }
 
 /** Empty when the file does not exist. */
@@ -147,7 +147,7 @@ async function watchAll(
   // Two names of one folder would report a change twice.
   const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => resolve(folder))));
   for (const folder of new Set(real.toSorted())) {
-    if ([...watched.keys()].some((known) => folder === known || folder.startsWith(`${known}/`))) continue;
+    if ([...watched.keys()].some((other) => folder === other || folder.startsWith(`${other}/`))) continue;
     const started = watch(folder, { onEvent: events.ring, onError: events.ring });
     watched.set(folder, started);
     await started.ready;

@@ -220,8 +220,8 @@ async function takeResponse(open: OpenConversation, response: RpcResponse, statu
   if (grant === null) return open.toClient(await shownList(response, request, open), response.id, status);
   const isAsking = response.result?.resultType === 'input_required';
   if (!isAsking) report(open, grant);
-  const shown = isAsking ? withGrantState(open.gate, open.caller, { request, grant, response }) : response;
-  open.toClient(shown, response.id, status);
+  const reply = isAsking ? withGrantState(open.gate, open.caller, { request, grant, response }) : response;
+  open.toClient(reply, response.id, status);
 }
 
 function endServer(open: OpenConversation, why: string): void {

@@ -157,11 +157,11 @@ function askBack(
 ): RpcResponse {
   const { method, params = {} } = request;
   const { url } = waiting;
-  const asked = { mode: 'url', url, message: waiting.message };
+  const elicitation = { mode: 'url', url, message: waiting.message };
   const scope = { caller: caller.id, method, params };
   const result = {
     resultType: 'input_required',
-    inputRequests: { decision: { method: 'elicitation/create', params: asked } },
+    inputRequests: { decision: { method: 'elicitation/create', params: elicitation } },
     requestState: gate.states.seal({ kind: 'wait', requestId: waiting.requestId }, scope),
   };
   return { jsonrpc: '2.0', id: request.id, result };
@@ -249,14 +249,14 @@ function beginTask(call: DecidedCall, around: CallSurroundings, waiting: Pending
     endsMs: until.getTime(),
     statusMessage: waiting.message,
   };
-  const known = gate.tasks.find(`writ-${requestId}`, caller.id);
-  const task = known ?? gate.tasks.open(begun);
+  const openTask = gate.tasks.find(`writ-${requestId}`, caller.id);
+  const task = openTask ?? gate.tasks.open(begun);
   if (task === null) {
     answer(waitingAnswer(call.request, call.abilities.era, waiting, gate.settings));
     return;
   }
   answer({ jsonrpc: '2.0', id: call.request.id, result: newTaskView(task) });
-  if (known === null) void runTask(call, around, task);
+  if (openTask === null) void runTask(call, around, task);
 }
 
 /** Waits until the request is decided, then calls the server once. */

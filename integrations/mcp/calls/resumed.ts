@@ -18,9 +18,9 @@ export function resumed({ states, turns }: Gate, caller: Caller, request: RpcReq
   if (typeof sealed !== 'string') return null;
   const state = states.open(sealed, { caller: caller.id, method, params });
   if (state?.kind !== 'granted' || !turns.take(state.turn)) return null;
-  const own: JsonObject = state.state === null ? rest : { ...rest, requestState: state.state };
+  const ownParams: JsonObject = state.state === null ? rest : { ...rest, requestState: state.state };
   const grant: AllowedDecision = { kind: 'allowed', requestId: state.requestId, expiresAt: new Date() };
-  return { request: { ...request, params: own }, grant };
+  return { request: { ...request, params: ownParams }, grant };
 }
 
 interface AskedBack extends ResumedCall {
@@ -28,8 +28,8 @@ interface AskedBack extends ResumedCall {
 }
 
 /** The server's question, with a state that brings the client's answer back under the same grant. */
-export function withGrantState({ states }: Gate, caller: Caller, asked: AskedBack): RpcResponse {
-  const { request, grant, response } = asked;
+export function withGrantState({ states }: Gate, caller: Caller, call: AskedBack): RpcResponse {
+  const { request, grant, response } = call;
   const { method, params = {} } = request;
   const { requestState: given = null, ...result } = response.result ?? {};
   const state = typeof given === 'string' ? given : null;

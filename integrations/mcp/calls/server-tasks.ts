@@ -45,8 +45,8 @@ export function createServerTasks(): ServerTasks {
     listed(caller, response) {
       const { tasks } = response.result ?? {};
       if (!Array.isArray(tasks)) return response;
-      const own = tasks.filter((task) => isOwn(caller, member(task, 'taskId')));
-      return { ...response, result: { ...response.result, tasks: own } };
+      const callersTasks = tasks.filter((task) => isOwn(caller, member(task, 'taskId')));
+      return { ...response, result: { ...response.result, tasks: callersTasks } };
     },
   };
 }
@@ -63,8 +63,12 @@ const related = 'io.modelcontextprotocol/related-task';
 function tasksNamed(message: Message): readonly Json[] {
   if (isResponse(message)) return relatedTask(message.result);
   const { method, params } = message;
-  const own = params?.taskId === undefined ? [] : [params.taskId];
-  return [...own, ...relatedTask(params), ...(method === 'subscriptions/listen' ? listenedTo(params) : [])];
+  const taskIds = params?.taskId === undefined ? [] : [params.taskId];
+  return [
+    ...taskIds,
+    ...relatedTask(params),
+    ...(method === 'subscriptions/listen' ? listenedTo(params) : []),
+  ];
 }
 
 function relatedTask(object: JsonObject | undefined): readonly Json[] {

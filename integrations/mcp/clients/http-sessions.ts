@@ -76,13 +76,13 @@ export function createSessions(parts: SessionParts): ClientSessions {
   const sweep = setInterval(() => parts.seats.endIdle(Date.now() - idleMsMax), sweepMs).unref();
   const statelessOf = (key: string): StatelessState => {
     const caller = callerOf(key);
-    const known = agents.get(caller) ?? {
+    const stateless = agents.get(caller) ?? {
       authority: parts.authorityOf(key),
       catalogue: createCatalogue(parts.gate.settings),
     };
-    agents.set(caller, known);
+    agents.set(caller, stateless);
     if (agents.size > agentsMax) agents.delete(agents.keys().next().value!);
-    return known;
+    return stateless;
   };
   /** The session of a request. A wrong key gets the same answer as an unknown session. */
   const find = (exchange: Exchange, key: string): Session | null => {
@@ -294,12 +294,12 @@ function pass(session: Session, exchange: Exchange, message: Message): void {
  */
 function sendBack({ exchanges, listener }: Session, message: Message, relatedTo: Id | null): void {
   if (isResponse(message)) {
-    const own = message.id === null ? undefined : exchanges.get(message.id);
+    const exchange = message.id === null ? undefined : exchanges.get(message.id);
     if (message.id !== null) exchanges.delete(message.id);
-    own?.finish(message, 200);
+    exchange?.finish(message, 200);
     return;
   }
-  const own = relatedTo === null ? undefined : exchanges.get(relatedTo);
+  const related = relatedTo === null ? undefined : exchanges.get(relatedTo);
   const waiting = isRequest(message) || exchanges.size === 1 ? [...exchanges.values()].at(-1) : undefined;
-  (own ?? waiting ?? listener)?.stream(message);
+  (related ?? waiting ?? listener)?.stream(message);
 }

@@ -53,8 +53,8 @@ export function createSeats({ ofCallerMax, max }: SeatLimits): Seats {
   return {
     take(seat) {
       const count = countOf(seat.caller);
-      const own = [...taken].filter(({ caller }) => caller === seat.caller);
-      if (count >= ofCallerMax && !endIdlest(own)) throw new NoSeat(true, ofCallerMax);
+      const callersSeats = [...taken].filter(({ caller }) => caller === seat.caller);
+      if (count >= ofCallerMax && !endIdlest(callersSeats)) throw new NoSeat(true, ofCallerMax);
       const others = [...taken].filter(({ caller }) => caller === seat.caller || countOf(caller) > count);
       if (taken.size >= max && !endIdlest(others)) throw new NoSeat(false, max);
       taken.add(seat);

@@ -48,12 +48,12 @@ export function mirrorFault(
   const { method, params = {} } = request;
   const expected = mirroredHeaders(request, schemaOf);
   const parameters = method === 'tools/call' ? parameterHeaders(schemaOf(String(params.name))) : [];
-  const known = [
+  const mirrored = [
     'mcp-method',
     'mcp-name',
     ...parameters.map(([header]) => `mcp-param-${header.toLowerCase()}`),
   ];
-  const wrong = known.find((name) => !isSame(headers[name], expected[name]));
+  const wrong = mirrored.find((name) => !isSame(headers[name], expected[name]));
   return wrong === undefined ? null : `the header ${wrong} does not say what the message says`;
 }
 

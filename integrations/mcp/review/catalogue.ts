@@ -66,10 +66,10 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   let generation = 0;
   const read = async (ask: AskServer, params: JsonObject): Promise<CachedListing> => {
     const begun = generation;
-    const found = await readTools(ask, params);
+    const listing = await readTools(ask, params);
     // If the server announced a change meanwhile, the next call reads the tools again.
-    live = begun === generation ? found : null;
-    return found;
+    live = begun === generation ? listing : null;
+    return listing;
   };
   const classify = ({ tools }: CachedListing, name: string): KnownTool => {
     const definition = tools.get(name);
@@ -88,8 +88,8 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
       return { around: all.around, tools };
     },
     async find(ask, params, name) {
-      const known = live !== null && Date.now() < live.untilMs ? live : await read(ask, params);
-      return classify(known, name);
+      const tools = live !== null && Date.now() < live.untilMs ? live : await read(ask, params);
+      return classify(tools, name);
     },
     forget() {
       generation += 1;
@@ -132,8 +132,8 @@ export async function readTools(ask: AskServer, params: JsonObject): Promise<Cac
   let around: JsonObject | null = null;
   let cursor: Json | undefined;
   for (let pages = 0; pages < pagesMax; pages += 1) {
-    const asked = cursor === undefined ? params : { ...params, cursor };
-    const { tools: found, nextCursor, ...rest } = resultOf(await ask('tools/list', asked));
+    const pageParams = cursor === undefined ? params : { ...params, cursor };
+    const { tools: found, nextCursor, ...rest } = resultOf(await ask('tools/list', pageParams));
     around ??= rest;
     for (const definition of toolsIn(found)) {
       const name = String(definition.name);
@@ -158,8 +158,8 @@ function resultOf({ result, error }: RpcResponse): JsonObject {
   return result;
 }
 
-function toolsIn(found: Json | undefined): readonly JsonObject[] {
-  const isList = Array.isArray(found) && found.every((one) => typeof member(one, 'name') === 'string');
+function toolsIn(json: Json | undefined): readonly JsonObject[] {
+  const isList = Array.isArray(json) && json.every((one) => typeof member(one, 'name') === 'string');
   if (!isList) throw new UnreadableList('the server lists something else than tools');
-  return (found as readonly Json[]).filter(isObject);
+  return (json as readonly Json[]).filter(isObject);
 }

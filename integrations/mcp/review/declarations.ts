@@ -125,8 +125,8 @@ function comment(text: string, indent: string): string {
     if (last.length + word.length > commentLength && last !== '') lines.push(word.slice(0, commentLength));
     else lines[lines.length - 1] = `${last} ${word.slice(0, commentLength)}`.trim();
   }
-  const shown = lines.length > 3 ? [...lines.slice(0, 2), `${lines[2]} ...`] : lines;
-  return shown
+  const shortened = lines.length > 3 ? [...lines.slice(0, 2), `${lines[2]} ...`] : lines;
+  return shortened
     .filter((line) => line !== '')
     .map((line) => `${indent}# ${line}\n`)
     .join('');
@@ -155,20 +155,20 @@ function fieldName(name: string): string {
 
 /** The type of a property, with what a person has to know or to decide. */
 function fieldType(property: Json, context: Context): FieldType {
-  const found = typeOf(property, context);
+  const type = typeOf(property, context);
   const { name } = context.named;
-  const isText = /^\[*string/.test(found.type);
+  const isText = /^\[*string/.test(type.type);
   if (isSecret(property, name) && (isText || member(property, 'writeOnly') === true)) {
     context.kinds.add('secret');
-    return { ...found, type: `secret ${found.type}` };
+    return { ...type, type: `secret ${type.type}` };
   }
-  if (isSecret(property, name) && found.type === 'any')
-    return { ...found, notes: [...found.notes, 'A secret? A `secret` type is neither stored nor shown.'] };
-  if (!isText && found.type !== 'any') return found;
+  if (isSecret(property, name) && type.type === 'any')
+    return { ...type, notes: [...type.notes, 'A secret? A `secret` type is neither stored nor shown.'] };
+  if (!isText && type.type !== 'any') return type;
   const kinds = possibleKinds(isObject(property) ? property : {}, context.named);
-  if (kinds.length === 0) return found;
+  if (kinds.length === 0) return type;
   const types = kinds.map((kind) => `\`${kind}\``).join(' or ');
-  return { ...found, notes: [...found.notes, `Perhaps ${types}: as it is, no \`allow\` may rest on it.`] };
+  return { ...type, notes: [...type.notes, `Perhaps ${types}: as it is, no \`allow\` may rest on it.`] };
 }
 
 interface FieldType {
@@ -229,12 +229,12 @@ function unionType(members: readonly Json[], context: Context): FieldType {
     return held !== undefined ? [held] : Array.isArray(listed) ? listed : [undefined];
   });
   const isOfValues = others.length > 0 && values.every((value) => typeof value === 'string');
-  const found = isOfValues
+  const type = isOfValues
     ? valuesType(values as readonly Json[], context)
     : others.length === 1
       ? typeOf(others[0], context)
       : anyType('one of several shapes', context);
-  return isNullable ? nullable(found) : found;
+  return isNullable ? nullable(type) : type;
 }
 
 function nullable({ type, notes }: FieldType): FieldType {
@@ -244,8 +244,8 @@ function nullable({ type, notes }: FieldType): FieldType {
 function valuesType(values: readonly Json[], context: Context): FieldType {
   const others = [...new Set(values.filter((value) => value !== null))];
   const isNullable = values.includes(null);
-  const found = typeOfValues(others, context);
-  return isNullable ? nullable(found) : found;
+  const type = typeOfValues(others, context);
+  return isNullable ? nullable(type) : type;
 }
 
 function typeOfValues(values: readonly Json[], context: Context): FieldType {
@@ -296,8 +296,8 @@ const formats: Readonly<Record<string, string>> = {
 function textType(schema: JsonObject, { named, kinds }: Context): FieldType {
   const { format, pattern, minLength, maxLength } = schema;
   const notes = typeof pattern === 'string' ? [`By the server it matches ${pattern}`] : [];
-  const known = typeof format === 'string' ? formats[format] : undefined;
-  if (known !== undefined) return { type: known, notes };
+  const formatType = typeof format === 'string' ? formats[format] : undefined;
+  if (formatType !== undefined) return { type: formatType, notes };
   // The value of a secret is not read by anybody: any text is one.
   const kind = isSecret(schema, named.name) ? null : fieldKind(schema, named);
   if (kind !== null) kinds.add(kind);

@@ -22,9 +22,9 @@ export async function listTools(
   possible: PossibleActions,
   settings: GateSettings,
 ): Promise<JsonObject> {
-  const known = await possible();
-  const shown = tools.flatMap(({ action, definition }) => {
-    switch (known.get(action)) {
+  const reach = await possible();
+  const visible = tools.flatMap(({ action, definition }) => {
+    switch (reach.get(action)) {
       case 'possible':
         return [definition];
       case 'after_approval':
@@ -33,7 +33,7 @@ export async function listTools(
         return [];
     }
   });
-  return { ...around, tools: shown };
+  return { ...around, tools: visible };
 }
 
 /** Marks a tool for which people will be asked, so that a planner can know. */
@@ -67,8 +67,8 @@ export async function shownList(
   const [action, entries] = others[method] ?? [];
   if (action === undefined || entries === undefined) return response;
   try {
-    const known = (await parts.possible()).get(`${parts.gate.settings.as}.${action}`) ?? 'never';
-    return known === 'never' ? { ...response, result: { ...result, [entries]: [] } } : response;
+    const reach = (await parts.possible()).get(`${parts.gate.settings.as}.${action}`) ?? 'never';
+    return reach === 'never' ? { ...response, result: { ...result, [entries]: [] } } : response;
   } catch (error) {
     const why = `authorization service unavailable: ${(error as Error).message}`;
     return errorAnswer(response.id, errorCodes.internal, why);

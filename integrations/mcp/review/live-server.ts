@@ -88,8 +88,8 @@ function onlySilence(error: unknown): ReadStateless {
 }
 
 function together(tools: readonly JsonObject[], more: readonly JsonObject[]): readonly JsonObject[] {
-  const known = new Set(tools.map(({ name }) => name));
-  return [...tools, ...more.filter(({ name }) => !known.has(name))];
+  const names = new Set(tools.map(({ name }) => name));
+  return [...tools, ...more.filter(({ name }) => !names.has(name))];
 }
 
 const infoName = 'io.modelcontextprotocol/clientInfo';
@@ -108,14 +108,14 @@ async function readOpened(
 ): Promise<LiveServer> {
   const instructions = member(result, 'instructions');
   const hasTools = member(result, 'capabilities', 'tools') !== undefined;
-  const found = hasTools ? (await readTools(ask, params)).tools : new Map<string, JsonObject | null>();
-  const twice = [...found].find(([, definition]) => definition === null);
+  const tools = hasTools ? (await readTools(ask, params)).tools : new Map<string, JsonObject | null>();
+  const twice = [...tools].find(([, definition]) => definition === null);
   if (twice !== undefined) throw new SilentServer(`the server lists ${twice[0]} twice`);
   return {
     source,
     server: (server ?? {}) as JsonObject,
     instructions: typeof instructions === 'string' ? instructions : null,
-    tools: [...found.values()].filter((definition) => definition !== null),
+    tools: [...tools.values()].filter((definition) => definition !== null),
   };
 }
 

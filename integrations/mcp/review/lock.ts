@@ -87,17 +87,17 @@ export interface Difference {
 }
 
 export function differences(locked: LockedServer, live: LiveServer): readonly Difference[] {
-  const found: Difference[] = [];
+  const changes: Difference[] = [];
   const names = new Set(live.tools.map(({ name }) => String(name)));
-  if (locked.instructions !== live.instructions) found.push({ tool: null, kind: 'instructions' });
+  if (locked.instructions !== live.instructions) changes.push({ tool: null, kind: 'instructions' });
   for (const definition of live.tools) {
     const tool = String(definition.name);
-    const known = Object.hasOwn(locked.tools, tool) ? locked.tools[tool] : undefined;
-    const kind = known === undefined ? 'new' : driftOf(known.definition, definition);
-    if (kind !== 'none') found.push({ tool, kind });
+    const lockedTool = Object.hasOwn(locked.tools, tool) ? locked.tools[tool] : undefined;
+    const kind = lockedTool === undefined ? 'new' : driftOf(lockedTool.definition, definition);
+    if (kind !== 'none') changes.push({ tool, kind });
   }
-  for (const tool of Object.keys(locked.tools)) if (!names.has(tool)) found.push({ tool, kind: 'gone' });
-  return found;
+  for (const tool of Object.keys(locked.tools)) if (!names.has(tool)) changes.push({ tool, kind: 'gone' });
+  return changes;
 }
 
 function server(as: string, value: Json): LockedServer {

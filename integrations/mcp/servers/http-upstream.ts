@@ -82,15 +82,15 @@ function post(line: Line, message: Message): void {
       ? mirroredHeaders(message, line.server.schemaOf)
       : sessionHeader(line)),
   });
-  const asked = isRequest(message) ? message : null;
+  const request = isRequest(message) ? message : null;
   const failed = (error: Error) =>
-    fail(line, asked, reasonOf(error, `the server cannot be reached: ${error.message}`));
+    fail(line, request, reasonOf(error, `the server cannot be reached: ${error.message}`));
   sent.on('error', failed);
   limitSilence(line, sent);
   sent.on('response', (response) => {
     // From this point on, errors are reported by the response.
     sent.off('error', failed).on('error', ignore);
-    take(line, response, asked);
+    take(line, response, request);
   });
   sent.end(body);
   const isBegun =
@@ -109,8 +109,8 @@ function sessionHeader({ session }: Line): Readonly<Record<string, string>> {
 
 function exchange({ server, open }: Line, method: string, headers: Readonly<Record<string, string>>) {
   const send = server.url.protocol === 'https:' ? httpsRequest : httpRequest;
-  const own = { ...server.headers, ...headers, 'accept-encoding': 'identity' };
-  const sent = send(server.url, { method, headers: own });
+  const requestHeaders = { ...server.headers, ...headers, 'accept-encoding': 'identity' };
+  const sent = send(server.url, { method, headers: requestHeaders });
   open.add(sent);
   sent.on('close', () => open.delete(sent));
   // Without this, a reply that switches to another protocol would end the request without an error.
@@ -160,41 +160,41 @@ function unreadBody({ headers, statusCode = 0 }: IncomingMessage): string | null
 }
 
 /** Answers the request with an error. No result is made up. */
-function fail({ events, isClosed }: Line, asked: RpcRequest | null, why: string): void {
-  if (asked !== null && !isClosed)
-    events.onMessage(errorAnswer(asked.id, errorCodes.internal, why), asked.id);
+function fail({ events, isClosed }: Line, request: RpcRequest | null, why: string): void {
+  if (request !== null && !isClosed)
+    events.onMessage(errorAnswer(request.id, errorCodes.internal, why), request.id);
 }
 
-function take(line: Line, response: IncomingMessage, asked: RpcRequest | null): void {
+function take(line: Line, response: IncomingMessage, request: RpcRequest | null): void {
   const { headers } = response;
-  if (asked?.method === 'initialize' && typeof headers['mcp-session-id'] === 'string')
+  if (request?.method === 'initialize' && typeof headers['mcp-session-id'] === 'string')
     line.session = headers['mcp-session-id'];
   const unread = unreadBody(response);
-  if (response.statusCode === 404 && line.session !== null && asked?.method !== 'initialize') {
+  if (response.statusCode === 404 && line.session !== null && request?.method !== 'initialize') {
     response.destroy();
     endSession(line);
   } else if (unread !== null) {
     response.destroy();
-    fail(line, asked, unread);
+    fail(line, request, unread);
   } else if (headers['content-type']?.startsWith('text/event-stream') === true)
-    takeEvents(line, response, asked);
-  else takeBody(line, response, asked);
+    takeEvents(line, response, request);
+  else takeBody(line, response, request);
 }
 
 /**
  * Takes a body of one message, or of several messages on a line each, as some servers send messages before an
  * answer.
  */
-function takeBody(line: Line, response: IncomingMessage, asked: RpcRequest | null): void {
+function takeBody(line: Line, response: IncomingMessage, request: RpcRequest | null): void {
   const decoder = new TextDecoder();
   let text = '';
   let areLines = true;
-  let isAnswered = asked === null;
+  let isAnswered = request === null;
   const give = (message: Message): void => {
     isAnswered ||= isResponse(message);
     const isUnnamed = isResponse(message) && message.id === null && message.error !== undefined;
-    const named = isUnnamed && asked !== null ? { ...message, id: asked.id } : message;
-    hand(line, named, asked?.id ?? null, response.statusCode);
+    const named = isUnnamed && request !== null ? { ...message, id: request.id } : message;
+    hand(line, named, request?.id ?? null, response.statusCode);
   };
   const takeLines = (): void => {
     for (let end = text.indexOf('\n'); areLines && !isAnswered && end >= 0; end = text.indexOf('\n')) {
@@ -206,7 +206,7 @@ function takeBody(line: Line, response: IncomingMessage, asked: RpcRequest | nul
     }
   };
   const giveUp = (why: string): void => {
-    if (!isAnswered) fail(line, asked, why);
+    if (!isAnswered) fail(line, request, why);
     isAnswered = true;
   };
   response.on('data', (part: Buffer) => {
@@ -253,12 +253,12 @@ interface Stream {
   resumes: number;
 }
 
-function takeEvents(line: Line, response: IncomingMessage, asked: RpcRequest | null): void {
+function takeEvents(line: Line, response: IncomingMessage, request: RpcRequest | null): void {
   const stream: Stream = {
-    asked,
+    asked: request,
     lastEventId: null,
     retryMs: retryMsDefault,
-    isAnswered: asked === null,
+    isAnswered: request === null,
     resumes: 0,
   };
   readStream(line, response, stream);

@@ -46,7 +46,7 @@ export interface SharedEvents {
 }
 
 export function shareUpstream(open: OpenUpstream, events: SharedEvents): SharedUpstream {
-  const asked = new Map<string, PendingCall>();
+  const pendingCalls = new Map<string, PendingCall>();
   let count = 0;
   let server: Upstream | null = null;
   const start = (): Upstream => {
@@ -61,13 +61,13 @@ export function shareUpstream(open: OpenUpstream, events: SharedEvents): SharedU
   const opened = (): Upstream => {
     const started = open(
       {
-        onMessage: (message) => sendHome(asked, message),
+        onMessage: (message) => sendHome(pendingCalls, message),
         onEnd(why) {
           if (server !== started) return;
           server = null;
           events.onEnd();
-          const those = new Set([...asked.values()].map(({ by }) => by));
-          asked.clear();
+          const those = new Set([...pendingCalls.values()].map(({ by }) => by));
+          pendingCalls.clear();
           for (const one of those) one.onEnd(why);
         },
       },
@@ -80,25 +80,25 @@ export function shareUpstream(open: OpenUpstream, events: SharedEvents): SharedU
       events.onUse();
       server ??= start();
       if (!isRequest(message)) {
-        server.send(renamed(asked, by, message));
+        server.send(renamed(pendingCalls, by, message));
         return;
       }
       count += 1;
-      const own = `w${count}`;
+      const id = `w${count}`;
       const token = member(message.params, '_meta', 'progressToken');
-      asked.set(own, { by, id: message.id, progressToken: token as Id | undefined });
+      pendingCalls.set(id, { by, id: message.id, progressToken: token as Id | undefined });
       try {
-        server.send({ ...withToken(message, token === undefined ? undefined : own), id: own });
+        server.send({ ...withToken(message, token === undefined ? undefined : id), id });
       } catch (error) {
-        asked.delete(own);
+        pendingCalls.delete(id);
         throw error;
       }
     },
     /** Gives up the open requests of this conversation; the server goes on for the others. */
     close() {
-      for (const [own, one] of asked) {
+      for (const [own, one] of pendingCalls) {
         if (one.by !== by) continue;
-        asked.delete(own);
+        pendingCalls.delete(own);
         const params = { requestId: own, reason: 'the client has left' };
         server?.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
       }
@@ -107,7 +107,7 @@ export function shareUpstream(open: OpenUpstream, events: SharedEvents): SharedU
   return {
     open: openShared,
     isRunning: () => server !== null,
-    isBusy: () => asked.size > 0,
+    isBusy: () => pendingCalls.size > 0,
     end() {
       server?.close();
       server = null;
@@ -125,19 +125,23 @@ function withToken<Sent extends Message>(message: Sent, token: Id | undefined): 
 }
 
 /** Replaces the client's own id of a request that the client cancels. */
-function renamed(asked: ReadonlyMap<string, PendingCall>, by: UpstreamEvents, message: Message): Message {
+function renamed(
+  pendingCalls: ReadonlyMap<string, PendingCall>,
+  by: UpstreamEvents,
+  message: Message,
+): Message {
   const requestId = 'params' in message ? member(message.params, 'requestId') : undefined;
   if (requestId === undefined || !('method' in message)) return message;
-  for (const [own, one] of asked)
+  for (const [own, one] of pendingCalls)
     if (one.by === by && one.id === requestId)
       return { ...message, params: { ...message.params, requestId: own } };
   return message;
 }
 
-function sendHome(asked: Map<string, PendingCall>, message: Message): void {
+function sendHome(pendingCalls: Map<string, PendingCall>, message: Message): void {
   if (isResponse(message)) {
-    const one = asked.get(String(message.id));
-    asked.delete(String(message.id));
+    const one = pendingCalls.get(String(message.id));
+    pendingCalls.delete(String(message.id));
     if (one === undefined) return;
     const result = message.result === undefined ? {} : { result: homeMeta(message.result, one.id) };
     one.by.onMessage({ ...message, id: one.id, ...result }, one.id);
@@ -145,11 +149,11 @@ function sendHome(asked: Map<string, PendingCall>, message: Message): void {
   }
   const { params = {} } = message;
   const token = params.progressToken ?? member(params, '_meta', subscription);
-  const only = asked.size === 1 ? [...asked.values()][0] : undefined;
-  const one = token === undefined ? only : asked.get(String(token));
+  const only = pendingCalls.size === 1 ? [...pendingCalls.values()][0] : undefined;
+  const one = token === undefined ? only : pendingCalls.get(String(token));
   if (one === undefined) return;
-  const own = params.progressToken === undefined ? {} : { progressToken: one.progressToken ?? one.id };
-  one.by.onMessage({ ...message, params: { ...homeMeta(params, one.id), ...own } }, one.id);
+  const progress = params.progressToken === undefined ? {} : { progressToken: one.progressToken ?? one.id };
+  one.by.onMessage({ ...message, params: { ...homeMeta(params, one.id), ...progress } }, one.id);
 }
 
 function homeMeta(object: JsonObject, id: Id): JsonObject {

@@ -110,22 +110,22 @@ export function createGuard(settings: GuardSettings): Guard {
 
   return {
     async ahead(call) {
-      const asked = readCall(settings, call);
-      if ('kind' in asked) return notRun(asked);
-      const decision = await decide(settings, asked);
+      const readResult = readCall(settings, call);
+      if ('kind' in readResult) return notRun(readResult);
+      const decision = await decide(settings, readResult);
       if (decision.kind === 'waiting') return held(decision);
-      keep(asked.key, decision);
+      keep(readResult.key, decision);
       return decision.kind === 'allowed' ? null : notRun(decision);
     },
 
     async execute(call, work) {
-      const asked = readCall(settings, call);
-      if ('kind' in asked) return notRun(asked);
-      const decision = take(asked.key, Date.now()) ?? (await decide(settings, asked));
+      const toolRead = readCall(settings, call);
+      if ('kind' in toolRead) return notRun(toolRead);
+      const decision = take(toolRead.key, Date.now()) ?? (await decide(settings, toolRead));
       if (decision.kind === 'waiting') return held(decision);
       if (decision.kind !== 'allowed') return notRun(decision);
       const now = readCall(settings, call);
-      if ('kind' in now || now.key !== asked.key)
+      if ('kind' in now || now.key !== toolRead.key)
         return notRun(
           refusal('changed', 'the arguments have changed since the decision', decision.requestId),
         );
@@ -138,10 +138,10 @@ export function createGuard(settings: GuardSettings): Guard {
     },
 
     async executed(call) {
-      const asked = readCall(settings, call);
-      if ('kind' in asked) return;
+      const toolRead = readCall(settings, call);
+      if ('kind' in toolRead) return;
       // With 0 an expired grant counts, too: the execution may have taken longer than the grant holds.
-      const decision = take(asked.key, 0);
+      const decision = take(toolRead.key, 0);
       if (decision?.kind === 'allowed') await settings.writ.report(decision.requestId, true);
     },
   };

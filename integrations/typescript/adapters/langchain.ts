@@ -33,8 +33,8 @@ export function guardTools<Tools extends readonly object[]>(tools: Tools, settin
     const run = (call as Call).bind(each);
     const guarded: Call = async (input, manager, config) => {
       for (;;) {
-        const asked = { tool: name, input, signal: config?.signal };
-        const done = await guard.execute(asked, () => run(input, manager, config));
+        const toolCall = { tool: name, input, signal: config?.signal };
+        const done = await guard.execute(toolCall, () => run(input, manager, config));
         if (done.kind === 'ran') return done.result;
         // The value that ends a pause is not read: the service is asked again.
         if (!pause(done, config?.interrupt)) return told(done, each);

@@ -24,13 +24,13 @@ function findingOf(finding: ReportedFinding, path: string): readonly Finding[] {
   const place = causes.find((cause) => cause.side === 'new' && cause.place !== null)?.place ?? null;
   const conditions = when.length === 0 ? '' : ` when ${when.map(shownCondition).join(' and ')}`;
   const because = causes.map(({ rule, change }) => `${rule ?? 'the action'} (${change})`).join(', ');
-  const asked = example === null ? '' : `\nfor example ${JSON.stringify(example.request)}`;
+  const exampleText = example === null ? '' : `\nfor example ${JSON.stringify(example.request)}`;
   const start = place === null ? null : { line: place.line, column: 1 };
   return [
     {
       code: diffCodes[direction].code,
       severity: 'warning',
-      message: `${direction === 'undecided' ? 'undecided: ' : ''}${from} → ${to} for ${actions.join(', ')}${conditions}, because of ${because}${asked}`,
+      message: `${direction === 'undecided' ? 'undecided: ' : ''}${from} → ${to} for ${actions.join(', ')}${conditions}, because of ${because}${exampleText}`,
       ...nowhere(path),
       ...(place === null ? {} : { file: place.file, start, end: start }),
     },

@@ -237,12 +237,18 @@ function reportedCause(
   sides: SetComparison['sides'],
   { rule, change, span, side, reads }: FindingCause,
 ): ReportedFinding['causes'][number] {
-  const own = sides[side];
-  const shown = reads.map(({ name, span: at }) => {
-    const place = at === null ? null : placeOf(own, at);
+  const compared = sides[side];
+  const readNames = reads.map(({ name, span: at }) => {
+    const place = at === null ? null : placeOf(compared, at);
     return place === null ? name : `${name}, ${place.file}:${place.line}`;
   });
-  return { rule, change, place: placeOf(own, span), side: side === 'before' ? 'old' : 'new', reads: shown };
+  return {
+    rule,
+    change,
+    place: placeOf(compared, span),
+    side: side === 'before' ? 'old' : 'new',
+    reads: readNames,
+  };
 }
 
 function placeOf({ sourceOf, shown }: ComparedSide, { file, start }: Span): ReportedPlace | null {
@@ -282,8 +288,8 @@ export function guaranteeChanges(
 ): readonly GuaranteeChange[] {
   const verdicts = proveGuarantees(after.set, { isEachAsked: false });
   const now = namedBySide(after, verdicts);
-  const known = knownOf({ before, after }, diff, now);
-  const old = namedBySide(before, proveGuarantees(before.set, { known, isEachAsked: false }));
+  const knownVerdict = knownOf({ before, after }, diff, now);
+  const old = namedBySide(before, proveGuarantees(before.set, { known: knownVerdict, isEachAsked: false }));
   return [...new Map([...old, ...now])].map(([key, { name, text }]) => ({
     name,
     text,

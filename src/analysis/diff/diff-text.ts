@@ -37,14 +37,14 @@ export function findingTexts({ findings }: DiffReport): readonly string[] {
 
 export function diffToMarkdown(report: DiffReport): string {
   const title = `### Policies: ${codeSpan(`${report.old.name}..${report.new.name}`)}\n\n${countsText(report)}\n`;
-  const shown = report.findings.filter(({ direction }) => direction !== 'reworded');
+  const findings = report.findings.filter(({ direction }) => direction !== 'reworded');
   const reworded = report.findings.filter(({ direction }) => direction === 'reworded');
   const folded =
     reworded.length === 0
       ? ''
       : `\n<details><summary>${many(reworded.length, 'place')} where another rule is named for the same decision</summary>\n${reworded.map(markdownFinding).join('')}\n</details>\n`;
   const end = endLines(report, markdownStyle).map((line) => `${line}  \n`);
-  return [title, ...shown.map(markdownFinding), folded, '\n', ...end].join('');
+  return [title, ...findings.map(markdownFinding), folded, '\n', ...end].join('');
 }
 
 function markdownFinding(finding: ReportedFinding): string {
@@ -177,13 +177,13 @@ function exampleLines(
   const { request, old_meters: oldMeters, near, old, new: now } = example;
   const knownMax = 800;
   const text = JSON.stringify(shortened(request));
-  const shown = text.length > knownMax ? `${text.slice(0, knownMax)}…` : text;
-  const asked = from === to ? ` asking ${asksText(old)}` : '';
+  const shortText = text.length > knownMax ? `${text.slice(0, knownMax)}…` : text;
+  const asksLabel = from === to ? ` asking ${asksText(old)}` : '';
   return [
-    `for example ${style.code(shown)}`,
+    `for example ${style.code(shortText)}`,
     ...(near === null ? [] : [nearText(near, style)]),
     ...(oldMeters === null ? [] : [`meters before ${style.code(JSON.stringify(oldMeters))}`]),
-    `was ${from} by ${style.code(old.by)}${asked} · is ${to} by ${style.code(now.by)}${from === to ? ` asking ${asksText(now)}` : ''}`,
+    `was ${from} by ${style.code(old.by)}${asksLabel} · is ${to} by ${style.code(now.by)}${from === to ? ` asking ${asksText(now)}` : ''}`,
   ];
 }
 
@@ -304,8 +304,8 @@ function becameText(old: GuaranteeChange['old'], now: GuaranteeChange['new']): s
 
 /** The text as a code span, between more backticks than it holds in a row. */
 export function codeSpan(text: string): string {
-  const shown = escapeForTerminal(text);
-  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const escaped = escapeForTerminal(text);
+  const longest = Math.max(0, ...[...escaped.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const ticks = '`'.repeat(longest + 1);
-  return longest === 0 ? `${ticks}${shown}${ticks}` : `${ticks} ${shown} ${ticks}`;
+  return longest === 0 ? `${ticks}${escaped}${ticks}` : `${ticks} ${escaped} ${ticks}`;
 }

@@ -37,11 +37,11 @@ interface TreeEntry {
 export async function checkOut(revision: string, path: string): Promise<Checkout> {
   const place = await placeIn(path);
   const commit = await commitOf(revision, place.top);
-  const asked = await listTree(commit, place);
-  const file = asked.length === 1 && asked[0]!.isItself ? asked[0]!.path : null;
+  const treeEntries = await listTree(commit, place);
+  const file = treeEntries.length === 1 && treeEntries[0]!.isItself ? treeEntries[0]!.path : null;
   // A policy file needs the list files beside it.
   const folder = { ...place, within: place.within.split('/').slice(0, -1).join('/') };
-  const entries = file === null ? asked : await listTree(commit, folder);
+  const entries = file === null ? treeEntries : await listTree(commit, folder);
   if (entries.length === 0) throw new RevisionError(`\`${path}\` does not exist in \`${revision}\``);
   const root = await mkdtemp(join(tmpdir(), 'writ-diff-'));
   const remove = (): Promise<void> => rm(root, { recursive: true, force: true });
@@ -97,8 +97,8 @@ async function placeIn(path: string): Promise<RepositoryPlace> {
 }
 
 async function commitOf(revision: string, top: string): Promise<string> {
-  const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
-  const { code, stdout } = await git(asked, top);
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
+  const { code, stdout } = await git(args, top);
   if (code !== 0) throw new RevisionError(`git knows no revision \`${revision}\` here`);
   return stdout.toString().trim();
 }
@@ -166,8 +166,8 @@ async function writeEntries(root: string, entries: readonly TreeEntry[], top: st
  * break.
  */
 async function readBlobs(ids: readonly string[], top: string): Promise<ReadonlyMap<string, Buffer>> {
-  const asked = [...new Set(ids)];
-  const { code, stdout, stderr } = await git(['cat-file', '--batch'], top, `${asked.join('\n')}\n`);
+  const uniqueIds = [...new Set(ids)];
+  const { code, stdout, stderr } = await git(['cat-file', '--batch'], top, `${uniqueIds.join('\n')}\n`);
   if (code !== 0) throw new RevisionError(`git cannot read its objects: ${stderr.trim()}`);
   const blobs = new Map<string, Buffer>();
   for (let at = 0; at < stdout.length; ) {

@@ -61,14 +61,14 @@ export function findingsOf({
       .flatMap((claim) => findingOf(claim, read))
       .map((finding) => (isStrict ? asError(finding) : finding)),
   ];
-  const shown = <T extends { readonly file: string }>(place: T): T => ({
+  const withFile = <T extends { readonly file: string }>(place: T): T => ({
     ...place,
     file: place.file === '' ? path : shownPath(read.root, place.file),
   });
   return findings.map((finding) => ({
-    ...shown(finding),
-    related: finding.related.map(shown),
-    fix: finding.fix === null ? null : { ...finding.fix, edits: finding.fix.edits.map(shown) },
+    ...withFile(finding),
+    related: finding.related.map(withFile),
+    fix: finding.fix === null ? null : { ...finding.fix, edits: finding.fix.edits.map(withFile) },
   }));
 }
 

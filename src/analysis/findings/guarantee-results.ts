@@ -68,9 +68,9 @@ export function judgeGuarantees(set: PolicySet, { decide, trials }: JudgeOptions
  */
 function withTrial(set: PolicySet, verdict: ClauseVerdict, trial: Trial | null): JudgedClause {
   const refuted = verdict.verdicts.find((one) => one.kind === 'refuted');
-  const found = refuted?.kind === 'refuted' ? refuted : (trial?.counterexample ?? null);
-  if (found === null) return { ...verdict, trial, counterexample: null };
-  const { facts, decision } = found;
+  const example = refuted?.kind === 'refuted' ? refuted : (trial?.counterexample ?? null);
+  if (example === null) return { ...verdict, trial, counterexample: null };
+  const { facts, decision } = example;
   const scope = { set, facts: resolveFacts(set, facts), risk: decision.risk, variables: new Map() };
   const { when } = verdict.claim;
   const counterexample = {

@@ -66,18 +66,18 @@ export function replayFindings({ diff, sides, decidedBy = null }: FiledUnder): r
   return diff.findings.map(({ difference, actions, isMetBy }, at) => ({
     id: String(at + 1),
     isOfTime: difference === 'time',
-    matches: (asked) => {
-      if (decidedBy !== null && asked.policies !== decidedBy) return false;
-      if (!actions.includes(asked.after.action)) return false;
-      return isHidden(sides, asked) ? null : isMetBy(asked);
+    matches: (request) => {
+      if (decidedBy !== null && request.policies !== decidedBy) return false;
+      if (!actions.includes(request.after.action)) return false;
+      return isHidden(sides, request) ? null : isMetBy(request);
     },
   }));
 }
 
 /** Whether a digest replaces a value that rules of either set may read. */
-function isHidden({ before, after }: FiledUnder['sides'], asked: FiledRequest): boolean {
-  if (!asked.holdsDigests) return false;
-  const { action, payload } = asked.after;
+function isHidden({ before, after }: FiledUnder['sides'], request: FiledRequest): boolean {
+  if (!request.holdsDigests) return false;
+  const { action, payload } = request.after;
   return [before, after].some(({ set }) => {
     const shape = set.actions.get(action)?.shape;
     return shape !== undefined && hidesValues(shape, payload);

@@ -56,8 +56,8 @@ function recordOfEntry(entry: JsonObject): LogRecord | null {
     entry;
   const base = { sequence: Number(entry.sequence), expiresAtMs: Number(expires_ms) };
   if (kind === 'request') {
-    const own = { id: String(id), action: String(action_key), createdAtMs: Number(created_ms) };
-    return { ...base, ...own, kind, recordJson: String(record_json) };
+    const identity = { id: String(id), action: String(action_key), createdAtMs: Number(created_ms) };
+    return { ...base, ...identity, kind, recordJson: String(record_json) };
   }
   const atMs = Number(at_ms);
   if (kind === 'event') {
@@ -109,8 +109,8 @@ export function listedEntries(line: ListedRequest): readonly LogEntry[] {
     throw new Error('the line lacks the facts of the decision: export the requests again');
   const { events } = line.recorded;
   if (!Array.isArray(events)) throw new Error('`recorded.events` must be a list');
-  const own = listedRequest(line);
-  return [own, ...eventsOf(own.id, events as readonly ListedEvent[])];
+  const request = listedRequest(line);
+  return [request, ...eventsOf(request.id, events as readonly ListedEvent[])];
 }
 
 interface ListedEvent {

@@ -93,8 +93,8 @@ export function loggedEvent({ what, expiresAtMs, detail }: EventRead): LoggedEve
       return { kind: 'taken-back', person: (detail as Vote).person };
     case 'decided': {
       const { decision, meters, rows } = detail as DecidedDetail;
-      const own = { kind: 'decided', decision, meters: readingsOf(meters), expiresAtMs } as const;
-      return { ...own, ...rowsOfRecord({ rows }) };
+      const outcome = { kind: 'decided', decision, meters: readingsOf(meters), expiresAtMs } as const;
+      return { ...outcome, ...rowsOfRecord({ rows }) };
     }
     case 'stepped-up':
     case 'expired':
@@ -149,8 +149,8 @@ export class LogReader {
   read(record: ParsedRecord): readonly LogEntry[] {
     if (record.kind === 'unread') throw new Error(record.message);
     if (record.kind !== 'event') {
-      const own = record.kind === 'request' ? requestOfParsed(record) : record;
-      return this.#open === null ? [own] : [...this.end(), own];
+      const request = record.kind === 'request' ? requestOfParsed(record) : record;
+      return this.#open === null ? [request] : [...this.end(), request];
     }
     const event = loggedEvent(record);
     const { requestId, atMs } = record;

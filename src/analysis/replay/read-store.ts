@@ -88,15 +88,15 @@ async function* stretches(
   source: RecordSource,
   { from, lastSequence, recordsAtOnce }: Omit<StoreReadOptions, 'faults'>,
 ): AsyncGenerator<readonly ParsedRecord[]> {
-  const asked: Promise<readonly ParsedRecord[]>[] = [];
-  for (let after = from; after < lastSequence || asked.length > 0; ) {
-    while (asked.length < source.atOnce && after < lastSequence) {
+  const reads: Promise<readonly ParsedRecord[]>[] = [];
+  for (let after = from; after < lastSequence || reads.length > 0; ) {
+    while (reads.length < source.atOnce && after < lastSequence) {
       const answer = source.records(after, Math.min(recordsAtOnce, lastSequence - after));
       // A failure is thrown when its stretch is awaited, so it is not unhandled.
       answer.catch(() => undefined);
-      asked.push(answer);
+      reads.push(answer);
       after += recordsAtOnce;
     }
-    yield await asked.shift()!;
+    yield await reads.shift()!;
   }
 }

@@ -26,9 +26,9 @@ export function serveReading(port: MessagePort, opening: Promise<RecordReader>):
     const records = await (await opening).records(after, countMax);
     send({ kind: 'records', records: records.map((record) => parser.parse(record)) });
   };
-  port.on('message', (asked: ToReading) => {
+  port.on('message', (request: ToReading) => {
     before = before
-      .then(() => answer(asked))
+      .then(() => answer(request))
       .catch((error: unknown) => {
         const code = error instanceof StoreError ? error.code : null;
         send({ kind: 'failed', code, text: error instanceof Error ? error.message : String(error) });

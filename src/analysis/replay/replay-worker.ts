@@ -24,9 +24,9 @@ export function serveReplay(port: MessagePort, before: (ask: ReplayAsk) => void 
     };
     // Inside the promise chain, an error that `before` throws is reported like any other.
     Promise.resolve(ask)
-      .then((asked) => {
-        before(asked);
-        return replayEdits(asked, onProgress);
+      .then((request) => {
+        before(request);
+        return replayEdits(request, onProgress);
       })
       .then(
         (answer) => send({ kind: 'answer', answer }),

@@ -11,6 +11,8 @@ import type { ReplayCandidate, ServiceRules } from './engine/candidate.ts';
 export const serviceRules: ServiceRules = { validSeconds, deadlineAgain: deadlineOf, isControlOwner };
 
 export function candidateOf(set: PolicySet, engine: LinkedFunctions): ReplayCandidate {
-  const asks = new Map(set.policies.flatMap(askedRulesOf).map((asked) => [asked.rule, asked]));
+  const asks = new Map(
+    set.policies.flatMap(askedRulesOf).map((requirement) => [requirement.rule, requirement]),
+  );
   return { ...engine, asks };
 }

@@ -57,8 +57,8 @@ export function httpAdmin(api: Api): AgentAdmin {
 
 /** Finds the agent with this id or name. Ends the command when the caller can see no such agent. */
 export async function findAgent(api: Api, idOrName: string): Promise<ShownAgent> {
-  const found = await listAgents(api, idOrName);
-  const agent = found.find(({ id }) => id === idOrName) ?? found.find((one) => isNamed(one, idOrName));
+  const agents = await listAgents(api, idOrName);
+  const agent = agents.find(({ id }) => id === idOrName) ?? agents.find((one) => isNamed(one, idOrName));
   return agent ?? refuse(`no agent \`${idOrName}\`, or you may not see it`);
 }
 

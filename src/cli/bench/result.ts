@@ -114,9 +114,9 @@ function changed(before: Decision, after: Decision): readonly [string, string] {
   if (decisionText(before) !== decisionText(after)) return [decisionText(before), decisionText(after)];
   const fields = Object.keys(before) as (keyof Decision)[];
   const field = fields.find((one) => !isDeepStrictEqual(before[one], after[one]))!;
-  const shown = (decision: Decision): string =>
+  const decisionLine = (decision: Decision): string =>
     `${decisionText(decision)}, ${field} ${JSON.stringify(decision[field])}`;
-  return [shown(before), shown(after)];
+  return [decisionLine(before), decisionLine(after)];
 }
 
 export interface Result {

@@ -46,8 +46,8 @@ export function defineAlerts(command: Command, finish: (code: ExitCode) => void)
       finish(await withApi(options, (api) => list(api, options)));
     });
   withApiOptions(command.command('rules').description('list the alert rules')).action(
-    async (_own: unknown, own: Command) => {
-      const options = own.optsWithGlobals<ApiOptions>();
+    async (_own: unknown, command: Command) => {
+      const options = command.optsWithGlobals<ApiOptions>();
       finish(
         await withApi(options, async (api) => {
           const rules = await api.get<Page<ShownRule>>('/v1/alert-rules');
@@ -62,8 +62,8 @@ export function defineAlerts(command: Command, finish: (code: ExitCode) => void)
     .option('--minutes <number>', 'the period in minutes', readNumber)
     .option('--off', 'turn the rule off')
     .option('--on', 'turn the rule on')
-    .action(async (rule: string, _own: unknown, own: Command) => {
-      const options = own.optsWithGlobals<SetOptions>();
+    .action(async (rule: string, _own: unknown, command: Command) => {
+      const options = command.optsWithGlobals<SetOptions>();
       finish(await withApi(options, (api) => set(api, rule, options)));
     });
 }
@@ -90,9 +90,9 @@ async function set(api: Api, rule: string, options: SetOptions): Promise<void> {
   if (Object.keys(change).length === 0)
     throw new UsageError('nothing to change: use --threshold, --minutes, --on or --off');
   const { items } = await api.get<Page<ShownRule>>('/v1/alert-rules');
-  const found = items.find(({ id, name }) => id === rule || name === rule);
-  if (found === undefined) refuse(`there is no rule \`${rule}\`: see \`writ alerts rules\``);
-  const changed = await api.patch<ShownRule>(`/v1/alert-rules/${step(found.id)}`, change);
+  const alertRule = items.find(({ id, name }) => id === rule || name === rule);
+  if (alertRule === undefined) refuse(`there is no rule \`${rule}\`: see \`writ alerts rules\``);
+  const changed = await api.patch<ShownRule>(`/v1/alert-rules/${step(alertRule.id)}`, change);
   show(options, changed, (one) => print(ruleTable([one])));
 }
 

@@ -146,8 +146,8 @@ function createTally({ json, all }: Options): Tally {
       const replayed = counts.same + counts.different;
       const code = counts.different > 0 || replayed === 0 ? exitCodes.wrong : exitCodes.ok;
       if (json === true) {
-        const known = { ...counts, decision_only: decisionOnly, versions: [...versions] };
-        printJson({ ...known, differing: different, rows: otherRows });
+        const summary = { ...counts, decision_only: decisionOnly, versions: [...versions] };
+        printJson({ ...summary, differing: different, rows: otherRows });
         return code;
       }
       const mark = code === exitCodes.ok ? marks.good('✓') : marks.bad('✗');

@@ -168,12 +168,12 @@ function withFixed(loaded: CheckedPolicies, { sources, compiled }: FixResult): C
 function report(result: Result, format: Options['format']): void {
   const { loaded, diagnostics, claims, isStrict } = result;
   const { path, read, compiled } = loaded;
-  const found = { path, read, diagnostics, claims, isStrict };
+  const checkReport = { path, read, diagnostics, claims, isStrict };
   const notes = result.leftOut.length === 0 ? [] : [leftOutText(result.leftOut)];
   if (format === 'json') printJson(toJson(result));
-  else if (format === 'sarif') printJson(toSarif(findingsOf(found), diagnosticPage, notes));
+  else if (format === 'sarif') printJson(toSarif(findingsOf(checkReport), diagnosticPage, notes));
   else {
-    if (format === 'github') print(toGithub(findingsOf(found), notes));
+    if (format === 'github') print(toGithub(findingsOf(checkReport), notes));
     else print(renderDiagnostics(diagnostics, read.sourceOf, { color: useColor() }));
     if (compiled.set !== null && !hasErrors(diagnostics)) print(describe(loaded));
     print(renderClauses(claims, read.sourceOf));

@@ -40,8 +40,8 @@ interface Place {
 function placesOf(command: Command, path: readonly string[]): readonly Place[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
-  const found = [...defaultOf(command), command].flatMap((one) => help.visibleOptions(one));
-  const options = [...new Map(found.map((option) => [option.long, option])).values()];
+  const visibleOptions = [...defaultOf(command), command].flatMap((one) => help.visibleOptions(one));
+  const options = [...new Map(visibleOptions.map((option) => [option.long, option])).values()];
   const here: Place = { path, commands, options, values: command.registeredArguments[0]?.argChoices ?? [] };
   const below = commands
     .filter((one) => command.commands.includes(one))

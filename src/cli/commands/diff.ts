@@ -91,18 +91,18 @@ async function diff(
   options: Options,
 ): Promise<ExitCode> {
   const sinceMs = sinceOf(options);
-  const asked = await diffSides(first, second, options);
+  const diffInput = await diffSides(first, second, options);
   const cache = createCompileCache();
-  const before = await loadSide(asked.old, cache);
-  const after = await loadSide(asked.new, cache);
+  const before = await loadSide(diffInput.old, cache);
+  const after = await loadSide(diffInput.new, cache);
   if (before === null || after === null) return exitCodes.wrong;
-  const known = await knownRequests(asked.new.path, after.set);
-  const compared = diffPolicies(before.set, after.set, { known, findingsMax: options.max });
+  const samples = await knownRequests(diffInput.new.path, after.set);
+  const compared = diffPolicies(before.set, after.set, { known: samples, findingsMax: options.max });
   const sides = { before, after };
   const guarantees = guaranteeChanges(sides, compared);
   const finish = (log: TallyResult | null): ExitCode => {
     const report = reportOf({ sides, diff: compared, guarantees, log });
-    show(report, { options, path: asked.new.path, sides });
+    show(report, { options, path: diffInput.new.path, sides });
     return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
   };
   if (options.log === undefined) return finish(null);

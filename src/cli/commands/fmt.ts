@@ -94,12 +94,12 @@ async function formatStdin(): Promise<Run> {
 async function formatPaths(paths: readonly string[]): Promise<Run> {
   const { root, sources, diagnostics } = await readPaths(paths);
   // A missing file keeps the name that the user gave, since it has no place under the root.
-  const shown = (file: string): string => (paths.includes(file) ? file : shownPath(root, file));
+  const displayPath = (file: string): string => (paths.includes(file) ? file : shownPath(root, file));
   return {
     files: sources.files.map(({ path, text }) => format({ path: shownPath(root, path), text })),
     diagnostics: diagnostics.map((one) => {
       const { span } = one;
-      return span.file === '' ? one : { ...one, span: { ...span, file: shown(span.file) } };
+      return span.file === '' ? one : { ...one, span: { ...span, file: displayPath(span.file) } };
     }),
   };
 }

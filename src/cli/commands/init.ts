@@ -208,8 +208,8 @@ function asPlaced(text: string, directory: string): string {
 /** Replaces the example's domain by `domain`, and formats policies as `writ fmt` does. */
 function ofDomain(name: string, text: string, domain: string | null): string {
   if (domain === null) return text;
-  const changed = text.replaceAll(new RegExp(exampleDomain.replace('.', '\\.'), 'gi'), (found) =>
-    found === exampleDomain ? domain : domain.toUpperCase(),
+  const changed = text.replaceAll(new RegExp(exampleDomain.replace('.', '\\.'), 'gi'), (match) =>
+    match === exampleDomain ? domain : domain.toUpperCase(),
   );
   return name.endsWith('.policy') ? printFile(parse({ path: name, text: changed }).file) : changed;
 }

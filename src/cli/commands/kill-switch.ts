@@ -63,9 +63,11 @@ export function defineKillSwitch(command: Command, finish: (code: ExitCode) => v
     .action(async (named: string, options: ApiOptions & { readonly reason: string }) => {
       finish(
         await withApi(options, async (api) => {
-          const found = await namedSwitch(api, named);
-          await api.post(`/v1/kill-switches/${step(found.id)}/deactivate`, { reason: options.reason });
-          show(options, { id: found.id, status: 'off' }, () => print(`${scopeShown(found)} is off\n`));
+          const killSwitch = await namedSwitch(api, named);
+          await api.post(`/v1/kill-switches/${step(killSwitch.id)}/deactivate`, { reason: options.reason });
+          show(options, { id: killSwitch.id, status: 'off' }, () =>
+            print(`${scopeShown(killSwitch)} is off\n`),
+          );
         }),
       );
     });
@@ -73,14 +75,14 @@ export function defineKillSwitch(command: Command, finish: (code: ExitCode) => v
 
 async function namedSwitch(api: Api, named: string): Promise<KillSwitchView> {
   const { items } = await api.get<{ items: readonly KillSwitchView[] }>('/v1/kill-switches');
-  const found = items.filter((one) => [one.id, one.scope, scopeShown(one)].includes(named));
-  const [only] = found;
+  const matches = items.filter((one) => [one.id, one.scope, scopeShown(one)].includes(named));
+  const [only] = matches;
   if (only === undefined)
     refuse(
       `no active kill switch has the scope or id ${printable(named)}: ${items.map(scopeShown).join(', ') || 'none is active'}`,
     );
-  if (found.length > 1)
-    refuse(`several kill switches have this scope: name the id, ${found.map(({ id }) => id).join(' or ')}`);
+  if (matches.length > 1)
+    refuse(`several kill switches have this scope: name the id, ${matches.map(({ id }) => id).join(' or ')}`);
   return only;
 }
 

@@ -165,9 +165,12 @@ function defineRevoke(command: Command, finish: Finish): void {
       if (options.yes !== true)
         throw new UsageError('a revoked point can never be enabled again: add --yes to confirm');
       const run = async (api: Api): Promise<void> => {
-        const found = await findPoint(api, name);
-        const body = { name: found.name };
-        const point = await api.post<ShownPoint>(`/v1/enforcement-points/${step(found.id)}/revoke`, body);
+        const enforcementPoint = await findPoint(api, name);
+        const body = { name: enforcementPoint.name };
+        const point = await api.post<ShownPoint>(
+          `/v1/enforcement-points/${step(enforcementPoint.id)}/revoke`,
+          body,
+        );
         show(options, point, () => print(`${printable(point.name)} is ${point.status}\n`));
       };
       finish(await withApi(options, run));
@@ -181,6 +184,6 @@ async function listPoints(api: Api): Promise<readonly ShownPoint[]> {
 
 async function findPoint(api: Api, idOrName: string): Promise<ShownPoint> {
   const points = await listPoints(api);
-  const found = points.find(({ id }) => id === idOrName) ?? points.find((one) => isNamed(one, idOrName));
-  return found ?? refuse(`there is no enforcement point \`${idOrName}\``);
+  const point = points.find(({ id }) => id === idOrName) ?? points.find((one) => isNamed(one, idOrName));
+  return point ?? refuse(`there is no enforcement point \`${idOrName}\``);
 }

@@ -81,18 +81,18 @@ async function prove(
   const { path, claim } = argumentsOf(first, second, options);
   if (claim !== null && options.addTests === true)
     throw new UsageError('a question is in no file: give the test file after --add-tests');
-  const asked = await load(path, claim === null ? null : { on: options.on!, claim });
-  if (asked === null) return exitCodes.wrong;
-  if (options.verify !== undefined) return verify(options.verify, asked.set, options);
-  const judged = judgeGuarantees(asked.set, { decide: asked.decide });
+  const query = await load(path, claim === null ? null : { on: options.on!, claim });
+  if (query === null) return exitCodes.wrong;
+  if (options.verify !== undefined) return verify(options.verify, query.set, options);
+  const judged = judgeGuarantees(query.set, { decide: query.decide });
   if (options.json === true) {
-    const guarantees = judged.map((one) => clauseToJson(one, asked.sourceOf));
-    printJson({ digest: digest(asked.set), guarantees });
-  } else print(renderClauses(judged, asked.sourceOf));
-  if (options.explain === true) print(explain(asked.set));
+    const guarantees = judged.map((one) => clauseToJson(one, query.sourceOf));
+    printJson({ digest: digest(query.set), guarantees });
+  } else print(renderClauses(judged, query.sourceOf));
+  if (options.explain === true) print(explain(query.set));
   if (options.addTests !== undefined)
-    for (const line of await addTests(judged, asked, options.addTests)) printError(line);
-  if (options.certificate !== undefined) await writeCertificates(options.certificate, asked.set);
+    for (const line of await addTests(judged, query, options.addTests)) printError(line);
+  if (options.certificate !== undefined) await writeCertificates(options.certificate, query.set);
   const isGood = judged.every((one) => isGoodClause(one, options.strict === true));
   return isGood ? exitCodes.ok : exitCodes.wrong;
 }
@@ -188,15 +188,15 @@ async function writeCertificates(path: string, set: PolicySet): Promise<void> {
 async function verify(path: string, set: PolicySet, { json }: Options): Promise<ExitCode> {
   const proofs = await readCertificates(path);
   const results = proofs.map((proof) => ({ proof, wrong: wrongWith(proof, set) }));
-  const shown = results.map(({ proof: { guarantee, claim, action }, wrong }) => ({
+  const rows = results.map(({ proof: { guarantee, claim, action }, wrong }) => ({
     guarantee,
     claim,
     action,
     wrong,
   }));
-  if (json === true) printJson({ proofs: shown });
+  if (json === true) printJson({ proofs: rows });
   else {
-    for (const { guarantee, claim, action, wrong } of shown)
+    for (const { guarantee, claim, action, wrong } of rows)
       print(
         `${wrong === null ? '✓' : '✗'} ${guarantee}, claim ${claim + 1}, on ${action}${wrong === null ? '' : `: ${wrong}`}\n`,
       );

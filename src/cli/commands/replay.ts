@@ -97,8 +97,8 @@ function tryOn<T>(path: string, work: () => T): T {
   }
 }
 
-function askedText(asked: VoteCounts): string {
-  return [...asked].map(([group, needs]) => `${needs} ${group}`).join('; ');
+function askedText(votes: VoteCounts): string {
+  return [...votes].map(([group, needs]) => `${needs} ${group}`).join('; ');
 }
 
 export function defineReplayOfLog(command: Command, finish: (code: ExitCode) => void): void {

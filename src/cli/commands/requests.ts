@@ -137,9 +137,9 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
     });
   withApiOptions(command.command('show').description('show one request'))
     .argument('<id>')
-    .action(async (id: string, _own: unknown, own: Command) => {
+    .action(async (id: string, _own: unknown, command: Command) => {
       // The parent command has options of the same names, and takes their values.
-      const options = own.optsWithGlobals<ApiOptions>();
+      const options = command.optsWithGlobals<ApiOptions>();
       finish(
         await withApi(options, async (api) => {
           const request = await api.get<ShownRequest>(`/v1/requests/${step(id)}`);
@@ -215,8 +215,8 @@ export function defineAssign(command: Command, finish: Finish): void {
     .argument('<id>')
     .argument('<person>', 'the name of a person who can answer it, `me`, or `nobody`')
     .addHelpText('after', '\nExample:\n  writ requests assign 019a0000-0000-7000-8000-000000000000 "Ben"')
-    .action(async (id: string, person: string, _own: unknown, own: Command) => {
-      finish(await withApi(own.optsWithGlobals<ApiOptions>(), (api) => assign(api, id, person)));
+    .action(async (id: string, person: string, _own: unknown, command: Command) => {
+      finish(await withApi(command.optsWithGlobals<ApiOptions>(), (api) => assign(api, id, person)));
     });
 }
 
@@ -227,11 +227,11 @@ async function assign(api: Api, id: string, person: string): Promise<void> {
     return print(`${id} is assigned to nobody\n`);
   }
   const { people } = await api.get<RequestView>(`${path}/assignment`);
-  const found = people.filter((one) => (person === 'me' ? one.is_you : one.name === person));
-  const [one] = found;
-  if (one === undefined || found.length > 1) {
+  const matches = people.filter((one) => (person === 'me' ? one.is_you : one.name === person));
+  const [one] = matches;
+  if (one === undefined || matches.length > 1) {
     const names = people.map(({ name, is_you }) => (is_you ? `${name} (me)` : name)).join(', ');
-    const how = found.length > 1 ? 'several people have this name' : 'nobody with this name can answer it';
+    const how = matches.length > 1 ? 'several people have this name' : 'nobody with this name can answer it';
     refuse(
       `${how}: ${people.length === 0 ? 'nobody can answer it' : `people who can: ${escapeForTerminal(names)}`}`,
     );
@@ -245,9 +245,9 @@ export function definePutOff(command: Command, finish: Finish): void {
     .argument('<id>')
     .argument('<duration>', 'such as `30m`, `2h` or `1d`; `0s` shows it again')
     .addHelpText('after', '\nExample:\n  writ requests snooze 019a0000-0000-7000-8000-000000000000 2h')
-    .action(async (id: string, duration: string, _own: unknown, own: Command) => {
+    .action(async (id: string, duration: string, _own: unknown, command: Command) => {
       const seconds = readSeconds(duration);
-      finish(await withApi(own.optsWithGlobals<ApiOptions>(), (api) => putOff(api, id, seconds)));
+      finish(await withApi(command.optsWithGlobals<ApiOptions>(), (api) => putOff(api, id, seconds)));
     });
 }
 

@@ -94,13 +94,13 @@ async function stopAll(
 async function endSessions({ documents }: Store, atMs: number): Promise<number> {
   const { sessions } = createDirectory(documents, () => atMs);
   for (let count = 0; ; ) {
-    const found = await sessions.list({ countMax: atOnce });
-    if (found.length === 0) return count;
+    const page = await sessions.list({ countMax: atOnce });
+    if (page.length === 0) return count;
     await documents.write(
-      found.map(({ value, version }) => sessions.remove(value, version)),
+      page.map(({ value, version }) => sessions.remove(value, version)),
       null,
     );
-    count += found.length;
+    count += page.length;
   }
 }
 

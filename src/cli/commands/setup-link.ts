@@ -83,8 +83,8 @@ async function linkForAdmin(
 
 function adminNamed(admins: readonly Person[], address: string | undefined): Person {
   const addresses = admins.map(({ email }) => email).join(', ');
-  const found = admins.find(({ email }) => email.toLowerCase() === address?.toLowerCase());
-  if (found !== undefined) return found;
+  const admin = admins.find(({ email }) => email.toLowerCase() === address?.toLowerCase());
+  if (admin !== undefined) return admin;
   if (address !== undefined) throw new UsageError(`no active admin has the address ${address}: ${addresses}`);
   const [only] = admins;
   if (only !== undefined && admins.length === 1) return only;

@@ -176,22 +176,23 @@ function defineMigrate(command: Command, finish: Finish): void {
 
 /** The store is upgraded by opening it, under the same lock as by a start of the service. */
 function migrate(options: MigrateOptions): Promise<ExitCode> {
-  let found: SchemaVersions = { found: 0, own: 0 };
+  let versions: SchemaVersions = { found: 0, own: 0 };
   return withPlace(
     options,
     async (place) => {
-      found = await schemaVersionsOf(place);
+      versions = await schemaVersionsOf(place);
       return await openPlace({ ...place, actor: commandLineUser(), isUpgradeAllowed: true });
     },
     async () => {
-      const [before, after] = [found.found, found.own];
+      const [before, after] = [versions.found, versions.own];
       const place = commandPlace(options);
-      const shown = shownPlace(place);
+      const location = shownPlace(place);
       const copy = 'url' in place || before === after ? null : `${place.path}.schema-${before}`;
       if (options.json === true) printJson({ ok: true, before, after, copy });
-      else if (before === after) print(`${createMarks().good('✓')} ${shown} already has schema ${after}\n`);
+      else if (before === after)
+        print(`${createMarks().good('✓')} ${location} already has schema ${after}\n`);
       else {
-        print(`${createMarks().good('✓')} ${shown} had schema ${before} and now has schema ${after}\n`);
+        print(`${createMarks().good('✓')} ${location} had schema ${before} and now has schema ${after}\n`);
         if (copy !== null) print(`  a copy from before is in ${copy}: keep it as secret as the store\n`);
       }
       return exitCodes.ok;

@@ -92,7 +92,7 @@ function link(span: Span, { sourceOf, root }: Read): string {
 }
 
 function inMarkdown(text: string): string {
-  return text.replaceAll(/(`[^`]*`)|[\\*_<>[\]]/g, (found, code) => code ?? `\\${found}`);
+  return text.replaceAll(/(`[^`]*`)|[\\*_<>[\]]/g, (escaped, code) => code ?? `\\${escaped}`);
 }
 
 function plain(name: string): string {

@@ -88,8 +88,8 @@ function rowText({ id, atMs, agent, action, before, now, asked }: ChangedRequest
   return escapeForTerminal(`${id} ${new Date(atMs).toISOString()} ${agent} ${action}: ${turn}`);
 }
 
-function asksText(asked: VoteCounts): string {
-  return [...asked]
+function asksText(votes: VoteCounts): string {
+  return [...votes]
     .map(([group, needs]) => `${needs} ${group}`)
     .toSorted()
     .join('; ');

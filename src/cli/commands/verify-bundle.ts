@@ -41,11 +41,11 @@ async function verifyBundle(file: string, { key, json }: Options): Promise<ExitC
   const bytes = await readFile(file).catch((error: unknown) => {
     throw new UsageError(`cannot read ${file}: ${fileError(error)}`);
   });
-  const found = await examine(bytes, key);
-  if (json === true) printJson(found);
-  else if (found.problem !== null) printError(`${file}: ${found.problem}\n`);
-  else print(`${file}: ${found.files} files, ${signedText(found.key)}, and the program matches them\n`);
-  return found.problem === null ? exitCodes.ok : exitCodes.wrong;
+  const report = await examine(bytes, key);
+  if (json === true) printJson(report);
+  else if (report.problem !== null) printError(`${file}: ${report.problem}\n`);
+  else print(`${file}: ${report.files} files, ${signedText(report.key)}, and the program matches them\n`);
+  return report.problem === null ? exitCodes.ok : exitCodes.wrong;
 }
 
 interface BundleReport {

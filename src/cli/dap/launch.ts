@@ -88,10 +88,10 @@ async function launchCase(test: string, given: LaunchArguments, cwd: string): Pr
   if (!existsSync(path)) throw new LaunchError(`there is no file ${path}`);
   const text = readFileSync(path, 'utf8');
   const file = readTestFile({ path, text });
-  const shown = (diagnostics: typeof file.diagnostics): string =>
+  const render = (diagnostics: typeof file.diagnostics): string =>
     renderDiagnostics(diagnostics, () => text, { color: false });
   if (file.diagnostics.length > 0)
-    throw new LaunchError(`the test file has errors:\n${shown(file.diagnostics)}`);
+    throw new LaunchError(`the test file has errors:\n${render(file.diagnostics)}`);
   const one = findCase(file.cases, given, text);
   const working = workingOf(
     given.policies === undefined
@@ -118,8 +118,8 @@ function findCase(cases: readonly TestCase[], { case: name, line }: LaunchArgume
     .map((one) => `\`${one}\``)
     .join(', ');
   if (name !== undefined) {
-    const found = cases.find((one) => one.name === name) ?? cases.find((one) => one.name.startsWith(name));
-    if (found !== undefined) return found;
+    const testCase = cases.find((one) => one.name === name) ?? cases.find((one) => one.name.startsWith(name));
+    if (testCase !== undefined) return testCase;
     const near = nearestOf(name, names);
     throw new LaunchError(
       `no case is named \`${name}\`: ${near === null ? `choose one of ${listed}` : `did you mean \`${near}\`?`}`,

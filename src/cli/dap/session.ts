@@ -46,8 +46,8 @@ const createWatchCache = createCompileCache;
 
 /** The value of the expression, or a text with the reason why it has none. */
 function evaluateInWalk(expression: string, launched: LaunchResult, cache: WatchCache): ShownValue {
-  const known = pathValue(expression.trim(), launched);
-  if (known !== undefined) return known;
+  const value = pathValue(expression.trim(), launched);
+  if (value !== undefined) return value;
   // A value cannot be a condition, so it is compared with itself.
   const asCondition = evaluated(`(${expression}\n)`, launched, cache);
   if (typeof asCondition !== 'string') return plainValue(asCondition);
@@ -175,8 +175,12 @@ export class DebugSession {
       if (command === 'launch') this.#send({ type: 'event', event: 'initialized' });
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      const shown = { id: 1, format: message.replaceAll('{', '(').replaceAll('}', ')'), showUser: true };
-      this.#send({ ...answer, success: false, message, body: { error: shown } });
+      const outputMessage = {
+        id: 1,
+        format: message.replaceAll('{', '(').replaceAll('}', ')'),
+        showUser: true,
+      };
+      this.#send({ ...answer, success: false, message, body: { error: outputMessage } });
     }
   }
 
@@ -298,16 +302,16 @@ export class DebugSession {
 
   #setBreakpoints({ source, breakpoints, lines }: Arguments): object {
     const path = String(Object(source).path ?? '');
-    const asked = Array.isArray(breakpoints)
+    const lineNumbers = Array.isArray(breakpoints)
       ? breakpoints.map((one) => Number(Object(one).line))
       : Array.isArray(lines)
         ? lines.map(Number)
         : [];
     const real = realPath(path);
-    this.#asked.set(real, asked);
+    this.#asked.set(real, lineNumbers);
     const file = this.#files.get(real);
     return {
-      breakpoints: asked.map((line): Breakpoint => {
+      breakpoints: lineNumbers.map((line): Breakpoint => {
         const near = file === undefined ? null : this.#lineNear(file, line);
         return near === null
           ? { verified: false, line, message: "none of the requested action's rules is here" }
@@ -385,8 +389,8 @@ export class DebugSession {
 }
 
 function lineOf({ depth, text, truth, value }: WalkStep): string {
-  const shown = truth ?? value;
-  return `${'  '.repeat(depth)}${text}${shown === null ? '' : `: ${shown}`}\n`;
+  const lineValue = truth ?? value;
+  return `${'  '.repeat(depth)}${text}${lineValue === null ? '' : `: ${lineValue}`}\n`;
 }
 
 /** Follows links, because editors may name a file by a link. */

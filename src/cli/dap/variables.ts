@@ -99,8 +99,8 @@ export class DebugVariables {
   }
 
   #part({ text, truth, value, why }: WalkStep): DapVariable {
-    const shown = truth ?? value ?? '';
-    return { ...this.#plain(text, why === null ? shown : `${shown}: ${why}`), evaluateName: text };
+    const partValue = truth ?? value ?? '';
+    return { ...this.#plain(text, why === null ? partValue : `${partValue}: ${why}`), evaluateName: text };
   }
 
   #soFar(steps: readonly WalkStep[], { walked }: LaunchResult): readonly DapVariable[] {
@@ -130,12 +130,12 @@ export class DebugVariables {
   }
 
   #shown(name: string, value: ShownValue, path: string | null): DapVariable {
-    const asked = path === null ? {} : { evaluateName: path };
+    const evaluateName = path === null ? {} : { evaluateName: path };
     if (typeof value !== 'object' || value === null)
-      return { name, value: JSON.stringify(value), variablesReference: 0, ...asked };
+      return { name, value: JSON.stringify(value), variablesReference: 0, ...evaluateName };
     const count = Object.keys(value).length;
     const reference = count === 0 ? 0 : this.#add(() => this.#within(value, path ?? name));
-    return { name, value: JSON.stringify(value), variablesReference: reference, ...asked };
+    return { name, value: JSON.stringify(value), variablesReference: reference, ...evaluateName };
   }
 }
 

@@ -19,14 +19,14 @@ const aboutKey: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>(['master-k
 
 export async function examineRecords({ data, store: database, durability }: Config): Promise<RecordsLook> {
   const place = storePlaceOf({ data, database, durability });
-  const shown = shownPlace(place);
+  const location = shownPlace(place);
   if (!('url' in place) && !existsSync(place.path) && !existsSync(`${place.path}.key`)) {
     const made = 'the first start creates it';
-    return { key: ok(`no key yet: ${made}`), store: ok(`no records at ${shown} yet`), examined: null };
+    return { key: ok(`no key yet: ${made}`), store: ok(`no records at ${location} yet`), examined: null };
   }
   try {
     const examined = await examineStore(place);
-    return { key: keyFinding(fileOf(place), database), store: storeFinding(examined, shown), examined };
+    return { key: keyFinding(fileOf(place), database), store: storeFinding(examined, location), examined };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const [found, other] = [wrongBy(error), ok('not checked until the other is correct')];
@@ -41,18 +41,18 @@ function keyFinding(file: string, database: string | null): PartFinding {
   );
 }
 
-function storeFinding({ isEarlier, isServed, difference }: ExaminedStore, shown: string): PartFinding {
+function storeFinding({ isEarlier, isServed, difference }: ExaminedStore, location: string): PartFinding {
   if (isEarlier)
     return warned(
-      `${shown} is from an earlier version`,
+      `${location} is from an earlier version`,
       'stop the service of that version; the next start of this one, or `writ store migrate`, upgrades the store',
     );
   if (difference !== null)
     return wrong(
-      `${shown} was changed outside of the service: ${difference}`,
+      `${location} was changed outside of the service: ${difference}`,
       '`writ audit verify` lists the changes; restore a backup, or accept them with `writ audit accept`',
     );
-  return ok(`${shown}, ${isServed ? 'served by a process' : 'not served by any process'}`);
+  return ok(`${location}, ${isServed ? 'served by a process' : 'not served by any process'}`);
 }
 
 /** The difference, in milliseconds, from which two clocks count as apart. */

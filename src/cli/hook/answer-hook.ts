@@ -72,8 +72,8 @@ export async function answerEvent(
     ...(agent === undefined ? {} : { agent }),
     ...(session === null ? {} : { session }),
   });
-  const asked = idempotencyKey === null ? {} : { idempotencyKey };
-  return answerOf(options, await writ.authorize(actionKey, payload, asked));
+  const idempotency = idempotencyKey === null ? {} : { idempotencyKey };
+  return answerOf(options, await writ.authorize(actionKey, payload, idempotency));
 }
 
 /**

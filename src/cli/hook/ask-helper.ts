@@ -41,12 +41,12 @@ export async function askHelper(
  * socket, or a folder on the way to it, can answer in the place of the helper.
  */
 export function socketFault(path: string): string | null {
-  const own = process.getuid?.();
-  if (own === undefined) return 'this system does not report the owner of a socket';
+  const userId = process.getuid?.();
+  if (userId === undefined) return 'this system does not report the owner of a socket';
   try {
     const { uid, mode } = statSync(path);
     if (!lstatSync(path).isSocket()) return `${path} is not a socket`;
-    if (uid === own)
+    if (uid === userId)
       return `${path} belongs to the agent's user, who could answer instead of the helper: run \`writ hook serve\` as another user`;
     if ((mode & 0o002) !== 0) return `every user can write to ${path}`;
     const open = [...foldersAbove(resolve(path)), ...foldersAbove(realpathSync(path))].find(isReplaceableIn);

@@ -61,8 +61,8 @@ async function answer(
     if (!request.complete) return refusedAnswer('Nothing was granted: the event is incomplete.');
     const form = { waitMs, isDeferring: searchParams.has('defer'), isApart: searchParams.has('apart') };
     const { url, key, agent, session } = options;
-    const asked = { url, key, agent, session, dialect: dialects[dialect], withinMs: waitMs + slackMs };
-    return answerEvent({ ...asked, ...form }, event, AbortSignal.any([over, left.signal]));
+    const target = { url, key, agent, session, dialect: dialects[dialect], withinMs: waitMs + slackMs };
+    return answerEvent({ ...target, ...form }, event, AbortSignal.any([over, left.signal]));
   });
 }
 
@@ -91,9 +91,9 @@ export async function listenOnSocket(server: Server, path: string): Promise<void
 
 function refuseOpenFolder(path: string): void {
   const folder = dirname(resolve(path));
-  const found = statSync(folder, { throwIfNoEntry: false });
-  if (found === undefined) throw new UsageError(`the folder ${folder} for the socket does not exist`);
-  if ((found.mode & 0o022) !== 0)
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined) throw new UsageError(`the folder ${folder} for the socket does not exist`);
+  if ((stats.mode & 0o022) !== 0)
     throw new UsageError(
       `others can write to ${folder} and could replace this socket with their own: chmod go-w ${folder}, or use another folder`,
     );
@@ -101,9 +101,9 @@ function refuseOpenFolder(path: string): void {
 
 /** Removes the socket that an earlier helper has left behind. */
 async function removeLeftSocket(path: string): Promise<void> {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return;
-  if (!found.isSocket()) throw new UsageError(`${path} already exists and is not a socket`);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (!stats.isSocket()) throw new UsageError(`${path} already exists and is not a socket`);
   const isAnswered = await new Promise<boolean>((done) => {
     const probe = connect(path, () => {
       probe.destroy();

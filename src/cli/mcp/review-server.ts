@@ -48,13 +48,13 @@ export async function writeReview(command: readonly string[], options: LockOptio
   const live = await liveServer(command, options);
   if (live === null) return exitCodes.wrong;
   const before = Object.hasOwn(lock.servers, as) ? lock.servers[as] : undefined;
-  const found = before === undefined ? [] : differences(before, live);
+  const changes = before === undefined ? [] : differences(before, live);
   const today = new Date().toISOString().slice(0, 10);
   const servers = { ...lock.servers, [as]: lockServer(as, live, before, today) };
   const text = writeLock({ version: 1, servers });
   if (existsSync(options.lock)) await replaceFile(options.lock, text);
   else writeFileSync(options.lock, text, { flag: 'wx' });
-  printError(found.map((one) => `writ mcp: ${sentence(one)}\n`).join(''));
+  printError(changes.map((one) => `writ mcp: ${sentence(one)}\n`).join(''));
   printError(
     `writ mcp: ${options.lock} has ${live.tools.length} tools of ${as}: review them before you commit it\n`,
   );
@@ -73,10 +73,13 @@ export async function showDifferences(
   const locked = lockedServer(options.lock, as);
   const live = await liveServer(command, options);
   if (live === null) return exitCodes.wrong;
-  const found = differences(locked, live);
-  if (options.json === true) printJson({ server: as, differences: found });
-  else print(found.length === 0 ? `${as}: as reviewed\n` : found.map((one) => `${sentence(one)}\n`).join(''));
-  return found.length === 0 ? exitCodes.ok : exitCodes.wrong;
+  const changes = differences(locked, live);
+  if (options.json === true) printJson({ server: as, differences: changes });
+  else
+    print(
+      changes.length === 0 ? `${as}: as reviewed\n` : changes.map((one) => `${sentence(one)}\n`).join(''),
+    );
+  return changes.length === 0 ? exitCodes.ok : exitCodes.wrong;
 }
 
 /** The reviewed server of a lock file. Throws a UsageError when the file does not hold the server. */

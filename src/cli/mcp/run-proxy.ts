@@ -125,11 +125,11 @@ async function listen(settings: ProxySettings, options: ProxyOptions, address: s
   });
   await begin(server, Number(port), host === '' ? '127.0.0.1' : host);
   const at = server.address();
-  const shown =
+  const hostAndPort =
     typeof at === 'object' && at !== null
       ? `${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`
       : '';
-  settings.warn(`listening on http://${shown}/mcp`);
+  settings.warn(`listening on http://${hostAndPort}/mcp`);
   await new Promise<void>((resolve) => {
     server.on('close', resolve);
     for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -134,10 +134,10 @@ function readNode(text: string, start: number, depth: number): Node {
   if (text[start] === '{') return readParts(text, start, { depth, close: '}' });
   if (text[start] === '[') return readParts(text, start, { depth, close: ']' });
   scalar.lastIndex = start;
-  const found = scalar.exec(text)?.[0];
-  if (found === undefined) throw fault(text, start, 'expected a value');
+  const literal = scalar.exec(text)?.[0];
+  if (literal === undefined) throw fault(text, start, 'expected a value');
   try {
-    return { value: JSON.parse(found), start, end: start + found.length, parts: new Map() };
+    return { value: JSON.parse(literal), start, end: start + literal.length, parts: new Map() };
   } catch {
     throw fault(text, start, 'not a JSON value');
   }

@@ -16,9 +16,9 @@ export function showDiff(path: string, before: string, after: string): string {
   return diff
     .split('\n')
     .map((line) => {
-      const shown = line.split('\t').map(escapeForTerminal).join('\t');
-      if (/^(---|\+\+\+|@@)/.test(line)) return marks.faint(shown);
-      return line.startsWith('+') ? marks.good(shown) : line.startsWith('-') ? marks.bad(shown) : shown;
+      const escaped = line.split('\t').map(escapeForTerminal).join('\t');
+      if (/^(---|\+\+\+|@@)/.test(line)) return marks.faint(escaped);
+      return line.startsWith('+') ? marks.good(escaped) : line.startsWith('-') ? marks.bad(escaped) : escaped;
     })
     .join('\n');
 }

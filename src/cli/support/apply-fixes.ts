@@ -66,13 +66,13 @@ interface OfferedFix {
  * counts.
  */
 function offeredFixes({ sources, compiled }: State): readonly OfferedFix[] {
-  const known = new Set(sources.files.map(({ path }) => path));
+  const paths = new Set(sources.files.map(({ path }) => path));
   const taken: Edit[] = [];
   return compiled.diagnostics.flatMap((diagnostic) => {
     const { fix } = diagnostic;
     if (fix === undefined || fix.edits.length === 0) return [];
     const isFree = fix.edits.every(
-      (edit) => known.has(edit.span.file) && !taken.some((other) => overlaps(edit, other)),
+      (edit) => paths.has(edit.span.file) && !taken.some((other) => overlaps(edit, other)),
     );
     if (!isFree) return [];
     taken.push(...fix.edits);
@@ -135,8 +135,8 @@ function countErrors({ diagnostics }: CheckResult): ReadonlyMap<string, number> 
 function applyFixes(sources: PolicySources, fixes: readonly OfferedFix[]): PolicySources {
   const edits = fixes.flatMap(({ fix }) => fix.edits).toSorted((a, b) => b.span.start - a.span.start);
   const files = sources.files.map((file) => {
-    const own = edits.filter(({ span }) => span.file === file.path);
-    return own.length === 0 ? file : { ...file, text: applyEdits(file.text, own) };
+    const fileEdits = edits.filter(({ span }) => span.file === file.path);
+    return fileEdits.length === 0 ? file : { ...file, text: applyEdits(file.text, fileEdits) };
   });
   return { ...sources, files };
 }

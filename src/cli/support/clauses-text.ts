@@ -33,12 +33,12 @@ function renderClause(judged: JudgedClause, sourceOf: SourceOf): string {
       const by = rule === null ? '' : ` (${lineText(rule, sourceOf)})`;
       const unknown =
         'the condition is unknown for this request: a claim covers every request for which it is not false';
-      const shown = [
+      const lines = [
         `${decision.outcome} by ${decision.by}${by}`,
         ...(isConditionUnknown ? [unknown] : []),
         requestText(facts),
       ];
-      return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(place)}`, ...shown]
+      return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(place)}`, ...lines]
         .join('\n    ')
         .concat('\n');
     }

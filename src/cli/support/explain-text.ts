@@ -154,8 +154,11 @@ export function renderChanges({ changes, decision }: ExplanationInput): string {
   const verb = decision.outcome === 'ALLOW' ? 'end' : 'change';
   const title = `what would ${verb} it`;
   if (changes.length === 0) return section(title, ['no change was found']);
-  const own = lines(changes.filter(isOwn));
-  return section(title, own) + section(own.length === 0 ? title : `other ways to ${verb} it`, lines(others));
+  const ownLines = lines(changes.filter(isOwn));
+  return (
+    section(title, ownLines) +
+    section(ownLines.length === 0 ? title : `other ways to ${verb} it`, lines(others))
+  );
 }
 
 function section(title: string, lines: readonly string[]): string {
@@ -208,11 +211,11 @@ function partToJson({ span, value, truth, parts }: Explanation, sourceOf: Source
 
 function renderLine({ depth, text, value, truth }: ConditionLine): string {
   const label = escapeForTerminal(text);
-  const shown =
+  const line =
     truth === null
       ? `${' '.repeat(truthWidth)} ${label} ${createMarks().faint('=')} ${escapeForTerminal(value)}`
       : `${showTruth(truth)} ${label}`;
-  return `${'  '.repeat(depth + 1)}${shown}`;
+  return `${'  '.repeat(depth + 1)}${line}`;
 }
 
 const truthWidth = 7;

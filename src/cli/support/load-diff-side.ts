@@ -7,10 +7,10 @@ import { printError } from '../output/output.ts';
 import { showDiagnostics } from './load-policies.ts';
 
 /** Null when the side does not compile; its errors are printed then. */
-export async function loadSide(asked: SideSource, memory?: CompileCache): Promise<LoadedSide | null> {
-  const read = await readSide(asked, memory);
+export async function loadSide(source: SideSource, memory?: CompileCache): Promise<LoadedSide | null> {
+  const read = await readSide(source, memory);
   if (read.side !== null) return read.side;
   showDiagnostics(read.errors, read.sourceOf);
-  printError(`${escapeForTerminal(asked.name)}: the policies do not compile\n`);
+  printError(`${escapeForTerminal(source.name)}: the policies do not compile\n`);
   return null;
 }

@@ -28,8 +28,8 @@ export async function compareWith(
 ): Promise<CandidateComparison | NoComparison | null> {
   const before = against === undefined ? await ofHead(path) : await loadSide(await namedSide(against, path));
   if (before === null || 'reason' in before) return before;
-  const known = await knownRequests(path, after.set);
-  const diff = diffPolicies(before.set, after.set, { known });
+  const samples = await knownRequests(path, after.set);
+  const diff = diffPolicies(before.set, after.set, { known: samples });
   return { sides: { before, after }, diff, isNamed: against !== undefined };
 }
 

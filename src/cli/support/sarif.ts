@@ -24,8 +24,8 @@ export function toSarif(
   pageOf: (code: string) => string | null,
   notes: readonly string[] = [],
 ): object {
-  const found = new Set(findings.map(({ code }) => code));
-  const rules = summaries.map(([id, summary]) => toRule(id, summary, found.has(id) ? pageOf(id) : null));
+  const ruleIds = new Set(findings.map(({ code }) => code));
+  const rules = summaries.map(([id, summary]) => toRule(id, summary, ruleIds.has(id) ? pageOf(id) : null));
   const run = {
     tool: { driver: { name: manifest.name, semanticVersion: manifest.version, rules } },
     columnKind: 'unicodeCodePoints',

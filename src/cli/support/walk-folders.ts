@@ -11,10 +11,10 @@ const truthWidth = 7;
 function stepText({ kind, depth, text, truth, value, why, rule }: WalkStep): string {
   const marks = createMarks();
   const indent = '  '.repeat(depth);
-  const shown = escapeForTerminal(text);
+  const escaped = escapeForTerminal(text);
   const place = rule === null ? '' : ` ${marks.faint(`${escapeForTerminal(rule.file)}:${rule.line}`)}`;
-  if (kind === 'rule') return `\n${shown}${place}\n`;
-  if (kind !== 'condition') return `${depth === 0 ? '\n' : `${indent}→ `}${shown}\n`;
+  if (kind === 'rule') return `\n${escaped}${place}\n`;
+  if (kind !== 'condition') return `${depth === 0 ? '\n' : `${indent}→ `}${escaped}\n`;
   const mark = truth === null ? ' '.repeat(truthWidth) : truth.padEnd(truthWidth);
   const paint = truth === 'true' ? marks.good : truth === 'unknown' ? marks.bad : marks.faint;
   const valued = value === null ? '' : ` ${marks.faint('=')} ${escapeForTerminal(value)}`;
@@ -22,7 +22,7 @@ function stepText({ kind, depth, text, truth, value, why, rule }: WalkStep): str
     why === null
       ? ''
       : `${indent}${' '.repeat(truthWidth + 1)}${marks.faint(`because ${escapeForTerminal(why)}`)}\n`;
-  return `${indent}${paint(mark)} ${shown}${valued}\n${reason}`;
+  return `${indent}${paint(mark)} ${escaped}${valued}\n${reason}`;
 }
 
 export function decisionWalkText(steps: readonly WalkStep[]): string {

@@ -67,17 +67,17 @@ function actionsAt({ actions }: Vocabulary, { patterns }: WrittenPlace): readonl
  * Returns the fields directly below a path; the info of a field says when only some of the actions have it.
  */
 function fieldOffers(actions: readonly ActionWords[], base: string): readonly CompletionOption[] {
-  const found = new Map<string, { readonly type: string; count: number }>();
+  const offered = new Map<string, { readonly type: string; count: number }>();
   for (const { fields } of actions) {
     for (const { path, type } of fields) {
       const name = path.startsWith(`${base}.`) ? path.slice(base.length + 1) : '';
       if (!/^(?:\w+|"(?:[^"\\]|\\.)*")$/.test(name)) continue;
-      const cached = found.get(name);
-      if (cached === undefined) found.set(name, { type, count: 1 });
+      const cached = offered.get(name);
+      if (cached === undefined) offered.set(name, { type, count: 1 });
       else cached.count += 1;
     }
   }
-  return [...found].map(([label, { type, count }]) => ({
+  return [...offered].map(([label, { type, count }]) => ({
     label,
     detail: type,
     boost: 2,

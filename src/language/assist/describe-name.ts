@@ -21,19 +21,19 @@ export interface KnownNames {
 }
 
 /** Returns the description of a name; empty when nothing is known about it. */
-export function describeName(known: KnownNames, found: Occurrence): readonly SaidOfName[] {
-  const { kind, name } = found;
+export function describeName(names: KnownNames, occurrence: Occurrence): readonly SaidOfName[] {
+  const { kind, name } = occurrence;
   switch (kind) {
     case 'builtin':
       return builtinSaid(name);
     case 'fact':
-      return factSaid(known.words, name);
+      return factSaid(names.words, name);
     case 'field':
-      return fieldSaid(known, found);
+      return fieldSaid(names, occurrence);
     case 'variable':
       return [code(`variable ${name.split(' ')[0]}`)];
     default:
-      return declaredSaid(known, found);
+      return declaredSaid(names, occurrence);
   }
 }
 
@@ -52,12 +52,12 @@ function factSaid({ attributes }: Vocabulary, name: string): readonly SaidOfName
  * Describes the type of a field in each action that is meant: as the vocabulary has it, or else as written in
  * the text of the action.
  */
-function fieldSaid({ words, files, textOf }: KnownNames, found: Occurrence): readonly SaidOfName[] {
-  const said = typesIn(words, found);
+function fieldSaid({ words, files, textOf }: KnownNames, occurrence: Occurrence): readonly SaidOfName[] {
+  const said = typesIn(words, occurrence);
   if (said.length > 0) return said;
   return typesIn(
     files.reduce((all, { span }) => withDeclared(all, textOf(span.file)), words),
-    found,
+    occurrence,
   );
 }
 
@@ -83,17 +83,17 @@ function unquoted(path: string): string {
     : path;
 }
 
-function declaredSaid(known: KnownNames, found: Occurrence): readonly SaidOfName[] {
-  const [declared] = sameName(known.files, found).filter(({ isDeclared }) => isDeclared);
+function declaredSaid(names: KnownNames, occurrence: Occurrence): readonly SaidOfName[] {
+  const [declared] = sameName(names.files, occurrence).filter(({ isDeclared }) => isDeclared);
   if (declared === undefined) return [];
-  const whole = known.textOf(declared.span.file);
+  const whole = names.textOf(declared.span.file);
   const start = whole.lastIndexOf('\n', declared.span.start) + 1;
   const end = whole.indexOf('\n', declared.span.end);
   const line = whole.slice(start, end === -1 ? undefined : end).trim();
   return [
     code(line.replace(/\s*\{?\s*$/, '')),
     ...(declared.doc === null ? [] : [text(declared.doc)]),
-    ...(found.kind === 'action' ? [deciders(known.files, found.name)] : []),
+    ...(occurrence.kind === 'action' ? [deciders(names.files, occurrence.name)] : []),
   ];
 }
 
@@ -103,7 +103,9 @@ const rulesMax = 12;
 function deciders(files: readonly PolicyFile[], key: string): SaidOfName {
   const declarations = files.flatMap((file) => file.declarations);
   const groups = declarations.flatMap((one) =>
-    one.kind === 'action' && one.keys.some((own) => own.text === key) ? one.groups.map((of) => of.text) : [],
+    one.kind === 'action' && one.keys.some((nameNode) => nameNode.text === key)
+      ? one.groups.map((of) => of.text)
+      : [],
   );
   const rules = declarations
     .filter((one) => one.kind === 'policy')

@@ -18,9 +18,9 @@ export const lineChangesMax = 1_000;
 /** Returns the fewest changes, in the order of the texts; none for two empty texts. */
 export function lineChanges(before: string, after: string): readonly LineChange[] {
   const [old, fresh] = [linesOf(before), linesOf(after)];
-  const found = diffArrays(old, fresh, { maxEditLength: lineChangesMax });
-  if (found === undefined) return replacedChange(old, fresh);
-  return found.map(({ added, removed, value }) => ({
+  const changes = diffArrays(old, fresh, { maxEditLength: lineChangesMax });
+  if (changes === undefined) return replacedChange(old, fresh);
+  return changes.map(({ added, removed, value }) => ({
     kind: added ? 'new' : removed ? 'gone' : 'kept',
     lines: value,
   }));

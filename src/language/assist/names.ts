@@ -46,7 +46,7 @@ interface NamesInScope {
 type Names = NamesInScope['names'];
 
 /** Names found in a file; valid while the file's tree and the names of the set are the same. */
-const known = new WeakMap<PolicyFile, { readonly names: Names; readonly found: readonly Occurrence[] }>();
+const cache = new WeakMap<PolicyFile, { readonly names: Names; readonly found: readonly Occurrence[] }>();
 let lastNames: Names = new Map();
 
 /** Returns the names of all files, in the order of files and of places in them. */
@@ -56,14 +56,14 @@ export function occurrencesOf(files: readonly PolicyFile[]): readonly Occurrence
 }
 
 function inFile(file: PolicyFile, names: Names): readonly Occurrence[] {
-  const before = known.get(file);
+  const before = cache.get(file);
   if (before?.names === names) return before.found;
   const all: Occurrence[] = [];
   for (const declaration of file.declarations)
     addDeclaration(declaration, { names, patterns: null, found: all });
-  const found = eachOnce(all).toSorted((a, b) => a.span.start - b.span.start);
-  known.set(file, { names, found });
-  return found;
+  const occurrences = eachOnce(all).toSorted((a, b) => a.span.start - b.span.start);
+  cache.set(file, { names, found: occurrences });
+  return occurrences;
 }
 
 /** Returns the kinds of declared names; the same map as before while the content is the same. */
@@ -80,8 +80,8 @@ function namesOf(files: readonly PolicyFile[]): Names {
 }
 
 /** A name that a condition mentions twice at one place, as for `payload has a.b`, is kept once. */
-function eachOnce(found: readonly Occurrence[]): readonly Occurrence[] {
-  const byPlace = found.map(
+function eachOnce(occurrences: readonly Occurrence[]): readonly Occurrence[] {
+  const byPlace = occurrences.map(
     (one) => [`${one.span.file}:${one.span.start} ${one.kind} ${one.name}`, one] as const,
   );
   return [...new Map(byPlace).values()];
@@ -129,10 +129,10 @@ function addDeclaration(declaration: Declaration, around: NamesInScope): void {
     case 'action': {
       for (const node of declaration.keys) declare({ kind, node, doc: declaration.doc }, around);
       for (const group of declaration.groups) use('group', group, around);
-      const own = { ...around, patterns: declaration.keys.map(({ text }) => text) };
-      addBody(declaration.body, '', own);
-      if (declaration.result !== null) addBody(declaration.result, 'result', own);
-      if (declaration.title !== null) addTemplate(declaration.title, own);
+      const scope = { ...around, patterns: declaration.keys.map(({ text }) => text) };
+      addBody(declaration.body, '', scope);
+      if (declaration.result !== null) addBody(declaration.result, 'result', scope);
+      if (declaration.title !== null) addTemplate(declaration.title, scope);
       return;
     }
     case 'group':
@@ -160,29 +160,29 @@ function addDeclaration(declaration: Declaration, around: NamesInScope): void {
       addLet(declaration, around);
       return;
     case 'meter': {
-      const own = { ...around, patterns: textsOf(declaration.patterns) };
-      for (const pattern of [...declaration.patterns, ...declaration.since]) addPattern(pattern, own);
-      for (const one of [declaration.argument, declaration.when]) if (one !== null) addExpression(one, own);
-      for (const path of declaration.per) if (path.root.text === 'payload') addPath(path, own, new Map());
+      const inner = { ...around, patterns: textsOf(declaration.patterns) };
+      for (const pattern of [...declaration.patterns, ...declaration.since]) addPattern(pattern, inner);
+      for (const one of [declaration.argument, declaration.when]) if (one !== null) addExpression(one, inner);
+      for (const path of declaration.per) if (path.root.text === 'payload') addPath(path, inner, new Map());
       return;
     }
     case 'policy': {
-      const own = { ...around, patterns: textsOf(declaration.patterns) };
-      for (const pattern of [...declaration.patterns, ...declaration.except]) addPattern(pattern, own);
-      if (declaration.when !== null) addExpression(declaration.when, own);
+      const inner = { ...around, patterns: textsOf(declaration.patterns) };
+      for (const pattern of [...declaration.patterns, ...declaration.except]) addPattern(pattern, inner);
+      if (declaration.when !== null) addExpression(declaration.when, inner);
       for (const rule of declaration.rules) {
         const name = `${declaration.name.text}/${rule.name.text}`;
-        declare({ kind: 'rule', node: rule.name, name, doc: rule.doc }, own);
-        for (const clause of rule.clauses) addClause(clause, own);
+        declare({ kind: 'rule', node: rule.name, name, doc: rule.doc }, inner);
+        for (const clause of rule.clauses) addClause(clause, inner);
       }
       return;
     }
     case 'guarantee': {
-      const own = { ...around, patterns: textsOf(declaration.patterns) };
-      for (const pattern of declaration.patterns) addPattern(pattern, own);
+      const inner = { ...around, patterns: textsOf(declaration.patterns) };
+      for (const pattern of declaration.patterns) addPattern(pattern, inner);
       for (const claim of declaration.claims) {
-        if (claim.group !== null) use('approvers', claim.group, own);
-        if (claim.when !== null) addExpression(claim.when, own);
+        if (claim.group !== null) use('approvers', claim.group, inner);
+        if (claim.when !== null) addExpression(claim.when, inner);
       }
     }
   }

@@ -45,7 +45,7 @@ export type DeskKind = keyof DeskQuestions;
 
 export interface PolicyDesk {
   take(set: DeskSet): void;
-  answer<Kind extends DeskKind>(kind: Kind, asked: DeskQuestions[Kind]): DeskAnswers[Kind];
+  answer<Kind extends DeskKind>(kind: Kind, question: DeskQuestions[Kind]): DeskAnswers[Kind];
 }
 
 export function createPolicyDesk(): PolicyDesk {
@@ -63,17 +63,17 @@ export function createPolicyDesk(): PolicyDesk {
       a.path < b.path ? -1 : 1,
     );
 
-  const answers: { readonly [Kind in DeskKind]: (asked: DeskQuestions[Kind]) => DeskAnswers[Kind] } = {
+  const answers: { readonly [Kind in DeskKind]: (question: DeskQuestions[Kind]) => DeskAnswers[Kind] } = {
     complete: ({ text, ...place }) => (set === null ? null : completePolicy(set.words, text, place)),
     hover({ at, path, text }) {
       if (set === null) return null;
       const texts = new Map(filesWith({ path, text }).map((one) => [one.path, one]));
       const files = [...texts.values()].map(treeOf);
-      const found = occurrenceAt(files, path, at);
-      if (found === null) return null;
+      const occurrence = occurrenceAt(files, path, at);
+      if (occurrence === null) return null;
       const textOf = (file: string): string => texts.get(file)?.text ?? '';
-      const said = describeName({ words: set.words, files, textOf }, found);
-      return said.length === 0 ? null : { start: found.span.start, end: found.span.end, said };
+      const said = describeName({ words: set.words, files, textOf }, occurrence);
+      return said.length === 0 ? null : { start: occurrence.span.start, end: occurrence.span.end, said };
     },
     colours: ({ path, text }) => colouredNames(filesWith({ path, text }).map(treeOf), path, text),
     format: ({ text }) => formattedText(text),
@@ -84,6 +84,6 @@ export function createPolicyDesk(): PolicyDesk {
       const paths = new Set(next.files.map(({ path }) => path));
       for (const path of trees.keys()) if (!paths.has(path)) trees.delete(path);
     },
-    answer: (kind, asked) => answers[kind](asked),
+    answer: (kind, question) => answers[kind](question),
   };
 }

@@ -53,15 +53,15 @@ export function placeAt(text: string, at: number): WrittenPlace {
         if (depth === 0) declaration = null;
       }
   }
-  const own = lines.slice(first).join('\n');
+  const declarationText = lines.slice(first).join('\n');
   const rest = text.slice(at, at + 400);
   return {
     declaration,
     depth,
     before: withoutTexts(current),
     isProse: isProse(current),
-    patterns: declaration === null ? null : patternsOf(declaration, own, rest),
-    variables: variablesOf(own),
+    patterns: declaration === null ? null : patternsOf(declaration, declarationText, rest),
+    variables: variablesOf(declarationText),
   };
 }
 
@@ -98,13 +98,13 @@ function withoutTexts(line: string): string {
   return line.replace(/"(?:[^"\\]|\\.)*"|'[^']*'/g, '""');
 }
 
-function patternsOf(declaration: string, own: string, rest: string): readonly string[] | null {
+function patternsOf(declaration: string, declarationText: string, rest: string): readonly string[] | null {
   const head =
     declaration === 'policy' || declaration === 'guarantee'
-      ? /\bon\s+([^{]*?)(?:\bexcept\b|\bwhen\b|\{|$)/.exec(own)?.[1]
+      ? /\bon\s+([^{]*?)(?:\bexcept\b|\bwhen\b|\{|$)/.exec(declarationText)?.[1]
       : declaration === 'meter'
         ? /\bof\s+([^{]*?)(?:\bwhen\b|\bsince\b|\bper\b|\bover\b|$)/.exec(
-            `${own}${rest.split(/\n\s*\n/)[0]}`,
+            `${declarationText}${rest.split(/\n\s*\n/)[0]}`,
           )?.[1]
         : undefined;
   const patterns = head
@@ -114,11 +114,11 @@ function patternsOf(declaration: string, own: string, rest: string): readonly st
   return patterns === undefined || patterns.length === 0 ? null : patterns;
 }
 
-function variablesOf(own: string): ReadonlyMap<string, string> {
-  const found = own.matchAll(/\b(?:some|every|no|count|sum)\s+([a-z]\w*)\s+in\s+([\w.]+)/g);
-  const [, , parameters = ''] = /^let\s+(\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)/.exec(own) ?? [];
+function variablesOf(declarationText: string): ReadonlyMap<string, string> {
+  const matches = declarationText.matchAll(/\b(?:some|every|no|count|sum)\s+([a-z]\w*)\s+in\s+([\w.]+)/g);
+  const [, , parameters = ''] = /^let\s+(\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)/.exec(declarationText) ?? [];
   const named = [...parameters.matchAll(/(?:^|,)\s*([a-z]\w*)\s*:/g)].map(
     ([, name = '']) => [name, ''] as const,
   );
-  return new Map([...named, ...[...found].map(([, name = '', list = '']) => [name, list] as const)]);
+  return new Map([...named, ...[...matches].map(([, name = '', list = '']) => [name, list] as const)]);
 }

@@ -144,8 +144,8 @@ export function piecesOf(line: string): readonly Piece[] {
 function tokenAt(line: string, at: number): readonly [PieceKind, string] {
   for (const [kind, pattern] of tokens) {
     pattern.lastIndex = at;
-    const found = pattern.exec(line);
-    if (found !== null) return [kind, found[0]];
+    const match = pattern.exec(line);
+    if (match !== null) return [kind, match[0]];
   }
   return ['other', String.fromCodePoint(line.codePointAt(at) ?? 0)];
 }

@@ -71,7 +71,7 @@ interface TakenApart {
   readonly parts: readonly CheckOutcome[];
 }
 
-const known = new WeakMap<CheckOutcome, TakenApart>();
+const cache = new WeakMap<CheckOutcome, TakenApart>();
 const nothing: DiagnosticsByFile = new Map();
 
 function isOutcome(part: Diagnostic | CheckOutcome): part is CheckOutcome {
@@ -83,12 +83,12 @@ function isOutcome(part: Diagnostic | CheckOutcome): part is CheckOutcome {
  * of its checks are done.
  */
 function takenApart(outcome: CheckOutcome): TakenApart {
-  const before = known.get(outcome);
+  const before = cache.get(outcome);
   if (before !== undefined) return before;
-  const own = outcome.diagnostics.filter((one) => 'code' in one);
-  const said = own.length === 0 ? nothing : groupByFile(own);
+  const fileDiagnostics = outcome.diagnostics.filter((one) => 'code' in one);
+  const said = fileDiagnostics.length === 0 ? nothing : groupByFile(fileDiagnostics);
   const apart = { said, parts: outcome.diagnostics.filter(isOutcome) };
-  known.set(outcome, apart);
+  cache.set(outcome, apart);
   return apart;
 }
 

@@ -70,10 +70,10 @@ export function silenceByFile(
   const silenced: SilenceResult['silenced'][number][] = [];
   for (const diagnostic of diagnostics) {
     const { file, start } = diagnostic.span;
-    const own = byFile.get(file) ?? [];
-    const place = own.length === 0 ? null : wholeAround(start, whole.get(file) ?? []);
+    const fileSilences = byFile.get(file) ?? [];
+    const place = fileSilences.length === 0 ? null : wholeAround(start, whole.get(file) ?? []);
     const lines = linesOf(place ?? diagnostic.span, starts.get(file) ?? [0]);
-    const silence = own.find((each) => silencesIt(each, diagnostic, lines));
+    const silence = fileSilences.find((each) => silencesIt(each, diagnostic, lines));
     if (silence === undefined) left.push(diagnostic);
     else {
       used.add(silence);

@@ -33,9 +33,9 @@ const withErrors = new WeakMap<readonly Diagnostic[], boolean>();
 /** Whether any diagnostic is an error; each list is searched once. */
 export function hasErrorsIn(byFile: DiagnosticsByFile): boolean {
   for (const diagnostics of byFile.values()) {
-    const known = withErrors.get(diagnostics) ?? hasErrors(diagnostics);
-    withErrors.set(diagnostics, known);
-    if (known) return true;
+    const cached = withErrors.get(diagnostics) ?? hasErrors(diagnostics);
+    withErrors.set(diagnostics, cached);
+    if (cached) return true;
   }
   return false;
 }

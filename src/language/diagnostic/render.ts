@@ -271,10 +271,10 @@ function cellOf(character: string, column: number): { shown: string; width: numb
     const width = tabWidth - (column % tabWidth);
     return { shown: ' '.repeat(width), width };
   }
-  const shown = escapeForTerminal(character);
-  if (shown !== character) return { shown, width: shown.length };
-  if (zeroWidth.test(character)) return { shown, width: 0 };
-  return { shown, width: doubleWidth.test(character) ? 2 : 1 };
+  const escaped = escapeForTerminal(character);
+  if (escaped !== character) return { shown: escaped, width: escaped.length };
+  if (zeroWidth.test(character)) return { shown: escaped, width: 0 };
+  return { shown: escaped, width: doubleWidth.test(character) ? 2 : 1 };
 }
 
 /** Returns how many cells from the left fit into `width`. */

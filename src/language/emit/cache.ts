@@ -118,14 +118,14 @@ function contentOf({ hash, lists, tables, hours }: OpenAction, program: OpenProg
 }
 
 function sessionLists(shared: Map<string, ListEntry>, program: OpenProgram, isNewest: () => boolean): Lists {
-  const own = new Map<string, ListEntry>();
+  const lists = new Map<string, ListEntry>();
   const entryOf = ({ name }: List): ListEntry => {
-    const mine = own.get(name);
+    const mine = lists.get(name);
     if (mine !== undefined) return mine;
     const hash = program.listHash(name);
     const existing = shared.get(name);
     const entry = existing?.hash === hash ? existing : { hash };
-    own.set(name, entry);
+    lists.set(name, entry);
     if (isNewest()) shared.set(name, entry);
     return entry;
   };

@@ -27,8 +27,8 @@ export function createRuleHeads(action: OpenAction): RuleHeads {
 
 /** Finds every rule, without an index. */
 export function findAll({ ruleCount }: OpenAction): IndexedCode['find'] {
-  return (_facts, _state, found) => {
-    for (let place = 0; place < ruleCount; place += 1) found[place] = place;
+  return (_facts, _state, matched) => {
+    for (let place = 0; place < ruleCount; place += 1) matched[place] = place;
     return ruleCount;
   };
 }
@@ -62,8 +62,8 @@ export function findByIndex(
   const make = () => run<ReadSubjects>(emitSubjects(program, index.subjects, session.lists));
   const read = session.reuse({ action, part: 'subjects' }, make);
   const values: unknown[] = index.subjects.map(() => undefined);
-  return (facts, state, found) => {
+  return (facts, state, matched) => {
     read(facts, state, values);
-    return applyPrefilter(index.prefilter, values, { found, count: select(index, values, found) });
+    return applyPrefilter(index.prefilter, values, { found: matched, count: select(index, values, matched) });
   };
 }

@@ -126,35 +126,35 @@ export function link(
     }
   }
 
-  const decideTracedBy = (asked: Facts, gateOf: (gate: PayloadGate) => PayloadGate): TracedDecision => {
-    const unit = unitOf(asked.action);
-    if (unit === null) return { decision: undeclaredAction(asked.action), trace: noTrace };
-    return decideAndTrace(asked, unit, gateOf(unit.gate), tracers);
+  const decideTracedBy = (request: Facts, gateOf: (gate: PayloadGate) => PayloadGate): TracedDecision => {
+    const unit = unitOf(request.action);
+    if (unit === null) return { decision: undeclaredAction(request.action), trace: noTrace };
+    return decideAndTrace(request, unit, gateOf(unit.gate), tracers);
   };
 
   /**
    * Returns the request as its rules see it, with the decider of its action; null when the action is not
    * declared or the payload is refused.
    */
-  const passGate = (asked: Facts): { readonly facts: Facts; readonly decider: Decider } | null => {
-    const unit = unitOf(asked.action);
-    const facts = unit === null ? null : pass(unit.gate, asked);
+  const passGate = (request: Facts): { readonly facts: Facts; readonly decider: Decider } | null => {
+    const unit = unitOf(request.action);
+    const facts = unit === null ? null : pass(unit.gate, request);
     return unit === null || facts === null ? null : { facts, decider: unit.decider };
   };
 
-  const entriesBy = (asked: Facts, gateOf: (gate: PayloadGate) => PayloadGate): MeterEntries | null => {
-    const unit = unitOf(asked.action);
+  const entriesBy = (request: Facts, gateOf: (gate: PayloadGate) => PayloadGate): MeterEntries | null => {
+    const unit = unitOf(request.action);
     if (unit === null || unit.enter === null) return [];
-    const facts = pass(gateOf(unit.gate), withResult(unit, asked));
+    const facts = pass(gateOf(unit.gate), withResult(unit, request));
     return facts === null ? null : unit.enter(facts);
   };
 
   return {
-    decide: (asked) => {
-      const unit = unitOf(asked.action);
-      if (unit === null) return undeclaredAction(asked.action);
-      const facts = pass(unit.gate, asked);
-      return facts === null ? refusedBy(unit.gate, asked) : unit.decider.decide(facts);
+    decide: (request) => {
+      const unit = unitOf(request.action);
+      if (unit === null) return undeclaredAction(request.action);
+      const facts = pass(unit.gate, request);
+      return facts === null ? refusedBy(unit.gate, request) : unit.decider.decide(facts);
     },
     decideChecked: (facts) => unitOf(facts.action)?.decider.decide(facts) ?? undeclaredAction(facts.action),
     checkResult: (action, result) => issuesOf(unitOf(action)?.resultGate ?? undefined, result),
@@ -164,20 +164,20 @@ export function link(
     prepare,
     decideTraced: (facts) => decideTracedBy(facts, (gate) => gate),
     decideRecorded: (facts) => decideTracedBy(facts, recordedGate),
-    trace: (asked) => {
-      const passed = passGate(asked);
+    trace: (request) => {
+      const passed = passGate(request);
       if (passed === null) return [];
       const { facts, decider } = passed;
       return tracedRules(tracers.of(facts.action).all(facts, decider.decideAll(facts)));
     },
-    tried: (asked) => {
-      const passed = passGate(asked);
+    tried: (request) => {
+      const passed = passGate(request);
       if (passed === null) return [];
-      const declared = program.open(asked.action)!;
+      const declared = program.open(request.action)!;
       return passed.decider.tried(passed.facts).map((place) => declared.head(place).id);
     },
-    entries: (asked) => entriesBy(asked, (gate) => gate) ?? [],
-    entriesRecorded: (asked) => entriesBy(asked, recordedGate),
+    entries: (request) => entriesBy(request, (gate) => gate) ?? [],
+    entriesRecorded: (request) => entriesBy(request, recordedGate),
     meters: program.meters,
     counted: (action) =>
       (program.open(action)?.metering?.entries ?? []).flatMap(({ counted, definition }) =>
@@ -198,25 +198,25 @@ export function link(
  * Returns the facts with the result as meters see it. A result that does not have the declared shape is left
  * out and so unknown.
  */
-function withResult({ resultGate }: Unit, asked: Facts): Facts {
-  if (asked.result === undefined) return asked;
-  const { result, ...others } = asked;
-  const known = resultGate?.check(result) ?? null;
-  return known === null ? others : { ...others, result: known };
+function withResult({ resultGate }: Unit, request: Facts): Facts {
+  if (request.result === undefined) return request;
+  const { result, ...others } = request;
+  const checkedResult = resultGate?.check(result) ?? null;
+  return checkedResult === null ? others : { ...others, result: checkedResult };
 }
 
 function decideAndTrace(
-  asked: Facts,
+  request: Facts,
   unit: Unit,
   gate: PayloadGate,
   tracers: ReturnType<typeof createTracers>,
 ): TracedDecision {
-  const facts = pass(gate, asked);
-  if (facts === null) return { decision: refusedBy(gate, asked), trace: noTrace };
+  const facts = pass(gate, request);
+  if (facts === null) return { decision: refusedBy(gate, request), trace: noTrace };
   const traced = traceDecision(tracers.of(facts.action), unit, facts);
-  if (facts === asked) return traced;
+  if (facts === request) return traced;
   const { payload } = facts;
-  return { ...traced, resolved: resolvedTexts(gate.shape, asked.payload, payload), payload };
+  return { ...traced, resolved: resolvedTexts(gate.shape, request.payload, payload), payload };
 }
 
 /**

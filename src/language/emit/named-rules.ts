@@ -66,8 +66,8 @@ export class NamedRules {
 
   /** Names the rules that took part, out of the first `count` rules in `firing`; see `DecidedSome`. */
   some(firing: Int32Array, count: number): NamedSome {
-    const known = this.#kept.find(firing, count);
-    if (known !== undefined) return known;
+    const cached = this.#kept.find(firing, count);
+    if (cached !== undefined) return cached;
     const key = firing.slice(0, count);
     const part = [...key].sort((a, b) => a - b).filter((fired) => this.#tookPart(fired));
     const named = { ...this.#name(part.map(placeFired)), truths: part.map(truthFired) };

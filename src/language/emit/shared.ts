@@ -66,9 +66,9 @@ export class SharedRules {
   /** Returns the function that makes the rule's reason, for a reason that shows values. */
   reason(rule: RuleHead): ReasonCode {
     this.#reasons ??= new Map();
-    const known = this.#reasons.get(rule.id) ?? this.#createReason(rule);
-    this.#reasons.set(rule.id, known);
-    return known;
+    const cached = this.#reasons.get(rule.id) ?? this.#createReason(rule);
+    this.#reasons.set(rule.id, cached);
+    return cached;
   }
 
   #createReason({ reason }: RuleHead): ReasonCode {

@@ -67,9 +67,9 @@ export function* createTracerInSteps(
   const readings = new Map<string, PathReader>();
   const ofTables = new TableReadings(action, tables);
   const pathsOf = (place: number): Set<string> => {
-    const found = new Set<string>();
-    collect(action.condition(place), { action, tables: ofTables, readings, found });
-    return found;
+    const readPaths = new Set<string>();
+    collect(action.condition(place), { action, tables: ofTables, readings, found: readPaths });
+    return readPaths;
   };
   for (let place = 0; place < action.ruleCount; place += 1) {
     if (place % rulesPerStep === 0) yield;
@@ -280,8 +280,8 @@ interface ReadingForm {
 function emitReadings(forms: readonly ReadingForm[], from: number): EmittedFunction {
   const bindings = createBindings();
   const statements = forms.map(({ field, missing, isText, isNullable }, at) => {
-    const shown = isText ? js`${bindings.bind('safeText', () => safeText)}(v)` : js`v`;
-    const value = isText && isNullable ? js`v === null ? null : ${shown}` : shown;
+    const safeValue = isText ? js`${bindings.bind('safeText', () => safeText)}(v)` : js`v`;
+    const value = isText && isNullable ? js`v === null ? null : ${safeValue}` : safeValue;
     return js`v = ${field}; o[${from + at}] = v === undefined ? ${missing} : [${value}];`;
   });
   const text = render(js`"use strict";\nreturn (f, o) => { let v; ${joinJs(statements, js`\n`)} };`);
@@ -298,9 +298,9 @@ function shownJson(value: Json, slot: Slot): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (type.kind === 'list') {
     const elements = value as readonly Json[];
-    const shown = elements.slice(0, shownElementsMax).map((element) => shownJson(element, type.element));
-    const rest = elements.length - shown.length;
-    return rest > 0 ? [...shown, `and ${rest} more`] : shown;
+    const items = elements.slice(0, shownElementsMax).map((element) => shownJson(element, type.element));
+    const rest = elements.length - items.length;
+    return rest > 0 ? [...items, `and ${rest} more`] : items;
   }
   return type.kind === 'record' ? shownRecord(value as JsonObject, type.shape.fields) : type.kind;
 }

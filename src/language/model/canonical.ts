@@ -30,9 +30,9 @@ export function isSameMeaning(a: unknown, b: unknown): boolean {
     return canonicalMeaning(a) === canonicalMeaning(b);
   for (const key of keys) {
     if (placesAndNotes.has(key)) continue;
-    const own = (a as Fields)[key];
+    const left = (a as Fields)[key];
     const other = (b as Fields)[key];
-    if (!(key === 'type' ? isSameType(own, other, a) : isSameMeaning(own, other))) return false;
+    if (!(key === 'type' ? isSameType(left, other, a) : isSameMeaning(left, other))) return false;
   }
   return true;
 }
@@ -201,7 +201,7 @@ function typeText(type: unknown, owner: object, omitted: ReadonlySet<string>): s
   // The type of a constant adds nothing to its value except the kind of the value.
   if ((owner as { readonly kind?: unknown }).kind === 'literal' && kind !== 'list')
     return write(kind, omitted);
-  const known = types.get(type) ?? write(type, omitted);
-  types.set(type, known);
-  return known;
+  const cached = types.get(type) ?? write(type, omitted);
+  types.set(type, cached);
+  return cached;
 }

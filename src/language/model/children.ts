@@ -67,13 +67,13 @@ export function childrenOf(expression: Expression): readonly Expression[] {
 
 /** Returns the expression and everything below it, each part before its own operands. */
 export function descendants(expression: Expression): readonly Expression[] {
-  const found: Expression[] = [];
+  const expressions: Expression[] = [];
   const gather = (part: Expression): void => {
-    found.push(part);
+    expressions.push(part);
     for (const child of childrenOf(part)) gather(child);
   };
   gather(expression);
-  return found;
+  return expressions;
 }
 
 /** Makes a list of elements that stand in one file. */

@@ -25,11 +25,15 @@ export function currencyPlace<Step>(
 }
 
 /** Returns the currency, as it was sent, of an amount in the record `own`; undefined when it is missing. */
-export function currencyOfJson(type: MoneyType, own: JsonObject | null, payload: JsonObject | null): unknown {
+export function currencyOfJson(
+  type: MoneyType,
+  json: JsonObject | null,
+  payload: JsonObject | null,
+): unknown {
   const { currencyField, currencyRecord } = type;
   if (currencyField === null) return undefined;
   return currencyRecord === undefined
-    ? valueAt(own, [currencyField])
+    ? valueAt(json, [currencyField])
     : valueAt(payload, [...currencyRecord, currencyField]);
 }
 
@@ -43,16 +47,16 @@ export function haveSameCurrency(a: MoneyType, b: MoneyType): boolean {
  * below them.
  */
 export function currenciesOfRecordsBelow(shape: Shape): ReadonlySet<string> {
-  let known = knownBelow.get(shape);
-  if (known === undefined) {
-    known = new Set(
+  let cached = knownBelow.get(shape);
+  if (cached === undefined) {
+    cached = new Set(
       amountsIn(shape).flatMap(({ currencyRecord, currencyField }) =>
         currencyRecord === undefined ? [] : [[...currencyRecord, currencyField].join('.')],
       ),
     );
-    knownBelow.set(shape, known);
+    knownBelow.set(shape, cached);
   }
-  return known;
+  return cached;
 }
 
 const knownBelow = new WeakMap<Shape, ReadonlySet<string>>();

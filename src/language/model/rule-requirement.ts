@@ -34,9 +34,9 @@ export interface NamingFields {
  * Whether a person may not approve. INVARIANT: a field that names nobody may mean anybody, so it excepts
  * everybody.
  */
-export function isExcepted(except: readonly string[], asked: NamingFields, person: KnownPerson): boolean {
+export function isExcepted(except: readonly string[], request: NamingFields, person: KnownPerson): boolean {
   return except.some((path) => {
-    const text = textAt(path, asked);
+    const text = textAt(path, request);
     return text === null || isNamedBy(person, text.trim());
   });
 }
@@ -45,11 +45,11 @@ export function isExcepted(except: readonly string[], asked: NamingFields, perso
  * Returns the text at a path such as `payload.asked_by.id` or `payload."asked.by"`; null when there is no
  * text.
  */
-function textAt(path: string, asked: NamingFields): string | null {
+function textAt(path: string, request: NamingFields): string | null {
   const steps = path.match(/"(?:[^"\\]|\\.)*"|[^."]+/g) ?? [];
-  const found = valueAt(
-    asked,
+  const value = valueAt(
+    request,
     steps.map((step) => (step.startsWith('"') ? (JSON.parse(step) as string) : step)),
   );
-  return typeof found === 'string' && found.trim() !== '' ? found : null;
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
 }

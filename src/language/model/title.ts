@@ -120,8 +120,8 @@ function plainAmount(amount: number, decimalsMin: number): string | null {
   const [, whole, decimals = ''] = amount > 0 ? (plainNumber.exec(`${amount}`) ?? []) : [];
   if (whole === undefined) return null;
   const grouped = whole.length <= 3 ? whole : whole.replace(betweenThousands, ',');
-  const shown = decimals.padEnd(decimalsMin, '0');
-  return shown === '' ? grouped : `${grouped}.${shown}`;
+  const padded = decimals.padEnd(decimalsMin, '0');
+  return padded === '' ? grouped : `${grouped}.${padded}`;
 }
 
 /** As `moneyText`; null when the currency is no currency code. */

@@ -74,9 +74,9 @@ function gather(lists: Lists, write: (into: TemplateBuilder) => void): ProgramTe
  * constants by identity.
  */
 function writeConstant(constant: Constant, form: string, into: TemplateBuilder): void {
-  const known = into.constants.indexOf(constant);
-  if (known < 0) into.constants.push(constant);
-  into.key += known < 0 ? `#${form};` : `#${form}=${known};`;
+  const index = into.constants.indexOf(constant);
+  if (index < 0) into.constants.push(constant);
+  into.key += index < 0 ? `#${form};` : `#${form}=${index};`;
 }
 
 function writeCondition(condition: Condition, into: TemplateBuilder): void {
@@ -278,8 +278,8 @@ function writeRead(read: ReadFrom, into: TemplateBuilder): void {
   for (const step of read.steps) into.key += `.${step.length}:${step}`;
 }
 
-function inCurrency(known: string | null): string {
-  return known === null ? ' in ' : ` in ${known.length}:${known}`;
+function inCurrency(currency: string | null): string {
+  return currency === null ? ' in ' : ` in ${currency.length}:${currency}`;
 }
 
 function elementForm({ sort, encoding, element }: Element): string {

@@ -62,8 +62,8 @@ interface Judgement {
  * Evaluates the rules of the request's action that `isTaken` accepts, in the order of their ids; risk is
  * added up first.
  */
-export function judge(set: PolicySet, asked: Facts, isTaken: (rule: Rule) => boolean): Judgement {
-  const facts = resolveFacts(set, asked);
+export function judge(set: PolicySet, request: Facts, isTaken: (rule: Rule) => boolean): Judgement {
+  const facts = resolveFacts(set, request);
   const rules = set.policies
     .filter((policy) => policy.actions.includes(facts.action))
     .flatMap((policy) => policy.rules)

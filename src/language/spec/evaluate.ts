@@ -220,7 +220,7 @@ const textTests: Readonly<Record<TextTest['operator'], (left: string, right: str
  */
 function withKnown(
   operands: readonly (Value | UnknownValue)[],
-  result: (known: readonly Value[]) => Value | UnknownValue,
+  result: (values: readonly Value[]) => Value | UnknownValue,
 ): Value | UnknownValue {
   return operands.some((operand) => operand === unknown || operand === null)
     ? unknown
@@ -430,8 +430,8 @@ function evaluateQuantify(
       scope,
     ),
   );
-  return withKnown(lists, (known) => {
-    const elements = (known as readonly (readonly Value[])[]).flat(1);
+  return withKnown(lists, (values) => {
+    const elements = (values as readonly (readonly Value[])[]).flat(1);
     const rounds = (scope.rounds ?? 1) * elements.length;
     const results = elements.map((element) =>
       evaluate(body, { ...scope, rounds, variables: new Map(scope.variables).set(variable, element) }),

@@ -30,13 +30,13 @@ export function withClauseFacts({ isUnapproved }: GuaranteeClause, facts: Facts)
 export function isSpokenOf(
   set: PolicySet,
   claim: GuaranteeClause,
-  asked: Facts,
+  request: Facts,
   { by, risk }: Decision,
 ): boolean {
   const { when, isDefinite = false } = claim;
   if (by === 'invalid_payload' || by === 'undeclared_action') return false;
   if (when === null) return true;
-  const facts = resolveFacts(set, asked);
+  const facts = resolveFacts(set, request);
   const truth = evaluateCondition(when, { set, facts, risk, variables: new Map() });
   return isDefinite ? truth === true : truth !== false;
 }
@@ -45,14 +45,16 @@ export function isSpokenOf(
 export function isAgainst(claim: GuaranteeClause, { outcome, requires }: Decision): boolean {
   if (claim.effect !== 'ask') return (outcome === clauseOutcomes[claim.effect]) === (claim.mode === 'never');
   const { mode, group, needs } = claim;
-  const isAsked = requires?.approvals.some((asked) => asked.group === group && asked.needs >= needs) === true;
+  const isAsked =
+    requires?.approvals.some((requirement) => requirement.group === group && requirement.needs >= needs) ===
+    true;
   // A refused request asks nobody, so it does not fail to ask anybody either.
   return mode === 'never' ? isAsked : outcome !== 'DENY' && !isAsked;
 }
 
 /** Returns the decision about the request if it refutes the claim, else null. */
-export function refutation(set: PolicySet, claim: GuaranteeClause, asked: Facts): Decision | null {
-  const facts = withClauseFacts(claim, asked);
+export function refutation(set: PolicySet, claim: GuaranteeClause, request: Facts): Decision | null {
+  const facts = withClauseFacts(claim, request);
   const decision = authorize(set, facts);
   return isSpokenOf(set, claim, facts, decision) && isAgainst(claim, decision) ? decision : null;
 }

@@ -22,8 +22,8 @@ export interface MeterShare {
 }
 
 /** Returns what a request adds to a meter; the payload must have the shape of its action. */
-export function meterShare(set: PolicySet, meter: Meter, asked: Facts): MeterShare {
-  const facts = resolveFacts(set, asked);
+export function meterShare(set: PolicySet, meter: Meter, request: Facts): MeterShare {
+  const facts = resolveFacts(set, request);
   const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 0 }, variables: new Map() };
   const key = distinctTexts(meter.per.map((one) => valueText(keyValue(one, scope))));
   if (meter.since.includes(facts.action)) return { key, contribution: startsAnew };

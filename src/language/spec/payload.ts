@@ -33,8 +33,8 @@ export function resolveFacts(set: PolicySet, facts: Facts): Facts {
   if (facts.payload === unknownPayload) return facts;
   const { result: returned, ...others } = facts;
   const result = resolvedResult(set.actions.get(facts.action)?.result ?? null, returned);
-  const asked = result === null ? others : { ...others, result };
-  return shape === undefined ? asked : { ...asked, payload: resolveRecord(shape, facts.payload) };
+  const rawFacts = result === null ? others : { ...others, result };
+  return shape === undefined ? rawFacts : { ...rawFacts, payload: resolveRecord(shape, facts.payload) };
 }
 
 /**

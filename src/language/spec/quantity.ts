@@ -75,11 +75,11 @@ export function absoluteOf(operand: Value): Value | UnknownValue {
 export function extreme(direction: -1 | 1, operands: readonly Value[]): Value | UnknownValue {
   const intervals = operands.map(ends);
   if (intervals.includes(null)) return unknown;
-  const known = intervals as readonly { low: Scalar; high: Scalar }[];
-  if (!shareCurrency(known.flatMap(({ low, high }) => [low, high]))) return unknown;
+  const knownIntervals = intervals as readonly { low: Scalar; high: Scalar }[];
+  if (!shareCurrency(knownIntervals.flatMap(({ low, high }) => [low, high]))) return unknown;
   const pick = (scalars: readonly Scalar[]): Scalar =>
     scalars.reduce((best, scalar) => (order(scalar, best) === direction ? scalar : best));
-  return hull([pick(known.map(({ low }) => low)), pick(known.map(({ high }) => high))]);
+  return hull([pick(knownIntervals.map(({ low }) => low)), pick(knownIntervals.map(({ high }) => high))]);
 }
 
 /** Returns the sum; a sum of no money has no currency and can be compared with any. */

@@ -87,10 +87,10 @@ export function links(text: string): string[] {
 function linksAs(text: string, form: (link: string) => string): string[] {
   const [first = '', ...others] = readingsOf(text);
   const found = linksIn(first).map(form);
-  const known = new Set(found);
+  const seen = new Set(found);
   for (const link of others.flatMap(linksIn).map(form)) {
-    if (!known.has(link)) found.push(link);
-    known.add(link);
+    if (!seen.has(link)) found.push(link);
+    seen.add(link);
   }
   return found;
 }
@@ -129,7 +129,7 @@ function decoded(text: string): string {
 }
 
 function linksIn(text: string): readonly string[] {
-  const found: string[] = [];
+  const texts: string[] = [];
   let done = 0;
   for (const match of text.matchAll(run)) {
     const end = match.index + match[0].length;
@@ -137,10 +137,10 @@ function linksIn(text: string): readonly string[] {
     const from = Math.max(match.index, done);
     const link = schemeLink(text, end, done) ?? emailLink(text, end, done) ?? bareLink(text, from, end);
     if (link === null) continue;
-    found.push(text.slice(link.start, link.end));
+    texts.push(text.slice(link.start, link.end));
     done = link.end;
   }
-  return found;
+  return texts;
 }
 
 interface Place {

@@ -70,11 +70,11 @@ function periodAround(window: CalendarWindow, nowMs: number): Period {
   const key = `${window.period} ${window.zone}`;
   const last = lastPeriods.get(key);
   if (last !== undefined && last.startMs <= nowMs && nowMs < last.endMs) return last;
-  const found = findPeriod(window, nowMs);
+  const period = findPeriod(window, nowMs);
   // The endless period holds only for this moment, so it is not remembered.
-  if (found === endless) return found;
-  lastPeriods.set(key, found);
-  return found;
+  if (period === endless) return period;
+  lastPeriods.set(key, period);
+  return period;
 }
 
 function findPeriod({ period, zone }: CalendarWindow, nowMs: number): Period {

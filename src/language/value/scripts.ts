@@ -132,8 +132,8 @@ const foundScripts = new Map<number, readonly Script[]>();
 const foundScriptsMax = 4_096;
 
 function scriptsWith(codePoint: number): readonly Script[] {
-  const found = foundScripts.get(codePoint);
-  if (found !== undefined) return found;
+  const cached = foundScripts.get(codePoint);
+  if (cached !== undefined) return cached;
   const character = String.fromCodePoint(codePoint);
   const scripts = madeScripts().filter(({ holds }) => holds.test(character));
   // Bounded, because agents choose the characters.

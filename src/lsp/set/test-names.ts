@@ -6,18 +6,18 @@ import type { SourceText, Span } from '../../language/diagnostic/span.ts';
 import { find } from '../../testing/fields.ts';
 import { type LocatedMap, type LocatedValue, readYaml } from '../../testing/yaml.ts';
 
-const known = new WeakMap<SourceText, readonly Occurrence[]>();
+const cache = new WeakMap<SourceText, readonly Occurrence[]>();
 
 /** The names in the order of their places; empty while the text is not valid YAML. */
 export function namesInTests(source: SourceText): readonly Occurrence[] {
-  const before = known.get(source);
+  const before = cache.get(source);
   if (before !== undefined) return before;
-  const found: Occurrence[] = [];
+  const occurrences: Occurrence[] = [];
   const root = readYaml(source, () => undefined);
-  if (root?.kind === 'map') addFile(root, { text: source.text, action: null, found });
-  const byPlace = new Map(found.map((one) => [`${one.span.start} ${one.kind} ${one.name}`, one]));
+  if (root?.kind === 'map') addFile(root, { text: source.text, action: null, found: occurrences });
+  const byPlace = new Map(occurrences.map((one) => [`${one.span.start} ${one.kind} ${one.name}`, one]));
   const names = [...byPlace.values()].toSorted((a, b) => a.span.start - b.span.start);
-  known.set(source, names);
+  cache.set(source, names);
   return names;
 }
 
@@ -33,11 +33,11 @@ function addFile(file: LocatedMap, reading: NameReader): void {
   const action = actionOf(defaults, null);
   if (defaults !== null) addPart(defaults, { ...reading, action });
   for (const test of itemsOf(find(file, 'tests'))) {
-    const own = { ...reading, action: actionOf(test, action) };
-    addPart(test, own);
+    const scope = { ...reading, action: actionOf(test, action) };
+    addPart(test, scope);
     for (const list of ['cases', 'sequence']) {
       for (const part of itemsOf(find(mapOf(test), list)))
-        addPart(part, { ...own, action: actionOf(part, own.action) });
+        addPart(part, { ...scope, action: actionOf(part, scope.action) });
     }
   }
 }
@@ -104,11 +104,14 @@ function addPath(text: string, span: Span, reading: NameReader): void {
   if (from === null) return;
   let at = from + root.length + 1;
   for (const [index, step] of steps.entries()) {
-    const own = { file: span.file, start: at, end: at + step.length };
+    const stepSpan = { file: span.file, start: at, end: at + step.length };
     if (root === 'payload')
-      add({ kind: 'field', name: steps.slice(0, index + 1).join('.'), span: own, written: step }, reading);
+      add(
+        { kind: 'field', name: steps.slice(0, index + 1).join('.'), span: stepSpan, written: step },
+        reading,
+      );
     if (root === 'meters' && index === 0)
-      add({ kind: 'meter', name: step, span: own, written: step }, reading);
+      add({ kind: 'meter', name: step, span: stepSpan, written: step }, reading);
     at += step.length + 1;
   }
 }

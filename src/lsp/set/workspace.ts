@@ -85,7 +85,7 @@ export function createOpenSets(): OpenSets {
   let roots: readonly string[] = [];
 
   const setAt = (root: string): OpenSet => {
-    const known = sets.get(root) ?? {
+    const openSet = sets.get(root) ?? {
       root,
       files: createReadCache(),
       cache: createCompileCache(),
@@ -95,8 +95,8 @@ export function createOpenSets(): OpenSets {
       lastSet: null,
       last: null,
     };
-    sets.set(root, known);
-    return known;
+    sets.set(root, openSet);
+    return openSet;
   };
   const rootOf = (path: string): string =>
     roots.filter((root) => isIn(root, path)).toSorted((a, b) => b.length - a.length)[0] ?? dirname(path);
@@ -256,8 +256,8 @@ function holdsPolicies(folder: string): boolean {
 
 /** The folder of the policies, chosen as `writ check` does: the subfolder `policies` if there is one. */
 function policiesIn(folder: string, policies: string | null): string {
-  const own = join(folder, policies ?? 'policies');
-  const chosen = existsSync(own) ? own : folder;
+  const policiesFolder = join(folder, policies ?? 'policies');
+  const chosen = existsSync(policiesFolder) ? policiesFolder : folder;
   return existsSync(chosen) ? realpathSync(chosen) : chosen;
 }
 

@@ -56,7 +56,7 @@ import type {
 } from './questions.ts';
 
 type ThreadHandlers = {
-  readonly [Q in ThreadQuestion]: (asked: ThreadAsk[Q]) => Promise<ThreadAnswers[Q]>;
+  readonly [Q in ThreadQuestion]: (params: ThreadAsk[Q]) => Promise<ThreadAnswers[Q]>;
 };
 
 /** Caches and results for one set. */
@@ -69,15 +69,15 @@ interface SetCache {
 export function createAnswers(): ThreadHandlers {
   const sets = new Map<string, SetCache>();
   const knownOf = (root: string): SetCache => {
-    const known = sets.get(root) ?? { memory: createReadCache(), cache: createCompileCache(), claims: null };
-    sets.set(root, known);
-    return known;
+    const cached = sets.get(root) ?? { memory: createReadCache(), cache: createCompileCache(), claims: null };
+    sets.set(root, cached);
+    return cached;
   };
   return {
     claims: (state) => clausesOf(state, knownOf(state.root)),
     tests: testsOf,
     changes: (state) => changesOf(state, knownOf(state.root)),
-    walk: (asked) => walkOf(asked, knownOf(asked.root)),
+    walk: (params) => walkOf(params, knownOf(params.root)),
   };
 }
 
@@ -108,12 +108,12 @@ function isPolicy({ path }: SourceText): boolean {
 
 // ---- guarantees
 
-async function clausesOf(state: SetState, known: SetCache): Promise<readonly ShownClause[] | null> {
-  const { checked, mark, sourceOf } = await checkedOf(state, known, checkSources);
-  if (known.claims?.of === mark) return known.claims.judged;
+async function clausesOf(state: SetState, cache: SetCache): Promise<readonly ShownClause[] | null> {
+  const { checked, mark, sourceOf } = await checkedOf(state, cache, checkSources);
+  if (cache.claims?.of === mark) return cache.claims.judged;
   const { set } = checked;
   const judged = set === null ? null : judgedOf(set, sourceOf);
-  known.claims = { of: mark, judged };
+  cache.claims = { of: mark, judged };
   return judged;
 }
 
@@ -211,9 +211,9 @@ function createLoader({ root, open }: SetState, counter: CoverageCounter): LoadP
 
 // ---- what changes
 
-async function changesOf(state: SetState, known: SetCache): Promise<ShownChanges> {
+async function changesOf(state: SetState, cache: SetCache): Promise<ShownChanges> {
   const { root } = state;
-  const { checked, sourceOf } = await checkedOf(state, known, findErrors);
+  const { checked, sourceOf } = await checkedOf(state, cache, findErrors);
   const { set, files } = checked;
   if (set === null) return failed('the policies have errors');
   const old = await headOf(root);
@@ -245,11 +245,11 @@ async function headOf(root: string): Promise<LoadedSide | string> {
 
 // ---- a request, step by step
 
-async function walkOf(asked: ThreadAsk['walk'], known: SetCache): Promise<ShownWalk> {
-  const { checked, sourceOf } = await checkedOf(asked, known, findErrors);
+async function walkOf(params: ThreadAsk['walk'], cache: SetCache): Promise<ShownWalk> {
+  const { checked, sourceOf } = await checkedOf(params, cache, findErrors);
   const { set } = checked;
   if (set === null) return { steps: null, issues: [] };
-  const { facts, issues } = readGiven(asked.request, set, Date.now());
+  const { facts, issues } = readGiven(params.request, set, Date.now());
   if (facts === null) return { steps: null, issues };
   const decision = authorize(set, facts);
   const isOfGate = decision.by !== 'default_deny' && (gates as readonly string[]).includes(decision.by);

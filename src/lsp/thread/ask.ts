@@ -7,7 +7,7 @@ import type { AskThread, FromThread, ThreadAnswers, ThreadAsk, ThreadQuestion } 
 
 export interface QuestionThread {
   /** Resolves to the answer, or rejects with a ThreadRefusal. */
-  ask<Q extends ThreadQuestion>(question: Q, asked: ThreadAsk[Q]): Promise<ThreadAnswers[Q]>;
+  ask<Q extends ThreadQuestion>(question: Q, params: ThreadAsk[Q]): Promise<ThreadAnswers[Q]>;
   close(): Promise<void>;
 }
 
@@ -55,16 +55,16 @@ class LiveThread implements QuestionThread {
     this.#script = script;
   }
 
-  ask<Q extends ThreadQuestion>(question: Q, asked: ThreadAsk[Q]): Promise<ThreadAnswers[Q]> {
+  ask<Q extends ThreadQuestion>(question: Q, params: ThreadAsk[Q]): Promise<ThreadAnswers[Q]> {
     return new Promise((resolve, reject) => {
-      const about = JSON.stringify([question, asked.root, 'only' in asked ? asked.only : null]);
+      const about = JSON.stringify([question, params.root, 'only' in params ? params.only : null]);
       const [overtaken, others] = [
         this.#waiting.filter((job) => job.about === about),
         this.#waiting.filter((job) => job.about !== about),
       ];
       for (const job of overtaken) job.reject(new ThreadRefusal('overtaken', 'replaced by a later request'));
       // The resolver belongs to the question, so the type of its answer is right.
-      const job = { about, message: { question, asked }, resolve: resolve as Job['resolve'], reject };
+      const job = { about, message: { question, asked: params }, resolve: resolve as Job['resolve'], reject };
       this.#waiting = [...others, job];
       this.#next();
     });

@@ -27,21 +27,21 @@ type Writer = (chance: Chance) => AgentCall;
  */
 const asksOf = {
   'invoice-payer': [
-    [60, (chance) => payment(chance, { vendor: one(chance, known), amount: 1 + 5 * chance() })],
-    [5, (chance) => payment(chance, { vendor: one(chance, known), amount: 1_050 + 6_000 * chance() })],
+    [60, (chance) => payment(chance, { vendor: one(chance, knownVendors), amount: 1 + 5 * chance() })],
+    [5, (chance) => payment(chance, { vendor: one(chance, knownVendors), amount: 1_050 + 6_000 * chance() })],
     [6, (chance) => payment(chance, { vendor: one(chance, fresh), amount: 10 + 30 * chance() })],
     [4, (chance) => payment(chance, { vendor: one(chance, fresh), amount: 2_100 + 4_000 * chance() })],
     [2, (chance) => payment(chance, { vendor: 'Acme Holdings', amount: 4_800 })],
-    [2, (chance) => payment(chance, { vendor: one(chance, known), amount: -30 })],
+    [2, (chance) => payment(chance, { vendor: one(chance, knownVendors), amount: -30 })],
     // An invoice whose vendor's name has a foreign letter: the second `a` is Cyrillic.
     [1, (chance) => payment(chance, { vendor: 'St\u0430ples', amount: 900 + 900 * chance() })],
   ],
   'travel-buyer': [
-    [30, (chance) => payment(chance, { vendor: one(chance, known), amount: 1 + 6 * chance() })],
+    [30, (chance) => payment(chance, { vendor: one(chance, knownVendors), amount: 1 + 6 * chance() })],
     [3, (chance) => payment(chance, { vendor: 'Northline Rail', amount: 15 + 45 * chance() })],
   ],
   'treasury-bot': [
-    [12, (chance) => payment(chance, { vendor: one(chance, known), amount: 5 + 25 * chance() })],
+    [12, (chance) => payment(chance, { vendor: one(chance, knownVendors), amount: 5 + 25 * chance() })],
   ],
   'household-banker': [
     [30, () => ({ action_key: 'banking.get_balance', payload: {} })],
@@ -127,7 +127,7 @@ export function callOf(agent: DemoAgent, chance: Chance): AgentCall {
   throw new Error('the weights do not add up');
 }
 
-const known = ['Staples', 'Uline', 'Grainger'];
+const knownVendors = ['Staples', 'Uline', 'Grainger'];
 const fresh = ['Harbour Print', 'Lumen Parts', 'Oakfield Catering', 'Blue Fern Design'];
 const payees = ['CH9300762011623852957', 'GB29NWBK60161331926819', 'SE3550000000054910000003'];
 const channels = ['general', 'releases', 'support', 'design'];

@@ -86,9 +86,9 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
       layLaterPolicies();
       await (await admin()).done('/v1/policies/reload');
     });
-    const shown = await leaveWaiting(living, admin);
+    const demoRequests = await leaveWaiting(living, admin);
     if (options.isLive ?? true) keepAlive(server, cast);
-    return { server, account, policies, shown };
+    return { server, account, policies, shown: demoRequests };
   } catch (error) {
     const wasStopped = isStopping;
     await server.stop();

@@ -147,12 +147,12 @@ export async function leaveWaiting(
   admin: () => Promise<DemoCaller>,
 ): Promise<DemoRequests> {
   const nowMs = Date.now();
-  const asked: string[] = [];
+  const requestIds: string[] = [];
   for (const [minutes, agent, what] of waiting) {
     clock.runTo(nowMs - minutes * minuteMs);
-    asked.push((await cast.agents[agent].caller.done('/v1/authorize', what)).request_id);
+    requestIds.push((await cast.agents[agent].caller.done('/v1/authorize', what)).request_id);
   }
-  const [large = '', print = ''] = asked;
+  const [large = '', print = ''] = requestIds;
   await cast.colleagues.finance.send('/v1/applications', {
     email: 'applicant@demo.example',
     name: 'Applicant (simulated)',

@@ -104,10 +104,10 @@ function readTogether(root: string, modules: readonly string[], graph: Graph): R
 
 /** A module and everything that it imports at its start. */
 function neededBy(module: string, graph: Graph): ReadonlySet<string> {
-  const found = new Set([module]);
-  for (const id of found)
-    for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) found.add(imported);
-  return found;
+  const modules = new Set([module]);
+  for (const id of modules)
+    for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) modules.add(imported);
+  return modules;
 }
 
 /** Rewrites `import.meta` of a module as if its code were still at the place of its source. */
@@ -116,14 +116,14 @@ function ownPlaces(root: string): Plugin {
     name: 'own-places',
     transform(code, id) {
       if (!code.includes('import.meta')) return null;
-      const own = relative(root, id).replace(/\.ts$/, '.js');
+      const modulePath = relative(root, id).replace(/\.ts$/, '.js');
       const from = "import.meta.resolve('writ/package.json')";
       return code
         .replace(/(new URL\('[^']+)\.ts(', import\.meta\.url\))/g, '$1.js$2')
-        .replaceAll('import.meta.url', `new URL('./${own}', ${from}).href`)
+        .replaceAll('import.meta.url', `new URL('./${modulePath}', ${from}).href`)
         .replaceAll(
           'import.meta.dirname',
-          `decodeURIComponent(new URL('./${dirname(own)}', ${from}).pathname)`,
+          `decodeURIComponent(new URL('./${dirname(modulePath)}', ${from}).pathname)`,
         );
     },
   };

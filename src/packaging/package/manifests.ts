@@ -111,13 +111,13 @@ export const serviceManifest = {
 };
 
 export function versionsOf(names: readonly string[]): Readonly<Record<string, string>> {
-  const known: Readonly<Record<string, string>> = {
+  const versions: Readonly<Record<string, string>> = {
     ...checkout.dependencies,
     ...checkout.optionalDependencies,
   };
   return Object.fromEntries(
     names.map((name) => {
-      const version = known[name];
+      const version = versions[name];
       if (version === undefined) throw new Error(`package.json has no version of ${name}`);
       return [name, version];
     }),

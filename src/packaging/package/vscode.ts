@@ -19,14 +19,14 @@ interface ExtensionManifest {
 export async function makeVsix(root: string, target: string, version: string): Promise<string> {
   const source = join(root, 'integrations/vscode');
   const manifest = JSON.parse(readFileSync(join(source, 'manifest.json'), 'utf8')) as ExtensionManifest;
-  const own = (name: string) => readFileSync(join(source, name));
+  const readSource = (name: string) => readFileSync(join(source, name));
   const archive = zipSync({
     '[Content_Types].xml': strToU8(contentTypes),
     'extension.vsixmanifest': strToU8(vsixManifest(manifest, version)),
     'extension/package.json': strToU8(`${JSON.stringify({ ...manifest, version }, null, 2)}\n`),
-    'extension/README.md': own('README.md'),
+    'extension/README.md': readSource('README.md'),
     'extension/LICENSE.txt': readFileSync(join(root, 'LICENSE')),
-    'extension/language-configuration.json': own('language-configuration.json'),
+    'extension/language-configuration.json': readSource('language-configuration.json'),
     'extension/policy.tmLanguage.json': readFileSync(join(root, 'grammar/generated/policy.tmLanguage.json')),
     'extension/extension.cjs': strToU8(await oneFile(join(source, 'extension.ts'), 'cjs')),
     'extension/server.mjs': strToU8(await oneFile(join(root, 'src/lsp/main.ts'), 'es')),

@@ -170,7 +170,7 @@ export interface BomOf {
 
 function bomOf({ version, at, packages }: BomOf): object {
   const components = packages.map(componentOf);
-  const own = `pkg:npm/writ@${version}`;
+  const packageUrl = `pkg:npm/writ@${version}`;
   return {
     $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
     bomFormat: 'CycloneDX',
@@ -181,15 +181,15 @@ function bomOf({ version, at, packages }: BomOf): object {
       timestamp: at,
       component: {
         type: 'application',
-        'bom-ref': own,
+        'bom-ref': packageUrl,
         name: 'writ',
         version,
-        purl: own,
+        purl: packageUrl,
         licenses: [{ license: { id: 'Apache-2.0' } }],
       },
     },
     components,
-    dependencies: [{ ref: own, dependsOn: components.map((component) => component['bom-ref']) }],
+    dependencies: [{ ref: packageUrl, dependsOn: components.map((component) => component['bom-ref']) }],
   };
 }
 
@@ -205,7 +205,7 @@ function componentOf({ name, version, license, integrity, by }: ShippedPackage) 
       { alg: 'SHA-512', content: Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex') },
     ],
     licenses: license === null ? [] : [{ expression: license }],
-    properties: by.map((own) => ({ name: 'writ:in', value: own })),
+    properties: by.map((part) => ({ name: 'writ:in', value: part })),
   };
 }
 

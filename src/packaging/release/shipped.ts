@@ -61,16 +61,16 @@ export function shippedPackages(lock: Lock): readonly ShippedPackage[] {
     'a store in PostgreSQL': ofPostgres,
     'the dashboard': ofTheDashboard,
   } as const satisfies Record<Owner, readonly string[]>;
-  const found = new Map<string, ShippedPackage>();
+  const packages = new Map<string, ShippedPackage>();
   for (const [owner, names] of Object.entries(roots) as [Owner, readonly string[]][]) {
     for (const path of closure(lock, names)) {
       const one = packageAt(lock, path);
       const key = `${one.name} ${one.version}`;
-      const by = found.get(key)?.by ?? [];
-      found.set(key, { ...one, by: by.includes(owner) ? by : [...by, owner] });
+      const by = packages.get(key)?.by ?? [];
+      packages.set(key, { ...one, by: by.includes(owner) ? by : [...by, owner] });
     }
   }
-  return [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, shipped]) => shipped);
+  return [...packages].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, shipped]) => shipped);
 }
 
 function packageAt(lock: Lock, path: string): Omit<ShippedPackage, 'by'> {
@@ -82,15 +82,15 @@ function packageAt(lock: Lock, path: string): Omit<ShippedPackage, 'by'> {
 
 /** The paths of packages and of everything that they depend on. */
 function closure(lock: Lock, names: readonly string[]): ReadonlySet<string> {
-  const found = new Set<string>();
+  const licenceNames = new Set<string>();
   const waiting = names.map((name) => placeOf(lock, '', name));
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (path === null || found.has(path)) continue;
-    found.add(path);
+    if (path === null || licenceNames.has(path)) continue;
+    licenceNames.add(path);
     const from = path;
     waiting.push(...neededBy(lock[path]!).map((name) => placeOf(lock, from, name)));
   }
-  return found;
+  return licenceNames;
 }
 
 function neededBy({ dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }: LockEntry) {

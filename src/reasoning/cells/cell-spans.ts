@@ -75,17 +75,17 @@ function startsOf(leaf: Leaf, atom: LeafAtom): readonly number[] {
 
 /** Indexes of the cells that hold one of the texts. */
 function placesOf({ cells, places }: Leaf, values: readonly Value[]): ReadonlySet<number> {
-  const found = new Set<number>();
+  const spans = new Set<number>();
   if (values.length > cells.length) {
     const named = plainKeys(values);
-    for (const [at, { value }] of cells.entries()) if (named.has(value as Value)) found.add(at);
-    return found;
+    for (const [at, { value }] of cells.entries()) if (named.has(value as Value)) spans.add(at);
+    return spans;
   }
   for (const value of values) {
     const place = places.get(value as string);
-    if (place !== undefined) found.add(place);
+    if (place !== undefined) spans.add(place);
   }
-  return found;
+  return spans;
 }
 
 /**

@@ -75,8 +75,8 @@ export function cellPlaceOf(leaf: Leaf, value: Value | UnknownValue | undefined)
   if (leaf.domain === 'text') return leaf.places.get(value as string) ?? -1;
   const key = keyOf(value);
   const isOwn = (cell: Cell): boolean => !cell.isOther && isValue(cell.value) && keyOf(cell.value) === key;
-  const own = leaf.cells.findIndex(isOwn);
-  if (own >= 0 || (leaf.domain !== 'number' && leaf.domain !== 'integer')) return own;
+  const index = leaf.cells.findIndex(isOwn);
+  if (index >= 0 || (leaf.domain !== 'number' && leaf.domain !== 'integer')) return index;
   const marks = marksOf(leaf);
   return leaf.cells.findIndex(
     (cell) =>

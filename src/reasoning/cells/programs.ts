@@ -71,11 +71,11 @@ export function programOf(pattern: string): PatternProgram | null {
   // flags.
   const readersAt = new WeakMap<ProgramPosition, (readonly Instruction[])[]>();
   const readersOf = (position: ProgramPosition, flags: number): readonly Instruction[] => {
-    const known = memo(readersAt, position, () => []);
-    known[flags] ??= closure(inst, position, flags)
+    const readers = memo(readersAt, position, () => []);
+    readers[flags] ??= closure(inst, position, flags)
       .map((at) => inst[at]!)
       .filter(isReader);
-    return known[flags];
+    return readers[flags];
   };
   return {
     start: [start],

@@ -76,11 +76,11 @@ function longTexts(values: readonly Value[], leaf: Leaf): LongTexts {
   return memo(byFits, leaf.fits, () => ({ values, texts: textsOf(values, leaf), answers: new Map() }));
 }
 
-function membershipIn({ values, texts, answers: known }: LongTexts, own: KeyedTexts): Uint8Array {
-  return memo(known, own.keys, () =>
-    own.values === values
+function membershipIn({ values, texts, answers: known }: LongTexts, keyed: KeyedTexts): Uint8Array {
+  return memo(known, keyed.keys, () =>
+    keyed.values === values
       ? new Uint8Array(texts.length).fill(1)
-      : Uint8Array.from(texts, (text) => Number(own.keys.has(own.isFolded ? fold(text) : text))),
+      : Uint8Array.from(texts, (text) => Number(keyed.keys.has(keyed.isFolded ? fold(text) : text))),
   );
 }
 
@@ -138,13 +138,13 @@ function signatures({ atoms }: Leaf): Signatures {
   const short = new Map<string, number>();
   const marked = sequenceNumbers();
   const keyed: KeyedTexts[] = [];
-  const asked: LeafAtom[] = [];
+  const atomsToSign: LeafAtom[] = [];
   for (const [at, atom] of atoms.entries()) {
     const { understood } = atom;
     if (understood.kind === 'presence') continue;
     if (understood.kind === 'loose' && understood.isFolded)
       keyed.push({ values: understood.values, keys: foldedKeys(understood.values), isFolded: true });
-    else if (understood.kind !== 'values') asked.push(atom);
+    else if (understood.kind !== 'values') atomsToSign.push(atom);
     else if (understood.values.length > shortMax)
       keyed.push({ values: understood.values, keys: plainKeys(understood.values), isFolded: false });
     else
@@ -165,7 +165,7 @@ function signatures({ atoms }: Leaf): Signatures {
   };
   const columns = (entries: LongTexts): readonly Uint8Array[] => [
     ...keyed.map((one) => membershipIn(entries, one)),
-    ...asked.map((atom) => truthsIn(entries, atom)),
+    ...atomsToSign.map((atom) => truthsIn(entries, atom)),
   ];
   return {
     text: (text) => signature(text, columns({ values: [], texts: [text], answers: new Map() }), 0),
@@ -188,11 +188,11 @@ interface KeyedTexts {
 
 /** Numbers each pair of a number before and a mark: equal for equal pairs only, and never 0. */
 function sequenceNumbers(): (before: number, mark: number) => number {
-  const known: Map<number, number>[] = [];
+  const numbers: Map<number, number>[] = [];
   let count = 0;
   return (before, mark) => {
-    known[before] ??= new Map();
-    return memo(known[before], mark, () => {
+    numbers[before] ??= new Map();
+    return memo(numbers[before], mark, () => {
       count += 1;
       return count;
     });

@@ -39,7 +39,7 @@ function pickTexts(texts: readonly string[], avoid: ExcludedTexts): readonly str
   return picked;
 }
 
-const known = new Map<string, readonly TextVector[] | null>();
+const vectorsByKey = new Map<string, readonly TextVector[] | null>();
 const knownMax = 500;
 const knownTextsMax = 200_000;
 let knownTexts = 0;
@@ -50,15 +50,15 @@ let knownTexts = 0;
  */
 function remembered(patterns: readonly string[], isAvoiding: boolean): readonly TextVector[] | null {
   const key = JSON.stringify([patterns, isAvoiding]);
-  const before = known.get(key);
+  const before = vectorsByKey.get(key);
   if (before !== undefined) return before;
   const programs = patterns.map(programOf);
   const vectors = programs.includes(null) ? null : walk(programs as readonly PatternProgram[], isAvoiding);
-  if (known.size >= knownMax || knownTexts >= knownTextsMax) {
-    known.clear();
+  if (vectorsByKey.size >= knownMax || knownTexts >= knownTextsMax) {
+    vectorsByKey.clear();
     knownTexts = 0;
   }
-  known.set(key, vectors);
+  vectorsByKey.set(key, vectors);
   knownTexts += vectors?.reduce((sum, { texts }) => sum + texts.length, 0) ?? 0;
   return vectors;
 }
@@ -103,7 +103,7 @@ function note({ automata, isAvoiding, found }: Walk, { places, text }: State): v
 
 function nextStates({ automata, alphabet, isAvoiding, visits }: Walk, state: State): readonly State[] {
   const again = isAvoiding ? visitsMax : 0;
-  const found: State[] = [];
+  const states: State[] = [];
   const places = automata.map(() => 0);
   for (const [letter, codePoint] of alphabet.entries()) {
     let key = '';
@@ -115,9 +115,9 @@ function nextStates({ automata, alphabet, isAvoiding, visits }: Walk, state: Sta
     const visited = visits.get(key) ?? 0;
     if (visited > again) continue;
     visits.set(key, visited + 1);
-    found.push({ places: [...places], text: state.text + String.fromCodePoint(codePoint) });
+    states.push({ places: [...places], text: state.text + String.fromCodePoint(codePoint) });
   }
-  return found;
+  return states;
 }
 
 /**

@@ -67,11 +67,11 @@ export function timeCells(leaf: Leaf, faults: Faults): readonly Cell[] {
   }
   const { atoms, set, key } = leaf;
   const isNow = key === 'now';
-  const asked = JSON.stringify([isNow, atoms.map(({ text }) => text), [...faults]]);
-  const known = remembered.get(set) ?? new Map<string, readonly Cell[]>();
-  remembered.set(set, known);
-  const cells = known.get(asked) ?? newCells(leaf, faults);
-  known.set(asked, cells);
+  const cacheKey = JSON.stringify([isNow, atoms.map(({ text }) => text), [...faults]]);
+  const bySet = remembered.get(set) ?? new Map<string, readonly Cell[]>();
+  remembered.set(set, bySet);
+  const cells = bySet.get(cacheKey) ?? newCells(leaf, faults);
+  bySet.set(cacheKey, cells);
   return cells;
 }
 
@@ -111,7 +111,7 @@ interface Clock {
 }
 
 function clocksOf(atoms: readonly LeafAtom[]): readonly Clock[] {
-  const asked = atoms.flatMap(({ understood }) => {
+  const localDays = atoms.flatMap(({ understood }) => {
     if (understood.kind === 'local-date')
       return [{ zone: understood.zone, minutes: [0], days: daysAround(understood.days) }];
     if (understood.kind !== 'hours') return [];
@@ -124,7 +124,7 @@ function clocksOf(atoms: readonly LeafAtom[]): readonly Clock[] {
     ];
     return [{ zone, minutes: [0, ...minutes], days }];
   });
-  return [...Map.groupBy(asked, ({ zone }) => zone)].map(([zone, entries]) => ({
+  return [...Map.groupBy(localDays, ({ zone }) => zone)].map(([zone, entries]) => ({
     zone,
     minutes: [...new Set(entries.flatMap(({ minutes }) => minutes))].toSorted((a, b) => a - b),
     days: [...new Set(entries.flatMap(({ days }) => days))],
@@ -169,20 +169,20 @@ const settings = new Map<string, Clock['settings']>();
 function settingsOf(zone: string): Clock['settings'] {
   const cached = settings.get(zone);
   if (cached !== undefined) return cached;
-  const found = [{ at: horizon.from - week, offset: offsetAt(zone, horizon.from - week) }];
+  const offsets = [{ at: horizon.from - week, offset: offsetAt(zone, horizon.from - week) }];
   for (let at = horizon.from + week; at <= horizon.to + 2 * week; at += 2 * week) {
-    const last = found.at(-1)!;
+    const last = offsets.at(-1)!;
     const offset = offsetAt(zone, at);
     if (offset !== last.offset) {
       const fortnight = [at - 2 * week, at] as const;
-      found.push({
-        at: asYearBefore(found, offset, { zone, fortnight }) ?? firstWith(zone, offset, fortnight),
+      offsets.push({
+        at: asYearBefore(offsets, offset, { zone, fortnight }) ?? firstWith(zone, offset, fortnight),
         offset,
       });
     }
   }
-  settings.set(zone, found);
-  return found;
+  settings.set(zone, offsets);
+  return offsets;
 }
 
 interface TimeQuery {
@@ -195,11 +195,11 @@ interface TimeQuery {
  * weekday, 52 or 53 weeks later. Null if the guess is wrong.
  */
 function asYearBefore(
-  found: Clock['settings'],
+  settings: Clock['settings'],
   offset: number,
   { zone, fortnight }: TimeQuery,
 ): number | null {
-  const before = found.at(-2)?.at ?? 0;
+  const before = settings.at(-2)?.at ?? 0;
   const [after, end] = fortnight;
   const isSet = (at: number) => offsetAt(zone, at) === offset && offsetAt(zone, at - 1) !== offset;
   const guesses = [before + 52 * week, before + 53 * week];

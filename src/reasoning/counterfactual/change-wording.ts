@@ -120,8 +120,8 @@ export function negatedText(set: PolicySet, condition: Expression): string {
     case 'in-hours':
     case 'in-cidr': {
       const { subject } = condition;
-      const shown = isOperation(subject) ? `(${text(subject)})` : text(subject);
-      return `${shown} not in ${containerText(set, condition)}`;
+      const subjectText = isOperation(subject) ? `(${text(subject)})` : text(subject);
+      return `${subjectText} not in ${containerText(set, condition)}`;
     }
     case 'quantify':
       if (condition.quantifier === 'some') {

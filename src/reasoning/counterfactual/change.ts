@@ -107,12 +107,12 @@ function tryPlace(search: Search, place: ChangePlace): TriedPlace {
     const facts = candidate.apply(search.facts);
     // Conditions are evaluated only on payloads of the declared shape.
     if (place.subject === 'payload' && !search.isWellShaped(facts)) return [];
-    const found = place.subject === 'people' ? null : signature(facts);
+    const factsKey = place.subject === 'people' ? null : signature(facts);
     const isRepeated =
-      found !== null && seen.has(found) && candidate.named === null && candidate.entry === null;
+      factsKey !== null && seen.has(factsKey) && candidate.named === null && candidate.entry === null;
     const decision = isRepeated ? null : search.decide(facts, singleShare);
     if (decision === null) return [];
-    if (found !== null) seen.add(found);
+    if (factsKey !== null) seen.add(factsKey);
     return [{ candidate, facts, decision }];
   });
   return { place, tries };
@@ -187,20 +187,22 @@ function plainPhrases(
  * step-ups are no part of them.
  */
 function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly RankedChange[] {
-  const own = tried.filter(({ place }) => place.subject !== 'people');
-  const best = Math.min(...own.flatMap(({ tries }) => tries.map(({ decision }) => rankOf(decision.outcome))));
+  const ownTried = tried.filter(({ place }) => place.subject !== 'people');
+  const best = Math.min(
+    ...ownTried.flatMap(({ tries }) => tries.map(({ decision }) => rankOf(decision.outcome))),
+  );
   if (search.direction === 1 || best === 0) return [];
   const groups = new Map<string, FoundPair[]>();
-  for (const [a, b] of pairsOf(own)) {
+  for (const [a, b] of pairsOf(ownTried)) {
     if (groups.size >= pairsFoundMax) break;
     const facts = b.one.candidate.apply(a.one.facts);
     const decision = search.decide(facts, pairShare);
     if (decision === null || rankOf(decision.outcome) >= Math.min(best, rankOf(search.base.outcome)))
       continue;
-    const found = [a, b].map(({ place, one }) => ({ place, one: { ...one, facts, decision } }));
-    const keys = found.map(({ place, one }) => phraseKey(search, place, one));
+    const pair = [a, b].map(({ place, one }) => ({ place, one: { ...one, facts, decision } }));
+    const keys = pair.map(({ place, one }) => phraseKey(search, place, one));
     const key = [decision.outcome, ...keys].join(' and ');
-    groups.set(key, [...(groups.get(key) ?? []), found]);
+    groups.set(key, [...(groups.get(key) ?? []), pair]);
   }
   return [...groups.values()].map((group) => rankedPair(search, group));
 }
@@ -262,9 +264,9 @@ function rankedChange(phrased: readonly PhrasedPart[], { facts, decision }: Chan
   const said = new Set<string>();
   const parts = phrased.flatMap(({ place, phrase }): ChangePart[] => {
     // A condition that reads both places of a pair appears once.
-    const own = phrase.conditions.filter((condition) => !said.has(condition));
-    for (const condition of own) said.add(condition);
-    return own.length === 0 ? [] : [{ of: place.subject, text: own.join(' and ') }];
+    const newConditions = phrase.conditions.filter((condition) => !said.has(condition));
+    for (const condition of newConditions) said.add(condition);
+    return newConditions.length === 0 ? [] : [{ of: place.subject, text: newConditions.join(' and ') }];
   });
   const verb = parts.every(({ of }) => of === 'people') ? 'once' : 'if';
   const text = `${outcome} ${verb} ${parts.map((part) => part.text).join(' and ')}`;
@@ -340,8 +342,8 @@ function people(needs: number): string {
 function isApproved({ requirement }: Rule, { approvals }: Requirements): boolean {
   return (
     requirement?.kind === 'approval' &&
-    requirement.groups.every((asked) =>
-      approvals.some(({ group, needs }) => group === asked && requirement.needs <= needs),
+    requirement.groups.every((approverGroup) =>
+      approvals.some(({ group, needs }) => group === approverGroup && requirement.needs <= needs),
     )
   );
 }

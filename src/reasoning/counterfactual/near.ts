@@ -55,14 +55,14 @@ export interface UnknownFact {
  */
 export function unknownFacts(set: PolicySet, facts: Facts): readonly UnknownFact[] {
   const atoms = atomsOf(set, facts.action, []).filter((atom) => atomTruth(atom, set, facts) === unknown);
-  const found = new Map<string, string>();
+  const unknowns = new Map<string, string>();
   for (const atom of atoms) {
     const causes = causesOf(atom, facts);
     if (causes.length === 0 && readsAbsent(atom, set, facts)) continue;
     const all = causes.length > 0 ? causes : [{ name: atom.text, why: noAnswer }];
-    for (const { name, why } of all) found.set(name, why);
+    for (const { name, why } of all) unknowns.set(name, why);
   }
-  return [...found].map(([name, why]) => ({ name, why }));
+  return [...unknowns].map(([name, why]) => ({ name, why }));
 }
 
 function readsAbsent({ parts }: Atom, set: PolicySet, facts: Facts): boolean {

@@ -95,7 +95,7 @@ function slotPlaces(source: PlaceSource, place: FieldPlace): readonly ChangePlac
   const { slot, steps, key } = place;
   const { type } = slot;
   if (!source.atoms.some((atom) => reads(atom, key))) return [];
-  const own = isReadItself(source, place) ? [fieldPlace(source, place)] : [];
+  const fields = isReadItself(source, place) ? [fieldPlace(source, place)] : [];
   if (type.kind === 'record') {
     const inner = type.shape.fields.flatMap((field: Field) =>
       slotPlaces(source, {
@@ -105,13 +105,13 @@ function slotPlaces(source: PlaceSource, place: FieldPlace): readonly ChangePlac
         key: pathText(key, [field.name]),
       }),
     );
-    return [...own, ...inner];
+    return [...fields, ...inner];
   }
   const json = jsonAt(source.facts.payload, steps);
-  if (type.kind !== 'list' || !Array.isArray(json)) return own;
+  if (type.kind !== 'list' || !Array.isArray(json)) return fields;
   const isPlain = type.element.type.kind !== 'record' && type.element.type.kind !== 'list';
   // An element that is not a record changes with its list.
-  if (isPlain && measureOf(type.element.type) === null) return own;
+  if (isPlain && measureOf(type.element.type) === null) return fields;
   const elements = json.slice(0, elementsMax).flatMap((_, index) =>
     slotPlaces(source, {
       slot: type.element,
@@ -120,7 +120,7 @@ function slotPlaces(source: PlaceSource, place: FieldPlace): readonly ChangePlac
       key: `${key}[]`,
     }),
   );
-  return [...own, ...elements];
+  return [...fields, ...elements];
 }
 
 /**
@@ -207,7 +207,7 @@ function scaleOf({ set, facts, atoms }: PlaceSource, { slot, steps, key }: Field
     const currency = currencySteps && jsonAt(of.payload, currencySteps);
     return typeof currency === 'string' ? currency : null;
   };
-  const own = currencyIn(facts);
+  const ownCurrency = currencyIn(facts);
   return createScale(
     {
       name: pathText('payload', steps),
@@ -216,7 +216,7 @@ function scaleOf({ set, facts, atoms }: PlaceSource, { slot, steps, key }: Field
       range: measure.range,
       current: current === undefined ? null : parse(current),
       put: (changed, value) => putField(set, steps, write(value))(changed),
-      unitDigits: own === null ? null : unitDigits(own),
+      unitDigits: ownCurrency === null ? null : unitDigits(ownCurrency),
       show: (changed, value) => [show(value), currencyIn(changed) ?? []].flat().join(' '),
     },
     atoms,

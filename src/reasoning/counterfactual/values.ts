@@ -64,8 +64,8 @@ export function textValues(source: ValueSource, kind: TextKind, current: string)
 }
 
 export function ipValues({ atoms }: ValueSource): readonly string[] {
-  const known = atoms.flatMap(({ parts }) => parts.flatMap(ipsOf)).map(formatIp);
-  return distinct([...known, '192.0.2.1', '198.51.100.1']);
+  const addresses = atoms.flatMap(({ parts }) => parts.flatMap(ipsOf)).map(formatIp);
+  return distinct([...addresses, '192.0.2.1', '198.51.100.1']);
 }
 
 /**

@@ -52,8 +52,8 @@ export function causesOf(context: CauseContext): readonly Cause[] {
   // An action that only one side declares has no cause but its shape.
   if (!isInBoth) return [shape];
   const isRiskRead = sides.some((side) => contexts[side].rules.some(({ readsRisk }) => readsRisk));
-  const found = pairedRules(contexts).flatMap((rule) => causeOf(context, rule, isRiskRead) ?? []);
-  return [shape, ...withoutRenamed(found)].filter(({ differs }) => differs !== contexts.after.circuit.no);
+  const causes = pairedRules(contexts).flatMap((rule) => causeOf(context, rule, isRiskRead) ?? []);
+  return [shape, ...withoutRenamed(causes)].filter(({ differs }) => differs !== contexts.after.circuit.no);
 }
 
 function shapeCause({ contexts, validity }: CauseContext, isInBoth: boolean): Cause {
@@ -108,10 +108,10 @@ function causeOf(
 /** A rule that the side does not have counts as false. */
 function pairOf(contexts: BothSides<ProofContext>, rule: BothSides<Rule | null>, side: DiffSide): Pair {
   const { circuit } = contexts[side];
-  const own = rule[side];
-  return own === null
+  const sideRule = rule[side];
+  return sideRule === null
     ? { isTrue: circuit.no, isFalse: circuit.yes }
-    : contexts[side].lower(own.condition, noElements);
+    : contexts[side].lower(sideRule.condition, noElements);
 }
 
 /** What the rule does when its condition holds. */

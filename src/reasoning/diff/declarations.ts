@@ -94,12 +94,12 @@ export function readsChanged(expression: Expression, changed: ChangedDeclaration
 
 /** The declarations that the expression itself names, each once. */
 export function declarationsIn(expression: Expression): readonly ReadDeclaration[] {
-  const found = new Map<string, ReadDeclaration>();
+  const declarations = new Map<string, ReadDeclaration>();
   for (const part of descendants(expression)) {
     const one = declarationOf(part);
-    if (one !== null) found.set(`${one.kind} ${one.name}`, one);
+    if (one !== null) declarations.set(`${one.kind} ${one.name}`, one);
   }
-  return [...found.values()];
+  return [...declarations.values()];
 }
 
 function declarationOf(part: Expression): ReadDeclaration | null {

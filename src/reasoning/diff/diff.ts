@@ -71,14 +71,14 @@ const findingsMaxDefault = 25;
 export function diffPolicies(before: PolicySet, after: PolicySet, options: DiffOptions = {}): PolicyDiff {
   const joint = jointSet(before, after);
   const actions = [...new Set([...before.actions.keys(), ...after.actions.keys()])].toSorted();
-  const asked = actions.filter((action) => mayDiffer(joint, action));
-  const results = asked.map((action) => ({ action, ...diffAction(joint, action, options) }));
+  const differing = actions.filter((action) => mayDiffer(joint, action));
+  const results = differing.map((action) => ({ action, ...diffAction(joint, action, options) }));
   const findings = results.flatMap(({ action, found }) => found.map((one) => findingOf(joint, action, one)));
   return {
     findings: joined(findings).toSorted((a, b) => a.tier - b.tier),
     limits: results.flatMap(({ action, limits }) => (limits.length === 0 ? [] : [{ action, limits }])),
     actions,
-    asked,
+    asked: differing,
     meters: [...joint.changed.meters].filter((name) =>
       sides.every((side) => joint.original[side].meters.has(name)),
     ),
@@ -150,7 +150,7 @@ function searchRules(of: JointRules, options: SearchOptions): FewSearchResult {
   if (!searchIsOpen(coarse)) return searchChanges(coarse, options);
   return searchChanges(createJointProblem(of, rules), {
     ...options,
-    isComplete: (found) => isCompleteCoarsely(coarse, found),
+    isComplete: (changes) => isCompleteCoarsely(coarse, changes),
   });
 }
 
@@ -159,12 +159,12 @@ function searchRules(of: JointRules, options: SearchOptions): FewSearchResult {
  * formula of the same action that guesses quantifiers, so that it covers every list. False means that nothing
  * is known.
  */
-function isCompleteCoarsely(coarse: JointProblem, found: readonly FoundChange[]): boolean {
+function isCompleteCoarsely(coarse: JointProblem, changes: readonly FoundChange[]): boolean {
   // A finding caused by the shape has no terms that could rule it out of the formula.
-  if (found.some(({ causes }) => causes.some(({ rule }) => rule === null))) return false;
+  if (changes.some(({ causes }) => causes.some(({ rule }) => rule === null))) return false;
   const left = coarse.regions.map((region) => [
     region.literal,
-    elsewhereThanAll(coarse.ctx, foundIn(region, found)),
+    elsewhereThanAll(coarse.ctx, foundIn(region, changes)),
   ]);
   const proof = new FreshProof(coarse.ctx);
   return left.every((assumptions) => proof.cannotHold(assumptions) === true);
@@ -182,8 +182,8 @@ function hasQuantifier(expression: Expression): boolean {
   return expression.kind === 'quantify' || childrenOf(expression).some(hasQuantifier);
 }
 
-function findingOf(joint: JointSet, action: string, found: FoundChange): DiffFinding {
-  const { region, causes, terms, when, example, guessed } = found;
+function findingOf(joint: JointSet, action: string, change: FoundChange): DiffFinding {
+  const { region, causes, terms, when, example, guessed } = change;
   const { tier, difference, from, to } = region;
   return {
     tier,
@@ -195,22 +195,22 @@ function findingOf(joint: JointSet, action: string, found: FoundChange): DiffFin
     causes: causes.map((cause) => shownCause(joint, action, cause)),
     example,
     guessed,
-    isMetBy: (asked) => asked.after.action === action && isOfRegion(joint, { region, terms }, asked),
+    isMetBy: (request) => request.after.action === action && isOfRegion(joint, { region, terms }, request),
   };
 }
 
 function shownCause(joint: JointSet, action: string, { rule, change }: Cause): FindingCause {
   const side: DiffSide = change === 'gone' ? 'before' : 'after';
-  const own = rule?.[side] ?? null;
-  if (own === null) {
+  const sideRule = rule?.[side] ?? null;
+  if (sideRule === null) {
     const span = joint.original[side].actions.get(action)?.span ?? { file: '', start: 0, end: 0 };
     return { rule: null, change, span, side, reads: [] };
   }
   const raw = joint.original[side].policies
-    .find(({ name }) => name === own.policy)
-    ?.rules.find(({ id }) => id === own.id);
+    .find(({ name }) => name === sideRule.policy)
+    ?.rules.find(({ id }) => id === sideRule.id);
   const reads = raw === undefined || change !== 'changed' ? [] : changedReads(joint, side, raw.condition);
-  return { rule: own.id, change, span: own.span, side, reads };
+  return { rule: sideRule.id, change, span: sideRule.span, side, reads };
 }
 
 const kindWords: Readonly<Record<ReadKind, string>> = {
@@ -227,17 +227,18 @@ function changedReads(
   side: DiffSide,
   condition: Parameters<typeof declarationsIn>[0],
 ): FindingCause['reads'] {
-  const found = new Map<string, { readonly name: string; readonly span: Span | null }>();
+  const declarations = new Map<string, { readonly name: string; readonly span: Span | null }>();
   const open = [...declarationsIn(condition)];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { kind, name } = next;
     if (!joint.changed[kind].has(name)) continue;
     const declared = kind === 'lets' ? joint.original[side].lets.get(name) : undefined;
-    const shown = `${kindWords[kind]} ${declared?.name ?? name}`;
-    if (!found.has(shown)) found.set(shown, { name: shown, span: declared?.expression.span ?? null });
+    const label = `${kindWords[kind]} ${declared?.name ?? name}`;
+    if (!declarations.has(label))
+      declarations.set(label, { name: label, span: declared?.expression.span ?? null });
     if (declared !== undefined) open.push(...declarationsIn(declared.expression));
   }
-  return [...found.values()];
+  return [...declarations.values()];
 }
 
 /** Joins findings that are equal but for their actions into one. */
@@ -256,6 +257,6 @@ function joined(findings: readonly DiffFinding[]): readonly DiffFinding[] {
   return [...groups.values()].map((group) => ({
     ...group[0]!,
     actions: [...new Set(group.flatMap(({ actions }) => actions))].toSorted(),
-    isMetBy: (asked: FindingRequest) => group.some((one) => one.isMetBy(asked)),
+    isMetBy: (request: FindingRequest) => group.some((one) => one.isMetBy(request)),
   }));
 }

@@ -125,20 +125,20 @@ export interface WrittenRules {
  */
 export function writtenRules({ joint, action, open: left, out }: JointRules): WrittenRules {
   const { original, written } = joint;
-  const own = (side: DiffSide): readonly Rule[] =>
+  const sideRules = (side: DiffSide): readonly Rule[] =>
     enforcedOf(original[side], action).filter(({ id }) => !left.has(id) && !out.has(id));
-  const known = new Map<string, Expression>();
+  const byRule = new Map<string, Expression>();
   const writtenOf = (side: DiffSide): readonly Rule[] =>
-    own(side).map((rule) => {
-      const [before, now] = [known.get(rule.id), written[side](rule.condition)];
+    sideRules(side).map((rule) => {
+      const [before, now] = [byRule.get(rule.id), written[side](rule.condition)];
       const condition = before !== undefined && isSameMeaning(before, now) ? before : now;
-      known.set(rule.id, condition);
+      byRule.set(rule.id, condition);
       return { ...rule, condition };
     });
   const rules = { before: writtenOf('before'), after: writtenOf('after') };
   const open = together(
     enforcedOf(original.after, action).filter(({ id }) => left.has(id)),
-    [...known.keys()],
+    [...byRule.keys()],
   );
   const standIns = open.map(({ rules: [first], standIn }) => ({ ...first!, condition: standIn }));
   return {

@@ -36,7 +36,7 @@ export interface DiffFinding extends RegionKind {
   /** Conditions whose truth the formula guesses; empty when there is an example. */
   readonly guessed: readonly string[];
   /** Whether a request belongs to the finding. */
-  readonly isMetBy: (asked: FindingRequest) => boolean;
+  readonly isMetBy: (request: FindingRequest) => boolean;
 }
 
 export interface FindingRequest extends BothSides<Facts> {
@@ -80,14 +80,17 @@ export interface FindingTerm {
 export function isOfRegion(
   ofValues: JointSet,
   { region, terms }: { readonly region: Region; readonly terms: readonly FindingTerm[] },
-  asked: FindingRequest,
+  request: FindingRequest,
 ): boolean {
-  const joint = asked.holdsDigests === true ? ofDigests(ofValues) : ofValues;
-  const decided = decidedOnce(joint, asked);
+  const joint = request.holdsDigests === true ? ofDigests(ofValues) : ofValues;
+  const decided = decidedOnce(joint, request);
   if (!region.isMetBy(decided)) return false;
   // When a side does not declare the action, its conditions have no truth.
   const isJudged = sides.every((side) => decided[side].decision.by !== 'undeclared_action');
-  return !isJudged || terms.every((term) => term.truths.includes(truthOf(joint, term, { asked, decided })));
+  return (
+    !isJudged ||
+    terms.every((term) => term.truths.includes(truthOf(joint, term, { asked: request, decided })))
+  );
 }
 
 const opened = new WeakMap<JointSet, JointSet>();
@@ -112,16 +115,20 @@ const decisions = new WeakMap<JointSet, WeakMap<BothSides<Facts>, BothSides<Side
 /**
  * The decisions of both sides, cached by facts, because each finding is asked about the same request in turn.
  */
-export function decidedOnce(joint: JointSet, asked: BothSides<Facts>): BothSides<SidedDecision> {
-  const known = memo(decisions, joint, () => new WeakMap<BothSides<Facts>, BothSides<SidedDecision>>());
-  return memo(known, asked, () => ({
-    before: decide(joint.original.before, asked.before),
-    after: decide(joint.original.after, asked.after),
+export function decidedOnce(joint: JointSet, request: BothSides<Facts>): BothSides<SidedDecision> {
+  const decisionsBySides = memo(
+    decisions,
+    joint,
+    () => new WeakMap<BothSides<Facts>, BothSides<SidedDecision>>(),
+  );
+  return memo(decisionsBySides, request, () => ({
+    before: decide(joint.original.before, request.before),
+    after: decide(joint.original.after, request.after),
   }));
 }
 
-function decide(set: PolicySet, asked: Facts): SidedDecision {
-  const facts = { ...asked, satisfied: nothingSatisfied };
+function decide(set: PolicySet, request: Facts): SidedDecision {
+  const facts = { ...request, satisfied: nothingSatisfied };
   const decision = authorize(set, facts);
   let holds: { readonly seconds: number | null } | null = null;
   return {
@@ -160,10 +167,10 @@ function truthOf(
 }
 
 /** The facts with the readings of both sides, by the meters' names in the joint set. */
-export function jointFacts({ meters }: JointSet, facts: Facts, asked: BothSides<Facts>): Facts {
+export function jointFacts({ meters }: JointSet, facts: Facts, requestFacts: BothSides<Facts>): Facts {
   const readings = sides.flatMap((side) =>
     [...meters[side]].flatMap(([joint, own]) => {
-      const reading = asked[side].meters[own];
+      const reading = requestFacts[side].meters[own];
       return reading === undefined ? [] : [[joint, reading] as const];
     }),
   );
@@ -201,12 +208,12 @@ export function termsIn(terms: readonly FindingTerm[]): readonly FindingTerm[] {
 /** A new literal; if it holds, at least one term of each of these findings fails. */
 export function elsewhereThanAll(
   ctx: ProofContext,
-  found: readonly { readonly terms: readonly FindingTerm[] }[],
+  findings: readonly { readonly terms: readonly FindingTerm[] }[],
 ): SolverLiteral {
-  const own = ctx.circuit.free(true);
-  for (const { terms } of found)
-    ctx.circuit.require([notLiteral(own), ...terms.flatMap((term) => failing(ctx, term))]);
-  return own;
+  const literal = ctx.circuit.free(true);
+  for (const { terms } of findings)
+    ctx.circuit.require([notLiteral(literal), ...terms.flatMap((term) => failing(ctx, term))]);
+  return literal;
 }
 
 /** Literals of which at least one holds when the term fails. */

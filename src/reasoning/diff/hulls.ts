@@ -83,8 +83,8 @@ function hullOf(ctx: ProofContext, leaf: Leaf, { must, confirm }: HullQuery): Hu
   if (currencies === null || only === undefined) return null;
   if (currencies.length === 1) return { key: leaf.key, ranges: [{ ...range, currency: only.currency }] };
   const ranges = currencies.flatMap(({ currency, within }) => {
-    const own = hullOf(ctx, { ...leaf, isMoney: false }, { must: within, confirm });
-    return [{ ...(own?.ranges[0] ?? { low: null, high: null }), currency }];
+    const hull = hullOf(ctx, { ...leaf, isMoney: false }, { must: within, confirm });
+    return [{ ...(hull?.ranges[0] ?? { low: null, high: null }), currency }];
   });
   return { key: leaf.key, ranges };
 }
@@ -163,13 +163,13 @@ export function highest(holds: (at: number) => boolean, from: number, to: number
 }
 
 function lowEnd(leaf: Leaf, at: number): HullEnd {
-  const own = numberAt(leaf, at);
-  return isMark(leaf, own) ? { at: own, isOpen: false } : { at: numberAt(leaf, at - 1), isOpen: true };
+  const low = numberAt(leaf, at);
+  return isMark(leaf, low) ? { at: low, isOpen: false } : { at: numberAt(leaf, at - 1), isOpen: true };
 }
 
 function highEnd(leaf: Leaf, at: number): HullEnd {
-  const own = numberAt(leaf, at);
-  return isMark(leaf, own) ? { at: own, isOpen: false } : { at: numberAt(leaf, at + 1), isOpen: true };
+  const high = numberAt(leaf, at);
+  return isMark(leaf, high) ? { at: high, isOpen: false } : { at: numberAt(leaf, at + 1), isOpen: true };
 }
 
 function numberAt({ cells }: Leaf, at: number): Decimal {

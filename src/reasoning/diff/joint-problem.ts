@@ -160,12 +160,12 @@ export interface SideDecision {
 
 /** The context of one side's rules, in the formula that both sides share. */
 function sideContext(ctx: ProofContext, rules: readonly Rule[]): ProofContext {
-  const own: ProofContext = {
+  const sideProblem: ProofContext = {
     ...ctx,
     rules,
-    lower: (condition, elements) => lowerCondition(own, condition, elements),
+    lower: (condition, elements) => lowerCondition(sideProblem, condition, elements),
   };
-  return own;
+  return sideProblem;
 }
 
 function conditionsOf({ set }: JointSet, rules: BothSides<readonly Rule[]>): readonly Expression[] {
@@ -192,10 +192,10 @@ function decisionOf(ctx: ProofContext, isValid: SolverLiteral): SideDecision {
 /** Conditions whose truth for the request differs between the solver's last model and the definition. */
 export function misjudged({ ctx, joint }: JointProblem, facts: Facts): readonly Expression[] {
   const { set, original } = joint;
-  const known = { set, facts: resolveFacts(original.after, facts), risk: anyRisk, variables: new Map() };
+  const sideFacts = { set, facts: resolveFacts(original.after, facts), risk: anyRisk, variables: new Map() };
   return ctx.conditions
-    .filter(({ expression }) => isReadable(expression, known.facts))
-    .filter(({ expression, pair }) => evaluateCondition(expression, known) !== textTruth(ctx, pair))
+    .filter(({ expression }) => isReadable(expression, sideFacts.facts))
+    .filter(({ expression, pair }) => evaluateCondition(expression, sideFacts) !== textTruth(ctx, pair))
     .map(({ expression }) => expression);
 }
 

@@ -61,10 +61,10 @@ function atLeastOne(lists: readonly List[], { name, ...list }: List): readonly L
 function part(list: List, what: string, entries: List['entries']): readonly List[] {
   if (entries.length === 0) return [];
   const isShort = entries.length <= namedMax && entries.every((entry) => typeof entry === 'string');
-  const shown = isShort
+  const entriesText = isShort
     ? (entries as readonly string[]).map(quoted).join(', ')
     : `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`;
-  return [{ ...list, name: `${list.name} (${what}: ${shown})`, entries }];
+  return [{ ...list, name: `${list.name} (${what}: ${entriesText})`, entries }];
 }
 
 export const sides = ['before', 'after'] as const;
@@ -189,9 +189,9 @@ function jointLists(
         ? splitList(before, after)
         : null;
     for (const side of sides) {
-      const own = original[side].lists.get(name);
-      if (own === undefined) continue;
-      const parts = split?.[side] ?? [{ ...own, name: joinedName(name, side, changed.lists, original) }];
+      const list = original[side].lists.get(name);
+      if (list === undefined) continue;
+      const parts = split?.[side] ?? [{ ...list, name: joinedName(name, side, changed.lists, original) }];
       for (const part of parts) lists.set(part.name, part);
       names[side].lists.set(
         name,
@@ -216,12 +216,12 @@ function joinedName(
 type SidedRisk = Extract<Expression, { readonly kind: 'risk' }> & { readonly side: DiffSide };
 
 function writerOf(side: DiffSide, names: Names): (expression: Expression) => Expression {
-  const known = new WeakMap<Expression, Expression>();
+  const writtenConditions = new WeakMap<Expression, Expression>();
   const write = (expression: Expression): Expression => {
-    const before = known.get(expression);
+    const before = writtenConditions.get(expression);
     if (before !== undefined) return before;
     const made = writeNode(expression);
-    known.set(expression, made);
+    writtenConditions.set(expression, made);
     return made;
   };
   const writeNode = (expression: Expression): Expression => {

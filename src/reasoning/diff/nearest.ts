@@ -16,14 +16,14 @@ export interface NearRequest {
 const knownMax = 4;
 
 export function nearestTo(
-  known: readonly SampleFacts[],
+  samples: readonly SampleFacts[],
   facts: Facts,
   isOne: (facts: Facts) => boolean,
 ): NearRequest {
-  const itself = known.find((one) => isOne(one.facts));
+  const itself = samples.find((one) => isOne(one.facts));
   if (itself !== undefined) return { facts: itself.facts, near: { name: itself.name, changed: [] } };
   const dated = ofOurDays(facts, isOne);
-  const made = known.slice(0, knownMax).map(({ name, facts: base }) => {
+  const made = samples.slice(0, knownMax).map(({ name, facts: base }) => {
     const near = adopted(dated, base, isOne);
     return { facts: near, near: { name, changed: changedIn(base, near) } };
   });

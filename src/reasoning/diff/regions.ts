@@ -39,9 +39,9 @@ function keyOfRegion({ tier, difference, from, to }: RegionKind): string {
 /** The findings that belong to the region. */
 export function foundIn<Found extends { readonly region: RegionKind }>(
   region: RegionKind,
-  found: readonly Found[],
+  findings: readonly Found[],
 ): Found[] {
-  return found.filter((one) => keyOfRegion(one.region) === keyOfRegion(region));
+  return findings.filter((one) => keyOfRegion(one.region) === keyOfRegion(region));
 }
 
 /** A decision of one side, with no requirement met. */

@@ -83,13 +83,13 @@ function riskOf({ points, condition }: Rule): object | null {
 
 function remark(kind: DiffRemark['kind'], { before, after }: RuleOnSides): DiffRemark {
   const side: DiffSide = after === undefined ? 'before' : 'after';
-  const own = (after ?? before)!;
+  const rule = (after ?? before)!;
   const points = { before: before?.points ?? 0, after: after?.points ?? 0 };
   return {
     kind,
     change: before === undefined ? 'new' : after === undefined ? 'gone' : 'changed',
-    rule: own.id,
-    span: own.span,
+    rule: rule.id,
+    span: rule.span,
     side,
     points: points.before === points.after ? null : points,
   };

@@ -59,7 +59,7 @@ export interface SearchOptions {
   /** Findings of the action from an earlier search, each with an example. */
   readonly found: readonly FoundChange[];
   /** Whether the findings are known to be complete for requests of any size. */
-  readonly isComplete: (found: readonly FoundChange[]) => boolean;
+  readonly isComplete: (changes: readonly FoundChange[]) => boolean;
 }
 
 const conflictsMax = 20_000;
@@ -88,7 +88,7 @@ interface Description {
   readonly isOne: IsOne;
 }
 
-type IsOne = (asked: BothSides<Facts>) => boolean;
+type IsOne = (request: BothSides<Facts>) => boolean;
 
 interface RegionResult {
   readonly region: Region;
@@ -141,8 +141,8 @@ class Search {
   }
 
   #knownIn(region: Region): RegionResult {
-    const found = foundIn(region, this.#options.found);
-    return { region, found, own: elsewhereThanAll(this.#ctx, found) };
+    const changes = foundIn(region, this.#options.found);
+    return { region, found: changes, own: elsewhereThanAll(this.#ctx, changes) };
   }
 
   #isOfSizeAlone(): boolean {
@@ -190,7 +190,7 @@ class Search {
     while (this.#needed.size === 0 && this.#canHold(must)) {
       if (found.length >= this.#options.findingsMax || this.#limits.has('too much search')) {
         this.#limits.add('too many findings');
-        this.#confirm(must, (asked) => this.#isNew(asked, { region, found }));
+        this.#confirm(must, (request) => this.#isNew(request, { region, found }));
         return;
       }
       const description = this.#describe(region, must);
@@ -202,9 +202,9 @@ class Search {
     }
   }
 
-  #isNew(asked: BothSides<Facts>, { region, found }: Pick<RegionResult, 'region' | 'found'>): boolean {
+  #isNew(request: BothSides<Facts>, { region, found }: Pick<RegionResult, 'region' | 'found'>): boolean {
     const { joint } = this.#problem;
-    const isOf = (one: Pick<FoundChange, 'region' | 'terms'>): boolean => isOfRegion(joint, one, asked);
+    const isOf = (one: Pick<FoundChange, 'region' | 'terms'>): boolean => isOfRegion(joint, one, request);
     return isOf({ region, terms: [] }) && !found.some(isOf);
   }
 
@@ -227,9 +227,9 @@ class Search {
     );
     const isOne = this.#isOne(region, { terms, faults });
     const confirm = (needed: SolverClause): void => this.#confirm(needed, isOne);
-    const shown = terms.map((term) => this.#told(term, all, confirm));
+    const described = terms.map((term) => this.#told(term, all, confirm));
     const hulls = hullsOf(this.#ctx, all, confirm);
-    const words = [...fixedWords, ...wordsOf(this.#ctx, shown, hulls)];
+    const words = [...fixedWords, ...wordsOf(this.#ctx, described, hulls)];
     return { causes, literals, terms, faults, words, isOne };
   }
 
@@ -260,24 +260,24 @@ class Search {
   #partsOf(causes: readonly Cause[]): ReadonlyMap<SolverLiteral, CoreReason> {
     const { solver } = this.#ctx.circuit;
     const parts = causes.flatMap((cause) => cause.parts);
-    const found = new Map<SolverLiteral, CoreReason>();
+    const reasons = new Map<SolverLiteral, CoreReason>();
     for (const { pair, ...part } of parts) {
       if (!solver.holds(pair.isTrue))
-        add(found, notLiteral(pair.isTrue), { term: { ...part, truths: [false, unknown] } });
+        add(reasons, notLiteral(pair.isTrue), { term: { ...part, truths: [false, unknown] } });
       if (!solver.holds(pair.isFalse))
-        add(found, notLiteral(pair.isFalse), { term: { ...part, truths: [true, unknown] } });
+        add(reasons, notLiteral(pair.isFalse), { term: { ...part, truths: [true, unknown] } });
     }
     for (const { pair, ...part } of parts) {
       const truth = textTruth(this.#ctx, pair);
-      if (truth === true) add(found, pair.isTrue, { term: { ...part, truths: [true] } });
-      if (truth === false) add(found, pair.isFalse, { term: { ...part, truths: [false] } });
+      if (truth === true) add(reasons, pair.isTrue, { term: { ...part, truths: [true] } });
+      if (truth === false) add(reasons, pair.isFalse, { term: { ...part, truths: [false] } });
     }
     const isOfShape = causes.some(({ rule, stakes }) => rule === null && stakes.length > 0);
     for (const { literal, fails, holds, ...fault } of isOfShape ? this.#problem.validity.parts : []) {
-      if (solver.holds(literal)) add(found, literal, holds === null ? {} : { words: holds });
-      else add(found, notLiteral(literal), { words: fails, fault });
+      if (solver.holds(literal)) add(reasons, literal, holds === null ? {} : { words: holds });
+      else add(reasons, notLiteral(literal), { words: fails, fault });
     }
-    return found;
+    return reasons;
   }
 
   /** The term as it is shown: unknown stays among its truths only if the condition can be unknown. */
@@ -309,8 +309,9 @@ class Search {
 
   #isOne(region: Region, { terms, faults }: Pick<Description, 'terms' | 'faults'>): IsOne {
     const { joint } = this.#problem;
-    return (asked) =>
-      isOfRegion(joint, { region, terms }, asked) && faults.every((fault) => hasFault(joint, fault, asked));
+    return (request) =>
+      isOfRegion(joint, { region, terms }, request) &&
+      faults.every((fault) => hasFault(joint, fault, request));
   }
 
   // ---- from a description to a request
@@ -361,10 +362,10 @@ class Search {
   #confirm(assumptions: SolverClause, isOne: IsOne): void {
     if (this.#problem.open.length === 0) return;
     if (this.#solve(assumptions) !== true) return;
-    const asked = this.#sided(this.#request());
+    const request = this.#sided(this.#request());
     // Judging the open rules of one side is faster than two decisions, so it comes first.
-    const wrong = wronglyGuessed(this.#problem, asked.after);
-    if (wrong.length > 0 && !isOne(asked)) this.#need(wrong);
+    const wrong = wronglyGuessed(this.#problem, request.after);
+    if (wrong.length > 0 && !isOne(request)) this.#need(wrong);
   }
 
   #need(ids: readonly string[]): void {
@@ -411,6 +412,6 @@ interface CoreReason {
   readonly fault?: ShapeFault;
 }
 
-function add(found: Map<SolverLiteral, CoreReason>, literal: SolverLiteral, reason: CoreReason): void {
-  if (!found.has(literal)) found.set(literal, reason);
+function add(reasons: Map<SolverLiteral, CoreReason>, literal: SolverLiteral, reason: CoreReason): void {
+  if (!reasons.has(literal)) reasons.set(literal, reason);
 }

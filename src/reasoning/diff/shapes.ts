@@ -151,18 +151,18 @@ export function shapeDifferences(
   steps: readonly string[] = [],
 ): ShapeDifferences {
   const isOpen = { before: before.isOpen, after: after.isOpen };
-  const own: ShapeDifference[] = [];
+  const differences: ShapeDifference[] = [];
   const inner: ShapeDifferences[] = [];
   for (const name of namesOf(before, after)) {
     const field = { before: fieldOf(before, name), after: fieldOf(after, name) };
     const path = [...steps, name];
-    if (differs(field)) own.push({ steps: path, field, isOpen });
+    if (differs(field)) differences.push({ steps: path, field, isOpen });
     const [old, now] = [field.before?.type, field.after?.type];
     if (old?.kind === 'record' && now?.kind === 'record')
       inner.push(shapeDifferences(old.shape, now.shape, path));
   }
   return {
-    fields: [...own, ...inner.flatMap(({ fields }) => fields)],
+    fields: [...differences, ...inner.flatMap(({ fields }) => fields)],
     records: [
       ...(before.isOpen === after.isOpen ? [] : [{ steps, isOpen }]),
       ...inner.flatMap(({ records }) => records),

@@ -139,10 +139,12 @@ function sentencesOf(pieces: readonly string[]): readonly string[] {
   let longest: readonly (readonly number[])[] = pieces.map((_, at) => [at]);
   const chosen: (readonly number[])[] = [];
   while (longest[0] !== undefined && longest[0].length < togetherMax) {
-    longest = longest.flatMap((own) => pieces.flatMap((_, at) => (at > own.at(-1)! ? [[...own, at]] : [])));
+    longest = longest.flatMap((chosen) =>
+      pieces.flatMap((_, at) => (at > chosen.at(-1)! ? [[...chosen, at]] : [])),
+    );
     chosen.push(...longest);
   }
-  return chosen.map((own) => own.map((at) => pieces[at]).join(' '));
+  return chosen.map((chosen) => chosen.map((at) => pieces[at]).join(' '));
 }
 
 function* textsIn({ lists }: PolicySet, condition: Expression): Generator<string> {
@@ -207,7 +209,7 @@ const drawn = { seed: 5, max: 300 };
 export function drawnRequest(
   joint: JointSet,
   key: string,
-  isOne: (asked: BothSides<Facts>) => boolean,
+  isOne: (isAccepted: BothSides<Facts>) => boolean,
 ): Facts | null {
   for (const side of sides) {
     const set = joint.original[side];
@@ -216,8 +218,8 @@ export function drawnRequest(
     const source = requestSource(set, drawn.seed);
     for (let round = 0; round < drawn.max; round += 1) {
       const facts = { ...randomRequest(source, action), satisfied: nothingSatisfied };
-      const asked = { before: facts, after: facts };
-      if (isOne(asked)) return jointFacts(joint, facts, asked);
+      const drawn = { before: facts, after: facts };
+      if (isOne(drawn)) return jointFacts(joint, facts, drawn);
     }
   }
   return null;

@@ -141,10 +141,10 @@ function namedTexts(
   ctx: ProofContext,
   { expression, pair }: Condition,
 ): { readonly texts: readonly string[]; readonly holds: SolverLiteral } | null {
-  const found = textsOf(ctx, expression);
-  if (found === null || found.length === 0 || found.length > textsMax) return null;
+  const texts = textsOf(ctx, expression);
+  if (texts === null || texts.length === 0 || texts.length > textsMax) return null;
   const isNegated = expression.kind === 'compare' && expression.operator === '!=';
-  return { texts: found, holds: isNegated ? pair.isFalse : pair.isTrue };
+  return { texts, holds: isNegated ? pair.isFalse : pair.isTrue };
 }
 
 function textsOf({ set }: ProofContext, expression: Expression): readonly string[] | null {

@@ -99,18 +99,22 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
   });
   const values = new Map<DiffSide, SolverLiteral>();
   const fits = (side: DiffSide): SolverLiteral => {
-    const own = field[side];
-    if (own === null) return difference.isOpen[side] ? circuit.yes : isAbsent;
-    const value = valueFits(ctx, { leaf, own, other: field[side === 'before' ? 'after' : 'before'] });
+    const sideField = field[side];
+    if (sideField === null) return difference.isOpen[side] ? circuit.yes : isAbsent;
+    const value = valueFits(ctx, {
+      leaf,
+      own: sideField,
+      other: field[side === 'before' ? 'after' : 'before'],
+    });
     values.set(side, value);
-    const isThere = own.isOptional
+    const isThere = sideField.isOptional
       ? circuit.yes
       : circuit.or([notLiteral(isAbsent), holderIsGone(ctx, difference)]);
-    return circuit.and([isThere, own.isNullable ? circuit.yes : notLiteral(isNull), value]);
+    return circuit.and([isThere, sideField.isNullable ? circuit.yes : notLiteral(isNull), value]);
   };
   const both = { before: fits('before'), after: fits('after') };
-  const own = { steps: difference.steps, field, fits: values };
-  tieFits(ctx, { ...own, isNothing: [isAbsent, isNull] });
+  const fieldDifference = { steps: difference.steps, field, fits: values };
+  tieFits(ctx, { ...fieldDifference, isNothing: [isAbsent, isNull] });
   const pointer = pointerOf(difference.steps);
   const parts = sides.map((side) => ({
     literal: both[side],
@@ -119,7 +123,7 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
     side,
     pointer,
   }));
-  return { fits: both, parts, own };
+  return { fits: both, parts, own: fieldDifference };
 }
 
 interface TiedFits extends Omit<FieldFits, 'steps'> {
@@ -241,11 +245,11 @@ function valueFits(ctx: ProofContext, { leaf, own, other }: LeafValidity): Solve
   return fits;
 }
 
-function isSameType(own: Type, other: Type): boolean {
+function isSameType(before: Type, other: Type): boolean {
   return (
-    own === other ||
-    (own.kind === 'record' && other.kind === 'record') ||
-    JSON.stringify(own, plain) === JSON.stringify(other, plain)
+    before === other ||
+    (before.kind === 'record' && other.kind === 'record') ||
+    JSON.stringify(before, plain) === JSON.stringify(other, plain)
   );
 }
 
@@ -261,14 +265,14 @@ function guessFor(ctx: ProofContext, { name }: Field, literal: SolverLiteral): v
   });
 }
 
-function isOfType(own: Field, value: Exclude<Value, null>): boolean {
-  const { type } = own;
+function isOfType(ownField: Field, value: Exclude<Value, null>): boolean {
+  const { type } = ownField;
   if ('range' in type) {
     const { low, high } = type.range;
     const number = value as Decimal;
     return (low === null || compare(low, number) <= 0) && (high === null || compare(number, high) <= 0);
   }
-  const field: Field = { ...own, name: 'value', isOptional: false };
+  const field: Field = { ...ownField, name: 'value', isOptional: false };
   return checkPayload({ fields: [field], isOpen: false }, { value: value as string }).length === 0;
 }
 
@@ -314,9 +318,9 @@ export type ShapeFault = Pick<ShapePart, 'side' | 'pointer'>;
 export function hasFault(
   { original }: JointSet,
   { side, pointer }: ShapeFault,
-  asked: BothSides<Facts>,
+  request: BothSides<Facts>,
 ): boolean {
-  const { action, payload } = asked[side];
+  const { action, payload } = request[side];
   const shape = original[side].actions.get(action)?.shape;
   return (
     shape !== undefined && checkPayload(shape, payload).some((issue) => issue.pointer.startsWith(pointer))

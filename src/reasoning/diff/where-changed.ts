@@ -39,9 +39,9 @@ export function actsWhereChanged({ ctx, causes, joint }: ChangedProblem): (rule:
   const canBe = (literals: SolverClause): boolean => solveNearFor(ctx, [differs, ...literals]) !== false;
   const places = new Map([...ctx.leaves.values()].map((leaf) => [leaf, placesOf(leaf, canBe)]));
   const isFalseThere = (condition: Expression): boolean => {
-    const asked = leafCondition(ctx, condition);
-    const known = asked === null ? null : (places.get(asked.leaf) ?? null);
-    return known !== null && isFalseAt(asked!, known);
+    const leaf = leafCondition(ctx, condition);
+    const cells = leaf === null ? null : (places.get(leaf.leaf) ?? null);
+    return cells !== null && isFalseAt(leaf!, cells);
   };
   return ({ condition }) => ![...conjuncts(ctx, joint.written.after(condition))].some(isFalseThere);
 }

@@ -66,19 +66,19 @@ const yearMinutes = 365 * 24 * 60;
 export function randomRequest(source: RequestSource, action: Action): Facts {
   const { random, set, requirements } = source;
   const unknowns = random.chance(0.3) ? 0.5 : 0;
-  const known = <T extends object>(facts: T): Partial<T> =>
+  const withoutUnknown = <T extends object>(facts: T): Partial<T> =>
     Object.fromEntries(Object.entries(facts).filter(() => !random.chance(unknowns))) as Partial<T>;
   const satisfied = (): readonly string[] => (random.chance(0.5) ? random.some(requirements, 0.7) : []);
   const facts: Facts = {
     action: action.key,
     payload: inUnits(action.shape, record(source, action.shape)),
-    agent: known(agent(source)) as AgentFacts,
-    request: known({
+    agent: withoutUnknown(agent(source)) as AgentFacts,
+    request: withoutUnknown({
       ip: random.pick(['10.0.0.1', '203.0.113.9', '2001:db8::1']),
       signed: random.chance(0.5),
       session: random.pick(['s-1', ...source.constants.texts]),
       point: random.pick(['p-1', ...source.constants.texts]),
-      user: known(user(source)),
+      user: withoutUnknown(user(source)),
     }),
     nowMs: around2026Ms + random.below(yearMinutes) * 60_000,
     meters: {},
@@ -86,7 +86,7 @@ export function randomRequest(source: RequestSource, action: Action): Facts {
     ...rowsKnown(set, {}),
   };
   const isOfShape = checkPayload(action.shape, facts.payload).length === 0;
-  const meters = isOfShape ? known(readings(source, set, facts)) : {};
+  const meters = isOfShape ? withoutUnknown(readings(source, set, facts)) : {};
   return {
     ...facts,
     meters: meters as Facts['meters'],

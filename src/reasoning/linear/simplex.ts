@@ -67,8 +67,8 @@ export class Simplex<Reason> {
     const limit = { point: { number: bound.number, hairs }, reason: bound.reason };
     const [own, other] = bound.isUpper ? [this.#highs, this.#lows] : [this.#lows, this.#highs];
     const isBeyond = (a: Point, b: Point): boolean => (bound.isUpper ? isBelow(b, a) : isBelow(a, b));
-    const known = own[variable];
-    if (known && !isBeyond(known.point, limit.point)) return null;
+    const currentLimit = own[variable];
+    if (currentLimit && !isBeyond(currentLimit.point, limit.point)) return null;
     const across = other[variable];
     if (across && isBeyond(across.point, limit.point))
       return [across, limit].map(({ reason }) => ({ reason, multiplier: wholeFraction }));

@@ -34,14 +34,14 @@ export function checkedParts(ctx: ProofContext, conditions: readonly Expression[
  * not known.
  */
 export function constantParts(
-  asked: readonly CheckedPart[],
+  parts: readonly CheckedPart[],
   questions: Questions,
 ): ReadonlyMap<Expression, ConstantTruth | null> {
   const unseen = new Set(questions.unseen);
-  const found = questions.amongExcluded(asked.filter(({ literals }) => unseen.has(literals[0]!)));
+  const excluded = questions.amongExcluded(parts.filter(({ literals }) => unseen.has(literals[0]!)));
   return new Map([
-    ...asked.map(({ expression }) => [expression, null] as const),
-    ...found.map(({ expression, constant }) => [expression, constant] as const),
+    ...parts.map(({ expression }) => [expression, null] as const),
+    ...excluded.map(({ expression, constant }) => [expression, constant] as const),
   ]);
 }
 

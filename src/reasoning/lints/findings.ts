@@ -87,8 +87,8 @@ function exampleOf(
 }
 
 /** Whether the rule has its effect on a request, by the definition and independent of the formula. */
-function hasEffect(set: PolicySet, { condition, effect }: Rule, asked: Facts, { risk }: Decision): boolean {
-  const scope = { set, facts: resolveFacts(set, asked), risk, variables: new Map() };
+function hasEffect(set: PolicySet, { condition, effect }: Rule, facts: Facts, { risk }: Decision): boolean {
+  const scope = { set, facts: resolveFacts(set, facts), risk, variables: new Map() };
   const truth = evaluateCondition(condition, scope);
   return effect === 'allow' ? truth === true : truth !== false;
 }

@@ -113,10 +113,10 @@ export function withLints({
   const looked = isThorough ? new Set(set.actions.keys()) : actionsLookedAt(set);
   const byAction = findingsOfActions(set, looked, isThorough);
   const leftOut = [...byAction].flatMap(([action, found]) => (found?.isCut === false ? [] : [action]));
-  const found = lintSet({ set, files, byAction }, [...diagnostics, ...silenced]);
+  const lints = lintSet({ set, files, byAction }, [...diagnostics, ...silenced]);
   const off = silenced.filter(({ code }) => alsoProved.has(code));
   const isWhole = leftOut.length === 0;
-  const applied = applySilences(files, texts, [...found, ...off], (code) => isWhole && alsoProved.has(code));
+  const applied = applySilences(files, texts, [...lints, ...off], (code) => isWhole && alsoProved.has(code));
   // Problems of the silencing comments themselves have already been reported.
   const isNew = ({ code }: Diagnostic): boolean => alsoProved.has(code) || code === 'silence-unused';
   return {
@@ -132,9 +132,9 @@ function findingsOfActions(set: PolicySet, looked: ReadonlySet<string>, isThorou
   const findings = new Map<string, ActionFindings>();
   let left = isThorough ? Number.POSITIVE_INFINITY : effortOfSetMax;
   for (const action of looked) {
-    const found = findingsOfAction(set, action, isThorough ? left : Math.min(left, effortMax));
-    findings.set(action, found);
-    left -= found.effort;
+    const actionFindings = findingsOfAction(set, action, isThorough ? left : Math.min(left, effortMax));
+    findings.set(action, actionFindings);
+    left -= actionFindings.effort;
   }
   return new Map([...set.actions.keys()].map((action) => [action, findings.get(action) ?? null]));
 }
@@ -148,8 +148,11 @@ interface LintInput {
 /**
  * The proved warnings. `known` holds the warnings that exist already, so that no place gets a warning twice.
  */
-function lintSet({ set, files, byAction }: LintInput, known: readonly Diagnostic[]): readonly Diagnostic[] {
-  const said = known.filter(({ code }) => alsoProved.has(code));
+function lintSet(
+  { set, files, byAction }: LintInput,
+  diagnostics: readonly Diagnostic[],
+): readonly Diagnostic[] {
+  const said = diagnostics.filter(({ code }) => alsoProved.has(code));
   const constants = constantsOf(set, byAction).filter(({ span }) => !said.some((one) => isSaidOf(one, span)));
   const names = nameSpans(files);
   const nameOf = (rule: Rule): Span => names.get(keyOf(rule.span)) ?? rule.span;
@@ -188,8 +191,8 @@ type ByAction = ReadonlyMap<string, ActionFindings | null>;
 function rulesOf({ policies }: PolicySet, byAction: ByAction): readonly ShownFinding[] {
   return policies.flatMap(({ actions, rules }) =>
     rules.flatMap((rule) => {
-      const found = actions.map((action) => byAction.get(action)?.rules.get(rule) ?? null);
-      return found.includes(null) ? [] : joined(found as readonly ShownFinding[], actions, policies);
+      const findings = actions.map((action) => byAction.get(action)?.rules.get(rule) ?? null);
+      return findings.includes(null) ? [] : joined(findings as readonly ShownFinding[], actions, policies);
     }),
   );
 }
@@ -199,15 +202,15 @@ function rulesOf({ policies }: PolicySet, byAction: ByAction): readonly ShownFin
  * agrees with a finding of any other kind in the other actions.
  */
 function joined(
-  found: readonly ShownFinding[],
+  findings: readonly ShownFinding[],
   actions: readonly string[],
   policies: PolicySet['policies'],
 ): readonly ShownFinding[] {
-  const kinds = new Set(found.map(({ kind }) => kind).filter((kind) => kind !== 'never-true'));
+  const kinds = new Set(findings.map(({ kind }) => kind).filter((kind) => kind !== 'never-true'));
   const [kind = 'never-true'] = kinds;
-  const [first] = found.toSorted((a, b) => Number(b.kind === kind) - Number(a.kind === kind));
+  const [first] = findings.toSorted((a, b) => Number(b.kind === kind) - Number(a.kind === kind));
   if (first === undefined || kinds.size > 1) return [];
-  const by = [...new Set(found.flatMap((one) => one.by))];
+  const by = [...new Set(findings.flatMap((one) => one.by))];
   const isSame = kind !== 'rule-duplicated' || (by.length === 1 && hasActions(by[0]!, actions, policies));
   return [{ ...first, kind: isSame ? kind : 'rule-implied', by }];
 }
@@ -222,8 +225,8 @@ function hasActions({ policy }: Rule, actions: readonly string[], policies: Poli
  */
 function constantsOf(set: PolicySet, byAction: ByAction): readonly Diagnostic[] {
   const constants = new Map<Expression, ConstantTruth | null>();
-  for (const found of byAction.values()) {
-    for (const [part, constant] of found?.constants ?? []) {
+  for (const findings of byAction.values()) {
+    for (const [part, constant] of findings?.constants ?? []) {
       const isOther = constants.has(part) && constants.get(part) !== constant;
       constants.set(part, isOther ? null : constant);
     }

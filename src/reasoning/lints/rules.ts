@@ -46,11 +46,11 @@ export function actionRules(ctx: ProofContext, questions: Questions): ActionRule
 
 export function findingsOfRules(of: ActionRules): readonly RuleFinding[] {
   const settled = rulesThatDecide(of);
-  const asked = of.judged
+  const queries = of.judged
     .filter(({ rule }) => !settled.has(rule))
     .map((one): RuleQuery => ({ one, acts: actsOf(one), literals: [actsOf(one)] }));
-  const dead = of.questions.amongExcluded(asked).map(({ one }) => finding('never-true', one.rule));
-  const live = without(asked, dead).filter(
+  const dead = of.questions.amongExcluded(queries).map(({ one }) => finding('never-true', one.rule));
+  const live = without(queries, dead).filter(
     ({ one: { rule } }) => rule.effect !== 'risk' && rule.points === 0,
   );
   const stray = strayGuards(live, of);
@@ -63,7 +63,7 @@ export function findingsOfRules(of: ActionRules): readonly RuleFinding[] {
 function rulesThatDecide({ judged, granted, questions }: ActionRules): ReadonlySet<Rule> {
   const guards = judged.filter(({ rule }) => isGuard(rule));
   const allows = judged.filter(({ rule }) => rule.effect === 'allow');
-  const found = [
+  const outcomes = [
     ...alone(guards, [granted], questions),
     ...alone(
       allows,
@@ -71,7 +71,7 @@ function rulesThatDecide({ judged, granted, questions }: ActionRules): ReadonlyS
       questions,
     ),
   ];
-  return new Set(found.map(({ rule }) => rule));
+  return new Set(outcomes.map(({ rule }) => rule));
 }
 
 /**
@@ -95,9 +95,9 @@ function alone(
   return [...alone(left, without(right), questions), ...alone(right, without(left), questions)];
 }
 
-function without(asked: readonly RuleQuery[], findings: readonly RuleFinding[]): readonly RuleQuery[] {
-  const found = new Set(findings.map(({ rule }) => rule));
-  return asked.filter(({ one }) => !found.has(one.rule));
+function without(queries: readonly RuleQuery[], findings: readonly RuleFinding[]): readonly RuleQuery[] {
+  const rules = new Set(findings.map(({ rule }) => rule));
+  return queries.filter(({ one }) => !rules.has(one.rule));
 }
 
 function finding(kind: RuleFinding['kind'], rule: Rule, by: readonly Rule[] = []): RuleFinding {
@@ -113,10 +113,10 @@ export function actsOf({ rule, pair }: RuleOutcome): SolverLiteral {
  * explains the refusal.
  */
 function strayGuards(
-  asked: readonly RuleQuery[],
+  queries: readonly RuleQuery[],
   { questions, granted }: ActionRules,
 ): readonly RuleFinding[] {
-  const guards = asked.filter(({ one: { rule } }) => isGuard(rule) && !isDenialWithReason(rule));
+  const guards = queries.filter(({ one: { rule } }) => isGuard(rule) && !isDenialWithReason(rule));
   return questions
     .amongExcluded(guards.map(({ one, acts }) => ({ one, literals: [acts, granted] })))
     .map(({ one }) => finding('guard-without-allow', one.rule));
@@ -127,9 +127,9 @@ function isDenialWithReason({ effect, reason }: Rule): boolean {
 }
 
 /** Rules that have their effect only on requests that are denied. */
-function deniedRules(asked: readonly RuleQuery[], of: ActionRules): readonly RuleFinding[] {
+function deniedRules(queries: readonly RuleQuery[], of: ActionRules): readonly RuleFinding[] {
   const denials = of.judged.filter(({ rule }) => rule.effect === 'deny');
-  const others = asked.filter(({ one }) => one.rule.effect !== 'deny');
+  const others = queries.filter(({ one }) => one.rule.effect !== 'deny');
   return replacedBy(others, () => denials, of).map(({ one, by }) =>
     finding('rule-never-decides', one.rule, by),
   );
@@ -142,11 +142,11 @@ interface Replacement {
 
 /** Rules that have no effect when none of the others has: what they do happens anyway. */
 function replacedBy(
-  asked: readonly RuleQuery[],
+  queries: readonly RuleQuery[],
   othersOf: (rule: Rule) => readonly RuleOutcome[],
   of: ActionRules,
 ): readonly Replacement[] {
-  const candidates = asked.flatMap(({ one, acts }) => {
+  const candidates = queries.flatMap(({ one, acts }) => {
     const others = othersOf(one.rule);
     if (others.length === 0) return [];
     const granted = isGuard(one.rule) ? [of.granted] : [];
@@ -192,17 +192,17 @@ function neededOf(
 
 /** Rules that others make needless; of two rules that do the same, the later one. */
 function impliedRules(
-  asked: readonly RuleQuery[],
-  found: readonly RuleFinding[],
+  queries: readonly RuleQuery[],
+  findings: readonly RuleFinding[],
   of: ActionRules,
 ): readonly RuleFinding[] {
-  const gone = new Set(found.map(({ rule }) => rule));
+  const gone = new Set(findings.map(({ rule }) => rule));
   const coverersOf = (rule: Rule): readonly RuleOutcome[] =>
     of.judged.filter((other) => !gone.has(other.rule) && covers(other.rule, rule));
   // All other rules are considered at first: a rule that they do not replace is not replaced by fewer of
   // them.
-  const candidates = new Set(replacedBy(asked, coverersOf, of).map(({ one }) => one));
-  const latestFirst = asked.filter(({ one }) => candidates.has(one)).toReversed();
+  const candidates = new Set(replacedBy(queries, coverersOf, of).map(({ one }) => one));
+  const latestFirst = queries.filter(({ one }) => candidates.has(one)).toReversed();
   return latestFirst.flatMap((each) => {
     const [replaced] = replacedBy([each], coverersOf, of);
     if (replaced === undefined) return [];

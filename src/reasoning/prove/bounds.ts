@@ -74,8 +74,8 @@ function smallEnough(
   key: string,
   { at, grows }: ElementBound,
 ): SolverLiteral {
-  const known = bounds.get(key);
-  if (known !== undefined) return known.literal;
+  const cached = bounds.get(key);
+  if (cached !== undefined) return cached.literal;
   const literal = circuit.free(true);
   bounds.set(key, {
     span: at.span,

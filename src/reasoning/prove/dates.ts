@@ -85,13 +85,13 @@ function tieConditions(leaf: Leaf, { base, zone }: Pick<LocalDate, 'base' | 'zon
   for (const atom of base.atoms) {
     const { understood, text } = atom;
     if (understood.kind !== 'local-date' || understood.zone !== zone || leaf.atomsByText.has(text)) continue;
-    const own: Leaf['atoms'][number] = {
+    const condition: Leaf['atoms'][number] = {
       ...atom,
       understood: { kind: 'values', values: understood.days, otherwise: false },
       truthAt: (day) => atom.truthAt(isValue(day) ? noonOf(day as Decimal, zone) : day),
     };
-    leaf.atoms.push(own);
-    leaf.atomsByText.set(text, own);
+    leaf.atoms.push(condition);
+    leaf.atomsByText.set(text, condition);
   }
 }
 
@@ -114,8 +114,8 @@ function monthsLeaf(ctx: ProofContext, call: Call, elements: Elements): Leaf | n
   const base = read.kind === 'call' ? dateLeaf(ctx, read, elements) : leafOf(ctx, read, elements);
   if (months === null || base?.domain !== 'integer') return null;
   const key = `months(${base.key}, ${months})`;
-  const known = ctx.leaves.get(key);
-  if (known !== undefined) return known;
+  const cached = ctx.leaves.get(key);
+  if (cached !== undefined) return cached;
   const plain = plainLeaf(ctx, key, 'integer');
   const leaf = addLeaf(ctx, { ...plain, states: { ...plain.states, unknown: true } });
   const later = (day: Decimal): Decimal | null => laterDay(toNumber(day), months);
@@ -182,8 +182,8 @@ const spans = new Map<number, readonly [number, number]>();
 
 /** The fewest and the most days that so many months have, over the 400 years after which the calendar repeats. */
 function daysIn(months: number): readonly [number, number] {
-  const known = spans.get(months);
-  if (known !== undefined) return known;
+  const cached = spans.get(months);
+  if (cached !== undefined) return cached;
   const from = Date.UTC(months < 0 ? 5000 : 2000, 0, 1) / 86_400_000;
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let day = from; day < from + 146_097; day += 1) {
@@ -205,8 +205,8 @@ export function monthsAtom(
     return null;
   const [first, last] = daysWith(months);
   const day = call.args[0]!;
-  const is = (own: Comparison['operator'], value: number): Pair =>
-    ctx.lower(comparisonCall(own, day, literalNode(fromNumber(value), day)), elements);
+  const is = (operator: Comparison['operator'], value: number): Pair =>
+    ctx.lower(comparisonCall(operator, day, literalNode(fromNumber(value), day)), elements);
   const reaches = (end: number): Pair =>
     is(
       '>=',

@@ -41,8 +41,8 @@ export function exactLiteral(ctx: ProofContext, { side, leaves, elements }: Digi
   if (isShort(ctx, side, elements) || isShortProduct(ctx, side, elements)) return ctx.circuit.yes;
   const places = [...elements.values()].map((one) => (one.kind === 'slot' ? one.key : ''));
   const key = `digits ${places.join()} ${expressionMeaning(side)}`;
-  const known = ctx.bounds.get(key);
-  if (known !== undefined) return known.literal;
+  const cached = ctx.bounds.get(key);
+  if (cached !== undefined) return cached.literal;
   const literal = ctx.circuit.free(true);
   ctx.bounds.set(key, { span: side.span, literal, why: 'many digits', leaves });
   const added = commonlyAdded(ctx, side, elements);

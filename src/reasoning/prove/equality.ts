@@ -46,8 +46,8 @@ function equalityOf(ctx: ProofContext, a: Leaf, b: Leaf): SolverLiteral {
   if (a === b) return ctx.circuit.yes;
   const [left, right] = a.key < b.key ? [a, b] : [b, a];
   const key = `${left.key} == ${right.key}`;
-  const known = ctx.equalities.get(key);
-  if (known !== undefined) return known.equal;
+  const cached = ctx.equalities.get(key);
+  if (cached !== undefined) return cached.equal;
   const equality = { left, right, equal: ctx.circuit.free() };
   ctx.equalities.set(key, equality);
   ctx.afterCut.push(() => linkCells(ctx, equality));
@@ -80,8 +80,8 @@ function linkCells({ circuit }: ProofContext, { left, right, equal }: Equality):
  * The cell of the same text in the leaf; the cell of all other texts when the leaf does not name that text.
  */
 function placeOfSame(leaf: Leaf, { value, isOther }: Cell): number {
-  const own = isOther ? -1 : leaf.cells.findIndex((cell) => !cell.isOther && cell.value === value);
-  return own >= 0 ? own : leaf.cells.findIndex((cell) => cell.isOther);
+  const index = isOther ? -1 : leaf.cells.findIndex((cell) => !cell.isOther && cell.value === value);
+  return index >= 0 ? index : leaf.cells.findIndex((cell) => cell.isOther);
 }
 
 /**
@@ -104,8 +104,8 @@ export function shareTexts(ctx: ProofContext): void {
       ] as const) {
         const names = namesOf(from);
         if (to.domain !== 'text' || names.length > sharedTextsMax) continue;
-        const known = new Set(namesOf(to));
-        const added = names.filter((name) => !known.has(name));
+        const sharedTexts = new Set(namesOf(to));
+        const added = names.filter((name) => !sharedTexts.has(name));
         to.marks.push(...added);
         isChanged ||= added.length > 0;
       }

@@ -41,7 +41,7 @@ export function enlarged(ctx: ProofContext, facts: Facts): readonly Facts[] {
   );
   if (parts.length === 0) return [facts];
   const grown = fillings.map((filling) =>
-    parts.reduce((own, part) => withPart(ctx, own, { part, filling }), facts),
+    parts.reduce((facts, part) => withPart(ctx, facts, { part, filling }), facts),
   );
   return grown.filter(({ payload }) => bytesOf(payload) <= payloadBytesMax);
 }
@@ -87,13 +87,13 @@ function withAddends(ctx: ProofContext, facts: Facts, { key, adds }: GrowingPart
   const list = ctx.lists.get(key);
   const rest = adds === undefined ? undefined : ctx.numbers.get(adds.leaf.key);
   if (list === undefined || adds === undefined || rest === undefined) return facts;
-  const payload = changedAt(facts.payload as Json, stepsOf(key), (own) => {
-    if (!Array.isArray(own)) return own;
-    const last: Json = own.at(-1) ?? sampleOf(list.element);
+  const payload = changedAt(facts.payload as Json, stepsOf(key), (json) => {
+    if (!Array.isArray(json)) return json;
+    const last: Json = json.at(-1) ?? sampleOf(list.element);
     const most = highestAt(list.element, adds.steps);
     const count = Math.max(1, Math.min(elementsMax, Math.ceil(toNumber(rest) / most)));
     const shares = sharesOf(toNumber(rest), count, adds.leaf.domain === 'integer');
-    return [...own, ...shares.map((share) => changedAt(last, adds.steps, () => share))];
+    return [...json, ...shares.map((share) => changedAt(last, adds.steps, () => share))];
   });
   return withPayload(facts, payload);
 }
@@ -131,13 +131,13 @@ function filledList(payload: Json, { key, leaf, element }: ListElements, fill: F
     const high = leaf.lengths.high === null ? fill.count : Math.min(fill.count, toNumber(leaf.lengths.high));
     const others = list.filter((_, at) => !fill.spared.startsWith(`${key}[${at}]`));
     const { kind } = fill.filling;
-    const own = {
+    const filler = {
       another: others.at(-1),
       itself: list.at(-1),
       sample: undefined,
       named: kind === 'named' ? fill.named[fill.filling.place] : undefined,
     }[kind];
-    const added: Json = own ?? sampleOf(element);
+    const added: Json = filler ?? sampleOf(element);
     return [...list, ...Array.from({ length: Math.max(0, high - list.length) }, () => added)];
   });
 }

@@ -95,8 +95,8 @@ function recordShape({ type }: Slot): Shape | null {
 export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elements: Elements): Leaf | null {
   const place = placeOfField(ctx, field, elements);
   if (place === null) return null;
-  const known = ctx.leaves.get(place.key);
-  if (known !== undefined) return known;
+  const cached = ctx.leaves.get(place.key);
+  if (cached !== undefined) return cached;
   const { type } = place.slot;
   const leaf = addLeaf(ctx, {
     ...plainLeaf(ctx, place.key, domainOf(type)),
@@ -307,8 +307,8 @@ function signedLeaf(ctx: ProofContext): Leaf {
 }
 
 function nowLeaf(ctx: ProofContext): Leaf {
-  const known = ctx.leaves.get('now');
-  if (known !== undefined) return known;
+  const cached = ctx.leaves.get('now');
+  if (cached !== undefined) return cached;
   const leaf = {
     ...plainLeaf(ctx, 'now', 'time'),
     usual: usualTime,
@@ -334,8 +334,8 @@ function callLeaf(
   if (base === null) return null;
   if (base.domain !== 'text' && !(base.domain === 'presence' && builtin === 'length')) return null;
   const key = counted === null ? `${builtin}(${base.key})` : `length(links(${base.key}))`;
-  const known = ctx.leaves.get(key);
-  if (known !== undefined) return known;
+  const cached = ctx.leaves.get(key);
+  if (cached !== undefined) return cached;
   base.isEachApart = true;
   const isNumber = builtin === 'length' || builtin === 'port';
   const of = (value: Value): Value | UnknownValue =>
@@ -388,6 +388,6 @@ function tieToBase(ctx: ProofContext, leaf: Leaf, isKnown: boolean): void {
 }
 
 function derivedPlace(leaf: Leaf, value: Value | UnknownValue): number {
-  const own = cellPlaceOf(leaf, value);
-  return own >= 0 ? own : leaf.cells.findIndex(({ isOther }) => isOther);
+  const index = cellPlaceOf(leaf, value);
+  return index >= 0 ? index : leaf.cells.findIndex(({ isOther }) => isOther);
 }

@@ -128,13 +128,13 @@ function addendAt(
   if (sum === null || sum.currencies.length > 0) return null;
   const reads = [...sum.terms.keys()].flatMap((term) => ('isKnown' in term ? [] : [term]));
   if (reads.length < sum.terms.size) return null;
-  const known = parts.isKnown(sum);
+  const addends = parts.isKnown(sum);
   const key = `addend ${placeKey(place.element)} ${canonicalMeaning(body)}`;
   const made = ctx.leaves.get(key);
-  if (made !== undefined) return { leaf: made, isThere: place.isThere, known, reads };
+  if (made !== undefined) return { leaf: made, isThere: place.isThere, known: addends, reads };
   const leaf = addLeaf(ctx, { ...plainLeaf(ctx, key, isWhole(sum) ? 'integer' : 'number'), marks: [zero] });
   tieToPlace(ctx, leaf, { place, sum, parts });
-  return { leaf, isThere: place.isThere, known, reads };
+  return { leaf, isThere: place.isThere, known: addends, reads };
 }
 
 function isWhole({ terms, constant }: Sum): boolean {
@@ -157,9 +157,12 @@ function tieToPlace(
   { place, sum, parts }: ListPosition & { readonly sum: Sum },
 ): void {
   const { circuit } = ctx;
-  const own = sum.terms as ReadonlyMap<Leaf, Fraction>;
-  const less = new Map([[leaf, wholeFraction], ...[...own].map(([one, by]) => [one, opposite(by)] as const)]);
-  const more = new Map([[leaf, opposite(wholeFraction)], ...own]);
+  const terms = sum.terms as ReadonlyMap<Leaf, Fraction>;
+  const less = new Map([
+    [leaf, wholeFraction],
+    ...[...terms].map(([one, by]) => [one, opposite(by)] as const),
+  ]);
+  const more = new Map([[leaf, opposite(wholeFraction)], ...terms]);
   const isNone = notLiteral(place.isThere);
   circuit.require([isNone, parts.isAtMostZero(less, opposite(sum.constant))]);
   circuit.require([isNone, parts.isAtMostZero(more, sum.constant)]);
@@ -188,8 +191,8 @@ function restOf(ctx: ProofContext, sum: OfSource, { places, isWhole }: PlacesOfS
   const longest = constantOf(sum.source, ctx.set) === null ? longestOf(sum.source) : places.length;
   if (longest <= places.length || ctx.faults.has('sums-lack-their-rest')) return null;
   const key = `rest ${canonicalMeaning(sum.source)} ${canonicalMeaning(sum.body)}`;
-  const known = ctx.rests.get(key);
-  if (known !== undefined) return known;
+  const cached = ctx.rests.get(key);
+  if (cached !== undefined) return cached;
   const { low, high } = rangeOfRest(ctx, sum, { places, longest });
   const leaf = addLeaf(ctx, {
     ...plainLeaf(ctx, key, isWhole && places.length > 0 ? 'integer' : 'number'),

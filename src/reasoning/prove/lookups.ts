@@ -31,8 +31,8 @@ export function lookupAtom(ctx: ProofContext, expression: Expression, elements: 
       replaced(expression, read, { ...read, key: literalNode(key, { ...read.key, type: table.key }) }),
       elements,
     );
-  const found = ctx.faults.has('lookups-lack-a-row') ? groups.slice(1) : groups;
-  const cases = found.map((keys) => ({
+  const rowGroups = ctx.faults.has('lookups-lack-a-row') ? groups.slice(1) : groups;
+  const cases = rowGroups.map((keys) => ({
     isHere: ctx.lower(isOneOf(read.key, keys, table), elements).isTrue,
     pair: withKey(keys[0]!),
   }));
@@ -70,8 +70,8 @@ function firstLookup(set: PolicySet, expression: Expression): (ColumnRead & Expr
   if (expression.kind === 'has-cell') return null;
   const parts = expression.kind === 'quantify' ? expression.sources : childrenOf(expression);
   for (const part of parts) {
-    const found = firstLookup(set, part);
-    if (found !== null) return found;
+    const lookup = firstLookup(set, part);
+    if (lookup !== null) return lookup;
   }
   if (expression.kind !== 'column' || isPushed(set.tables.get(expression.table))) return null;
   return constantOf(expression.key, set) === null ? expression : null;
@@ -90,8 +90,8 @@ const groupsByRows = new WeakMap<TableRows, Map<string, readonly (readonly Value
 /** The keys of the rows, those with equal cells together; null when there are too many. */
 function keysByCell({ rows, key, columns }: Table, column: string): readonly (readonly Value[])[] | null {
   if (rows === null || rows.count > rowsMax) return null;
-  const known = memo(groupsByRows, rows, () => new Map<string, readonly (readonly Value[])[] | null>());
-  return memo(known, column, () => {
+  const byColumn = memo(groupsByRows, rows, () => new Map<string, readonly (readonly Value[])[] | null>());
+  return memo(byColumn, column, () => {
     const place = columns.findIndex(({ name }) => name === column);
     const groups = new Map<string, Value[]>();
     for (const text of [...rowKeys(rows)].toSorted()) {

@@ -80,9 +80,9 @@ function isAtLeast(ctx: ProofContext, least: number): Pair {
 
 export function lowerCondition(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   if (elements.size > 0) return newCondition(ctx, condition, elements);
-  const known = ctx.lowered.get(condition) ?? newCondition(ctx, condition, elements);
-  ctx.lowered.set(condition, known);
-  return known;
+  const pair = ctx.lowered.get(condition) ?? newCondition(ctx, condition, elements);
+  ctx.lowered.set(condition, pair);
+  return pair;
 }
 
 function newCondition(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
@@ -144,10 +144,10 @@ function newCondition(ctx: ProofContext, condition: Expression, elements: Elemen
 function atom(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   const expression = writtenOut(ctx, condition, elements);
   const key = `${elementsKey(elements)} ${expressionMeaning(expression)}`;
-  const known = ctx.known.get(key);
-  const pair = known ?? newAtom(ctx, expression, elements);
+  const cached = ctx.known.get(key);
+  const pair = cached ?? newAtom(ctx, expression, elements);
   ctx.known.set(key, pair);
-  if (known === undefined && elements.size === 0 && !comparesRisk(expression))
+  if (cached === undefined && elements.size === 0 && !comparesRisk(expression))
     ctx.conditions.push({ expression, pair });
   // Texts of lets count as texts of the place where they are read.
   return expression === condition ? pair : boundText(ctx, condition, { pair, elements });

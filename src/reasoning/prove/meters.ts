@@ -98,8 +98,8 @@ function comparedEnds(
 }
 
 export function meterEnds(ctx: ProofContext, meter: Meter): MeterEnds {
-  const known = ctx.meters.get(meter.name);
-  if (known !== undefined) return known;
+  const cached = ctx.meters.get(meter.name);
+  if (cached !== undefined) return cached;
   const isNeverNegative = meter.aggregate !== 'sum' || addsNoNegatives(ctx, meter);
   const end = (name: string): Leaf =>
     addLeaf(ctx, {
@@ -292,8 +292,8 @@ export function literalOf(
     ([name, { top, bottom }]) => `${name} ${top}/${bottom}`,
   );
   const text = `${key.join(' + ')} ${isStrict ? '<' : '<='} 0`;
-  const known = ctx.sums.get(text);
-  if (known !== undefined) return known.literal;
+  const cached = ctx.sums.get(text);
+  if (cached !== undefined) return cached.literal;
   const literal = ctx.circuit.free();
   ctx.sums.set(text, { literal, inequality, opposite: otherwise });
   return literal;

@@ -54,8 +54,8 @@ export function outcomesOf(ctx: ProofContext, isUnapproved: boolean): OutcomeLit
 /** A free literal: any requirements may have been met together, which admits more than can really happen. */
 function metLiteral(ctx: ProofContext, rule: Rule): SolverLiteral {
   if (rule.requirement === null) return ctx.circuit.no;
-  const known = ctx.satisfied.get(rule.id);
-  if (known !== undefined) return known.literal;
+  const cached = ctx.satisfied.get(rule.id);
+  if (cached !== undefined) return cached.literal;
   const literal = ctx.circuit.free();
   ctx.satisfied.set(rule.id, { rule, literal });
   return literal;

@@ -107,8 +107,8 @@ const enforced = new WeakMap<PolicySet, Map<string, readonly Rule[]>>();
 
 /** The action's rules that are not in shadow, in the order of the set; returns the same array each time. */
 export function enforcedOf(set: PolicySet, action: string): readonly Rule[] {
-  const known = memo(enforced, set, () => new Map<string, readonly Rule[]>());
-  return memo(known, action, () =>
+  const byAction = memo(enforced, set, () => new Map<string, readonly Rule[]>());
+  return memo(byAction, action, () =>
     (memo(policiesByAction, set, groupedByAction).get(action) ?? [])
       .flatMap(({ rules }) => rules)
       .filter(({ isShadow }) => !isShadow),
@@ -116,10 +116,10 @@ export function enforcedOf(set: PolicySet, action: string): readonly Rule[] {
 }
 
 function groupedByAction({ policies }: PolicySet): ReadonlyMap<string, readonly Policy[]> {
-  const found = new Map<string, Policy[]>();
+  const byAction = new Map<string, Policy[]>();
   for (const policy of policies)
-    for (const action of policy.actions) memo(found, action, (): Policy[] => []).push(policy);
-  return found;
+    for (const action of policy.actions) memo(byAction, action, (): Policy[] => []).push(policy);
+  return byAction;
 }
 
 const costly: ReadonlySet<Expression['kind']> = new Set([
@@ -135,12 +135,12 @@ const costly: ReadonlySet<Expression['kind']> = new Set([
  * The first `most` rules that are quick to put into a formula: without text automata, times of day and lists.
  */
 export function quickRules(rules: readonly Rule[], most: number): readonly Rule[] {
-  const found: Rule[] = [];
+  const quick: Rule[] = [];
   for (const rule of rules) {
-    if (found.length >= most) break;
-    if (!isCostly(rule)) found.push(rule);
+    if (quick.length >= most) break;
+    if (!isCostly(rule)) quick.push(rule);
   }
-  return found;
+  return quick;
 }
 
 function isCostly({ condition }: Rule): boolean {
@@ -198,13 +198,13 @@ function depthOf({ base }: Leaf): number {
 }
 
 /** A literal that holds if the decision asks the group for at least `needs` people. */
-function asksOf(ctx: ProofContext, asked: Pick<AskClause, 'group' | 'needs'>): SolverLiteral {
+function asksOf(ctx: ProofContext, clause: Pick<AskClause, 'group' | 'needs'>): SolverLiteral {
   const { circuit } = ctx;
   const judged = judgedRules(ctx, true);
-  const guards = judged.filter(({ rule }) => isGuard(rule) && isAsking(rule, asked));
+  const guards = judged.filter(({ rule }) => isGuard(rule) && isAsking(rule, clause));
   const isAsked = circuit.or([
     ...guards.map(({ pair }) => notLiteral(pair.isFalse)),
-    ...grantsAsking(ctx, judged, asked),
+    ...grantsAsking(ctx, judged, clause),
   ]);
   return circuit.and([isAsked, notLiteral(outcomesOf(ctx, true).DENY)]);
 }
@@ -217,12 +217,12 @@ function isAsking({ requirement }: Rule, { group, needs }: Pick<AskClause, 'grou
 function grantsAsking(
   { circuit }: ProofContext,
   judged: readonly RuleOutcome[],
-  asked: Pick<AskClause, 'group' | 'needs'>,
+  clause: Pick<AskClause, 'group' | 'needs'>,
 ): readonly SolverLiteral[] {
   const asking: SolverLiteral[] = [];
   let isNoneBefore = circuit.yes;
   for (const { rule, pair } of judged.filter((one) => one.rule.effect === 'allow').toSorted(byPreference)) {
-    if (isAsking(rule, asked)) asking.push(circuit.and([isNoneBefore, pair.isTrue]));
+    if (isAsking(rule, clause)) asking.push(circuit.and([isNoneBefore, pair.isTrue]));
     isNoneBefore = circuit.and([isNoneBefore, notLiteral(pair.isTrue)]);
   }
   return asking;

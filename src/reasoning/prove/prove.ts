@@ -77,7 +77,7 @@ export function proveGuarantees(
   set: PolicySet,
   { known = () => null, isEachAsked = true }: ProveOptions = {},
 ): readonly ClauseVerdict[] {
-  const asked = set.guarantees.flatMap((guarantee) =>
+  const clauses = set.guarantees.flatMap((guarantee) =>
     guarantee.claims.map((claim) => ({
       guarantee,
       claim,
@@ -85,16 +85,16 @@ export function proveGuarantees(
     })),
   );
   for (const action of new Set(set.guarantees.flatMap(({ actions }) => actions))) {
-    const open = asked.filter(
+    const open = clauses.filter(
       ({ guarantee, verdicts }) =>
         guarantee.actions.includes(action) &&
         (isEachAsked || !verdicts.some(({ kind }) => kind === 'refuted')),
     );
     const claims = open.map(({ claim }) => claim);
-    const found = decideClauses(set, action, claims, known);
-    for (const { claim, verdicts } of open) verdicts.push({ action, ...found.get(claim)! });
+    const decided = decideClauses(set, action, claims, known);
+    for (const { claim, verdicts } of open) verdicts.push({ action, ...decided.get(claim)! });
   }
-  return asked.map((one) => ({ ...one, kind: verdictOfAll(one.verdicts.map(({ kind }) => kind)) }));
+  return clauses.map((one) => ({ ...one, kind: verdictOfAll(one.verdicts.map(({ kind }) => kind)) }));
 }
 
 /**
@@ -105,19 +105,19 @@ export function decideClauses(
   set: PolicySet,
   action: string,
   claims: readonly GuaranteeClause[],
-  known: KnownVerdict = () => null,
+  knownVerdict: KnownVerdict = () => null,
 ): ReadonlyMap<GuaranteeClause, Verdict> {
   const before = claims.flatMap((claim) => {
-    const verdict = known(claim, action);
+    const verdict = knownVerdict(claim, action);
     return verdict === null ? [] : [[claim, verdict] as const];
   });
-  const found = new Map(before);
-  const isOpen = (claim: GuaranteeClause): boolean => !found.has(claim);
+  const verdicts = new Map(before);
+  const isOpen = (claim: GuaranteeClause): boolean => !verdicts.has(claim);
   if (enforcedOf(set, action).length >= manyRules)
     for (const [claim, verdict] of decideWithFew(set, action, claims.filter(isOpen)))
-      found.set(claim, verdict);
+      verdicts.set(claim, verdict);
   const open = claims.filter(isOpen);
-  return open.length === 0 ? found : new Map([...found, ...proveAction(set, action, open)]);
+  return open.length === 0 ? verdicts : new Map([...verdicts, ...proveAction(set, action, open)]);
 }
 
 function verdictOfAll(kinds: readonly Verdict['kind'][]): Verdict['kind'] {
@@ -157,11 +157,11 @@ export function decideWithFew(
   action: string,
   claims: readonly GuaranteeClause[],
 ): ReadonlyMap<GuaranteeClause, Verdict> {
-  const asked = claims.filter(({ effect }) => effect !== 'ask');
+  const effects = claims.filter(({ effect }) => effect !== 'ask');
   const all = enforcedOf(set, action);
   const guards = all.filter(canBeLeftOut);
   // A formula that leaves a condition open gives no request, so claims that read lists are asked separately.
-  const groups = Map.groupBy(asked, (claim) => {
+  const groups = Map.groupBy(effects, (claim) => {
     const readsList = claim.when !== null && goesThroughList(set, claim.when);
     return `${holdsWithMoreGuards(claim)} ${readsList}`;
   });
@@ -193,7 +193,7 @@ function decideGroup(
   claims: readonly GuaranteeClause[],
 ): ReadonlyMap<GuaranteeClause, Verdict> {
   const { set, action, all } = few;
-  const found = new Map<GuaranteeClause, Verdict>();
+  const verdicts = new Map<GuaranteeClause, Verdict>();
   const left = new Set(few.left);
   let open = claims;
   for (let round = 0; round < fewRounds && open.length > 0; round += 1) {
@@ -206,19 +206,19 @@ function decideGroup(
       const settled = settledBy(prover, claim, problem.broken[at]!);
       if (settled === null) continue;
       if ('kind' in settled) {
-        found.set(claim, settled);
+        verdicts.set(claim, settled);
         continue;
       }
       const decision = refutation(set, claim, settled);
       const missing = decision === null ? actingOn(set, settled, left) : [];
-      if (decision !== null) found.set(claim, { kind: 'refuted', facts: settled, decision });
+      if (decision !== null) verdicts.set(claim, { kind: 'refuted', facts: settled, decision });
       if (missing.length > 0) next.push(claim);
       for (const rule of missing) acting.add(rule);
     }
     for (const rule of acting) left.delete(rule);
     open = next;
   }
-  return found;
+  return verdicts;
 }
 
 /**
@@ -283,19 +283,19 @@ class Prover {
   decide(claim: GuaranteeClause, broken: SolverLiteral): Verdict {
     const { circuit, bounds, leftOpen } = this.#ctx;
     // Under this literal, clauses rule out models for this claim alone.
-    const own = circuit.free(true);
+    const violation = circuit.free(true);
     const small = [...bounds.values()].map(({ literal }) => literal);
     const guessed = new Map<string, Span>();
     for (let round = 0; round < witnessesMax; round += 1) {
-      const answer = solveFor(this.#ctx, [broken, own, ...small], conflictsMax);
+      const answer = solveFor(this.#ctx, [broken, violation, ...small], conflictsMax);
       if (answer === null) return undecided('too much search', []);
-      if (!answer) return round > 0 ? this.#guessed(broken, guessed) : this.#held(claim, [broken, own]);
+      if (!answer) return round > 0 ? this.#guessed(broken, guessed) : this.#held(claim, [broken, violation]);
       if (leftOpen.size > 0) return this.#guessed(broken, guessed);
       const facts = withClauseFacts(claim, witnessOf(this.#ctx, round));
       const decision = refutation(this.#ctx.set, claim, facts);
       if (decision !== null) return { kind: 'refuted', facts, decision };
       for (const span of this.#wronglyGuessed(broken, facts)) guessed.set(JSON.stringify(span), span);
-      circuit.require([notLiteral(own), ...this.#otherThanThis(round)]);
+      circuit.require([notLiteral(violation), ...this.#otherThanThis(round)]);
     }
     return this.#guessed(broken, guessed);
   }
@@ -351,12 +351,12 @@ class Prover {
   /** Whether a condition matters to the claim; conditions that only other claims read do not. */
   #isReadBy(broken: SolverLiteral): (condition: { readonly pair: Pair }) => boolean {
     const { circuit } = this.#ctx;
-    const own = circuit.variablesUnder([broken]);
+    const readVariables = circuit.variablesUnder([broken]);
     const ofClaims = circuit.variablesUnder(this.#broken);
     return ({ pair }) => {
       const variables = [variableOf(pair.isTrue), variableOf(pair.isFalse)];
       const isIn = (some: ReadonlySet<number>): boolean => variables.some((one) => some.has(one));
-      return isIn(own) || !isIn(ofClaims);
+      return isIn(readVariables) || !isIn(ofClaims);
     };
   }
 

@@ -76,7 +76,7 @@ export function countAtom(
     isThere,
     ...ctx.lower(expression.body, new Map(elements).set(expression.variable, element)),
   }));
-  const known = bodies.map(({ isThere, isTrue, isFalse }) =>
+  const decided = bodies.map(({ isThere, isTrue, isFalse }) =>
     circuit.or([notLiteral(isThere), isTrue, isFalse]),
   );
   const counted = bodies.map(({ isThere, isTrue }) => ({
@@ -86,7 +86,7 @@ export function countAtom(
   const atLeast = (least: number): SolverLiteral =>
     least <= 0 ? circuit.yes : circuit.atLeast(counted, least);
   const isTrue = countHolds(ctx, atLeast, { operator, bound: toNumber(bound) });
-  const isKnown = circuit.and([list.isKnown, ...known]);
+  const isKnown = circuit.and([list.isKnown, ...decided]);
   const pair = circuit.onlyIf(isKnown, { isTrue, isFalse: notLiteral(isTrue) });
   return expression.sources.reduce((bounded, one) => boundList(ctx, one, { pair: bounded, elements }), pair);
 }
@@ -328,8 +328,8 @@ function listElements(ctx: ProofContext, read: Expression, elements: Elements): 
   const declared = declaredList(ctx, read, elements);
   if (declared === null) return null;
   const { key, leaf, element, longest } = declared;
-  const known = ctx.lists.get(key);
-  if (known !== undefined) return known;
+  const cached = ctx.lists.get(key);
+  if (cached !== undefined) return cached;
   const wanted = Math.min(ctx.elementsOf.get(formOf(key)) ?? 1, longest);
   if (wanted > elementsMax || ctx.bounded.has(formOf(key))) ctx.bounded.add(key);
   const count = ctx.faults.has('lists-have-one-element') ? 1 : Math.min(wanted, elementsMax);
@@ -479,9 +479,9 @@ function rootOf(source: Expression): string {
 /** The rounds of the loops that do not already fix the element in which the list lies. */
 function roundsBeside(loops: readonly Loop[], root: string): number {
   const fixed = new Set<string>();
-  for (let own: string | undefined = root; own !== undefined && !fixed.has(own); ) {
-    fixed.add(own);
-    own = loops.findLast(({ variable }) => variable === own)?.root;
+  for (let rootKey: string | undefined = root; rootKey !== undefined && !fixed.has(rootKey); ) {
+    fixed.add(rootKey);
+    rootKey = loops.findLast(({ variable }) => variable === rootKey)?.root;
   }
   return loops.reduce((product, { variable, rounds }) => product * (fixed.has(variable) ? 1 : rounds), 1);
 }

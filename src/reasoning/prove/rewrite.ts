@@ -96,9 +96,9 @@ const meanings = new WeakMap<Expression, string>();
 
 /** A text that is equal for expressions with the same meaning. */
 export function expressionMeaning(expression: Expression): string {
-  const known = meanings.get(expression) ?? canonicalMeaning(expression);
-  meanings.set(expression, known);
-  return known;
+  const meaning = meanings.get(expression) ?? canonicalMeaning(expression);
+  meanings.set(expression, meaning);
+  return meaning;
 }
 
 /** Where an expression stands: texts of lets stay in the body of a quantifier, where they have a limit. */
@@ -215,8 +215,8 @@ export function firstIf(expression: Expression): Conditional | null {
   if (expression.kind === 'if') return expression;
   if (expression.kind === 'quantify') return null;
   for (const child of childrenOf(expression)) {
-    const found = firstIf(child);
-    if (found !== null) return found;
+    const inner = firstIf(child);
+    if (inner !== null) return inner;
   }
   return null;
 }

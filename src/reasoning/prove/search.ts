@@ -101,14 +101,14 @@ function numbersWith(
     return isThere ? [{ says, inequality: says === literal ? inequality : other }] : [];
   });
   const sums = sumVariables(simplex, variables, holding);
-  const found =
+  const conflict =
     boundLeaves(ctx, simplex, { leaves, variables }) ??
     boundSums(simplex, sums, holding) ??
     fixNumbers(simplex, variables, fixed) ??
     simplex.solve();
-  return found === null
+  return conflict === null
     ? { numbers: simplex.numbers(), leaves, variables, fixed }
-    : { lemma: fixed.size > 0 ? null : lemmaFrom(found) };
+    : { lemma: fixed.size > 0 ? null : lemmaFrom(conflict) };
 }
 
 function fixNumbers(
@@ -120,10 +120,10 @@ function fixNumbers(
     const variable = variables.get(key);
     if (variable === undefined) continue;
     const bound = { number: fractionOf(value), isStrict: false, reason: { literal: 0, which: 0 } };
-    const found =
+    const conflict =
       simplex.bound(variable, { ...bound, isUpper: true }) ??
       simplex.bound(variable, { ...bound, isUpper: false });
-    if (found !== null) return found;
+    if (conflict !== null) return conflict;
   }
   return null;
 }
@@ -142,10 +142,10 @@ const quartersTried = [
 function agreeing(ctx: ProofContext, first: NumbersOfModel): NumbersOfModel {
   let best = first;
   for (const [base, dates] of Map.groupBy(ctx.dates, (one) => one.base)) {
-    const own = dates.filter(({ leaf }) => isValue(cellOf(ctx, leaf).value));
-    if (own.length === 0 || !isValue(cellOf(ctx, base).value)) continue;
-    for (const value of candidatesFor(ctx, best, { base, dates: own })) {
-      const numbers = own.map(
+    const agreed = dates.filter(({ leaf }) => isValue(cellOf(ctx, leaf).value));
+    if (agreed.length === 0 || !isValue(cellOf(ctx, base).value)) continue;
+    for (const value of candidatesFor(ctx, best, { base, dates: agreed })) {
+      const numbers = agreed.map(
         ({ leaf, calculate }) => [leaf.key, calculate(value)] satisfies [string, Decimal | null],
       );
       if (numbers.some(([, number]) => number === null)) continue;
@@ -170,16 +170,16 @@ function* candidatesFor(
   { fixed, ...model }: NumbersOfModel,
   { base, dates }: DatesOfBase,
 ): Generator<Decimal> {
-  const known = fixed.get(base.key);
-  if (known !== undefined) {
-    yield known;
+  const fixedNumber = fixed.get(base.key);
+  if (fixedNumber !== undefined) {
+    yield fixedNumber;
     return;
   }
   const cell = cellOf(ctx, base).value as Decimal;
-  const own = numberOf(model, base);
+  const number = numberOf(model, base);
   if (base.domain !== 'time') {
     for (const days of daysTried) {
-      const day = add(own ?? cell, days);
+      const day = add(number ?? cell, days);
       if (day !== null) yield day;
     }
     return;
@@ -188,8 +188,8 @@ function* candidatesFor(
   const [first] = dates;
   const day = first === undefined ? null : numberOf(model, first.leaf);
   const start =
-    own !== null && isLine(base)
-      ? own
+    number !== null && isLine(base)
+      ? number
       : day === null
         ? cell
         : fromNumber((toNumber(day) + 0.5) * secondsPerDay);
@@ -201,8 +201,8 @@ function* candidatesFor(
   }
 }
 
-function lemmaFrom(found: readonly Farkas<Reason>[]): Lemma {
-  const parts = found.map(({ reason, multiplier }) => ({ ...reason, multiplier }));
+function lemmaFrom(conflict: readonly Farkas<Reason>[]): Lemma {
+  const parts = conflict.map(({ reason, multiplier }) => ({ ...reason, multiplier }));
   return { clause: [...new Set(parts.map(({ literal }) => notLiteral(literal)))], parts };
 }
 
@@ -232,8 +232,8 @@ function sumVariables(
     const { terms } = upright(inequality);
     const key = termsKey(terms);
     if (sums.has(key)) continue;
-    const own = new Map([...terms].map(([name, factor]) => [variables.get(name)!, factor]));
-    sums.set(key, simplex.sum(own));
+    const ownTerms = new Map([...terms].map(([name, factor]) => [variables.get(name)!, factor]));
+    sums.set(key, simplex.sum(ownTerms));
   }
   return sums;
 }
@@ -262,8 +262,8 @@ function boundSums(
     const { terms, constant, isStrict, isUpper } = upright(inequality);
     const reason = { literal: says, which: 0 };
     const bound = { isUpper, number: opposite(constant), isStrict, reason };
-    const found = simplex.bound(sums.get(termsKey(terms))!, bound);
-    if (found !== null) return found;
+    const conflict = simplex.bound(sums.get(termsKey(terms))!, bound);
+    if (conflict !== null) return conflict;
   }
   return null;
 }
@@ -295,8 +295,8 @@ function boundLeaves(
         const isUpper = signOf(factor) > 0;
         const number = isUpper ? opposite(constant) : constant;
         const reason = { literal, which };
-        const found = simplex.bound(variables.get(leaf.key)!, { isUpper, number, isStrict, reason });
-        if (found !== null) return found;
+        const conflict = simplex.bound(variables.get(leaf.key)!, { isUpper, number, isStrict, reason });
+        if (conflict !== null) return conflict;
       }
     }
   }

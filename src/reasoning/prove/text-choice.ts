@@ -128,17 +128,17 @@ function derivedValue({ base }: Leaf, text: string): CellValue {
 
 function* candidatesFor(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]): Generator<string> {
   for (const one of family) yield* listedTexts(ctx, one);
-  const own = family.flatMap((one) => [
+  const texts = family.flatMap((one) => [
     ...vectorTexts(ctx, one),
     ...one.atoms.flatMap((atom) => hints(ctx, atom)),
   ]);
   const derived = family.filter((one) => one !== leaf).flatMap((one) => derivedTexts(ctx, one));
-  yield* own;
+  yield* texts;
   yield* webTexts(ctx, leaf, family);
   yield* derived;
   if (leaf.patterns.length > 0) yield* matching(leaf.patterns);
   yield* plainTexts.map((text) => ofLength(leaf, text));
-  const pieces = [...new Set([...own, ...derived])].slice(0, joinedMax);
+  const pieces = [...new Set([...texts, ...derived])].slice(0, joinedMax);
   for (const first of pieces) for (const second of pieces) yield `${first} ${second}`;
   yield 'x'.repeat(20);
 }

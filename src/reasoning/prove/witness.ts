@@ -162,9 +162,10 @@ const filledMax = 100_000;
 
 function leastLength(ctx: ProofContext, { type }: Slot, key: string): number {
   const length = ctx.leaves.get(`length(${key})`);
-  const asked = length === undefined ? null : (ctx.numbers.get(length.key) ?? cellOf(ctx, length).value);
+  const lengthValue =
+    length === undefined ? null : (ctx.numbers.get(length.key) ?? cellOf(ctx, length).value);
   const least = type.kind === 'list' && type.length.low !== null ? toNumber(type.length.low) : 0;
-  return Math.min(filledMax, Math.max(least, isValue(asked) ? toNumber(asked as Decimal) : 0));
+  return Math.min(filledMax, Math.max(least, isValue(lengthValue) ? toNumber(lengthValue as Decimal) : 0));
 }
 
 function agentOf(ctx: ProofContext, values: Values): Facts['agent'] {
@@ -215,9 +216,9 @@ function requestOf(ctx: ProofContext, values: Values): Facts['request'] {
 }
 
 function metersOf(ctx: ProofContext): Readonly<Record<string, MeterReading>> {
-  const known = [...ctx.meters.values()].filter(({ isKnown }) => ctx.circuit.solver.holds(isKnown));
+  const meters = [...ctx.meters.values()].filter(({ isKnown }) => ctx.circuit.solver.holds(isKnown));
   const end = (leaf: Leaf): Decimal => ctx.numbers.get(leaf.key) ?? (cellOf(ctx, leaf).value as Decimal);
-  return Object.fromEntries(known.map(({ name, low, high }) => [name, { low: end(low), high: end(high) }]));
+  return Object.fromEntries(meters.map(({ name, low, high }) => [name, { low: end(low), high: end(high) }]));
 }
 
 function satisfiedOf({ circuit, satisfied }: ProofContext): Facts['satisfied'] {

@@ -53,14 +53,14 @@ export class LogChecker {
    * Adds to `known` everything that follows from it and the open literals. Returns whether some clause has no
    * possible literal left.
    */
-  #leadsToNone(open: SolverLiteral[], known: Uint8Array): boolean {
+  #leadsToNone(open: SolverLiteral[], values: Uint8Array): boolean {
     while (open.length > 0) {
       const literal = open.pop()!;
-      if (known[notLiteral(literal)] === 1) return true;
-      if (known[literal] === 1) continue;
-      known[literal] = 1;
+      if (values[notLiteral(literal)] === 1) return true;
+      if (values[literal] === 1) continue;
+      values[literal] = 1;
       for (const reader of this.#readers[literal] ?? []) {
-        const left = this.#leftOf(this.#clauses[reader]!, known);
+        const left = this.#leftOf(this.#clauses[reader]!, values);
         if (left.length === 0) return true;
         if (left.length === 1) open.push(left[0]!);
       }
@@ -79,11 +79,11 @@ export class LogChecker {
    * Returns up to two literals that may still hold; two as well when some literal of the clause already
    * holds.
    */
-  #leftOf(clause: SolverClause, known: Uint8Array): readonly SolverLiteral[] {
+  #leftOf(clause: SolverClause, values: Uint8Array): readonly SolverLiteral[] {
     const left: SolverLiteral[] = [];
     for (const literal of clause) {
-      if (known[literal] === 1) return [literal, literal];
-      if (known[notLiteral(literal)] !== 1 && left.push(literal) === 2) return left;
+      if (values[literal] === 1) return [literal, literal];
+      if (values[notLiteral(literal)] !== 1 && left.push(literal) === 2) return left;
     }
     return left;
   }

@@ -273,8 +273,8 @@ function plain(name: string): string {
 
 function grouped(written: string): string {
   const [whole = '', fraction] = written.replaceAll('_', '').split('.');
-  const shown = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-  return fraction === undefined ? shown : `${shown}.${fraction}`;
+  const groupedDigits = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? groupedDigits : `${groupedDigits}.${fraction}`;
 }
 
 export function enumerated(words: readonly string[], last: 'and' | 'or'): string {

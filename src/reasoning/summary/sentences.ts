@@ -87,13 +87,13 @@ interface Speaker {
 }
 
 function nodesOf(files: readonly PolicyFile[]): ReadonlyMap<string, SentenceContext> {
-  const found = new Map<string, SentenceContext>();
+  const contexts = new Map<string, SentenceContext>();
   for (const { declarations } of files)
     for (const one of declarations)
       if (one.kind === 'policy')
         for (const rule of one.rules)
-          found.set(`${one.name.text}/${rule.name.text}`, { rule, policyWhen: one.when });
-  return found;
+          contexts.set(`${one.name.text}/${rule.name.text}`, { rule, policyWhen: one.when });
+  return contexts;
 }
 
 export function wordingOf({ files, sourceOf }: SummarySource, mentioned: Set<string>): WordingContext {

@@ -46,8 +46,8 @@ function changeOf(subject: string, old: readonly string[], now: readonly string[
 }
 
 function saidOf({ actions }: Summary, action: string): readonly string[] {
-  const found = actions.find((one) => one.actions.includes(action));
-  return (found?.sentences ?? []).filter(isConfirmed).map(({ text }) => text);
+  const summary = actions.find((one) => one.actions.includes(action));
+  return (summary?.sentences ?? []).filter(isConfirmed).map(({ text }) => text);
 }
 
 function isConfirmed({ unconfirmed }: SaidSentence): boolean {

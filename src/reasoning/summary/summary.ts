@@ -73,15 +73,15 @@ function confirmed(set: PolicySet, { actions, sentences }: ActionSentences): rea
     ...sentences.flatMap(({ readings }) => readings.flatMap((reading) => reading.claims)),
     ...[...witnesses.values()].filter((one) => one !== null),
   ];
-  const found = actions.map((action) => decideClauses(set, action, claims));
+  const verdicts = actions.map((action) => decideClauses(set, action, claims));
   return sentences.flatMap((sentence): readonly SaidSentence[] => {
     const { kind, readings, rule, span } = sentence;
     const witness = witnesses.get(sentence) ?? null;
     // If nothing passes by the rule, the last sentence covers it.
-    if (witness !== null && found.every((of) => of.get(witness)?.kind === 'proved')) return [];
-    const proved = readings.find((reading) => isProved(reading, found));
+    if (witness !== null && verdicts.every((of) => of.get(witness)?.kind === 'proved')) return [];
+    const proved = readings.find((reading) => isProved(reading, verdicts));
     const last = readings.at(-1)!;
-    const unconfirmed = proved === undefined ? whyNot(last, found) : null;
+    const unconfirmed = proved === undefined ? whyNot(last, verdicts) : null;
     return [{ kind, text: (proved ?? last).text, rule, span, unconfirmed }];
   });
 }
@@ -98,12 +98,12 @@ function witnessClause({ kind, readings, span }: Sentence): GuaranteeClause | nu
 
 type Verdicts = readonly ReadonlyMap<GuaranteeClause, Verdict>[];
 
-function isProved({ claims }: SentenceReading, found: Verdicts): boolean {
-  return claims.every((claim) => found.every((of) => of.get(claim)?.kind === 'proved'));
+function isProved({ claims }: SentenceReading, verdicts: Verdicts): boolean {
+  return claims.every((claim) => verdicts.every((of) => of.get(claim)?.kind === 'proved'));
 }
 
-function whyNot({ claims }: SentenceReading, found: Verdicts): string {
-  const verdicts = claims.flatMap((claim) => found.map((of) => of.get(claim)));
+function whyNot({ claims }: SentenceReading, outcome: Verdicts): string {
+  const verdicts = claims.flatMap((claim) => outcome.map((of) => of.get(claim)));
   if (verdicts.some((one) => one?.kind === 'refuted')) return 'a request was found of which it is not true';
   const undecided = verdicts.find((one) => one?.kind === 'undecided');
   return undecided?.kind === 'undecided' ? whyUndecided[undecided.why] : 'it was not decided';

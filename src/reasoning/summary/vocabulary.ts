@@ -83,9 +83,9 @@ function listWords(
   { wording, source }: ConditionContext,
 ): string {
   if (written.kind === 'entries') {
-    const shown = written.entries.slice(0, entriesShown).map((entry) => nounWords(entry, wording));
-    const more = written.entries.length - shown.length;
-    return more > 0 ? `${shown.join(', ')} and ${more} more` : enumerated(shown, 'and');
+    const entryTexts = written.entries.slice(0, entriesShown).map((entry) => nounWords(entry, wording));
+    const more = written.entries.length - entryTexts.length;
+    return more > 0 ? `${entryTexts.join(', ')} and ${more} more` : enumerated(entryTexts, 'and');
   }
   if (written.kind === 'join')
     return `what is in ${enumerated(

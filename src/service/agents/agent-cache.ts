@@ -14,7 +14,7 @@ export interface AgentCache {
    */
   look(headerText: string | undefined, now: Instant): Promise<Authentication>;
   /** Whether this cache still holds what was found for this key. */
-  isCurrent(headerText: string, found: AgentWithKey, now: Instant): boolean;
+  isCurrent(headerText: string, agent: AgentWithKey, now: Instant): boolean;
 }
 
 interface PendingLookup {
@@ -23,34 +23,34 @@ interface PendingLookup {
 }
 
 export function createAgentCache(store: Store): AgentCache {
-  const known = createKeyCache<AgentWithKey>(store.agents.changesHere);
+  const cache = createKeyCache<AgentWithKey>(store.agents.changesHere);
   /**
    * Look-ups under way, by key: when many callers of one agent come at once, one look-up answers all of them.
    */
   const underWay = new Map<string, PendingLookup>();
 
   async function find(headerText: string | undefined, begun: StartedLookup): Promise<Authentication> {
-    const found = await authenticate(store, headerText, begun.nowMs);
-    if (found.kind !== 'ok') return found;
-    const { kind, agent, key } = found;
-    return { kind, ...known.keep([nameOf(headerText ?? '')], { agent, key }, begun) };
+    const authentication = await authenticate(store, headerText, begun.nowMs);
+    if (authentication.kind !== 'ok') return authentication;
+    const { kind, agent, key } = authentication;
+    return { kind, ...cache.keep([nameOf(headerText ?? '')], { agent, key }, begun) };
   }
 
   return {
     cached(headerText, now) {
-      const found = known.cached(nameOf(headerText), headerText, now);
-      if (found !== null) store.agents.noteUse(found.key, now.nowMs);
-      return found;
+      const cached = cache.cached(nameOf(headerText), headerText, now);
+      if (cached !== null) store.agents.noteUse(cached.key, now.nowMs);
+      return cached;
     },
     async look(headerText, now) {
       const name = headerText ?? '';
       const other = underWay.get(name);
-      if (other !== undefined && known.isFresh(other.begun, now)) {
+      if (other !== undefined && cache.isFresh(other.begun, now)) {
         const found = await other.found;
         if (found.kind !== 'ok' || found.key.notAfterMs === null || found.key.notAfterMs > now.nowMs)
           return found;
       }
-      const begun = known.begin(now);
+      const begun = cache.begin(now);
       const found = find(headerText, begun);
       underWay.set(name, { begun, found });
       try {
@@ -59,7 +59,7 @@ export function createAgentCache(store: Store): AgentCache {
         if (underWay.get(name)?.found === found) underWay.delete(name);
       }
     },
-    isCurrent: (headerText, found, now) => known.isCurrent(nameOf(headerText), found, now),
+    isCurrent: (headerText, found, now) => cache.isCurrent(nameOf(headerText), found, now),
   };
 }
 
