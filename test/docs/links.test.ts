@@ -87,3 +87,10 @@ it('names files in the pages for contributors that are there', () => {
   const isThere = (page: string, path: string) => existsSync(join(dirname(page), path)) || existsSync(path);
   expect(named.filter(({ page, path }) => !isThere(page, path))).toEqual([]);
 });
+
+it('splits the references of the service and of the command into pages of ten minutes', () => {
+  const parts = pages.filter((page) => /^docs\/(service|cli)\//.test(page));
+  expect(parts.length).toBeGreaterThan(15);
+  const words = (page: string) => readFileSync(page, 'utf8').split(/\s+/).length;
+  expect(parts.filter((page) => words(page) > 2_300)).toEqual([]);
+});

@@ -1,4 +1,4 @@
-// The table of settings in docs/SERVICE.md is made from the rows of the settings: `UPDATE_GOLDEN=1` writes it.
+// The table of settings in docs/service/configuration.md is made from the rows of the settings: `UPDATE_GOLDEN=1` writes it.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import {
   standardVariables,
 } from '../../src/service/settings/table.ts';
 
-const page = 'docs/SERVICE.md';
+const page = 'docs/service/configuration.md';
 const head = '| `writ.yaml` | Environment | Default | Meaning |\n|---|---|---|---|\n';
 
 const rows = settingNames.map((name) => {

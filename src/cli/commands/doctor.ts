@@ -80,7 +80,7 @@ function textOf(finding: ReportEntry): string {
 // Examines an installation part by part, as the settings describe it. INVARIANT: nothing is changed except
 // for a small file that is written to the data directory and deleted again.
 
-/** The parts of an installation, in the words of docs/CLI.md. */
+/** The parts of an installation, in the words of docs/cli/operation.md. */
 export type InstallationPart =
   | ('packages' | 'data' | 'disk' | 'key' | 'store' | 'clock' | 'policies' | 'bundle')
   | ('gaps' | 'port' | 'address' | 'mail' | 'sign-on' | 'users');

@@ -1,6 +1,6 @@
 // The settings of the service, one row each. The effective configuration (`load.ts`), the flags of the command line
 // (`cli/support/setting-flags.ts`), the environment variables, what `writ config` and `writ doctor` show, and the table
-// in docs/SERVICE.md are made from these rows.
+// in docs/service/configuration.md are made from these rows.
 
 import { durabilities } from '../store/contract/durability.ts';
 
@@ -71,7 +71,7 @@ export const settings = {
     kind: { is: 'path-or-address' },
     placeholder: 'file or address',
     help: 'a bundle of policies (`writ build`) to follow instead of the policy directory',
-    more: 'a path, or an `https:` or `http:` address; see [Policies from a bundle](#policies-from-a-bundle)',
+    more: 'a path, or an `https:` or `http:` address; see [Policies from a bundle](policies.md#policies-from-a-bundle)',
   },
   'bundle.key': {
     default: null,
@@ -120,7 +120,7 @@ export const settings = {
     field: 'durability',
     placeholder: 'choice',
     help: 'what the database server guarantees for acknowledged records: replicated (a standby has them), managed or single',
-    more: `see [Records in PostgreSQL](#records-in-postgresql); ${besidePrefix('store')}`,
+    more: `see [Records in PostgreSQL](records.md#records-in-postgresql); ${besidePrefix('store')}`,
   },
   'store.wait_seconds': {
     default: 60,
@@ -200,7 +200,7 @@ export const settings = {
     kind: { is: 'issuer' },
     placeholder: 'address',
     help: 'the OpenID Connect provider for single sign-on; https, or http on this machine',
-    more: 'see [Single sign-on](#single-sign-on)',
+    more: 'see [Single sign-on](people.md#single-sign-on)',
   },
   'sso.client_id': {
     default: null,
@@ -255,7 +255,7 @@ export const settings = {
     kind: { is: 'secret' },
     placeholder: 'token',
     help: 'the token with which the provider manages people over SCIM, at least 32 characters',
-    more: 'see [SCIM](#scim)',
+    more: 'see [SCIM](people.md#scim)',
   },
   'sso.external_id_claim': {
     default: 'sub',
@@ -268,7 +268,7 @@ export const settings = {
     kind: { is: 'issuer' },
     placeholder: 'address',
     help: 'the issuer of tokens that name the user of an agent; https, or http on this machine',
-    more: 'see [On whose behalf an agent asks](#on-whose-behalf-an-agent-asks)',
+    more: 'see [On whose behalf an agent asks](agents.md#on-whose-behalf-an-agent-asks)',
   },
   'users.audience': {
     default: null,
@@ -301,7 +301,7 @@ export const settings = {
     field: 'areReceiptsOn',
     placeholder: 'boolean',
     help: 'whether grants have receipts',
-    more: 'see [Receipts](#receipts)',
+    more: 'see [Receipts](receipts.md)',
   },
   'signatures.compatibility': {
     default: 'allow',

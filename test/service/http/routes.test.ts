@@ -48,7 +48,7 @@ describe('a service whose routes are not those of the list', () => {
 
 test('the order of checks is the same on the page for users, in the document and in the code', () => {
   const order = checksInOrder.map(({ check, status }) => `${check} (${status})`).join(', ');
-  const page = readFileSync('docs/SERVICE.md', 'utf8');
+  const page = readFileSync('docs/service/authorize.md', 'utf8');
   const [, list = ''] = /the first check that fails makes the reply:\n\n((?:\d\. .*\n)+)/.exec(page) ?? [];
   const lines = list.trim().split('\n');
   expect(lines.map((line) => line.replace(/^\d\. /, '')).join(', ')).toBe(order);
