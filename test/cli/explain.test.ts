@@ -214,6 +214,7 @@ describe('writ explain ID', () => {
         pushedTables: engine.pushedTables,
         readsPushed: engine.readsPushed,
         checkPayload: () => [],
+        resultShapeOf: engine.resultShapeOf,
         shapeOf: (action) => set.actions.get(action)?.shape ?? null,
         digest: digest(set),
         commit: null,

@@ -184,6 +184,7 @@ export function link(
         counted === null ? [] : [definition],
       ),
     shapeOf: (action) => unitOf(action)?.gate.shape ?? null,
+    resultShapeOf: (action) => unitOf(action)?.resultGate?.shape ?? null,
     actions: () => program.actions.keys(),
     possibility: createPossibilities(ctx),
     source: (action) => {

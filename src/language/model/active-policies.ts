@@ -38,6 +38,8 @@ export interface PolicyEngine {
   readonly meters: readonly MeterDefinition[];
   /** The shape of an action's payload; null when the action is not declared. */
   readonly shapeOf: (action: string) => Shape | null;
+  /** The shape of what an action's calls return; null when the action declares no result. */
+  readonly resultShapeOf: (action: string) => Shape | null;
   /** The places where a result does not have the declared shape; null when the action declares no result. */
   readonly checkResult: (action: string, result: Json) => readonly PayloadIssue[] | null;
   /** The places where a payload does not have the action's shape; null when the action is not declared. */

@@ -31,11 +31,11 @@ describe('GET /v1/actions', () => {
     const service = await startService({ startsWith: policies });
     const { body } = await actionsOf(service, service.apiKey);
     expect(body.items).toEqual([
-      { action_key: 'mail.send', grant: 'after_approval' },
-      { action_key: 'pay.closed', grant: 'never' },
-      { action_key: 'pay.large', grant: 'after_approval' },
-      { action_key: 'pay.small', grant: 'possible' },
-      { action_key: 'pay.unruled', grant: 'never' },
+      { action_key: 'mail.send', grant: 'after_approval', result_fields: null },
+      { action_key: 'pay.closed', grant: 'never', result_fields: null },
+      { action_key: 'pay.large', grant: 'after_approval', result_fields: null },
+      { action_key: 'pay.small', grant: 'possible', result_fields: null },
+      { action_key: 'pay.unruled', grant: 'never', result_fields: null },
     ]);
     expect(body.policy_set).toBe(service.policies.current().digest);
     expect(Date.parse(body.expires_at)).toBeGreaterThan(Date.now());
@@ -47,7 +47,18 @@ describe('GET /v1/actions', () => {
     const added = await addAgent(service.store, insider);
     if (added.kind !== 'added') throw new Error('the agent must be valid');
     const { body: ofInsider } = await actionsOf(service, added.apiKey, '?prefix=pay.c');
-    expect(ofInsider.items).toEqual([{ action_key: 'pay.closed', grant: 'possible' }]);
+    expect(ofInsider.items).toEqual([{ action_key: 'pay.closed', grant: 'possible', result_fields: null }]);
+  });
+
+  test('names the fields of the results that actions declare', async () => {
+    const service = await startService({
+      startsWith: `action db.query { sql: string } result { rows: integer 0.., labels?: [string] }
+        policy p on db.query { allow all }`,
+    });
+    const { body } = await actionsOf(service, service.apiKey);
+    expect(body.items).toEqual([
+      { action_key: 'db.query', grant: 'possible', result_fields: ['labels', 'rows'] },
+    ]);
   });
 
   test('follows a reload', async () => {
@@ -65,10 +76,10 @@ describe('GET /v1/actions', () => {
     const admin = await signedIn(service, 'ann@example.com');
     const { body } = await admin.send('/v1/actions?prefix=pay.');
     expect(body.items).toEqual([
-      { action_key: 'pay.closed', grant: 'possible' },
-      { action_key: 'pay.large', grant: 'after_approval' },
-      { action_key: 'pay.small', grant: 'possible' },
-      { action_key: 'pay.unruled', grant: 'never' },
+      { action_key: 'pay.closed', grant: 'possible', result_fields: null },
+      { action_key: 'pay.large', grant: 'after_approval', result_fields: null },
+      { action_key: 'pay.small', grant: 'possible', result_fields: null },
+      { action_key: 'pay.unruled', grant: 'never', result_fields: null },
     ]);
   });
 });

@@ -35,6 +35,7 @@ export function activeOf(text: string): ActivePolicies {
     readsPushed: engine.readsPushed,
     checkPayload: () => [],
     shapeOf: engine.shapeOf,
+    resultShapeOf: engine.resultShapeOf,
     actions: engine.actions,
     possibility: engine.possibility,
     asks: () => asks,

@@ -117,6 +117,7 @@ export function activeWith(
     checkRow: () => null,
     pushedTables: () => new Map(),
     readsPushed: () => false,
+    resultShapeOf: () => null,
     shapeOf: (action) => (action === 'payment.create' ? paymentShape : null),
     digest,
     commit: 'c0ffee',

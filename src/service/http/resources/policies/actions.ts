@@ -54,6 +54,11 @@ const listActions = route<ActionDeps>({
             items: objectSchema({
               action_key: { type: 'string' },
               grant: { type: 'string', enum: possibilities },
+              result_fields: {
+                type: ['array', 'null'],
+                items: { type: 'string' },
+                description: 'The fields of the result that the action declares, or null if it declares none.',
+              },
             }),
           },
           policy_set: { type: 'string', description: 'The digest of the active policies.' },
@@ -61,8 +66,9 @@ const listActions = route<ActionDeps>({
         }),
         example: {
           items: [
-            { action_key: 'payment.create', grant: 'possible' },
-            { action_key: 'payment.refund', grant: 'after_approval' },
+            { action_key: 'payment.create', grant: 'possible', result_fields: null },
+            { action_key: 'payment.list', grant: 'possible', result_fields: ['rows'] },
+            { action_key: 'payment.refund', grant: 'after_approval', result_fields: null },
           ],
           policy_set: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
           expires_at: '2026-03-02T10:06:00.000Z',
@@ -93,7 +99,11 @@ async function itemsOf(policies: ActivePolicies, agent: AgentFacts, prefix: stri
   let pauseAtMs = performance.now() + sliceMs;
   for (const action_key of policies.actions()) {
     if (!action_key.startsWith(prefix)) continue;
-    items.push({ action_key, grant: policies.possibility(action_key, agent) });
+    items.push({
+      action_key,
+      grant: policies.possibility(action_key, agent),
+      result_fields: policies.resultShapeOf(action_key)?.fields.map(({ name }) => name) ?? null,
+    });
     if (performance.now() < pauseAtMs) continue;
     await pause();
     pauseAtMs = performance.now() + sliceMs;
