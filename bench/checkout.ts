@@ -35,7 +35,7 @@ export async function withRevision<T>(revision: string, use: (checkout: Checkout
 
 /** Links the installed packages of this checkout into the checkout in `folder`. */
 export function linkPackages(folder: string): void {
-  for (const packages of ['node_modules', 'bench/node_modules']) {
+  for (const packages of ['node_modules', 'bench/node_modules', 'test/node_modules']) {
     if (existsSync(join(ownRoot, packages))) symlinkSync(join(ownRoot, packages), join(folder, packages));
   }
 }

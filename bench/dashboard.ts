@@ -7,9 +7,15 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Browser, CDPSession, Page } from 'playwright-core';
 import { type Demo, openDemo } from '../src/packaging/demo/demo.ts';
-import { launchBrowser, signInAs, sizes } from '../test/e2e/browser/browser.ts';
+import {
+  type Browser,
+  type CDPSession,
+  launchBrowser,
+  type Page,
+  signInAs,
+  sizes,
+} from '../test/e2e/browser/browser.ts';
 import {
   chunksOf,
   firstLoadBytesMax,

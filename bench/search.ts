@@ -9,13 +9,12 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { Page } from 'playwright-core';
 import { createRandom } from '../src/language/value/random.ts';
 import { createRequestId } from '../src/service/requests/record/id.ts';
 import type { RequestRow } from '../src/service/store/contract/records.ts';
 import { openStore } from '../src/service/store/open.ts';
 import { addAgent, type Service, startService } from '../test/e2e/acceptance/service.ts';
-import { launchBrowser, signInAs, sizes } from '../test/e2e/browser/browser.ts';
+import { launchBrowser, type Page, signInAs, sizes } from '../test/e2e/browser/browser.ts';
 import { firstAdmin, password, signedIn } from '../test/service/http/person-client.ts';
 
 const { values } = parseArgs({

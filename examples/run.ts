@@ -1,13 +1,13 @@
 // `npm run example -- NAME [--approve]`: runs one of the agents of this folder with a service of its own.
 // Prints where to sign in to approve what waits; with `--approve` the program approves by itself.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startExampleService } from './service.ts';
 
-const parts = ['mails.ts', 'mock-model.ts', 'run.ts', 'service.ts'];
+const parts = ['mails.ts', 'frameworks/mock-model.ts', 'run.ts', 'service.ts'];
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -16,10 +16,11 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const files = globSync(['*.{ts,py}', '*/agent.ts'], { cwd: import.meta.dirname }).filter(
+const files = globSync(['*.{ts,py}', 'frameworks/*.ts', '*/agent.ts'], { cwd: import.meta.dirname }).filter(
   (each) => !parts.includes(each),
 );
-const nameOf = (each: string) => each.replace(/(\/agent)?\.\w+$/, '');
+const nameOf = (each: string) =>
+  basename(each) === 'agent.ts' ? dirname(each) : basename(each, extname(each));
 const names = files.map(nameOf).toSorted();
 const file = files.find((each) => nameOf(each) === positionals[0]);
 
@@ -32,6 +33,7 @@ if (values.help || file === undefined) {
 }
 
 async function run(file: string): Promise<number> {
+  if (dirname(file) === 'frameworks' && !installFrameworks()) return 1;
   const service = await startExampleService();
   const { email, password } = service.approver;
   if (!values.approve) console.log(`Sign in at ${service.url}/approvals as ${email} with "${password}".`);
@@ -43,6 +45,15 @@ async function run(file: string): Promise<number> {
     if (timer !== null) clearInterval(timer);
     await service.stop();
   }
+}
+
+/** Installs the frameworks unless they are there. Returns whether they are now. */
+function installFrameworks(): boolean {
+  const folder = join(import.meta.dirname, 'frameworks');
+  if (existsSync(join(folder, 'node_modules'))) return true;
+  console.log('Installing the frameworks of examples/frameworks (once, 280 MB)');
+  const { status } = spawnSync('npm', ['ci', '--prefix', folder], { stdio: ['ignore', 'ignore', 'inherit'] });
+  return status === 0;
 }
 
 async function ended(file: string, env: NodeJS.ProcessEnv): Promise<number> {

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // The `writ` command: makes sure that Node is new enough before anything else is loaded, then hands over to main.ts.
-// Too old a Node runs the one that came with the packages, where it is there; without it, one line says what to do.
+// Too old a Node runs the one in node_modules, which a checkout installs; without it, one line says what to do.
 // INVARIANT: plain JavaScript without imports of our own but the last, so that any Node can read it.
 
 import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -12,8 +13,14 @@ const required = [22, 18];
 const mark = 'WRIT_NODE_CHOSEN';
 
 if (isEnough(process.versions.node)) run();
-else if (process.env[mark] === undefined && isEnough(bundledVersion())) startBundled();
-else stop();
+else startNewer();
+
+async function startNewer() {
+  if (process.env[mark] !== undefined) return stop();
+  if (!isEnough(bundledVersion())) await installBundled();
+  if (isEnough(bundledVersion())) startBundled();
+  else stop();
+}
 
 /** @param {string} version */
 function isEnough(version) {
@@ -30,6 +37,15 @@ function bundledNode() {
 function bundledVersion() {
   const { stdout } = spawnSync(bundledNode(), ['--version'], { encoding: 'utf8' });
   return (stdout || '').trim().replace(/^v/, '');
+}
+
+/** Only a checkout has the installer; a package is installed by a Node that is new enough. */
+async function installBundled() {
+  const installer = new URL('../packaging/node/install.js', import.meta.url);
+  if (!existsSync(installer)) return;
+  const { installNode } = await import(installer.href);
+  const problem = installNode();
+  if (problem !== null) console.error(`writ: ${problem}`);
 }
 
 function startBundled() {

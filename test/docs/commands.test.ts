@@ -6,9 +6,11 @@ import { basename } from 'node:path';
 import { expect, it } from 'vitest';
 import { writ } from '../cli/writ.ts';
 
-const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('{docs,policies,examples,bench}/**/*.md')].filter(
-  (page) => !page.includes('node_modules') && !page.startsWith('docs/diagnostics/'),
-);
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...globSync('{docs,policies,examples,bench}/**/*.md', { exclude: ['**/node_modules/**'] }),
+].filter((page) => !page.includes('node_modules') && !page.startsWith('docs/diagnostics/'));
 
 /**
  * The words after `writ` wherever somebody would type it: in fenced blocks of commands, and between

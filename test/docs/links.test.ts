@@ -13,7 +13,9 @@ const pages = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  ...globSync('{docs,policies,examples,bench,test,integrations}/**/*.md'),
+  ...globSync('{docs,policies,examples,bench,test,integrations}/**/*.md', {
+    exclude: ['**/node_modules/**'],
+  }),
   ...globSync('src/**/README.md').filter((page) => page !== copiedByInit),
 ].filter((page) => !page.includes('node_modules'));
 

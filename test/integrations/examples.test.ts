@@ -13,7 +13,7 @@ const python = '/usr/bin/python3';
 const hasPython = spawnSync(python, ['-c', 'import sys; assert sys.version_info >= (3, 9)']).status === 0;
 
 /** The examples that run without a package of their own. */
-const agents = globSync('{ai-sdk,openai-agents,langchain,mastra,http,python}.{ts,py}', {
+const agents = globSync(['frameworks/{ai-sdk,openai-agents,langchain,mastra}.ts', 'http.ts', 'python.py'], {
   cwd: folder,
 }).filter((file) => hasPython || !file.endsWith('.py'));
 

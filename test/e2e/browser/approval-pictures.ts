@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { type ExampleService, startExampleService } from '../../../examples/service.ts';
 import { guardClaude } from '../../../integrations/typescript/adapters/claude-agent.ts';
@@ -15,7 +15,14 @@ import { launchBrowser } from './browser.ts';
 const folder = join(import.meta.dirname, '../../../docs/integrations/pictures');
 const examples = join(import.meta.dirname, '../../../examples');
 const writCommand = join(import.meta.dirname, '../../../src/cli/writ.js');
-const agents = ['ai-sdk.ts', 'openai-agents.ts', 'langchain.ts', 'mastra.ts', 'http.ts', 'python.py'];
+const agents = [
+  'frameworks/ai-sdk.ts',
+  'frameworks/openai-agents.ts',
+  'frameworks/langchain.ts',
+  'frameworks/mastra.ts',
+  'http.ts',
+  'python.py',
+];
 
 /** An MCP server with a tool `send`. */
 const mailServer = `
@@ -151,7 +158,7 @@ try {
   const page = await context.newPage();
   await signIn(page, service);
   const asking = new Map<string, () => Promise<string>>([
-    ...agents.map((file) => [file.replace(/\.\w+$/, ''), () => waitingRequest(service, file)] as const),
+    ...agents.map((file) => [basename(file, extname(file)), () => waitingRequest(service, file)] as const),
     ['claude-agent-sdk', () => waitingCommand(service)],
     ['typescript', () => waitingMail(service)],
     ['hooks', () => waitingHook(service)],

@@ -10,6 +10,9 @@ import { cookieOf, firstAdmin, password, personWith, send } from '../../service/
 import type { Service } from '../../service/http/service.ts';
 import { findChromium } from './chromium.ts';
 
+// For benchmarks, which have no packages of their own for browsers.
+export type { Browser, CDPSession, Page } from 'playwright-core';
+
 export const sizes = {
   laptop: { width: 1280, height: 800 },
   tablet: { width: 820, height: 1180 },

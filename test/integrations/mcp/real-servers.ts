@@ -2,7 +2,7 @@
 // each of its tools.
 
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 export interface RealServer {
   readonly kind: 'command';
@@ -11,7 +11,10 @@ export interface RealServer {
 }
 
 export function realServer(name: string, folder: string): RealServer {
-  const file = resolve(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
+  const file = join(
+    import.meta.dirname,
+    `../../node_modules/@modelcontextprotocol/server-${name}/dist/index.js`,
+  );
   const rest = name === 'filesystem' ? [folder] : name === 'everything' ? ['stdio'] : [];
   const environment = { ...inherited(), MEMORY_FILE_PATH: join(folder, 'memory.jsonl') };
   return { kind: 'command', command: [process.execPath, file, ...rest], environment };

@@ -2,7 +2,7 @@
 // turn, then ends.
 
 import { MockLanguageModelV4 } from 'ai/test';
-import { mails } from './mails.ts';
+import { mails } from '../mails.ts';
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },

@@ -6,8 +6,8 @@ import { tool } from '@langchain/core/tools';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import { createAgent, fakeModel } from 'langchain';
 import { z } from 'zod';
-import { guardTools } from '../integrations/typescript/adapters/langchain.ts';
-import { connectFromEnvironment, createPeople, mails, send, task } from './mails.ts';
+import { guardTools } from '../../integrations/typescript/adapters/langchain.ts';
+import { connectFromEnvironment, createPeople, mails, send, task } from '../mails.ts';
 
 const writ = connectFromEnvironment();
 const people = createPeople(writ);

@@ -6,8 +6,8 @@ import { Mastra } from '@mastra/core/mastra';
 import { InMemoryStore } from '@mastra/core/storage';
 import { createTool } from '@mastra/core/tools';
 import { z } from 'zod';
-import { guardTool } from '../integrations/typescript/adapters/mastra.ts';
-import { connectFromEnvironment, createPeople, send, task } from './mails.ts';
+import { guardTool } from '../../integrations/typescript/adapters/mastra.ts';
+import { connectFromEnvironment, createPeople, send, task } from '../mails.ts';
 import { createMockModel } from './mock-model.ts';
 
 const writ = connectFromEnvironment();

@@ -2,8 +2,8 @@
 
 import { generateText, isStepCount, type ModelMessage, tool } from 'ai';
 import { z } from 'zod';
-import { guardTools } from '../integrations/typescript/adapters/ai-sdk.ts';
-import { connectFromEnvironment, createPeople, send, task } from './mails.ts';
+import { guardTools } from '../../integrations/typescript/adapters/ai-sdk.ts';
+import { connectFromEnvironment, createPeople, send, task } from '../mails.ts';
 import { createMockModel } from './mock-model.ts';
 
 const writ = connectFromEnvironment();

@@ -3,8 +3,8 @@
 import { Agent, Runner, tool } from '@openai/agents-core';
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-core/testing';
 import { z } from 'zod';
-import { guardTool } from '../integrations/typescript/adapters/openai-agents.ts';
-import { connectFromEnvironment, createPeople, mails, send, task } from './mails.ts';
+import { guardTool } from '../../integrations/typescript/adapters/openai-agents.ts';
+import { connectFromEnvironment, createPeople, mails, send, task } from '../mails.ts';
 
 const writ = connectFromEnvironment();
 const people = createPeople(writ);
