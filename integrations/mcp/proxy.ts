@@ -192,12 +192,12 @@ function converse({ settings, gate, open }: ConverseParts, options: ConverseOpti
   return conversation;
 }
 
-interface AskedWith {
+interface CallerCredential {
   readonly key: string;
   readonly agent: string | null;
 }
 
-function authorityOf(settings: ProxySettings, { key, agent }: AskedWith): Authority {
+function authorityOf(settings: ProxySettings, { key, agent }: CallerCredential): Authority {
   const credential = { key, ...(agent === null ? {} : { agent }) };
   return createServiceAuthority({
     url: settings.service,

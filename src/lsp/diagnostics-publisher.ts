@@ -14,15 +14,15 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Finding } from '../analysis/findings/findings.ts';
 import { readTestFile } from '../testing/read-test-file.ts';
 import {
+  type FileDiagnostics,
   newDiagnostics,
   newDiagnosticsOf,
   type PublishedDiagnostics,
-  type ShownFile,
   shownOf,
 } from './diagnostics.ts';
 import { documentOf, fileNameOf, type OpenSets, pathOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
-import type { ShownChanges } from './thread/questions.ts';
+import type { ChangesView } from './thread/questions.ts';
 
 export interface DiagnosticsPublisher {
   /** Sends new diagnostics once the text has not changed for a moment. */
@@ -30,7 +30,7 @@ export interface DiagnosticsPublisher {
   /**
    * Shows or hides what a set changes since HEAD. The result holds a text when the changes cannot be shown.
    */
-  showChanges(snapshot: SetSnapshot, isShown: boolean): Promise<ShownChanges>;
+  showChanges(snapshot: SetSnapshot, isShown: boolean): Promise<ChangesView>;
   areChangesShown(root: string): boolean;
   close(): void;
 }
@@ -72,7 +72,7 @@ export function createDiagnosticsPublisher({
     sets.set(root, one);
     return one;
   };
-  const send = async (snapshot: SetSnapshot, files: readonly ShownFile[]): Promise<void> => {
+  const send = async (snapshot: SetSnapshot, files: readonly FileDiagnostics[]): Promise<void> => {
     for (const { file, diagnostics } of files)
       await connection.sendDiagnostics({ uri: uriOf(snapshot, file), diagnostics: [...diagnostics] });
   };

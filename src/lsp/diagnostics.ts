@@ -24,7 +24,7 @@ interface PublishedFile {
   readonly more: readonly Shown[];
 }
 
-export interface ShownFile {
+export interface FileDiagnostics {
   readonly file: string;
   readonly diagnostics: readonly Shown[];
 }
@@ -34,7 +34,7 @@ export function newDiagnostics(
   snapshot: SetSnapshot,
   published: PublishedDiagnostics,
   more: ReadonlyMap<string, readonly Shown[]>,
-): readonly ShownFile[] {
+): readonly FileDiagnostics[] {
   const { texts, byFile } = snapshot;
   const files = new Set([...texts.keys(), ...byFile.keys(), ...published.keys(), ...more.keys()]);
   return newDiagnosticsOf([...files], snapshot, published, more);
@@ -46,9 +46,9 @@ export function newDiagnosticsOf(
   snapshot: SetSnapshot,
   published: PublishedDiagnostics,
   more: ReadonlyMap<string, readonly Shown[]>,
-): readonly ShownFile[] {
+): readonly FileDiagnostics[] {
   const { byFile } = snapshot;
-  const newFiles: ShownFile[] = [];
+  const newFiles: FileDiagnostics[] = [];
   for (const file of files) {
     const diagnostics = byFile.get(file) ?? nothing;
     const now = { source: sourceOf(snapshot, file), diagnostics, more: more.get(file) ?? none };

@@ -14,7 +14,7 @@ import type { SpecTruth } from '../../src/language/spec/truth.ts';
 import { compileToProgram } from '../../src/pipeline.ts';
 import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';
 import { readsConstantLet } from '../../src/reasoning/lints/conditions.ts';
-import { findingsOfAction, type ShownFinding } from '../../src/reasoning/lints/findings.ts';
+import { type FindingWithExample, findingsOfAction } from '../../src/reasoning/lints/findings.ts';
 import { withLints } from '../../src/reasoning/lints/lint.ts';
 import { lawSets, type Named } from '../laws/proofs.ts';
 
@@ -194,7 +194,7 @@ function rulesOf({ policies }: PolicySet, action: string): readonly Rule[] {
 }
 
 /** Whether the request shows that the finding is wrong. */
-function isWrong({ kind, rule, by }: ShownFinding, judging: Judging): boolean {
+function isWrong({ kind, rule, by }: FindingWithExample, judging: Judging): boolean {
   if (!acts(judging, rule)) return false;
   if (kind === 'never-true') return true;
   if (rule.effect !== 'allow' && !isGranted(judging)) return false;

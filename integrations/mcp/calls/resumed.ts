@@ -23,12 +23,12 @@ export function resumed({ states, turns }: Gate, caller: Caller, request: RpcReq
   return { request: { ...request, params: ownParams }, grant };
 }
 
-interface AskedBack extends ResumedCall {
+interface ElicitedCall extends ResumedCall {
   readonly response: RpcResponse;
 }
 
 /** The server's question, with a state that brings the client's answer back under the same grant. */
-export function withGrantState({ states }: Gate, caller: Caller, call: AskedBack): RpcResponse {
+export function withGrantState({ states }: Gate, caller: Caller, call: ElicitedCall): RpcResponse {
   const { request, grant, response } = call;
   const { method, params = {} } = request;
   const { requestState: given = null, ...result } = response.result ?? {};

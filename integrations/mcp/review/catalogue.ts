@@ -7,7 +7,7 @@ import type { LockedServer } from './lock.ts';
 
 export type AskServer = (method: string, params: JsonObject) => Promise<RpcResponse>;
 
-export type KnownTool =
+export type ToolLookup =
   | { readonly kind: 'known'; readonly action: string; readonly definition: JsonObject }
   | { readonly kind: 'changed' }
   | { readonly kind: 'unknown' };
@@ -15,7 +15,7 @@ export type KnownTool =
 export interface Catalogue {
   /** The tools as the client may see them, and the other members of the server's answer. */
   list(ask: AskServer, params: JsonObject): Promise<ToolListing>;
-  find(ask: AskServer, params: JsonObject, name: string): Promise<KnownTool>;
+  find(ask: AskServer, params: JsonObject, name: string): Promise<ToolLookup>;
   /** Forgets the tools, because the server has announced a change. */
   forget(): void;
   /** The input schema that the server last gave for a tool; null when it is not known. */
@@ -71,7 +71,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     live = begun === generation ? listing : null;
     return listing;
   };
-  const classify = ({ tools }: CachedListing, name: string): KnownTool => {
+  const classify = ({ tools }: CachedListing, name: string): ToolLookup => {
     const definition = tools.get(name);
     if (definition === undefined || reservedNames.some((one) => one === name)) return { kind: 'unknown' };
     if (definition === null) return { kind: 'changed' };
@@ -111,7 +111,7 @@ function held(
   definition: JsonObject,
   name: string,
   warn: (line: string) => void,
-): KnownTool {
+): ToolLookup {
   const reviewed = Object.hasOwn(locked.tools, name) ? locked.tools[name] : undefined;
   if (reviewed === undefined) {
     warn(`${name} is not in the lock file: it is not shown`);

@@ -42,7 +42,7 @@ function asking(definition: JsonObject, prefix: string): JsonObject {
   return { ...definition, _meta: { ...meta, [`${prefix}writ-decision`]: { grant: 'after_approval' } } };
 }
 
-interface ShownFor {
+interface ListContext {
   readonly gate: Gate;
   readonly possible: PossibleActions;
 }
@@ -58,7 +58,7 @@ const others: Readonly<Record<string, readonly [action: string, entries: string]
 export async function shownList(
   response: RpcResponse,
   { method }: RpcRequest,
-  parts: ShownFor,
+  parts: ListContext,
 ): Promise<RpcResponse> {
   const { result } = response;
   if (result === undefined) return response;

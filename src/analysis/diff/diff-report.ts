@@ -14,7 +14,7 @@ import type { PolicyDiff } from '../../reasoning/diff/diff.ts';
 import type { DiffExample, DiffFinding, FindingCause } from '../../reasoning/diff/finding.ts';
 import type { BothSides } from '../../reasoning/diff/joint-set.ts';
 import { type DiffRemark, remarksOf } from '../../reasoning/diff/remarks.ts';
-import { type ClauseVerdict, type KnownVerdict, proveGuarantees } from '../../reasoning/prove/prove.ts';
+import { type ClauseVerdict, proveGuarantees, type VerdictLookup } from '../../reasoning/prove/prove.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
 import { clauseText, shownCondition } from '../../reasoning/prove/report/wording.ts';
 import type { FiledRequests, TallyResult } from '../replay/engine/tally.ts';
@@ -320,7 +320,7 @@ function namedBySide({ sourceOf }: ComparedSide, verdicts: readonly ClauseVerdic
  * verdict was the same before, and a request that refutes the claim now may have refuted it before. A claim
  * that is proved now was kept before if no finding changes a breaking outcome.
  */
-function knownOf({ before, after }: SetComparison['sides'], diff: PolicyDiff, now: ByName): KnownVerdict {
+function knownOf({ before, after }: SetComparison['sides'], diff: PolicyDiff, now: ByName): VerdictLookup {
   const { asked, changed } = diff;
   const isAsked = new Set(asked);
   const byText = new Map([...now.values()].map((one) => [canonicalMeaning(one.claim), one]));

@@ -3,21 +3,21 @@
 
 import { type Api, allItems, type Page, refuse, step } from '../client/api-client.ts';
 import type { AgentAdmin } from './agent-admin.ts';
-import type { ShownAgent, ShownKey } from './text.ts';
+import type { AgentView, KeyView } from './text.ts';
 
-type ReplyKey = Omit<ShownKey, 'last_used'> & { readonly last_used_at: string | null };
+type ReplyKey = Omit<KeyView, 'last_used'> & { readonly last_used_at: string | null };
 
 const statusWords = { active: 'enable', disabled: 'disable', revoked: 'revoke' } as const;
 
 export function httpAdmin(api: Api): AgentAdmin {
-  const agentOf = (name: string): Promise<ShownAgent> => findAgent(api, name);
-  const pathOf = ({ id }: ShownAgent): string => `/v1/agents/${step(id)}`;
+  const agentOf = (name: string): Promise<AgentView> => findAgent(api, name);
+  const pathOf = ({ id }: AgentView): string => `/v1/agents/${step(id)}`;
 
   return {
     list: () => listAgents(api),
     add: async ({ name, riskTier, controlOwner, tags }) => {
       const body = { name, risk_tier: riskTier, control_owner: controlOwner, tags };
-      const { agent, api_key } = await api.post<{ agent: ShownAgent; api_key: string }>('/v1/agents', body);
+      const { agent, api_key } = await api.post<{ agent: AgentView; api_key: string }>('/v1/agents', body);
       return { agent: shown(agent), apiKey: api_key };
     },
     show: async (name) => {
@@ -29,24 +29,24 @@ export function httpAdmin(api: Api): AgentAdmin {
     setStatus: async (name, status) => {
       const before = await agentOf(name);
       const body = status === 'revoked' ? { name: before.name } : undefined;
-      const agent = await api.post<ShownAgent>(`${pathOf(before)}/${statusWords[status]}`, body);
+      const agent = await api.post<AgentView>(`${pathOf(before)}/${statusWords[status]}`, body);
       return { agent: shown(agent), isChanged: before.status !== status };
     },
     setRate: async (name, { ratePerMinute: rate_per_minute, burst }) =>
       // JSON leaves out undefined fields, so only the given fields change.
-      shown(await api.patch<ShownAgent>(pathOf(await agentOf(name)), { rate_per_minute, burst })),
+      shown(await api.patch<AgentView>(pathOf(await agentOf(name)), { rate_per_minute, burst })),
     setTelling: async (name, refusal_hints) =>
-      shown(await api.patch<ShownAgent>(pathOf(await agentOf(name)), { refusal_hints })),
+      shown(await api.patch<AgentView>(pathOf(await agentOf(name)), { refusal_hints })),
     rotate: async (name, graceMs) => {
       const body = { grace_seconds: graceMs / 1_000 };
-      const reply = await api.post<{ agent: ShownAgent; api_key: string; old_keys_end_at: string }>(
+      const reply = await api.post<{ agent: AgentView; api_key: string; old_keys_end_at: string }>(
         ...[`${pathOf(await agentOf(name))}/keys`, body],
       );
       return { agent: shown(reply.agent), apiKey: reply.api_key, oldKeyNotAfter: reply.old_keys_end_at };
     },
     sign: async (name, { mode, isSecretNew: new_secret }) => {
       const path = `${pathOf(await agentOf(name))}/signing`;
-      const reply = await api.post<{ agent: ShownAgent; signing_secret: string | null }>(path, {
+      const reply = await api.post<{ agent: AgentView; signing_secret: string | null }>(path, {
         mode,
         new_secret,
       });
@@ -56,14 +56,14 @@ export function httpAdmin(api: Api): AgentAdmin {
 }
 
 /** Finds the agent with this id or name. Ends the command when the caller can see no such agent. */
-export async function findAgent(api: Api, idOrName: string): Promise<ShownAgent> {
+export async function findAgent(api: Api, idOrName: string): Promise<AgentView> {
   const agents = await listAgents(api, idOrName);
   const agent = agents.find(({ id }) => id === idOrName) ?? agents.find((one) => isNamed(one, idOrName));
   return agent ?? refuse(`no agent \`${idOrName}\`, or you may not see it`);
 }
 
-async function listAgents(api: Api, text?: string): Promise<readonly ShownAgent[]> {
-  const all = await allItems<ShownAgent>(api, '/v1/agents', { text });
+async function listAgents(api: Api, text?: string): Promise<readonly AgentView[]> {
+  const all = await allItems<AgentView>(api, '/v1/agents', { text });
   return all.map(shown).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -74,7 +74,7 @@ export function isNamed({ name }: { readonly name: string }, wanted: string): bo
 }
 
 /** Keeps only the fields that the store's agents have, too. */
-function shown(agent: ShownAgent): ShownAgent {
+function shown(agent: AgentView): AgentView {
   const { id, name, risk_tier, control_owner, tags, status, signing } = agent;
   const { rate_per_minute, burst, refusal_hints, created_at } = agent;
   const described = { id, name, risk_tier, control_owner, tags, status, signing };

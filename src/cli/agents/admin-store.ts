@@ -15,7 +15,7 @@ import { openStore } from '../../service/store/open.ts';
 import { commandLineUser, commandPlace, type DataOption } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
 import type { AgentAdmin } from './agent-admin.ts';
-import { agentJson, keyJson, type ShownAgent, shownTime } from './text.ts';
+import { type AgentView, agentJson, keyJson, shownTime } from './text.ts';
 
 /** An operation that is not possible; the message holds the lines to print. A class because it is thrown. */
 class CommandError extends Error {}
@@ -56,7 +56,7 @@ function storeAdmin(store: Store): AgentAdmin {
     return agent;
   }
 
-  async function described(name: string, change: Partial<AgentDraft>): Promise<ShownAgent> {
+  async function described(name: string, change: Partial<AgentDraft>): Promise<AgentView> {
     const agent = await agentLeft(name);
     const result = await describeAgent(store, { agentId: agent.id, nowMs: Date.now(), ...change });
     if (result.kind === 'invalid') throw invalid(result.problems);

@@ -1,24 +1,24 @@
 // The operations of `writ agent`, which the store of a data directory and a running service both offer.
 
 import type { AgentStatus, SigningMode } from '../../service/store/contract/records.ts';
-import type { ShownAgent, ShownKey } from './text.ts';
+import type { AgentView, KeyView } from './text.ts';
 
 /**
  * The operations of `writ agent`. Each takes an agent's name or id, and rejects with an error that the
  * command prints.
  */
 export interface AgentAdmin {
-  list(): Promise<readonly ShownAgent[]>;
-  add(draft: ShownDraft): Promise<{ readonly agent: ShownAgent; readonly apiKey: string }>;
-  show(name: string): Promise<{ readonly agent: ShownAgent; readonly keys: readonly ShownKey[] }>;
+  list(): Promise<readonly AgentView[]>;
+  add(draft: DraftView): Promise<{ readonly agent: AgentView; readonly apiKey: string }>;
+  show(name: string): Promise<{ readonly agent: AgentView; readonly keys: readonly KeyView[] }>;
   setStatus(
     name: string,
     status: AgentStatus,
-  ): Promise<{ readonly agent: ShownAgent; readonly isChanged: boolean }>;
+  ): Promise<{ readonly agent: AgentView; readonly isChanged: boolean }>;
   /** Sets the agent's rate. An undefined field does not change; null restores the service's default. */
-  setRate(name: string, rate: ShownRate): Promise<ShownAgent>;
+  setRate(name: string, rate: RateView): Promise<AgentView>;
   /** Sets whether refusals tell the agent what change would pass. */
-  setTelling(name: string, tellsChange: boolean): Promise<ShownAgent>;
+  setTelling(name: string, tellsChange: boolean): Promise<AgentView>;
   rotate(name: string, graceMs: number): Promise<KeyRotation>;
   sign(
     name: string,
@@ -26,26 +26,26 @@ export interface AgentAdmin {
   ): Promise<SigningSecret>;
 }
 
-export interface ShownDraft {
+export interface DraftView {
   readonly name: string;
   readonly riskTier: string;
   readonly controlOwner: string;
   readonly tags: readonly string[];
 }
 
-export interface ShownRate {
+export interface RateView {
   readonly ratePerMinute: number | null | undefined;
   readonly burst: number | null | undefined;
 }
 
 export interface KeyRotation {
-  readonly agent: ShownAgent;
+  readonly agent: AgentView;
   readonly apiKey: string;
   readonly oldKeyNotAfter: string;
 }
 
 export interface SigningSecret {
-  readonly agent: ShownAgent;
+  readonly agent: AgentView;
   /** The new signing secret; null when the operation made none. */
   readonly signingSecret: string | null;
 }

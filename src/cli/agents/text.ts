@@ -5,7 +5,7 @@ import type { AgentRow, KeyRow } from '../../service/store/contract/records.ts';
 import { localTime } from '../output/local-time.ts';
 import { table } from '../output/table.ts';
 
-export interface ShownAgent {
+export interface AgentView {
   readonly id: string;
   readonly name: string;
   readonly risk_tier: string;
@@ -21,14 +21,14 @@ export interface ShownAgent {
   readonly created_at: string;
 }
 
-export interface ShownKey {
+export interface KeyView {
   readonly id: string;
   readonly created_at: string;
   readonly not_after: string | null;
   readonly last_used: string | null;
 }
 
-export function agentJson(agent: AgentRow): ShownAgent {
+export function agentJson(agent: AgentRow): AgentView {
   const { id, name, riskTier, controlOwner, tags, status, signing, createdAtMs } = agent;
   const { ratePerMinute, burst, tellsChange } = agent;
   return {
@@ -46,7 +46,7 @@ export function agentJson(agent: AgentRow): ShownAgent {
   };
 }
 
-export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): ShownKey {
+export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): KeyView {
   return {
     id,
     created_at: shownTime(createdAtMs),
@@ -55,7 +55,7 @@ export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): 
   };
 }
 
-export function agentTable(agents: readonly ShownAgent[]): string {
+export function agentTable(agents: readonly AgentView[]): string {
   return table(
     ['name', 'tier', 'control owner', 'status', 'signing', 'rate', 'tags', 'id'],
     agents.map((agent) => [
@@ -66,11 +66,11 @@ export function agentTable(agents: readonly ShownAgent[]): string {
 }
 
 /** Requests a minute, then requests at once: `600/min,100`. A dash is the service's default. */
-export function rateText({ rate_per_minute: rate, burst }: ShownAgent): string {
+export function rateText({ rate_per_minute: rate, burst }: AgentView): string {
   return rate === null && burst === null ? '-' : `${rate ?? '-'}/min,${burst ?? '-'}`;
 }
 
-export function keyTable(keys: readonly ShownKey[], nowMs: number): string {
+export function keyTable(keys: readonly KeyView[], nowMs: number): string {
   return table(
     ['key', 'made', 'last used', 'valid until'],
     keys.map(({ id, created_at, last_used, not_after: ends }) => [

@@ -19,9 +19,9 @@ import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, UsageError } from '../output/output.ts';
 import { table } from '../output/table.ts';
 
-type ShownAlert = Reply<'listAlerts'>['items'][number];
+type AlertView = Reply<'listAlerts'>['items'][number];
 
-type ShownRule = Reply<'listAlertRules'>['items'][number];
+type AlertRuleView = Reply<'listAlertRules'>['items'][number];
 
 interface ListOptions extends ApiOptions {
   readonly on?: boolean;
@@ -50,7 +50,7 @@ export function defineAlerts(command: Command, finish: (code: ExitCode) => void)
       const options = command.optsWithGlobals<ApiOptions>();
       finish(
         await withApi(options, async (api) => {
-          const rules = await api.get<Page<ShownRule>>('/v1/alert-rules');
+          const rules = await api.get<Page<AlertRuleView>>('/v1/alert-rules');
           show(options, rules, ({ items }) => print(ruleTable(items)));
         }),
       );
@@ -72,8 +72,8 @@ async function list(api: Api, options: ListOptions): Promise<void> {
   const { on, limit, cursor } = options;
   const page =
     on === true
-      ? await api.get<Page<ShownAlert>>('/v1/alerts/active')
-      : await api.get<Page<ShownAlert>>('/v1/alerts', { limit, cursor });
+      ? await api.get<Page<AlertView>>('/v1/alerts/active')
+      : await api.get<Page<AlertView>>('/v1/alerts', { limit, cursor });
   show(options, page, ({ items }) => {
     print(items.length === 0 ? (on === true ? 'no active alerts\n' : 'no alerts\n') : alertTable(items));
     printRest(page);
@@ -89,10 +89,10 @@ async function set(api: Api, rule: string, options: SetOptions): Promise<void> {
   };
   if (Object.keys(change).length === 0)
     throw new UsageError('nothing to change: use --threshold, --minutes, --on or --off');
-  const { items } = await api.get<Page<ShownRule>>('/v1/alert-rules');
+  const { items } = await api.get<Page<AlertRuleView>>('/v1/alert-rules');
   const alertRule = items.find(({ id, name }) => id === rule || name === rule);
   if (alertRule === undefined) refuse(`there is no rule \`${rule}\`: see \`writ alerts rules\``);
-  const changed = await api.patch<ShownRule>(`/v1/alert-rules/${step(alertRule.id)}`, change);
+  const changed = await api.patch<AlertRuleView>(`/v1/alert-rules/${step(alertRule.id)}`, change);
   show(options, changed, (one) => print(ruleTable([one])));
 }
 
@@ -109,7 +109,7 @@ Examples:
   writ alerts set "Kill switch on" --off
 `;
 
-function alertTable(items: readonly ShownAlert[]): string {
+function alertTable(items: readonly AlertView[]): string {
   return table(
     ['began', 'over', 'alert', 'what happened'],
     items.map(({ started_at: began, ended_at: over, name, text }) => [
@@ -121,7 +121,7 @@ function alertTable(items: readonly ShownAlert[]): string {
   );
 }
 
-function ruleTable(items: readonly ShownRule[]): string {
+function ruleTable(items: readonly AlertRuleView[]): string {
   return table(
     ['id', 'name', 'state', 'kind', 'threshold', 'minutes', 'mail to'],
     items.map((rule) => [

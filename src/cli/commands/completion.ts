@@ -28,7 +28,7 @@ Examples:
 `;
 
 /** A command and the words that can follow it. */
-interface Place {
+interface CommandContext {
   /** The words of the command, without the program's name. */
   readonly path: readonly string[];
   readonly commands: readonly Command[];
@@ -37,12 +37,17 @@ interface Place {
   readonly values: readonly string[];
 }
 
-function placesOf(command: Command, path: readonly string[]): readonly Place[] {
+function placesOf(command: Command, path: readonly string[]): readonly CommandContext[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
   const visibleOptions = [...defaultOf(command), command].flatMap((one) => help.visibleOptions(one));
   const options = [...new Map(visibleOptions.map((option) => [option.long, option])).values()];
-  const here: Place = { path, commands, options, values: command.registeredArguments[0]?.argChoices ?? [] };
+  const here: CommandContext = {
+    path,
+    commands,
+    options,
+    values: command.registeredArguments[0]?.argChoices ?? [],
+  };
   const below = commands
     .filter((one) => command.commands.includes(one))
     .flatMap((one) => [one.name(), ...one.aliases()].flatMap((name) => placesOf(one, [...path, name])));
@@ -55,7 +60,7 @@ function defaultOf(command: Command): readonly Command[] {
   return command.commands.filter((one) => one.name() === name);
 }
 
-const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
+const scripts: Readonly<Record<Shell, (places: readonly CommandContext[]) => string>> = {
   bash: (places) => `# Completes writ in bash: . <(writ completion bash)\n${bashScript(places)}`,
   zsh: (places) =>
     `# Completes writ in zsh: . <(writ completion zsh)\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(places)}`,
@@ -66,7 +71,7 @@ const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
  * A completion script for bash, which zsh can read, too. `*` stands for a value that the script does not
  * know, such as a file.
  */
-function bashScript(places: readonly Place[]): string {
+function bashScript(places: readonly CommandContext[]): string {
   const commands = places.map(({ path, commands: all }) => [
     pathText(path),
     all.flatMap((one) => [one.name(), ...one.aliases()]),
@@ -114,7 +119,7 @@ function bashTable(name: string, rows: readonly (readonly unknown[])[]): string 
   return `${name}() {\n  case "$1" in\n${lines.join('')}  esac\n}\n`;
 }
 
-function fishScript(places: readonly Place[]): string {
+function fishScript(places: readonly CommandContext[]): string {
   return places
     .flatMap(({ path, commands, options, values }) => {
       const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');

@@ -7,7 +7,7 @@ import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print } from '../output/output.ts';
 import { table } from '../output/table.ts';
 
-type ShownKeys = Reply<'listReceiptKeys'>;
+type KeysView = Reply<'listReceiptKeys'>;
 
 export function defineKeys(command: Command, finish: (code: ExitCode) => void): void {
   command.addHelpText(
@@ -18,7 +18,7 @@ export function defineKeys(command: Command, finish: (code: ExitCode) => void): 
     async (options: ApiOptions) => {
       finish(
         await withApi(options, async (api) => {
-          show(options, await api.get<ShownKeys>('/v1/receipt-keys'), showKeys);
+          show(options, await api.get<KeysView>('/v1/receipt-keys'), showKeys);
         }),
       );
     },
@@ -30,13 +30,13 @@ export function defineKeys(command: Command, finish: (code: ExitCode) => void): 
       finish(
         await withApi(options, async (api) => {
           const body = options.atOnce === true ? { immediately: true } : {};
-          show(options, await api.post<ShownKeys>('/v1/receipt-keys', body), showKeys);
+          show(options, await api.post<KeysView>('/v1/receipt-keys', body), showKeys);
         }),
       );
     });
 }
 
-function showKeys({ items }: ShownKeys): void {
+function showKeys({ items }: KeysView): void {
   print(
     table(
       ['key', 'signs from'],

@@ -21,15 +21,15 @@ import { defineSetUpLink } from './setup-link.ts';
 
 type Finish = (code: ExitCode) => void;
 
-type ShownPerson = Omit<Reply<'listPeople'>['items'][number], 'has_passkey'>;
+type PersonView = Omit<Reply<'listPeople'>['items'][number], 'has_passkey'>;
 
-type ShownApplication = Reply<'listApplications'>['items'][number];
+type ApplicationView = Reply<'listApplications'>['items'][number];
 
-type ShownInvitation = Reply<'createInvitation'>;
+type InvitationView = Reply<'createInvitation'>;
 
 type ChangedPerson = Reply<'updatePerson'>;
 
-type ShownOpenInvitation = Reply<'listInvitations'>['items'][number];
+type OpenInvitationView = Reply<'listInvitations'>['items'][number];
 
 interface ListOptions extends ApiOptions {
   readonly limit?: string;
@@ -82,7 +82,7 @@ function defineLists(command: Command, finish: Finish): void {
     const { limit, cursor } = options;
     finish(
       await withApi(options, async (api) => {
-        const page = await api.get<Page<ShownPerson>>('/v1/people', { limit, cursor });
+        const page = await api.get<Page<PersonView>>('/v1/people', { limit, cursor });
         show(options, page, ({ items }) => {
           print(items.length === 0 ? 'no people yet\n' : personTable(items));
           printRest(page);
@@ -95,7 +95,7 @@ function defineLists(command: Command, finish: Finish): void {
       const { limit, cursor } = options;
       finish(
         await withApi(options, async (api) => {
-          const page = await api.get<Page<ShownApplication>>('/v1/applications', { limit, cursor });
+          const page = await api.get<Page<ApplicationView>>('/v1/applications', { limit, cursor });
           show(options, page, ({ items }) => {
             print(items.length === 0 ? 'no applications\n' : applicationTable(items));
             printRest(page);
@@ -116,7 +116,7 @@ function defineInvite(command: Command, finish: Finish): void {
       finish(
         await withApi(options, async (api) => {
           const body = { email, name, roles: role, groups: group };
-          const invitation = await api.post<ShownInvitation>('/v1/invitations', body);
+          const invitation = await api.post<InvitationView>('/v1/invitations', body);
           show(options, invitation, () => printInvitation(invitation, options));
         }),
       );
@@ -129,7 +129,7 @@ function defineInvitations(command: Command, finish: Finish): void {
       const { limit, cursor } = options;
       finish(
         await withApi(options, async (api) => {
-          const page = await api.get<Page<ShownOpenInvitation>>('/v1/invitations', { limit, cursor });
+          const page = await api.get<Page<OpenInvitationView>>('/v1/invitations', { limit, cursor });
           show(options, page, ({ items }) => {
             print(items.length === 0 ? 'no valid invitations\n' : invitationTable(items));
             printRest(page);
@@ -200,7 +200,7 @@ function defineAnswers(command: Command, finish: Finish): void {
         await withApi(options, async (api) => {
           const body = { roles: role, groups: group };
           const path = `/v1/applications/${step(id)}/grant`;
-          const invitation = await api.post<ShownInvitation>(path, body);
+          const invitation = await api.post<InvitationView>(path, body);
           show(options, invitation, () => printInvitation(invitation, options));
         }),
       );
@@ -213,14 +213,14 @@ function defineAnswers(command: Command, finish: Finish): void {
         await withApi(options, async (api) => {
           const { reason } = options;
           const path = `/v1/applications/${step(id)}/decline`;
-          const application = await api.post<ShownApplication>(path, { reason });
+          const application = await api.post<ApplicationView>(path, { reason });
           show(options, application, ({ email }) => print(`the application of ${email} is declined\n`));
         }),
       );
     });
 }
 
-function printInvitation(invitation: ShownInvitation, options: ApiOptions): void {
+function printInvitation(invitation: InvitationView, options: ApiOptions): void {
   const { email, token, ends_at } = invitation;
   print(
     `${email} is invited until ${localTime(ends_at)}. Send them this link, which is shown only once:\n\n`,
@@ -233,7 +233,7 @@ function printWarnings({ warnings }: { readonly warnings: readonly string[] }): 
   for (const warning of warnings) printError(`warning: ${warning}\n`);
 }
 
-function personTable(items: readonly ShownPerson[]): string {
+function personTable(items: readonly PersonView[]): string {
   return table(
     ['id', 'email', 'name', 'roles', 'groups', 'status'],
     items.map(({ id, email, name, roles: held, groups, status }) => [
@@ -242,7 +242,7 @@ function personTable(items: readonly ShownPerson[]): string {
   );
 }
 
-function invitationTable(items: readonly ShownOpenInvitation[]): string {
+function invitationTable(items: readonly OpenInvitationView[]): string {
   return table(
     ['id', 'email', 'name', 'roles', 'groups', 'ends'],
     items.map(({ id, email, name, roles: given, groups, ends_at }) => [
@@ -251,7 +251,7 @@ function invitationTable(items: readonly ShownOpenInvitation[]): string {
   );
 }
 
-function applicationTable(items: readonly ShownApplication[]): string {
+function applicationTable(items: readonly ApplicationView[]): string {
   return table(
     ['id', 'email', 'name', 'status', 'due', 'reason'],
     items.map(({ id, email, name, status, due_at, is_overdue, reason }) => [

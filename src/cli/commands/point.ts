@@ -21,7 +21,7 @@ import { type GraceOptions, graceMsOf, withGrace } from '../support/grace-period
 
 type Finish = (code: ExitCode) => void;
 
-type ShownPoint = Reply<'listEnforcementPoints'>['items'][number];
+type PointView = Reply<'listEnforcementPoints'>['items'][number];
 
 type WithKey = Reply<'registerEnforcementPoint'>;
 
@@ -77,7 +77,7 @@ function defineList(command: Command, finish: Finish): void {
   );
 }
 
-function printPoints(points: readonly ShownPoint[]): void {
+function printPoints(points: readonly PointView[]): void {
   const rows = points.map(({ id, name, status, agents, last_seen_at: seen }) => [
     ...[
       name,
@@ -103,7 +103,7 @@ function defineAssign(command: Command, finish: Finish): void {
         throw new UsageError('name the agents with --agent, or use --none');
       const run = async (api: Api): Promise<void> => {
         const { id } = await findPoint(api, name);
-        const point = await api.patch<ShownPoint>(`/v1/enforcement-points/${step(id)}`, { agents });
+        const point = await api.patch<PointView>(`/v1/enforcement-points/${step(id)}`, { agents });
         const names = point.agents.map((agent) => printable(agent.name)).join(', ');
         show(options, point, () => print(`${printable(point.name)} asks for ${names || 'no agent'}\n`));
       };
@@ -149,7 +149,7 @@ function defineStatus(command: Command, word: 'disable' | 'enable', finish: Fini
     .action(async (name: string, options: ApiOptions) => {
       const run = async (api: Api): Promise<void> => {
         const { id } = await findPoint(api, name);
-        const point = await api.post<ShownPoint>(`/v1/enforcement-points/${step(id)}/${word}`);
+        const point = await api.post<PointView>(`/v1/enforcement-points/${step(id)}/${word}`);
         show(options, point, () => print(`${printable(point.name)} is ${point.status}\n`));
       };
       finish(await withApi(options, run));
@@ -167,7 +167,7 @@ function defineRevoke(command: Command, finish: Finish): void {
       const run = async (api: Api): Promise<void> => {
         const enforcementPoint = await findPoint(api, name);
         const body = { name: enforcementPoint.name };
-        const point = await api.post<ShownPoint>(
+        const point = await api.post<PointView>(
           `/v1/enforcement-points/${step(enforcementPoint.id)}/revoke`,
           body,
         );
@@ -177,12 +177,12 @@ function defineRevoke(command: Command, finish: Finish): void {
     });
 }
 
-async function listPoints(api: Api): Promise<readonly ShownPoint[]> {
-  const all = await allItems<ShownPoint>(api, '/v1/enforcement-points');
+async function listPoints(api: Api): Promise<readonly PointView[]> {
+  const all = await allItems<PointView>(api, '/v1/enforcement-points');
   return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function findPoint(api: Api, idOrName: string): Promise<ShownPoint> {
+async function findPoint(api: Api, idOrName: string): Promise<PointView> {
   const points = await listPoints(api);
   const point = points.find(({ id }) => id === idOrName) ?? points.find((one) => isNamed(one, idOrName));
   return point ?? refuse(`there is no enforcement point \`${idOrName}\``);

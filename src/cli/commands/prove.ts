@@ -231,7 +231,7 @@ function isCertificate(value: unknown): boolean {
 
 // Turns requests that refute claims into cases of the test files beside the policies, each once.
 
-interface Place {
+interface ProofSources {
   readonly root: string | null;
   readonly sourceOf: SourceOf;
 }
@@ -242,7 +242,7 @@ interface Place {
  */
 export async function addTests(
   judged: readonly JudgedClause[],
-  { root, sourceOf }: Place,
+  { root, sourceOf }: ProofSources,
   file: string | true,
 ): Promise<readonly string[]> {
   const refuted = judged.flatMap(({ guarantee, claim, counterexample }) =>

@@ -17,9 +17,9 @@ import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, UsageError } from '../output/output.ts';
 import { printable, table } from '../output/table.ts';
 
-type ShownTable = Reply<'listTables'>['items'][number];
+type TableView = Reply<'listTables'>['items'][number];
 
-type ShownRow = Reply<'listRows'>['items'][number];
+type RowView = Reply<'listRows'>['items'][number];
 
 type PageOptions = ApiOptions & { readonly limit?: string; readonly cursor?: string };
 
@@ -46,7 +46,7 @@ export function defineTables(command: Command, finish: (code: ExitCode) => void)
       const row = readRow(text);
       finish(
         await withApi(options, async (api) => {
-          const set = await api.put<ShownRow>(rowPath(name, key), row);
+          const set = await api.put<RowView>(rowPath(name, key), row);
           show(options, set, ({ version }) =>
             print(`${printable(key)} of ${name} is stored, version ${version}\n`),
           );
@@ -78,7 +78,7 @@ Examples:
 `;
 
 async function tables(api: Api, options: ApiOptions): Promise<void> {
-  const list = await api.get<{ items: readonly ShownTable[] }>('/v1/tables');
+  const list = await api.get<{ items: readonly TableView[] }>('/v1/tables');
   show(options, list, ({ items }) => {
     if (items.length === 0) return print('no rule reads a table with pushed rows\n');
     print(
@@ -96,7 +96,7 @@ async function tables(api: Api, options: ApiOptions): Promise<void> {
 
 async function rows(api: Api, name: string, options: PageOptions): Promise<void> {
   const { limit, cursor } = options;
-  const page = await api.get<Page<ShownRow>>(`/v1/tables/${step(name)}`, { limit, cursor });
+  const page = await api.get<Page<RowView>>(`/v1/tables/${step(name)}`, { limit, cursor });
   show(options, page, ({ items, next_cursor: next }) => {
     if (items.length === 0) return print('no rows\n');
     print(

@@ -20,7 +20,7 @@ import {
   type DapResponse,
   type StackFrame,
 } from './protocol.ts';
-import { DebugVariables, type ShownValue, shownFacts } from './variables.ts';
+import { DebugVariables, shownFacts, type VariableValue } from './variables.ts';
 import {
   around,
   isStepOf,
@@ -45,7 +45,7 @@ export type WatchCache = ReturnType<typeof createCompileCache>;
 const createWatchCache = createCompileCache;
 
 /** The value of the expression, or a text with the reason why it has none. */
-function evaluateInWalk(expression: string, launched: LaunchResult, cache: WatchCache): ShownValue {
+function evaluateInWalk(expression: string, launched: LaunchResult, cache: WatchCache): VariableValue {
   const value = pathValue(expression.trim(), launched);
   if (value !== undefined) return value;
   // A value cannot be a condition, so it is compared with itself.
@@ -55,7 +55,7 @@ function evaluateInWalk(expression: string, launched: LaunchResult, cache: Watch
   return typeof asValue === 'string' ? asCondition : plainValue(asValue.parts[0] ?? asValue);
 }
 
-function plainValue({ truth, value }: Explanation): ShownValue {
+function plainValue({ truth, value }: Explanation): VariableValue {
   if (truth === 'true') return true;
   return truth === 'false' ? false : value;
 }
@@ -64,9 +64,9 @@ function plainValue({ truth, value }: Explanation): ShownValue {
  * Follows a path through the shown facts without a rule, because lists and records have no value in
  * conditions. Undefined for any other text.
  */
-function pathValue(path: string, launched: LaunchResult): ShownValue | undefined {
+function pathValue(path: string, launched: LaunchResult): VariableValue | undefined {
   if (!/^(?:payload|agent|request|meters|now)(?:\.\w+)*$/.test(path)) return undefined;
-  return valueAt(shownFacts(launched), path.split('.')) as ShownValue | undefined;
+  return valueAt(shownFacts(launched), path.split('.')) as VariableValue | undefined;
 }
 
 /** The explanation of the condition, or a text with what is wrong with the condition. */
@@ -371,7 +371,7 @@ export class DebugSession {
   }
 
   #evaluate(expression: string): object {
-    const value: ShownValue = evaluateInWalk(expression, this.#walk, this.#watchCache);
+    const value: VariableValue = evaluateInWalk(expression, this.#walk, this.#watchCache);
     const { value: result, variablesReference } = this.#variables.show(expression, value);
     return { result: typeof value === 'string' ? value : result, variablesReference };
   }

@@ -11,16 +11,16 @@ import type { DapScope, DapVariable } from './protocol.ts';
 import { partsOfStep } from './walk-cursor.ts';
 
 /** A value that an editor shows; null is a value, too. */
-export type ShownValue =
-  | { readonly [name: string]: ShownValue }
-  | readonly ShownValue[]
+export type VariableValue =
+  | { readonly [name: string]: VariableValue }
+  | readonly VariableValue[]
   | string
   | number
   | boolean
   | null;
 
 /** The facts as an editor shows them, by name: `payload`, `agent`, `request`, `meters`, `now`. */
-export type ShownFacts = Readonly<Record<string, ShownValue>>;
+export type VariableValues = Readonly<Record<string, VariableValue>>;
 
 /**
  * The key is random, because nobody compares the text in place of a secret with the text for the same secret
@@ -28,13 +28,13 @@ export type ShownFacts = Readonly<Record<string, ShownValue>>;
  */
 const hideSecrets = createSecretHider(randomBytes(32));
 
-export function shownFacts({ walked: { facts, set, decision } }: LaunchResult): ShownFacts {
+export function shownFacts({ walked: { facts, set, decision } }: LaunchResult): VariableValues {
   const shape = set.actions.get(facts.action)?.shape ?? null;
   const isWellShaped = decision.by !== 'invalid_payload';
   return {
-    payload: hideSecrets(facts.payload, { shape, isWellShaped }) as ShownValue,
-    agent: facts.agent as unknown as ShownValue,
-    request: facts.request as unknown as ShownValue,
+    payload: hideSecrets(facts.payload, { shape, isWellShaped }) as VariableValue,
+    agent: facts.agent as unknown as VariableValue,
+    request: facts.request as unknown as VariableValue,
     meters: Object.fromEntries(
       Object.entries(facts.meters).map(([name, reading]) => [name, readingText(reading)]),
     ),
@@ -85,7 +85,7 @@ export class DebugVariables {
   }
 
   /** A value as the answer to an expression that a person evaluates. */
-  show(name: string, value: ShownValue): DapVariable {
+  show(name: string, value: VariableValue): DapVariable {
     return this.#shown(name, value, name);
   }
 
@@ -121,15 +121,15 @@ export class DebugVariables {
   }
 
   #within(
-    value: Exclude<ShownValue, string | number | boolean | null>,
+    value: Exclude<VariableValue, string | number | boolean | null>,
     path: string,
   ): readonly DapVariable[] {
     return Object.entries(value).map(([name, part]) =>
-      this.#shown(name, part as ShownValue, Array.isArray(value) ? null : `${path}.${name}`),
+      this.#shown(name, part as VariableValue, Array.isArray(value) ? null : `${path}.${name}`),
     );
   }
 
-  #shown(name: string, value: ShownValue, path: string | null): DapVariable {
+  #shown(name: string, value: VariableValue, path: string | null): DapVariable {
     const evaluateName = path === null ? {} : { evaluateName: path };
     if (typeof value !== 'object' || value === null)
       return { name, value: JSON.stringify(value), variablesReference: 0, ...evaluateName };

@@ -82,7 +82,7 @@ export function renderDecision({ set, action, decision }: ExplanationInput): str
   return `${paint(outcome)} by ${escapeForTerminal(by)}\n  ${escapeForTerminal(reason)}\n${help}  ${details.join(', ')}\n`;
 }
 
-export interface ShownExplanation {
+export interface ExplanationView {
   readonly sourceOf: SourceOf;
   /** Whether to show every rule or the deciding one only. */
   readonly isWhole: boolean;
@@ -91,7 +91,7 @@ export interface ShownExplanation {
 /** An empty line, then each rule with its condition. Rules that took part come first. */
 export function renderRules(
   { rules, decision }: ExplanationInput,
-  { sourceOf, isWhole }: ShownExplanation,
+  { sourceOf, isWhole }: ExplanationView,
 ): string {
   const marks = createMarks();
   const rank = ({ rule }: ExplainedRule): number =>

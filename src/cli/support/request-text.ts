@@ -21,13 +21,13 @@ export interface ShownRequest {
   readonly on_behalf_of?: { readonly user: UserFacts | null; readonly unknown: string | null } | null;
   readonly payload?: unknown;
   readonly resolved?: readonly { readonly pointer: string; readonly resolved: string }[];
-  readonly approvals?: readonly ShownVote[];
-  readonly comments?: readonly ShownComment[];
-  readonly step_ups?: readonly ShownStepUp[];
+  readonly approvals?: readonly VoteView[];
+  readonly comments?: readonly CommentView[];
+  readonly step_ups?: readonly StepUpView[];
   readonly created_at: string;
 }
 
-interface ShownVote {
+interface VoteView {
   readonly by: string;
   readonly group: string | null;
   readonly is_approved: boolean;
@@ -37,14 +37,14 @@ interface ShownVote {
   readonly invalid_reason: string | null;
 }
 
-interface ShownComment {
+interface CommentView {
   readonly by: string;
   readonly kind: string;
   readonly text: string;
   readonly at: string;
 }
 
-interface ShownStepUp {
+interface StepUpView {
   readonly by: string;
   /** The name of the passkey; null when a password and a code were given. */
   readonly passkey: string | null;
@@ -107,7 +107,7 @@ function voteText({
   is_approved: isApproved,
   comment,
   invalid_reason: fellAway,
-}: ShownVote): string {
+}: VoteView): string {
   const what = `${isApproved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}`;
   const gone = fellAway === null ? '' : ` (no longer counts: ${fellAway})`;
   return `${by} ${what}${comment === '' ? '' : `: ${comment}`}${gone}`;

@@ -77,13 +77,13 @@ function toResult({ code, severity, message, help, related, fix, ...place }: Fin
   };
 }
 
-interface Place {
+interface FileRange {
   readonly file: string;
   readonly start: Position | null;
   readonly end: Position | null;
 }
 
-function toLocation({ file, start, end }: Place): object {
+function toLocation({ file, start, end }: FileRange): object {
   const region = start === null || end === null ? {} : { region: toRegion(start, end) };
   return { physicalLocation: { artifactLocation: toArtifact(file), ...region } };
 }

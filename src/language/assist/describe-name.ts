@@ -13,7 +13,7 @@ export interface SaidOfName {
   readonly text: string;
 }
 
-export interface KnownNames {
+export interface NameSources {
   readonly words: Vocabulary;
   readonly files: readonly PolicyFile[];
   /** Returns the text of a file; empty when the text is not known. */
@@ -21,7 +21,7 @@ export interface KnownNames {
 }
 
 /** Returns the description of a name; empty when nothing is known about it. */
-export function describeName(names: KnownNames, occurrence: Occurrence): readonly SaidOfName[] {
+export function describeName(names: NameSources, occurrence: Occurrence): readonly SaidOfName[] {
   const { kind, name } = occurrence;
   switch (kind) {
     case 'builtin':
@@ -52,7 +52,7 @@ function factSaid({ attributes }: Vocabulary, name: string): readonly SaidOfName
  * Describes the type of a field in each action that is meant: as the vocabulary has it, or else as written in
  * the text of the action.
  */
-function fieldSaid({ words, files, textOf }: KnownNames, occurrence: Occurrence): readonly SaidOfName[] {
+function fieldSaid({ words, files, textOf }: NameSources, occurrence: Occurrence): readonly SaidOfName[] {
   const said = typesIn(words, occurrence);
   if (said.length > 0) return said;
   return typesIn(
@@ -83,7 +83,7 @@ function unquoted(path: string): string {
     : path;
 }
 
-function declaredSaid(names: KnownNames, occurrence: Occurrence): readonly SaidOfName[] {
+function declaredSaid(names: NameSources, occurrence: Occurrence): readonly SaidOfName[] {
   const [declared] = sameName(names.files, occurrence).filter(({ isDeclared }) => isDeclared);
   if (declared === undefined) return [];
   const whole = names.textOf(declared.span.file);

@@ -14,13 +14,13 @@ export type RuleRequirement = Requirement & {
 export type ApprovalRule = Extract<RuleRequirement, { readonly kind: 'approval' }>;
 
 /** A person who may approve, as known to the service. */
-export interface KnownPerson {
+export interface PersonIdentity {
   readonly id: string;
   readonly email: string;
 }
 
 /** Whether a text is the person's id or e-mail address. */
-export function isNamedBy({ id, email }: KnownPerson, text: string): boolean {
+export function isNamedBy({ id, email }: PersonIdentity, text: string): boolean {
   return text === id || text.toLowerCase() === email.toLowerCase();
 }
 
@@ -34,7 +34,11 @@ export interface NamingFields {
  * Whether a person may not approve. INVARIANT: a field that names nobody may mean anybody, so it excepts
  * everybody.
  */
-export function isExcepted(except: readonly string[], request: NamingFields, person: KnownPerson): boolean {
+export function isExcepted(
+  except: readonly string[],
+  request: NamingFields,
+  person: PersonIdentity,
+): boolean {
   return except.some((path) => {
     const text = textAt(path, request);
     return text === null || isNamedBy(person, text.trim());

@@ -65,7 +65,7 @@ const keyCodePointsMax = 100;
 function recordIssues(
   shape: Shape,
   record: JsonObject,
-  { payload, pointer }: Pick<Place, 'payload' | 'pointer'>,
+  { payload, pointer }: Pick<PayloadContext, 'payload' | 'pointer'>,
 ): readonly PayloadIssue[] {
   const declared = shape.fields.flatMap((field): readonly PayloadIssue[] => {
     const place = `${pointer}/${segment(field.name)}`;
@@ -84,7 +84,7 @@ function recordIssues(
   return [...declared, ...undeclared];
 }
 
-interface Place {
+interface PayloadContext {
   /** The whole payload. */
   readonly payload: JsonObject;
   readonly pointer: string;
@@ -92,7 +92,11 @@ interface Place {
   readonly record: JsonObject | null;
 }
 
-function slotIssues(slot: Slot, json: Json, { payload, pointer, record }: Place): readonly PayloadIssue[] {
+function slotIssues(
+  slot: Slot,
+  json: Json,
+  { payload, pointer, record }: PayloadContext,
+): readonly PayloadIssue[] {
   if (json === null && slot.isNullable) return [];
   const mistyped = (): readonly PayloadIssue[] => [{ pointer, message: payloadFaults.mistyped(slot) }];
   const { type } = slot;
@@ -151,7 +155,7 @@ function moneyIssues(
   slot: Slot,
   type: MoneyType,
   json: Json,
-  { payload, pointer, record }: Place,
+  { payload, pointer, record }: PayloadContext,
 ): readonly PayloadIssue[] {
   const mistyped = [{ pointer, message: payloadFaults.mistyped(slot) }];
   if (!isNumber(json) || !isInRange(type.range, fromNumber(json))) return mistyped;

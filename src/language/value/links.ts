@@ -143,13 +143,13 @@ function linksIn(text: string): readonly string[] {
   return texts;
 }
 
-interface Place {
+interface LinkRange {
   readonly start: number;
   readonly end: number;
 }
 
 /** A link whose scheme ends at a colon. */
-function schemeLink(text: string, colon: number, done: number): Place | null {
+function schemeLink(text: string, colon: number, done: number): LinkRange | null {
   if (text[colon] !== ':') return null;
   const start = schemeStart(text, colon, done);
   if (start === null) return null;
@@ -180,7 +180,7 @@ function schemeStart(text: string, colon: number, from: number): number | null {
 const schemeLengthMax = 64;
 
 /** An e-mail address whose local part ends at an `@`. */
-function emailLink(text: string, at: number, done: number): Place | null {
+function emailLink(text: string, at: number, done: number): LinkRange | null {
   if (text[at] !== '@') return null;
   const host = hostAt(text, at + 1);
   if (host === null || !isDomain(host)) return null;
@@ -205,7 +205,7 @@ const trailingDots = /(?<![.-])[.-]+$/;
 const leadingDots = /^[.-]+/;
 
 /** A link without a scheme. */
-function bareLink(text: string, from: number, runEnd: number): Place | null {
+function bareLink(text: string, from: number, runEnd: number): LinkRange | null {
   const whole = text.slice(from, runEnd);
   const host = whole.replace(leadingDots, '').replace(trailingDots, '');
   if (host === '') return null;

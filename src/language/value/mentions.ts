@@ -5,15 +5,15 @@
 import { fold } from './text.ts';
 
 /** A node of the tree: the tokens that may follow, and whether an entry ends at the node. */
-interface Place {
-  readonly next: Map<string, Place>;
+interface TrieNode {
+  readonly next: Map<string, TrieNode>;
   isEnd: boolean;
 }
 
 const token = /[\p{L}\p{N}_]+|[^\p{L}\p{N}_]/gu;
 const wordStart = /^[\p{L}\p{N}_]/u;
 
-const trees = new WeakMap<ReadonlySet<string> | readonly string[], Place>();
+const trees = new WeakMap<ReadonlySet<string> | readonly string[], TrieNode>();
 
 /**
  * Whether one of the entries occurs in the text with no letter, number or underscore directly before or after
@@ -38,7 +38,7 @@ export function isMentioned(
   return tokens.some((_, at) => startsEntry(tokens, at, tree));
 }
 
-function startsEntry(tokens: readonly string[], start: number, tree: Place): boolean {
+function startsEntry(tokens: readonly string[], start: number, tree: TrieNode): boolean {
   let place = tree.next.get(tokens[start]!);
   // Usually false at once, because most tokens begin no entry.
   if (place === undefined || isWord(tokens[start - 1])) return false;
@@ -53,16 +53,16 @@ function isWord(text: string | undefined): boolean {
   return text !== undefined && wordStart.test(text);
 }
 
-function treeOf(foldedWords: ReadonlySet<string> | readonly string[]): Place {
+function treeOf(foldedWords: ReadonlySet<string> | readonly string[]): TrieNode {
   const cached = trees.get(foldedWords);
   if (cached !== undefined) return cached;
-  const tree: Place = { next: new Map(), isEnd: false };
+  const tree: TrieNode = { next: new Map(), isEnd: false };
   for (const entry of foldedWords) if (entry !== '') plant(tree, entry.match(token) ?? []);
   trees.set(foldedWords, tree);
   return tree;
 }
 
-function plant(tree: Place, tokens: readonly string[]): void {
+function plant(tree: TrieNode, tokens: readonly string[]): void {
   let place = tree;
   for (const step of tokens) {
     const next = place.next.get(step) ?? { next: new Map(), isEnd: false };

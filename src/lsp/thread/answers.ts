@@ -43,16 +43,16 @@ import { type JudgedCase, judgeTests, type LoadPolicies } from '../../testing/ru
 import type { TestFile } from '../../testing/test-file.ts';
 import { readTextFile, withOpen } from '../set/open-texts.ts';
 import type {
+  ChangesView,
+  ClauseView,
   SetState,
-  ShownCase,
-  ShownChanges,
-  ShownClause,
-  ShownTestFile,
-  ShownTests,
-  ShownWalk,
+  TestCaseView,
+  TestFileView,
+  TestsView,
   ThreadAnswers,
   ThreadAsk,
   ThreadQuestion,
+  WalkView,
 } from './questions.ts';
 
 type ThreadHandlers = {
@@ -63,7 +63,7 @@ type ThreadHandlers = {
 interface SetCache {
   readonly memory: ReadCache;
   readonly cache: CompileCache;
-  claims: { readonly of: string; readonly judged: readonly ShownClause[] | null } | null;
+  claims: { readonly of: string; readonly judged: readonly ClauseView[] | null } | null;
 }
 
 export function createAnswers(): ThreadHandlers {
@@ -108,7 +108,7 @@ function isPolicy({ path }: SourceText): boolean {
 
 // ---- guarantees
 
-async function clausesOf(state: SetState, cache: SetCache): Promise<readonly ShownClause[] | null> {
+async function clausesOf(state: SetState, cache: SetCache): Promise<readonly ClauseView[] | null> {
   const { checked, mark, sourceOf } = await checkedOf(state, cache, checkSources);
   if (cache.claims?.of === mark) return cache.claims.judged;
   const { set } = checked;
@@ -117,7 +117,7 @@ async function clausesOf(state: SetState, cache: SetCache): Promise<readonly Sho
   return judged;
 }
 
-function judgedOf(set: PolicySet, sourceOf: ReadSources['sourceOf']): readonly ShownClause[] {
+function judgedOf(set: PolicySet, sourceOf: ReadSources['sourceOf']): readonly ClauseView[] {
   return judgeGuarantees(set, { decide: deciderOf(set) }).map((one) => ({
     file: one.claim.span.file,
     start: one.claim.span.start,
@@ -138,12 +138,12 @@ function whyOf(judged: JudgedClause, sourceOf: ReadSources['sourceOf']): string 
 
 // ---- tests
 
-async function testsOf({ root, open, only }: ThreadAsk['tests']): Promise<ShownTests> {
+async function testsOf({ root, open, only }: ThreadAsk['tests']): Promise<TestsView> {
   const counter = new CoverageCounter();
   const inSet = (path: string): string => relative(root, path).split(sep).join('/');
   const load = createLoader({ root, open }, counter);
   const paths = only === null ? await testPaths(root, open) : [join(root, only)];
-  const files: ShownTestFile[] = [];
+  const files: TestFileView[] = [];
   for (const path of paths) {
     const text = open.find((one) => one.path === inSet(path))?.text ?? (await readTextFile(path));
     if (text === null) continue;
@@ -165,7 +165,7 @@ function shownFile(
   path: string,
   file: TestFile,
   judged: Awaited<ReturnType<typeof judgeTests>>,
-): ShownTestFile {
+): TestFileView {
   if (judged.failure !== null) return { path, isBroken: true, cases: [], diagnostics: [] };
   const inSet = (one: ReturnType<typeof caseDiagnostics>[number]) => ({
     ...one,
@@ -179,7 +179,7 @@ function shownFile(
   };
 }
 
-function shownCase(judged: JudgedCase): ShownCase {
+function shownCase(judged: JudgedCase): TestCaseView {
   const { test, outcome } = judged;
   return { name: test.name, start: test.span.start, outcome, text: caseText(judged) };
 }
@@ -211,7 +211,7 @@ function createLoader({ root, open }: SetState, counter: CoverageCounter): LoadP
 
 // ---- what changes
 
-async function changesOf(state: SetState, cache: SetCache): Promise<ShownChanges> {
+async function changesOf(state: SetState, cache: SetCache): Promise<ChangesView> {
   const { root } = state;
   const { checked, sourceOf } = await checkedOf(state, cache, findErrors);
   const { set, files } = checked;
@@ -228,7 +228,7 @@ async function changesOf(state: SetState, cache: SetCache): Promise<ShownChanges
   return { findings: diffFindings(report, ''), failure: null };
 }
 
-function failed(failure: string): ShownChanges {
+function failed(failure: string): ChangesView {
   return { findings: [], failure };
 }
 
@@ -245,7 +245,7 @@ async function headOf(root: string): Promise<LoadedSide | string> {
 
 // ---- a request, step by step
 
-async function walkOf(params: ThreadAsk['walk'], cache: SetCache): Promise<ShownWalk> {
+async function walkOf(params: ThreadAsk['walk'], cache: SetCache): Promise<WalkView> {
   const { checked, sourceOf } = await checkedOf(params, cache, findErrors);
   const { set } = checked;
   if (set === null) return { steps: null, issues: [] };

@@ -28,16 +28,16 @@ export interface ThreadAsk {
 
 export interface ThreadAnswers {
   /** The judged claims; null when the set has errors. */
-  readonly claims: readonly ShownClause[] | null;
-  readonly tests: ShownTests;
-  readonly changes: ShownChanges;
-  readonly walk: ShownWalk;
+  readonly claims: readonly ClauseView[] | null;
+  readonly tests: TestsView;
+  readonly changes: ChangesView;
+  readonly walk: WalkView;
 }
 
 export type ThreadQuestion = keyof ThreadAsk;
 
 /** The verdict of `writ check` on a claim. */
-export interface ShownClause {
+export interface ClauseView {
   readonly file: string;
   readonly start: number;
   readonly result: 'proved' | 'refuted' | 'undecided';
@@ -47,21 +47,21 @@ export interface ShownClause {
   readonly request: object | null;
 }
 
-export interface ShownTests {
-  readonly files: readonly ShownTestFile[];
+export interface TestsView {
+  readonly files: readonly TestFileView[];
   /** The coverage of all files that were run; files of rules are paths in the set. */
   readonly coverage: readonly RuleCoverage[];
 }
 
-export interface ShownTestFile {
+export interface TestFileView {
   readonly path: string;
   /** Whether the test file or its policies have errors; then no case was run. */
   readonly isBroken: boolean;
-  readonly cases: readonly ShownCase[];
+  readonly cases: readonly TestCaseView[];
   readonly diagnostics: readonly CaseDiagnostic[];
 }
 
-export interface ShownCase extends Pick<CaseResult, 'name' | 'outcome'> {
+export interface TestCaseView extends Pick<CaseResult, 'name' | 'outcome'> {
   /** The offset at which the case begins. */
   readonly start: number;
   /** How the result differs from the expected one. */
@@ -71,7 +71,7 @@ export interface ShownCase extends Pick<CaseResult, 'name' | 'outcome'> {
 /** A diagnostic of a test file; a failing case has a code of its own. */
 export type CaseDiagnostic = Omit<Diagnostic, 'code'> & { readonly code: string };
 
-export interface ShownChanges {
+export interface ChangesView {
   /** Findings of `writ diff`, with paths in the set; lines and columns count from 1. */
   readonly findings: readonly Finding[];
   /** Why nothing was compared; null when the comparison was made. */
@@ -79,7 +79,7 @@ export interface ShownChanges {
 }
 
 /** The decision of a request, step by step. */
-export interface ShownWalk {
+export interface WalkView {
   /** The steps; null when the policies have errors or the request cannot be read. */
   readonly steps: readonly WalkStep[] | null;
   /** What is wrong with the request. */

@@ -130,7 +130,7 @@ interface Automaton {
   readonly accepts: (place: number) => boolean;
 }
 
-interface Place {
+interface AutomatonState {
   readonly position: ProgramPosition;
   readonly before: number | null;
   /**
@@ -143,7 +143,7 @@ interface Place {
 
 function automatonOf(program: PatternProgram, alphabet: readonly number[]): Automaton {
   const numbers = new Map<string, number>();
-  const placeAt = (position: ProgramPosition, before: number | null): Place => ({
+  const placeAt = (position: ProgramPosition, before: number | null): AutomatonState => ({
     position,
     before,
     next: new Uint16Array(alphabet.length),

@@ -192,7 +192,7 @@ function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly Ran
     ...ownTried.flatMap(({ tries }) => tries.map(({ decision }) => rankOf(decision.outcome))),
   );
   if (search.direction === 1 || best === 0) return [];
-  const groups = new Map<string, FoundPair[]>();
+  const groups = new Map<string, TryPair[]>();
   for (const [a, b] of pairsOf(ownTried)) {
     if (groups.size >= pairsFoundMax) break;
     const facts = b.one.candidate.apply(a.one.facts);
@@ -208,11 +208,11 @@ function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly Ran
 }
 
 /** Two places with their tries, and the facts and decision of both changes together. */
-type FoundPair = readonly PlacedTry[];
+type TryPair = readonly PlacedTry[];
 
 /** The ranked change for pairs that one phrase describes. */
-function rankedPair(search: Search, group: readonly FoundPair[]): RankedChange {
-  const [first] = group as readonly [FoundPair];
+function rankedPair(search: Search, group: readonly TryPair[]): RankedChange {
+  const [first] = group as readonly [TryPair];
   const parts = first.map(({ place }, index) => ({
     place,
     phrase: createPhrase(

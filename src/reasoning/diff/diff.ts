@@ -31,9 +31,9 @@ import { type DiffSide, type JointSet, jointSet, sides } from './joint-set.ts';
 import type { SampleFacts } from './nearest.ts';
 import { foundIn } from './regions.ts';
 import {
+  type DecisionChange,
   type DiffLimit,
   type FewSearchResult,
-  type FoundChange,
   type SearchOptions,
   type SearchResult,
   searchChanges,
@@ -107,7 +107,7 @@ function diffAction(
   };
   const all = rulesAsked(joint, action, manyRules);
   let few = fewAtFirst(all, manyRules);
-  let found: readonly FoundChange[] = [];
+  let found: readonly DecisionChange[] = [];
   for (let round = 0; few.open.size > 0 && round < fewRounds; round += 1) {
     const { needed, ...result } = searchRules(few, { ...options, found });
     if (needed.size === 0 && isSettled(result)) return result;
@@ -122,7 +122,7 @@ function diffAction(
  * Whether the finding stays true however many more rules are asked: it has an example, and all its causes are
  * rules.
  */
-function isKnownOfAll({ example, causes }: FoundChange): boolean {
+function isKnownOfAll({ example, causes }: DecisionChange): boolean {
   return example !== null && causes.every(({ rule }) => rule !== null);
 }
 
@@ -159,7 +159,7 @@ function searchRules(of: JointRules, options: SearchOptions): FewSearchResult {
  * formula of the same action that guesses quantifiers, so that it covers every list. False means that nothing
  * is known.
  */
-function isCompleteCoarsely(coarse: JointProblem, changes: readonly FoundChange[]): boolean {
+function isCompleteCoarsely(coarse: JointProblem, changes: readonly DecisionChange[]): boolean {
   // A finding caused by the shape has no terms that could rule it out of the formula.
   if (changes.some(({ causes }) => causes.some(({ rule }) => rule === null))) return false;
   const left = coarse.regions.map((region) => [
@@ -182,7 +182,7 @@ function hasQuantifier(expression: Expression): boolean {
   return expression.kind === 'quantify' || childrenOf(expression).some(hasQuantifier);
 }
 
-function findingOf(joint: JointSet, action: string, change: FoundChange): DiffFinding {
+function findingOf(joint: JointSet, action: string, change: DecisionChange): DiffFinding {
   const { region, causes, terms, when, example, guessed } = change;
   const { tier, difference, from, to } = region;
   return {

@@ -34,7 +34,7 @@ import { foundIn, type Region } from './regions.ts';
 import { drawnRequest, textsToTry, withAnotherText } from './text-attempts.ts';
 import { hasFault, type ShapeFault, withExtra } from './validity.ts';
 
-export interface FoundChange {
+export interface DecisionChange {
   readonly region: Region;
   readonly causes: readonly Cause[];
   readonly terms: readonly FindingTerm[];
@@ -47,7 +47,7 @@ export interface FoundChange {
 export type DiffLimit = 'too many findings' | 'long lists' | 'huge payloads' | 'too much search';
 
 export interface SearchResult {
-  readonly found: readonly FoundChange[];
+  readonly found: readonly DecisionChange[];
   /** Empty when the findings are proved complete. */
   readonly limits: readonly DiffLimit[];
 }
@@ -57,9 +57,9 @@ export interface SearchOptions {
   /** The most findings for one region. */
   readonly findingsMax: number;
   /** Findings of the action from an earlier search, each with an example. */
-  readonly found: readonly FoundChange[];
+  readonly found: readonly DecisionChange[];
   /** Whether the findings are known to be complete for requests of any size. */
-  readonly isComplete: (changes: readonly FoundChange[]) => boolean;
+  readonly isComplete: (changes: readonly DecisionChange[]) => boolean;
 }
 
 const conflictsMax = 20_000;
@@ -92,7 +92,7 @@ type IsOne = (request: BothSides<Facts>) => boolean;
 
 interface RegionResult {
   readonly region: Region;
-  readonly found: FoundChange[];
+  readonly found: DecisionChange[];
   /** If this literal holds, no finding of the region covers the request. */
   readonly own: SolverLiteral;
 }
@@ -204,7 +204,7 @@ class Search {
 
   #isNew(request: BothSides<Facts>, { region, found }: Pick<RegionResult, 'region' | 'found'>): boolean {
     const { joint } = this.#problem;
-    const isOf = (one: Pick<FoundChange, 'region' | 'terms'>): boolean => isOfRegion(joint, one, request);
+    const isOf = (one: Pick<DecisionChange, 'region' | 'terms'>): boolean => isOfRegion(joint, one, request);
     return isOf({ region, terms: [] }) && !found.some(isOf);
   }
 
@@ -316,7 +316,7 @@ class Search {
 
   // ---- from a description to a request
 
-  #found(region: Region, description: Description, must: SolverClause): FoundChange {
+  #found(region: Region, description: Description, must: SolverClause): DecisionChange {
     const { causes, literals, terms, words, isOne } = description;
     const { joint } = this.#problem;
     const guessed = new Set<string>();

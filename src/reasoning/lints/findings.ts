@@ -15,7 +15,7 @@ import { type ConstantTruth, checkedParts, constantParts, readsConstantLet } fro
 import { effortMax, Questions } from './questions.ts';
 import { type ActionRules, actionRules, actsOf, findingsOfRules, type RuleFinding } from './rules.ts';
 
-export interface ShownFinding extends RuleFinding {
+export interface FindingWithExample extends RuleFinding {
   /**
    * A request for which the rule would have its effect, and the decision of the request; null if none was
    * found.
@@ -24,7 +24,7 @@ export interface ShownFinding extends RuleFinding {
 }
 
 export interface ActionFindings {
-  readonly rules: ReadonlyMap<Rule, ShownFinding>;
+  readonly rules: ReadonlyMap<Rule, FindingWithExample>;
   readonly constants: ReadonlyMap<Expression, ConstantTruth | null>;
   /** Whether the search ended before its last question, and what it cost. */
   readonly isCut: boolean;
@@ -75,7 +75,7 @@ function dependsOnConstantLet({ kind, rule, by }: RuleFinding, { ctx, judged }: 
 function exampleOf(
   { kind, rule }: RuleFinding,
   { ctx, judged, granted }: ActionRules,
-): ShownFinding['example'] {
+): FindingWithExample['example'] {
   const one = judged.find((each) => each.rule === rule);
   if (one === undefined || kind === 'never-true') return null;
   const isToBeGranted = kind === 'rule-implied' || kind === 'rule-duplicated';

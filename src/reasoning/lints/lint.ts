@@ -11,7 +11,7 @@ import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
 import { requestJson } from '../prove/report/request-json.ts';
 import { type ConstantTruth, smallestConstants } from './conditions.ts';
-import { type ActionFindings, findingsOfAction, type ShownFinding } from './findings.ts';
+import { type ActionFindings, type FindingWithExample, findingsOfAction } from './findings.ts';
 import { effortMax } from './questions.ts';
 import type { RuleFinding } from './rules.ts';
 
@@ -44,7 +44,10 @@ const texts = {
 
 const namesMax = 5;
 
-function ruleWarning({ kind, rule, by, example }: ShownFinding, nameOf: (rule: Rule) => Span): Diagnostic {
+function ruleWarning(
+  { kind, rule, by, example }: FindingWithExample,
+  nameOf: (rule: Rule) => Span,
+): Diagnostic {
   const { message, help } = texts[kind](namesText(by));
   return {
     code: kind,
@@ -66,7 +69,7 @@ function namesText(rules: readonly Rule[]): string {
   return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
 }
 
-function exampleText({ facts, decision }: NonNullable<ShownFinding['example']>): string {
+function exampleText({ facts, decision }: NonNullable<FindingWithExample['example']>): string {
   return `for example ${JSON.stringify(requestJson(facts))}, which is ${decision.outcome} by \`${decision.by}\``;
 }
 
@@ -188,11 +191,13 @@ function actionsLookedAt({ actions, policies }: PolicySet): ReadonlySet<string> 
 type ByAction = ReadonlyMap<string, ActionFindings | null>;
 
 /** The findings that hold for a rule in all of its actions. */
-function rulesOf({ policies }: PolicySet, byAction: ByAction): readonly ShownFinding[] {
+function rulesOf({ policies }: PolicySet, byAction: ByAction): readonly FindingWithExample[] {
   return policies.flatMap(({ actions, rules }) =>
     rules.flatMap((rule) => {
       const findings = actions.map((action) => byAction.get(action)?.rules.get(rule) ?? null);
-      return findings.includes(null) ? [] : joined(findings as readonly ShownFinding[], actions, policies);
+      return findings.includes(null)
+        ? []
+        : joined(findings as readonly FindingWithExample[], actions, policies);
     }),
   );
 }
@@ -202,10 +207,10 @@ function rulesOf({ policies }: PolicySet, byAction: ByAction): readonly ShownFin
  * agrees with a finding of any other kind in the other actions.
  */
 function joined(
-  findings: readonly ShownFinding[],
+  findings: readonly FindingWithExample[],
   actions: readonly string[],
   policies: PolicySet['policies'],
-): readonly ShownFinding[] {
+): readonly FindingWithExample[] {
   const kinds = new Set(findings.map(({ kind }) => kind).filter((kind) => kind !== 'never-true'));
   const [kind = 'never-true'] = kinds;
   const [first] = findings.toSorted((a, b) => Number(b.kind === kind) - Number(a.kind === kind));

@@ -53,7 +53,7 @@ export function leafOf(ctx: ProofContext, expression: Expression, elements: Elem
 }
 
 /** A place of the payload or of an element, with the values that it may hold. */
-export interface Place {
+export interface FieldLocation {
   readonly key: string;
   readonly slot: Slot;
   readonly states: States;
@@ -61,7 +61,7 @@ export interface Place {
   readonly shape: Shape | null;
 }
 
-export function placeOfField(ctx: ProofContext, field: FieldRead, elements: Elements): Place | null {
+export function placeOfField(ctx: ProofContext, field: FieldRead, elements: Elements): FieldLocation | null {
   const element = elements.get(field.root);
   if (field.root !== 'payload' && element?.kind !== 'slot') return null;
   const start = element?.kind === 'slot' ? element.slot : null;
@@ -208,7 +208,7 @@ function domainOf(type: Type): Domain {
 }
 
 /** Whether the place admits a value; for texts, the definition's own check of payloads decides. */
-function fitsPlace({ slot, shape, key }: Place, payload: Shape): (value: Value) => boolean {
+function fitsPlace({ slot, shape, key }: FieldLocation, payload: Shape): (value: Value) => boolean {
   const { type } = slot;
   if ('range' in type) return (value) => isInRange(type.range, value as Decimal);
   if (type.kind !== 'text') return () => true;

@@ -64,10 +64,10 @@ const witnessesMax = 30;
 const conflictsMax = 20_000;
 
 /** Returns a verdict on the claim and action that is known beforehand, or null. */
-export type KnownVerdict = (claim: GuaranteeClause, action: string) => Verdict | null;
+export type VerdictLookup = (claim: GuaranteeClause, action: string) => Verdict | null;
 
 export interface ProveOptions {
-  readonly known?: KnownVerdict;
+  readonly known?: VerdictLookup;
   /** Whether further actions are asked after one that refutes a claim. */
   readonly isEachAsked?: boolean;
 }
@@ -105,7 +105,7 @@ export function decideClauses(
   set: PolicySet,
   action: string,
   claims: readonly GuaranteeClause[],
-  knownVerdict: KnownVerdict = () => null,
+  knownVerdict: VerdictLookup = () => null,
 ): ReadonlyMap<GuaranteeClause, Verdict> {
   const before = claims.flatMap((claim) => {
     const verdict = knownVerdict(claim, action);

@@ -46,20 +46,24 @@ export function createAgentCache(store: Store): AgentCache {
       const name = headerText ?? '';
       const other = underWay.get(name);
       if (other !== undefined && cache.isFresh(other.begun, now)) {
-        const found = await other.found;
-        if (found.kind !== 'ok' || found.key.notAfterMs === null || found.key.notAfterMs > now.nowMs)
-          return found;
+        const authentication = await other.found;
+        if (
+          authentication.kind !== 'ok' ||
+          authentication.key.notAfterMs === null ||
+          authentication.key.notAfterMs > now.nowMs
+        )
+          return authentication;
       }
       const begun = cache.begin(now);
-      const found = find(headerText, begun);
-      underWay.set(name, { begun, found });
+      const lookup = find(headerText, begun);
+      underWay.set(name, { begun, found: lookup });
       try {
-        return await found;
+        return await lookup;
       } finally {
-        if (underWay.get(name)?.found === found) underWay.delete(name);
+        if (underWay.get(name)?.found === lookup) underWay.delete(name);
       }
     },
-    isCurrent: (headerText, found, now) => cache.isCurrent(nameOf(headerText), found, now),
+    isCurrent: (headerText, agent, now) => cache.isCurrent(nameOf(headerText), agent, now),
   };
 }
 

@@ -39,8 +39,8 @@ export interface KeyCache<Found extends KeyLookup> {
   /**
    * Keeps what was found under all of the names. Parts that have not changed are the same objects as before.
    */
-  keep(names: readonly string[], found: Found, begun: StartedLookup): Found;
-  isCurrent(name: string, found: Found, now: Instant): boolean;
+  keep(names: readonly string[], lookup: Found, begun: StartedLookup): Found;
+  isCurrent(name: string, lookup: Found, now: Instant): boolean;
 }
 
 interface CachedKey<Found> {
@@ -74,16 +74,16 @@ export function createKeyCache<Found extends KeyLookup>(changesHere: () => numbe
     begin: (now) => ({ ...now, changesHere: changesHere() }),
     isFresh: (begun, { steadyMs }) =>
       steadyMs - begun.steadyMs < cachedMsMax && begun.changesHere === changesHere(),
-    keep(names, found, { changesHere, steadyMs: foundAtMs }) {
-      const kept = sameAsBefore(byName.get(names[0] ?? '')?.found, found);
+    keep(names, lookup, { changesHere, steadyMs: foundAtMs }) {
+      const kept = sameAsBefore(byName.get(names[0] ?? '')?.found, lookup);
       const digest = Buffer.from(kept.key.digest, 'latin1');
       if (byName.size >= namesMax) byName.clear();
       for (const name of names) byName.set(name, { found: kept, digest, changesHere, foundAtMs });
       return kept;
     },
     isCurrent(name, { agent, key, point }, now) {
-      const found = fresh(name, now)?.found;
-      return found?.agent === agent && found.key === key && found.point === point;
+      const cached = fresh(name, now)?.found;
+      return cached?.agent === agent && cached.key === key && cached.point === point;
     },
   };
 }
@@ -92,16 +92,16 @@ export function createKeyCache<Found extends KeyLookup>(changesHere: () => numbe
  * Keeps the objects of unchanged parts, so that other code derives its data from an agent, a key or a point
  * only once.
  */
-function sameAsBefore<Found extends KeyLookup>(before: Found | undefined, found: Found): Found {
-  if (before === undefined) return found;
-  const agent = isDeepStrictEqual(before.agent, found.agent) ? before.agent : found.agent;
-  const key = isSameKey(before.key, found.key) ? before.key : found.key;
-  const point = isDeepStrictEqual(before.point, found.point) ? before.point : found.point;
-  return { ...found, agent, key, ...(point === undefined ? {} : { point }) };
+function sameAsBefore<Found extends KeyLookup>(before: Found | undefined, lookup: Found): Found {
+  if (before === undefined) return lookup;
+  const agent = isDeepStrictEqual(before.agent, lookup.agent) ? before.agent : lookup.agent;
+  const key = isSameKey(before.key, lookup.key) ? before.key : lookup.key;
+  const point = isDeepStrictEqual(before.point, lookup.point) ? before.point : lookup.point;
+  return { ...lookup, agent, key, ...(point === undefined ? {} : { point }) };
 }
 
-function isSameKey(before: KeyRow, found: KeyRow): boolean {
-  return isDeepStrictEqual({ ...before, lastUsedAtMs: null }, { ...found, lastUsedAtMs: null });
+function isSameKey(before: KeyRow, keyRow: KeyRow): boolean {
+  return isDeepStrictEqual({ ...before, lastUsedAtMs: null }, { ...keyRow, lastUsedAtMs: null });
 }
 
 const sha256HexLength = 64;

@@ -156,10 +156,10 @@ export async function authenticate(
   if (headerText === undefined || headerText === '') return { kind: 'missing' };
   const parsed = parseApiKey(headerText);
   if (parsed === null) return { kind: 'malformed' };
-  const found = await store.agents.findByKeyId(parsed.id);
-  if (!isSameDigest(found?.key.digest ?? noDigest, parsed.digest) || found === null)
+  const agentWithKey = await store.agents.findByKeyId(parsed.id);
+  if (!isSameDigest(agentWithKey?.key.digest ?? noDigest, parsed.digest) || agentWithKey === null)
     return { kind: 'unknown' };
-  const { agent, key } = found;
+  const { agent, key } = agentWithKey;
   if (key.notAfterMs !== null && key.notAfterMs <= nowMs) return { kind: 'expired' };
   store.agents.noteUse(key, nowMs);
   return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key };

@@ -172,15 +172,18 @@ export async function removeRule(
   { person }: Actor,
   id: string,
 ): Promise<'removed' | 'unknown' | 'conflict'> {
-  const found = await rulesOf(directory).find(id);
-  if (found === null) return 'unknown';
-  const result = await directory.change([rulesOf(directory).remove(found.value, found.version)], {
-    who: recordName(person),
-    what: 'alert-rule-removed',
-    subject: id,
-    before: ruleInRecords(found.value),
-    after: null,
-  });
+  const storedAlertRule = await rulesOf(directory).find(id);
+  if (storedAlertRule === null) return 'unknown';
+  const result = await directory.change(
+    [rulesOf(directory).remove(storedAlertRule.value, storedAlertRule.version)],
+    {
+      who: recordName(person),
+      what: 'alert-rule-removed',
+      subject: id,
+      before: ruleInRecords(storedAlertRule.value),
+      after: null,
+    },
+  );
   return result === 'changed' ? 'removed' : 'conflict';
 }
 

@@ -49,11 +49,11 @@ export function watchPolicyGaps(
     const present = await basisOf(deps);
     if (basis !== null && isSameBasis(basis, present)) return [...since.values()];
     const nowMs = deps.directory.clock();
-    const found = await findPolicyGaps(deps, present);
+    const gaps = await findPolicyGaps(deps, present);
     basis = present;
-    const isChanged = found.length !== since.size || found.some((gap) => !since.has(gap));
-    since = new Map(found.map((gap) => [gap, since.get(gap) ?? nowMs]));
-    if (isChanged) deps.onChange(found);
+    const isChanged = gaps.length !== since.size || gaps.some((gap) => !since.has(gap));
+    since = new Map(gaps.map((gap) => [gap, since.get(gap) ?? nowMs]));
+    if (isChanged) deps.onChange(gaps);
     return [...since.values()];
   };
   return {
@@ -108,12 +108,12 @@ async function groupGaps(
   asks: readonly RuleRequirement[],
 ): Promise<readonly string[]> {
   const needed = new Map<string, { needs: number; readonly rules: string[] }>();
-  for (const asked of asks) {
-    if (asked.kind !== 'approval') continue;
-    for (const group of asked.groups) {
+  for (const requirement of asks) {
+    if (requirement.kind !== 'approval') continue;
+    for (const group of requirement.groups) {
       if (group === 'owner') continue;
       const { needs, rules } = needed.get(group) ?? { needs: 0, rules: [] };
-      needed.set(group, { needs: Math.max(needs, asked.needs), rules: [...rules, asked.rule] });
+      needed.set(group, { needs: Math.max(needs, requirement.needs), rules: [...rules, requirement.rule] });
     }
   }
   if (needed.size === 0) return [];

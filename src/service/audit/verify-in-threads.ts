@@ -91,12 +91,12 @@ async function checkAll(
 }
 
 /** A thread that ends has not found its range intact; the walk that follows says why. */
-function answerOf(thread: Worker, asked: ChainRange): Promise<CheckedRange> {
+function answerOf(thread: Worker, range: ChainRange): Promise<CheckedRange> {
   return new Promise((resolve) => {
     thread.removeAllListeners();
     thread.on('message', resolve);
     thread.on('error', () => resolve(null));
     thread.on('exit', () => resolve(null));
-    thread.postMessage(asked);
+    thread.postMessage(range);
   });
 }

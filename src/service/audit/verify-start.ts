@@ -15,17 +15,19 @@ const lastRecords = 5_000;
  * Returns an error that names the first thing that is not as the service left it; null when a start may rely on
  * the store. `shown` is the place of the store as people may see it. Rejects with a StoreError.
  */
-export async function findChanged(store: Store, shown: string): Promise<StoreError | null> {
+export async function findChanged(store: Store, location: string): Promise<StoreError | null> {
   const [difference] = await store.state.differences({ isQuick: true });
   if (difference !== undefined) {
-    const what = `${nameOfDifference(difference)} in \`${shown}\`: ${difference.message}`;
+    const what = `${nameOfDifference(difference)} in \`${location}\`: ${difference.message}`;
     return difference.table === 'requests' ? tamperedRecord(what) : tampered(what);
   }
   const after = await placeBeforeLast(store, lastRecords);
   const verification = await verifyChain(store, after === null ? {} : { after });
   if (verification.kind === 'whole') return null;
   const { sequence, name, message } = verification.break;
-  return tamperedRecord(`record ${sequence}${name === null ? '' : ` (${name})`} in \`${shown}\`: ${message}`);
+  return tamperedRecord(
+    `record ${sequence}${name === null ? '' : ` (${name})`} in \`${location}\`: ${message}`,
+  );
 }
 
 /**
@@ -37,11 +39,11 @@ async function placeBeforeLast({ chain, replicas }: Store, count: number): Promi
   const begin = (pruning ?? chainStart).sequence;
   for (let sequence = lastSequence - count; sequence > begin; sequence -= count) {
     const { records } = await chain.segment(sequence - 1, replicas === null ? 1 : count);
-    const found = records.find(({ entry }) => replicas === null || entry.kind === 'knot');
-    if (found === undefined) continue;
-    const end = { sequence: found.entry.sequence, hash: found.hash };
+    const lastRecord = records.find(({ entry }) => replicas === null || entry.kind === 'knot');
+    if (lastRecord === undefined) continue;
+    const end = { sequence: lastRecord.entry.sequence, hash: lastRecord.hash };
     if (replicas === null) return end;
-    const others = readLanes(JSON.parse(String(found.entry.ends_json))) ?? [];
+    const others = readLanes(JSON.parse(String(lastRecord.entry.ends_json))) ?? [];
     return { ...end, lanes: [{ lane: 0, ...end }, ...others] };
   }
   return null;

@@ -42,4 +42,4 @@ const port = parentPort;
 const { path, masterKey, checkpoints } = workerData as VerifyThreadData;
 const chain = openFileChain(path);
 const checking = { witnesses: witnessesOf(checkpoints), sealKey: sealKeyOf(masterKey) };
-port.on('message', (asked: ChainRange) => port.postMessage(check(asked)));
+port.on('message', (range: ChainRange) => port.postMessage(check(range)));

@@ -106,10 +106,10 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
   let ends = createLaneEnds(options.after ?? chainStart);
   let first: Link | null = null;
   const ask = (after: number): Promise<ChainSegment> => {
-    const asked = store.chain.segment(after, atOnce);
+    const segmentRead = store.chain.segment(after, atOnce);
     // A failed read is reported when its turn comes, or not at all if the walk ends before.
-    asked.catch(() => undefined);
-    return asked;
+    segmentRead.catch(() => undefined);
+    return segmentRead;
   };
   let after = ends.last().sequence;
   for (let coming = ask(after); ; ) {
@@ -126,8 +126,8 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
     if (pruning !== null && pruning.sequence > ends.last().sequence) ends = createLaneEnds(pruning);
     first ??= ends.last();
     const before = ends.place();
-    const found = checkSegment(ends, segment, { witnesses, sealKey });
-    if (found !== null) return broken(await explain(store, found, ends));
+    const chainBreak = checkSegment(ends, segment, { witnesses, sealKey });
+    if (chainBreak !== null) return broken(await explain(store, chainBreak, ends));
     const end = ends.place();
     options.onChecked?.(end.sequence, lastSequence);
     const isStopped = (await onSegment?.(records, { before, lastSequence })) === 'stop';
@@ -201,13 +201,13 @@ export function checkSegment(
   if (contradicted !== null) return contradicted;
   for (const record of records) {
     const hash = hashOf(ends.of(laneOf(record.entry)).hash, record.entry);
-    const found =
+    const chainBreak =
       checkPlace(record, ends) ??
       checkHash(record, hash, records) ??
       checkSeal(record, sealKey) ??
       checkState(record) ??
       checkKnot(record, ends);
-    if (found !== null) return found;
+    if (chainBreak !== null) return chainBreak;
     ends.take(record);
     const contradiction = findContradicted(ends, witnesses);
     if (contradiction !== null) return contradiction;
@@ -235,8 +235,8 @@ function checkKnot({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
     if (sequence > end.sequence) return missing(sequence);
     if (sequence === end.sequence && hash !== end.hash) return rewritten(entry, sequence);
   }
-  const known = new Map(tied.map(({ lane, sequence }) => [lane, sequence]));
-  const more = all.find(({ lane, sequence }) => lane > 0 && sequence > (known.get(lane) ?? 0));
+  const sequences = new Map(tied.map(({ lane, sequence }) => [lane, sequence]));
+  const more = all.find(({ lane, sequence }) => lane > 0 && sequence > (sequences.get(lane) ?? 0));
   if (more === undefined) return null;
   const message = `this service did not write it: the knot at record ${entry.sequence} names another end of its lane`;
   return { sequence: more.sequence, name: null, difference: 'inserted', message };
@@ -340,12 +340,12 @@ async function checkWalked(store: Store, { sequence, hash }: Link): Promise<Chai
   return { sequence, name: null, difference: 'rewritten', message };
 }
 
-interface KnownEnds {
+interface ChainEnds {
   readonly lastSequence: number;
   readonly checkpoints: readonly SignedCheckpoint[];
 }
 
-function findTruncated(end: Link, { lastSequence, checkpoints }: KnownEnds): ChainBreak | null {
+function findTruncated(end: Link, { lastSequence, checkpoints }: ChainEnds): ChainBreak | null {
   if (lastSequence > end.sequence) return missing(lastSequence);
   const later = checkpoints.find(({ sequence }) => sequence > end.sequence);
   if (later === undefined) return null;

@@ -157,8 +157,8 @@ async function bounded<T>(
 
 /** `fetch` puts the reason into the `cause` of its error, and of several tries into their errors. */
 function reasonOf(error: unknown): string {
-  const found = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const one = found instanceof AggregateError ? found.errors[0] : found;
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const one = cause instanceof AggregateError ? cause.errors[0] : cause;
   if (!(one instanceof Error)) return String(one);
   const code = 'code' in one && typeof one.code === 'string' ? one.code : null;
   return code === null || one.message.includes(code) ? one.message : `${one.message} (${code})`;

@@ -346,8 +346,8 @@ function configuredDeps(config: Config) {
  * Throws a StartError when the store was changed from outside: a start relies on what the store holds, so the
  * service itself must have written it.
  */
-async function checkState(store: Store, shown: string): Promise<void> {
-  const changed = await findChanged(store, shown);
+async function checkState(store: Store, location: string): Promise<void> {
+  const changed = await findChanged(store, location);
   if (changed !== null) throw changed;
 }
 

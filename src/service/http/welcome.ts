@@ -126,8 +126,8 @@ const samples: Readonly<Record<string, object>> = {
 };
 
 function sampleBody(actionKeys: readonly string[]): string {
-  const known = Object.keys(samples).find((key) => actionKeys.includes(key));
-  const key = known ?? actionKeys[0] ?? 'example.action';
+  const sampleKey = Object.keys(samples).find((key) => actionKeys.includes(key));
+  const key = sampleKey ?? actionKeys[0] ?? 'example.action';
   const sample = { action_key: key, payload: samples[key] ?? {} };
   // A quoted action key may hold an apostrophe, which would end the shell's quotes.
   return JSON.stringify(sample).replaceAll("'", `'\\''`);

@@ -146,14 +146,14 @@ export class Window {
     if (!isUnsure) this.#unsure = null;
     const counted =
       isUnsure && granted !== undefined ? uncertain(granted.contribution) : granted?.contribution;
-    const own = pending === undefined ? counted : uncertain(pending);
+    const contribution = pending === undefined ? counted : uncertain(pending);
     const tied = isUnsure || this.#restartMs === Number.NEGATIVE_INFINITY ? none : this.#tied(granted);
     for (const one of tied) exchange(totals, one, uncertain(one));
-    if (own !== undefined) totals.remove(own);
+    if (contribution !== undefined) totals.remove(contribution);
     if (added !== null) totals.add(added);
     const ends = totals.ends();
     if (added !== null) totals.remove(added);
-    if (own !== undefined) totals.add(own);
+    if (contribution !== undefined) totals.add(contribution);
     for (const one of tied) exchange(totals, uncertain(one), one);
     return ends;
   }
@@ -203,11 +203,11 @@ export class Window {
       if (granted.requestId === requestId) break;
       if (atMs !== null && granted.atMs < atMs) return;
     }
-    const found = this.#granted[at];
-    if (found === undefined) return;
+    const grant = this.#granted[at];
+    if (grant === undefined) return;
     this.#granted.splice(at, 1);
     if (at < this.#start) this.#start -= 1;
-    else this.#take(found.contribution);
+    else this.#take(grant.contribution);
   }
 
   /** Removes an entry, whether it is pending, was granted at that time, or does not exist. */

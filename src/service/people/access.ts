@@ -223,9 +223,10 @@ export async function withdrawInvitation(
   actor: Actor,
   id: string,
 ): Promise<{ readonly kind: 'withdrawn' | 'unknown' } | AccessRefusal> {
-  const found = await directory.invitations.find(id);
-  if (found === null || !isOpen(found.value, directory.clock())) return { kind: 'unknown' };
-  const { value: invitation, version } = found;
+  const storedInvitation = await directory.invitations.find(id);
+  if (storedInvitation === null || !isOpen(storedInvitation.value, directory.clock()))
+    return { kind: 'unknown' };
+  const { value: invitation, version } = storedInvitation;
   const above = aboveActor(actor, invitation);
   if (above !== null) {
     return { kind: 'not-allowed', detail: `only an admin withdraws an invitation with ${above}` };
@@ -259,11 +260,11 @@ export async function lookAtInvitation(
   directory: Directory,
   secret: string,
 ): Promise<VersionedInvitation | null> {
-  const found = await directory.invitations.findByName(digestOf(secret));
-  if (found === null || !isOpen(found.value, directory.clock())) return null;
-  const inviter = await backerOf(directory, found.value);
+  const storedInvitation = await directory.invitations.findByName(digestOf(secret));
+  if (storedInvitation === null || !isOpen(storedInvitation.value, directory.clock())) return null;
+  const inviter = await backerOf(directory, storedInvitation.value);
   if (inviter === null) return null;
-  const { value: invitation, version } = found;
+  const { value: invitation, version } = storedInvitation;
   return { invitation, version, inviter: inviter.value, inviterVersion: inviter.version };
 }
 
@@ -275,9 +276,9 @@ export async function acceptInvitation(
   directory: Directory,
   { secret, password }: { readonly secret: string; readonly password: string },
 ): Promise<JoinResult | InvalidInput | RetryDelay | { readonly kind: 'no-invitation' }> {
-  const found = await lookAtInvitation(directory, secret);
-  if (found === null) return { kind: 'no-invitation' };
-  const { email, name, roles, groups } = found.invitation;
+  const invitation = await lookAtInvitation(directory, secret);
+  if (invitation === null) return { kind: 'no-invitation' };
+  const { email, name, roles, groups } = invitation.invitation;
   const problems = await passwordProblems(password, { email, name });
   if (problems.length > 0) return { kind: 'invalid', problems };
   const person = await newPerson(directory, { id: randomUUID(), email, name, roles, groups, password });
@@ -347,11 +348,17 @@ export async function grantApplication(
   if (refused !== null) return { kind: 'not-allowed', detail: refused };
   const problems = rolesProblems(rolesAndGroups);
   if (problems.length > 0) return { kind: 'invalid', problems };
-  const found = await directory.applications.find(id);
-  if (found === null || found.value.status !== 'open') return { kind: 'not-open' };
-  const { invitation, secret } = newInvitation(directory, actor, { ...found.value, ...rolesAndGroups });
+  const storedApplication = await directory.applications.find(id);
+  if (storedApplication === null || storedApplication.value.status !== 'open') return { kind: 'not-open' };
+  const { invitation, secret } = newInvitation(directory, actor, {
+    ...storedApplication.value,
+    ...rolesAndGroups,
+  });
   const writes = [
-    directory.applications.put(decided(found.value, directory, actor, 'granted'), found.version),
+    directory.applications.put(
+      decided(storedApplication.value, directory, actor, 'granted'),
+      storedApplication.version,
+    ),
     directory.invitations.put(invitation, 0),
   ];
   const change = { who: recordName(actor.person), what: 'access-granted', subject: id };
@@ -376,15 +383,18 @@ export async function declineApplication(
 > {
   const problems = reasonProblems(reason);
   if (problems.length > 0) return { kind: 'invalid', problems };
-  const found = await directory.applications.find(id);
-  if (found === null || found.value.status !== 'open') return { kind: 'not-open' };
-  const application = { ...decided(found.value, directory, actor, 'declined'), answer: reason };
+  const storedApplication = await directory.applications.find(id);
+  if (storedApplication === null || storedApplication.value.status !== 'open') return { kind: 'not-open' };
+  const application = { ...decided(storedApplication.value, directory, actor, 'declined'), answer: reason };
   const change = { who: recordName(actor.person), what: 'access-declined', subject: id };
-  const result = await directory.change([directory.applications.put(application, found.version)], {
-    ...change,
-    before: { status: 'open' },
-    after: { status: 'declined', reason },
-  });
+  const result = await directory.change(
+    [directory.applications.put(application, storedApplication.version)],
+    {
+      ...change,
+      before: { status: 'open' },
+      after: { status: 'declined', reason },
+    },
+  );
   return result === 'changed' ? { kind: 'declined', application } : { kind: 'conflict' };
 }
 
@@ -439,10 +449,10 @@ async function backerOf(
   { people }: Directory,
   { invitedBy, ...rolesAndGroups }: Invitation,
 ): Promise<ReadDocument<Person> | null> {
-  const found = await people.find(invitedBy);
-  const inviter = found?.value;
+  const storedPerson = await people.find(invitedBy);
+  const inviter = storedPerson?.value;
   if (inviter?.status !== 'active' || grantOf(inviter.roles, 'people.invite') !== 'yes') return null;
-  return aboveActor(inviter, rolesAndGroups) === null ? found : null;
+  return aboveActor(inviter, rolesAndGroups) === null ? storedPerson : null;
 }
 
 function shownRoles({ roles, groups }: RolesAndGroups) {

@@ -25,13 +25,13 @@ export async function changePassword(
   const detail = await passwordProblem(newPassword, person);
   if (detail !== null) return { kind: 'invalid', detail };
   const passwordHash = await hashPassword(newPassword);
-  const found = await asProved(directory, person);
-  if (found === null || passwordHash === null) return { kind: 'conflict' };
+  const storedPerson = await asProved(directory, person);
+  if (storedPerson === null || passwordHash === null) return { kind: 'conflict' };
   const changedAtMs = Math.trunc(directory.clock());
-  const changed: Person = { ...found.value, passwordHash, changedAtMs };
+  const changed: Person = { ...storedPerson.value, passwordHash, changedAtMs };
   const notice = newNotice(directory, person, { what: 'password-changed' });
   const writes = [
-    directory.people.put(changed, found.version),
+    directory.people.put(changed, storedPerson.version),
     directory.notices.put(notice, 0),
     ...(await endings(directory, person.id)),
   ];

@@ -34,9 +34,9 @@ export async function changePerson(
   actor: Actor,
   { id, ...change }: PersonChange & { readonly id: string },
 ): Promise<PersonChangeResult> {
-  const found = await directory.people.find(id);
-  if (found === null) return { kind: 'unknown' };
-  const { value: before, version } = found;
+  const storedPerson = await directory.people.find(id);
+  if (storedPerson === null) return { kind: 'unknown' };
+  const { value: before, version } = storedPerson;
   const after: Person = { ...before, ...change, changedAtMs: Math.trunc(directory.clock()) };
   const refused = rolesProblem(actor, given(before, after));
   if (refused !== null) return { kind: 'not-allowed', detail: refused };
@@ -105,9 +105,9 @@ const peopleAtOnce = 200;
 export async function isAnotherAdmin({ people }: Directory, ids: ReadonlySet<string>): Promise<boolean> {
   let after: Person | null = null;
   for (;;) {
-    const found = await people.list({ countMax: peopleAtOnce, after });
-    if (found.some(({ value }) => !ids.has(value.id) && isAdmin(value))) return true;
-    if (found.length < peopleAtOnce) return false;
-    after = found.at(-1)?.value ?? null;
+    const admins = await people.list({ countMax: peopleAtOnce, after });
+    if (admins.some(({ value }) => !ids.has(value.id) && isAdmin(value))) return true;
+    if (admins.length < peopleAtOnce) return false;
+    after = admins.at(-1)?.value ?? null;
   }
 }

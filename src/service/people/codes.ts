@@ -37,15 +37,15 @@ export async function confirmTotp(
   const nowMs = directory.clock();
   const step = isSecret ? acceptTotp(code, { secret, lastStep: null, nowMs }) : null;
   if (step === null) return { kind: 'wrong' };
-  const found = await asProved(directory, person);
+  const storedPerson = await asProved(directory, person);
   // Codes that are already set up have to be removed first, with one of them as proof.
-  if (found === null || found.value.totp !== null) return { kind: 'conflict' };
+  if (storedPerson === null || storedPerson.value.totp !== null) return { kind: 'conflict' };
   const sealedSecret = seal(deriveKey(masterKey, totpPurpose), person.id, secret);
   const totp = { sealedSecret, lastStep: step, setUpAtMs: Math.trunc(nowMs) };
   const { codes: recoveryCodes, put } = await newRecoveryCodes(deps, person.id);
   const result = await changeTotp(deps, {
     actor: { person, roles: person.roles },
-    found,
+    found: storedPerson,
     totp,
     what: 'codes-set-up',
     more: [put],
@@ -55,10 +55,10 @@ export async function confirmTotp(
 
 /** Removes the person's own one-time codes. */
 export async function removeTotp(deps: SignInDeps, actor: Actor): Promise<'removed' | 'conflict'> {
-  const found = await asProved(deps.directory, actor.person);
-  if (found === null) return 'conflict';
+  const storedPerson = await asProved(deps.directory, actor.person);
+  if (storedPerson === null) return 'conflict';
   const more = await recoveryRemovals(deps.directory, actor.person.id);
-  const change = { actor, found, totp: null, what: 'codes-removed', more } as const;
+  const change = { actor, found: storedPerson, totp: null, what: 'codes-removed', more } as const;
   return (await changeTotp(deps, change)) ? 'removed' : 'conflict';
 }
 
@@ -69,13 +69,19 @@ export async function resetFactors(
   personId: string,
 ): Promise<'removed' | 'unknown' | 'conflict'> {
   const { directory } = deps;
-  const found = await directory.people.find(personId);
-  if (found === null) return 'unknown';
+  const storedPerson = await directory.people.find(personId);
+  if (storedPerson === null) return 'unknown';
   const more = [
     ...(await factorRemovals(directory, personId)),
     ...(await sessionEndings(directory, personId)),
   ];
-  const isDone = await changeTotp(deps, { actor, found, totp: null, what: 'factors-reset', more });
+  const isDone = await changeTotp(deps, {
+    actor,
+    found: storedPerson,
+    totp: null,
+    what: 'factors-reset',
+    more,
+  });
   return isDone ? 'removed' : 'conflict';
 }
 
@@ -95,8 +101,10 @@ async function recoveryRemovals(
   { recoveryCodes }: Directory,
   personId: string,
 ): Promise<readonly DocumentWrite[]> {
-  const found = await recoveryCodes.find(personId);
-  return found === null ? [] : [recoveryCodes.remove(found.value, found.version)];
+  const storedRecoveryCodes = await recoveryCodes.find(personId);
+  return storedRecoveryCodes === null
+    ? []
+    : [recoveryCodes.remove(storedRecoveryCodes.value, storedRecoveryCodes.version)];
 }
 
 interface TotpChange {

@@ -106,7 +106,7 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
  * at the same moment either comes first or makes the write fail.
  */
 export async function asProved({ people }: Directory, person: Person): Promise<ReadDocument<Person> | null> {
-  const found = await people.find(person.id);
-  if (found?.value.status !== 'active') return null;
-  return passwordDigestOf(found.value) === passwordDigestOf(person) ? found : null;
+  const storedPerson = await people.find(person.id);
+  if (storedPerson?.value.status !== 'active') return null;
+  return passwordDigestOf(storedPerson.value) === passwordDigestOf(person) ? storedPerson : null;
 }

@@ -66,7 +66,7 @@ export interface KillSwitchSnapshot {
   /** Grows with every change of a switch. */
   readonly generation: number;
   /** Returns the switch that stops the action; null when none does. */
-  readonly stoppedBy: (asked: KillSwitchSubject) => KillSwitch | null;
+  readonly stoppedBy: (subject: KillSwitchSubject) => KillSwitch | null;
 }
 
 export interface KillSwitchResult {
@@ -104,7 +104,7 @@ export function createKillSwitchBoard({ directory, steadyMs }: KillSwitchBoardDe
     const on = (await switches.list({ countMax: countedMax })).map(({ value }) => value);
     // When look-ups overlap, the result with the later generation counts.
     if (generation < seen.generation) return;
-    seen = { generation, stoppedBy: (asked) => on.find((one) => stops(one, asked)) ?? null };
+    seen = { generation, stoppedBy: (subject) => on.find((one) => stops(one, subject)) ?? null };
     seenAtMs = atMs;
   }
 
@@ -151,16 +151,19 @@ export function createKillSwitchBoard({ directory, steadyMs }: KillSwitchBoardDe
     turnOff: async ({ person }, id, whyOff) => {
       const invalid = reasonProblem(whyOff);
       if (invalid !== null) return invalid;
-      const found = await switches.find(id);
-      if (found === null) return 'unknown';
-      const { scope, reason } = found.value;
-      const result = await directory.change([switches.remove(found.value, found.version)], {
-        who: recordName(person),
-        what: 'kill-switch-deactivated',
-        subject: id,
-        after: { reason: whyOff },
-        before: { scope, reason },
-      });
+      const storedKillSwitch = await switches.find(id);
+      if (storedKillSwitch === null) return 'unknown';
+      const { scope, reason } = storedKillSwitch.value;
+      const result = await directory.change(
+        [switches.remove(storedKillSwitch.value, storedKillSwitch.version)],
+        {
+          who: recordName(person),
+          what: 'kill-switch-deactivated',
+          subject: id,
+          after: { reason: whyOff },
+          before: { scope, reason },
+        },
+      );
       await lookOnce();
       return result === 'changed' ? 'off' : 'conflict';
     },

@@ -65,8 +65,8 @@ export async function dismissNotice(
   person: Person,
   id: string,
 ): Promise<'dismissed' | 'unknown'> {
-  const found = await notices.find(id);
-  if (found === null || found.value.personId !== person.id) return 'unknown';
-  await documents.write([notices.remove(found.value, found.version)], null);
+  const storedNotice = await notices.find(id);
+  if (storedNotice === null || storedNotice.value.personId !== person.id) return 'unknown';
+  await documents.write([notices.remove(storedNotice.value, storedNotice.version)], null);
   return 'dismissed';
 }

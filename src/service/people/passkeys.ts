@@ -60,12 +60,12 @@ export async function addPasskey(
   { response, name }: { readonly response: unknown; readonly name: string },
 ): Promise<PasskeyResult> {
   const { directory, notify } = deps;
-  const asked = expectAnswer(deps, creationPurpose(person));
+  const challenge = expectAnswer(deps, creationPurpose(person));
   const ofName = nameProblem(name, nameLengthMax);
   if (ofName !== null) {
     return { kind: 'invalid', problems: [{ field: 'name', detail: `the name ${ofName}` }] };
   }
-  const credential = checkCreated(response, asked);
+  const credential = checkCreated(response, challenge);
   if (credential === null) return { kind: 'wrong' };
   const passkeys = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
   if (passkeys.length >= passkeysMax) return { kind: 'too-many' };
@@ -81,7 +81,7 @@ export async function addPasskey(
   const result = await directory.change(
     [
       directory.passkeys.put(passkey, 0),
-      asked.answered(),
+      challenge.answered(),
       directory.people.put(present.value, present.version),
       directory.notices.put(notice, 0),
     ],
@@ -119,15 +119,15 @@ export async function checkPasskey(
 ): Promise<{ readonly person: Person; readonly passkey: Passkey } | null> {
   const { directory } = deps;
   const { id } = (response ?? {}) as { readonly id?: unknown };
-  const found = typeof id === 'string' ? await directory.passkeys.find(id) : null;
-  if (found === null) return null;
-  const { value: passkey, version } = found;
-  const asked = expectAnswer(deps, purpose);
-  const answered = checkUsed(response, passkey, asked);
+  const storedPasskey = typeof id === 'string' ? await directory.passkeys.find(id) : null;
+  if (storedPasskey === null) return null;
+  const { value: passkey, version } = storedPasskey;
+  const challenge = expectAnswer(deps, purpose);
+  const answered = checkUsed(response, passkey, challenge);
   if (answered === null) return null;
   const used = { ...passkey, counter: answered.counter };
   const isFirst = await directory.documents.write(
-    [directory.passkeys.put(used, version), asked.answered()],
+    [directory.passkeys.put(used, version), challenge.answered()],
     null,
   );
   if (isFirst !== 'changed') return null;
@@ -140,14 +140,15 @@ export async function removePasskey(
   person: Person,
   id: string,
 ): Promise<'removed' | 'unknown'> {
-  const found = await directory.passkeys.find(id);
+  const storedPasskey = await directory.passkeys.find(id);
   const present = await asProved(directory, person);
-  if (found === null || present === null || found.value.personId !== person.id) return 'unknown';
-  const { name } = found.value;
+  if (storedPasskey === null || present === null || storedPasskey.value.personId !== person.id)
+    return 'unknown';
+  const { name } = storedPasskey.value;
   const notice = newNotice(directory, person, { what: 'passkey-removed', name });
   const result = await directory.change(
     [
-      directory.passkeys.remove(found.value, found.version),
+      directory.passkeys.remove(storedPasskey.value, storedPasskey.version),
       directory.people.put(present.value, present.version),
       directory.notices.put(notice, 0),
     ],

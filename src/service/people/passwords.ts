@@ -51,8 +51,8 @@ export function passwordFormProblem(password: string, { email, name }: PasswordO
   if (local.length >= addressLengthMin && folded.includes(local))
     return 'leave your address out of the password';
   if (productName.test(password)) return 'leave the name of the product out of the password';
-  const known = [email, name].flatMap((words) => words.toLowerCase().split(/[^\p{L}\p{N}]+/u));
-  const rest = known
+  const personalWords = [email, name].flatMap((words) => words.toLowerCase().split(/[^\p{L}\p{N}]+/u));
+  const rest = personalWords
     .filter((word) => word.length >= 3)
     .reduce((text, word) => text.replaceAll(word, ''), folded);
   return rest.length < passwordLengthMin / 2 ? 'a password is more than a name or an address' : null;

@@ -60,10 +60,14 @@ export async function reauthenticate(
     return { kind: 'right', person: answered.person, factorSinceMs: createdAtMs, passkey: name };
   }
   if (password === undefined) return { kind: 'nothing-shown' };
-  const found = await directory.people.find(person.id);
-  const known = session === null ? null : `session ${session.id}`;
+  const storedPerson = await directory.people.find(person.id);
+  const deviceName = session === null ? null : `session ${session.id}`;
   const credentials = { email: person.email, password, code: code ?? null, address };
-  const checked = await checkCredentials(deps, found, { ...credentials, known, takesRecoveryCode });
+  const checked = await checkCredentials(deps, storedPerson, {
+    ...credentials,
+    known: deviceName,
+    takesRecoveryCode,
+  });
   if (checked.kind !== 'right') return checked;
   const { person: checkedPerson } = checked;
   const factorSinceMs = checkedPerson.totp?.setUpAtMs ?? null;

@@ -23,12 +23,16 @@ export type NewRecoveryCodes =
 /** Makes ten new recovery codes. The caller has had the person prove who they are. */
 export async function makeRecoveryCodes(deps: SignInDeps, person: Person): Promise<NewRecoveryCodes> {
   const { directory, notify } = deps;
-  const found = await asProved(directory, person);
-  if (found === null) return { kind: 'conflict' };
-  if (found.value.totp === null) return { kind: 'no-codes' };
+  const storedPerson = await asProved(directory, person);
+  if (storedPerson === null) return { kind: 'conflict' };
+  if (storedPerson.value.totp === null) return { kind: 'no-codes' };
   const { codes, put } = await newRecoveryCodes(deps, person.id);
   const notice = newNotice(directory, person, { what: 'recovery-codes-made' });
-  const writes = [put, directory.people.put(found.value, found.version), directory.notices.put(notice, 0)];
+  const writes = [
+    put,
+    directory.people.put(storedPerson.value, storedPerson.version),
+    directory.notices.put(notice, 0),
+  ];
   const result = await directory.change(writes, {
     who: recordName(person),
     what: 'recovery-codes-made',
@@ -66,21 +70,21 @@ export async function useRecoveryCode(
   person: Person,
   typed: string,
 ): Promise<boolean> {
-  const found = await directory.recoveryCodes.find(person.id);
+  const storedRecoveryCodes = await directory.recoveryCodes.find(person.id);
   const digest = recoveryDigest(masterKey, person.id, typed);
-  if (found?.value.digests.includes(digest) !== true) return false;
-  const digests = found.value.digests.filter((one) => one !== digest);
+  if (storedRecoveryCodes?.value.digests.includes(digest) !== true) return false;
+  const digests = storedRecoveryCodes.value.digests.filter((one) => one !== digest);
   const notice = newNotice(directory, person, { what: 'recovery-code-used' });
   // If the same code is sent twice at once, the later write finds a newer version and fails.
   const writes = [
-    directory.recoveryCodes.put({ ...found.value, digests }, found.version),
+    directory.recoveryCodes.put({ ...storedRecoveryCodes.value, digests }, storedRecoveryCodes.version),
     directory.notices.put(notice, 0),
   ];
   const result = await directory.change(writes, {
     who: recordName(person),
     what: 'recovery-code-used',
     subject: person.id,
-    before: { left: found.value.digests.length },
+    before: { left: storedRecoveryCodes.value.digests.length },
     after: { left: digests.length },
   });
   if (result !== 'changed') return false;

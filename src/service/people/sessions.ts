@@ -88,9 +88,9 @@ export async function lookAtSession(
   { directory }: SessionDeps,
   secret: string,
 ): Promise<(Actor & { readonly session: Session; readonly version: number }) | null> {
-  const found = await directory.sessions.find(digestOf(secret));
-  if (found === null) return null;
-  const { value: session, version } = found;
+  const storedSession = await directory.sessions.find(digestOf(secret));
+  if (storedSession === null) return null;
+  const { value: session, version } = storedSession;
   if (!isOpen(session, directory.clock())) return null;
   const person = (await directory.people.find(session.personId))?.value;
   if (person === undefined || person.status !== 'active') return null;
@@ -102,8 +102,8 @@ export async function lookAtSession(
 /** A session by single sign-on counts only while the provider's last confirmation is recent enough. */
 async function isVouchedFor({ signOns, clock }: Directory, { id, way }: Session): Promise<boolean> {
   if (way !== 'single-sign-on') return true;
-  const found = await signOns.find(id);
-  return found !== null && clock() - found.value.checkedAtMs < vouchedMs;
+  const storedSignOn = await signOns.find(id);
+  return storedSignOn !== null && clock() - storedSignOn.value.checkedAtMs < vouchedMs;
 }
 
 function isOpen({ endsAtMs, seenAtMs }: Session, nowMs: number): boolean {
@@ -111,9 +111,12 @@ function isOpen({ endsAtMs, seenAtMs }: Session, nowMs: number): boolean {
 }
 
 export async function signOut({ directory }: SessionDeps, session: Session): Promise<void> {
-  const found = await directory.sessions.find(session.id);
-  if (found === null) return;
-  await directory.documents.write([directory.sessions.remove(found.value, found.version)], null);
+  const storedSession = await directory.sessions.find(session.id);
+  if (storedSession === null) return;
+  await directory.documents.write(
+    [directory.sessions.remove(storedSession.value, storedSession.version)],
+    null,
+  );
 }
 
 /** Returns the open sessions of a person, the latest first. */
@@ -121,8 +124,8 @@ export async function openSessions(
   { sessions, clock }: Directory,
   person: Person,
 ): Promise<readonly Session[]> {
-  const found = await sessions.list({ parent: person.id, countMax: endedAtOnceMax });
-  return found.map(({ value }) => value).filter((session) => isOpen(session, clock()));
+  const storedSessions = await sessions.list({ parent: person.id, countMax: endedAtOnceMax });
+  return storedSessions.map(({ value }) => value).filter((session) => isOpen(session, clock()));
 }
 
 /** Returns the name of a session in lists; the id under which it is stored is not shown. */
@@ -138,8 +141,8 @@ export async function endSession(
   { person: by }: Actor,
   { personId, shownId }: { readonly personId: string; readonly shownId: string },
 ): Promise<'ended' | 'unknown'> {
-  const found = await directory.sessions.list({ parent: personId, countMax: endedAtOnceMax });
-  const one = found.find(({ value }) => shownSessionId(value) === shownId);
+  const storedSessions = await directory.sessions.list({ parent: personId, countMax: endedAtOnceMax });
+  const one = storedSessions.find(({ value }) => shownSessionId(value) === shownId);
   if (one === undefined) return 'unknown';
   // The session's last use may have been stored in between; the next try finds the session or not.
   const result = await directory.change([directory.sessions.remove(one.value, one.version)], {
@@ -179,8 +182,8 @@ export async function sessionEndings(
   { sessions }: Directory,
   personId: string,
 ): Promise<readonly DocumentRemoval[]> {
-  const found = await sessions.list({ parent: personId, countMax: endedAtOnceMax });
-  return found.map(({ value, version }) => sessions.remove(value, version));
+  const storedSessions = await sessions.list({ parent: personId, countMax: endedAtOnceMax });
+  return storedSessions.map(({ value, version }) => sessions.remove(value, version));
 }
 
 /** Returns the removals of every session and token of a person. */

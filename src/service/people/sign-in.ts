@@ -55,10 +55,14 @@ export async function signIn(
   deps: SignInDeps,
   { device = null, ...credentials }: Credentials & { readonly device?: string | null },
 ): Promise<SignedIn | SignInRefusal | { readonly kind: 'sso-only' }> {
-  const found = await deps.directory.people.findByName(credentials.email);
-  const name = found === null ? null : knownDevice(deps.masterKey, found.value, device);
-  const known = name === null ? null : `device ${name}`;
-  const checked = await checkCredentials(deps, found, { ...credentials, known, takesRecoveryCode: true });
+  const storedPerson = await deps.directory.people.findByName(credentials.email);
+  const name = storedPerson === null ? null : knownDevice(deps.masterKey, storedPerson.value, device);
+  const deviceName = name === null ? null : `device ${name}`;
+  const checked = await checkCredentials(deps, storedPerson, {
+    ...credentials,
+    known: deviceName,
+    takesRecoveryCode: true,
+  });
   if (checked.kind !== 'right') return checked;
   if (!mayUseLocalWay(deps, checked.person)) return { kind: 'sso-only' };
   return await startSession(deps, checked.person, { address: credentials.address, way: checked.way });
@@ -78,26 +82,26 @@ export interface CheckedCredentials extends Credentials {
 
 export async function checkCredentials(
   deps: SignInDeps,
-  found: ReadDocument<Person> | null,
+  person: ReadDocument<Person> | null,
   { known, takesRecoveryCode, ...credentials }: CheckedCredentials,
 ): Promise<SignInSuccess | SignInRefusal> {
   const { email: account, address, password } = credentials;
-  const guess: Guess = { account, isAccount: found !== null, address, known };
+  const guess: Guess = { account, isAccount: person !== null, address, known };
   const reserved = reservePassword(deps.attempts, guess, deps.directory.clock());
   if (reserved.kind === 'wait') return reserved;
   const inLine = { key: blockOf(address), isKnown: known !== null };
-  const isPassword = await checkPassword(password, found?.value.passwordHash ?? null, inLine);
+  const isPassword = await checkPassword(password, person?.value.passwordHash ?? null, inLine);
   if (isPassword === 'busy') {
     reserved.giveBack();
     return busy;
   }
-  if (found === null || isPassword === 'no' || found.value.status !== 'active') return { kind: 'wrong' };
-  if (found.value.totp === null) return right(reserved, found.value, 'password');
+  if (person === null || isPassword === 'no' || person.value.status !== 'active') return { kind: 'wrong' };
+  if (person.value.totp === null) return right(reserved, person.value, 'password');
   if (credentials.code === null) {
     reserved.giveBack();
     return { kind: 'code-needed' };
   }
-  return await checkCode(deps, found, { reserved, guess, takesRecoveryCode, code: credentials.code });
+  return await checkCode(deps, person, { reserved, guess, takesRecoveryCode, code: credentials.code });
 }
 
 interface CodeGuess {

@@ -124,14 +124,17 @@ export async function removeToken(
   { person }: Actor,
   id: string,
 ): Promise<'removed' | 'unknown'> {
-  const found = await directory.tokens.find(id);
-  if (found === null || found.value.personId !== person.id) return 'unknown';
-  const result = await directory.change([directory.tokens.remove(found.value, found.version)], {
-    who: recordName(person),
-    what: 'token-removed',
-    subject: id,
-    before: { name: found.value.name },
-    after: null,
-  });
+  const storedPersonalToken = await directory.tokens.find(id);
+  if (storedPersonalToken === null || storedPersonalToken.value.personId !== person.id) return 'unknown';
+  const result = await directory.change(
+    [directory.tokens.remove(storedPersonalToken.value, storedPersonalToken.version)],
+    {
+      who: recordName(person),
+      what: 'token-removed',
+      subject: id,
+      before: { name: storedPersonalToken.value.name },
+      after: null,
+    },
+  );
   return result === 'changed' ? 'removed' : 'unknown';
 }

@@ -169,9 +169,9 @@ class AgreedPolicies implements PolicyHost {
 
   async #fromStore(digest: string): Promise<HostedPolicies> {
     const { agreement, compileTimeoutMs } = this.#options;
-    const found = await agreement.find(digest);
-    if (found === null) throw new Error(`the active policy set ${digest} is not in the store`);
-    const hosted = await createHostedFromFiles(found.filesJson, compileTimeoutMs);
+    const agreed = await agreement.find(digest);
+    if (agreed === null) throw new Error(`the active policy set ${digest} is not in the store`);
+    const hosted = await createHostedFromFiles(agreed.filesJson, compileTimeoutMs);
     if (hosted.digest === digest) return hosted;
     throw new Error(`the active policy set ${digest} comes out as ${hosted.digest} here`);
   }

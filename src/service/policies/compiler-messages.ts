@@ -29,7 +29,7 @@ export type FromCompiler =
   /** The content whose compilation begins. */
   | { readonly kind: 'compiling'; readonly content: SetContent }
   | { readonly kind: 'compiled'; readonly set: CompiledSet }
-  | { readonly kind: 'failed'; readonly failure: FoundFailure }
+  | { readonly kind: 'failed'; readonly failure: CompileFailure }
   /** The directory holds the active set. */
   | { readonly kind: 'same'; readonly commit: string | null }
   | { readonly kind: 'looked'; readonly tickets: readonly number[] }
@@ -62,7 +62,7 @@ export interface CompiledSet {
  */
 export type FailureCause = 'policies' | 'unsettled' | 'compiler' | 'bundle';
 
-export interface FoundFailure {
+export interface CompileFailure {
   readonly cause: FailureCause;
   /** One line without paths of this machine. */
   readonly summary: string;

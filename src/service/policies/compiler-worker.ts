@@ -168,8 +168,8 @@ class CompilerWorker implements FollowListener {
   async #findKept(read: ReadSources): Promise<Compilation | null> {
     const bytes = await this.#kept;
     this.#kept = null;
-    const found = await findKeptSet(bytes, read);
-    return found && { content: contentOf(read, found.listFiles), result: found.result };
+    const compiled = await findKeptSet(bytes, read);
+    return compiled && { content: contentOf(read, compiled.listFiles), result: compiled.result };
   }
 
   /**

@@ -47,7 +47,7 @@ const lines = new WeakMap<object, string>();
 
 function lineOf([name, declaration]: Declarations[number]): string {
   return memo(lines, declaration, () => {
-    const own = createHash('sha256').update(canonicalMeaning(declaration)).digest('base64url');
-    return `${name.length} ${name} ${own}\n`;
+    const meaning = createHash('sha256').update(canonicalMeaning(declaration)).digest('base64url');
+    return `${name.length} ${name} ${meaning}\n`;
   });
 }

@@ -104,9 +104,9 @@ export class Follower {
       let missingMs = this.#settling.quietMs(performance.now());
       if (missingMs <= 0) {
         this.#listener.onWork(true);
-        const found = await this.#tryToRead();
-        if (typeof found !== 'number') return found;
-        missingMs = found;
+        const outcome = await this.#tryToRead();
+        if (typeof outcome !== 'number') return outcome;
+        missingMs = outcome;
         this.#listener.onWork(false);
       }
       if (isPatient && performance.now() - since > patienceMs) {
@@ -126,12 +126,12 @@ export class Follower {
     }
     if (this.#tickets.length > 0) this.#cache.distrust();
     const snapshot = await this.rest();
-    const asked = this.#tickets;
+    const tickets = this.#tickets;
     this.#tickets = [];
-    const { read, look: taken } = await this.#listener.onRest(snapshot, asked.length > 0);
+    const { read, look: taken } = await this.#listener.onRest(snapshot, tickets.length > 0);
     // An unreadable file may become readable without a trace, so the state is reported again.
     this.#reportedMark = read.diagnostics.length === 0 ? taken.mark : null;
-    if (asked.length > 0) this.#listener.onAnswer(asked);
+    if (tickets.length > 0) this.#listener.onAnswer(tickets);
     this.#listener.onWork(false);
   }
 

@@ -164,10 +164,10 @@ async function removals(
   const texts = await Promise.all(
     [...dropped].filter((digest) => !kept.has(digest)).map((digest) => documents.find(textsKind, digest)),
   );
-  const found = texts.flatMap((row) =>
+  const activations = texts.flatMap((row) =>
     row === null ? [] : [{ kind: row.kind, id: row.id, seen: row.version }],
   );
-  return [...old, ...found].map((place) => ({ ...place, isRemoval: true as const }));
+  return [...old, ...activations].map((place) => ({ ...place, isRemoval: true as const }));
 }
 
 /**

@@ -13,7 +13,7 @@ import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
 import type { SetContent } from './compiled/bundle.ts';
 import { Compiler, type CompilerExit, type CompilerNews } from './compiler.ts';
-import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
+import type { CompiledSet, CompileFailure } from './compiler-messages.ts';
 import type { ThreadLimits } from './limited-thread.ts';
 import type { SetSummary } from './set-summary.ts';
 import type { SetTexts } from './texts.ts';
@@ -45,7 +45,7 @@ export interface PolicyState {
   readonly failure: PolicyFailure | null;
 }
 
-export interface PolicyFailure extends FoundFailure {
+export interface PolicyFailure extends CompileFailure {
   /** When the failure was found; RFC 3339, UTC. */
   readonly at: string;
 }
@@ -299,7 +299,7 @@ class LivePolicies implements PolicyHost {
     this.#announce();
   }
 
-  #fail(failure: FoundFailure): void {
+  #fail(failure: CompileFailure): void {
     this.#failure = { at: this.#time(), ...failure };
     const { cause, codes, text } = failure;
     this.#log?.error(
@@ -352,18 +352,18 @@ function activate(
   loadedAt: string,
 ): HostedPolicies & { readonly counts: Counts } {
   const { digest, commit, actions, rules, texts, titles } = set;
-  let known: SetSummary | null = null;
+  let summary: SetSummary | null = null;
   let asks: ReadonlyMap<string, RuleRequirement> | null = null;
   const about = (): SetSummary => {
-    known ??= JSON.parse(new TextDecoder().decode(set.about)) as SetSummary;
-    return known;
+    summary ??= JSON.parse(new TextDecoder().decode(set.about)) as SetSummary;
+    return summary;
   };
   return {
     ...engine,
     texts,
     about,
     asks: () => {
-      asks ??= new Map(about().asks.map((asked) => [asked.rule, asked]));
+      asks ??= new Map(about().asks.map((requirement) => [requirement.rule, requirement]));
       return asks;
     },
     titleOf: (action) => titles.get(action) ?? null,

@@ -55,16 +55,16 @@ export function createReadCache(): ReadCache {
     },
     lists(at) {
       const before = lists;
-      const own: typeof lists = new Map();
-      lists = own;
+      const freshLists: typeof lists = new Map();
+      lists = freshLists;
       return (path) => {
-        const read = own.get(path);
+        const read = freshLists.get(path);
         if (read !== undefined) return read.value;
         const cached = before.get(path);
         const readAtMs = Date.now();
         const { place, read: readAgain } = at(path);
         const value = cached?.mark === place.mark ? cached.value : same(cached?.value, readAgain());
-        own.set(path, remembered(value, place, readAtMs));
+        freshLists.set(path, remembered(value, place, readAtMs));
         return value;
       };
     },
@@ -93,8 +93,8 @@ function fullMark({ realPath, mark }: FoundFile): string {
 const never = '';
 
 /** Returns the earlier value when the two are equal. */
-function same<T extends object>(known: T | undefined, read: T): T {
+function same<T extends object>(before: T | undefined, read: T): T {
   const isText = (value: object): value is SourceText => 'text' in value;
-  if (known === undefined || !isText(known) || !isText(read)) return read;
-  return Buffer.compare(bytesOfText(known), bytesOfText(read)) === 0 ? known : read;
+  if (before === undefined || !isText(before) || !isText(read)) return read;
+  return Buffer.compare(bytesOfText(before), bytesOfText(read)) === 0 ? before : read;
 }

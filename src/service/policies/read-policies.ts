@@ -70,25 +70,25 @@ export async function readPolicies(directory: string, cache?: ReadCache): Promis
 export async function readPaths(paths: readonly string[]): Promise<ReadSources> {
   const kinds = await Promise.all(paths.map(kindOf));
   const missing = kinds.filter((kind) => kind.error !== null);
-  const known = kinds.filter((kind) => kind.error === null);
-  const root = known.length === 0 ? null : commonFolder(known.map(({ folder }) => folder));
-  const found = new Map<string, FoundFile>();
+  const usable = kinds.filter((kind) => kind.error === null);
+  const root = usable.length === 0 ? null : commonFolder(usable.map(({ folder }) => folder));
+  const filesByPath = new Map<string, FoundFile>();
   const notRead: Diagnostic[] = [];
   const diagnostics = missing.map(({ path, error }) =>
     sourceDiagnostic('file-unreadable', path, `\`${path}\` ${error}`),
   );
-  for (const { path, folder, isDirectory } of known) {
+  for (const { path, folder, isDirectory } of usable) {
     const walked = isDirectory ? await walk(folder, policyEnding) : await findOne(path);
     const prefix = relative(root ?? folder, folder)
       .split(sep)
       .filter((segment) => segment !== '');
     const within = (inner: string): string => [...prefix, inner].join('/');
-    for (const file of walked.files) found.set(within(file.path), { ...file, path: within(file.path) });
+    for (const file of walked.files) filesByPath.set(within(file.path), { ...file, path: within(file.path) });
     diagnostics.push(...walked.diagnostics);
     for (const one of walked.notRead)
       notRead.push({ ...one, span: { ...one.span, file: within(one.span.file) } });
   }
-  const files = [...found.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const files = [...filesByPath.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const isEmpty = files.length === 0 && diagnostics.length === 0;
   const none = sourceDiagnostic(
     'no-policy-files',

@@ -86,8 +86,8 @@ function textsByPath(texts: SetTexts): ReadonlyMap<string, string> {
  */
 async function checkPlace(root: string, { path, before }: Change): Promise<void> {
   const place = join(root, path);
-  const found = await textAt(place);
-  if (found !== before) {
+  const fileText = await textAt(place);
+  if (fileText !== before) {
     const what = before === null ? 'is there and belongs to no set' : 'has changed since it was read';
     throw new RollBackRefusal(`\`${path}\` ${what}: what it holds would be lost`);
   }

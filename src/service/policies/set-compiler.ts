@@ -5,7 +5,7 @@ import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diag
 import { diagnosticToJson, renderDiagnostics } from '../../language/diagnostic/render.ts';
 import { countRules, type PolicySet } from '../../language/model/policy.ts';
 import { compileToProgram, createCompileCache, findErrors } from '../../pipeline.ts';
-import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
+import type { CompiledSet, CompileFailure } from './compiler-messages.ts';
 import { digest } from './digest.ts';
 import type { ReadSources } from './read-policies.ts';
 import { summaryJson } from './set-summary.ts';
@@ -16,7 +16,7 @@ export interface CompiledContent {
   readonly listFiles: readonly string[];
   readonly result:
     | { readonly kind: 'compiled'; readonly set: Omit<CompiledSet, 'content' | 'commit'> }
-    | { readonly kind: 'failed'; readonly failure: FoundFailure };
+    | { readonly kind: 'failed'; readonly failure: CompileFailure };
 }
 
 /**
@@ -63,7 +63,7 @@ function failureOf(
   diagnostics: readonly Diagnostic[],
   read: ReadSources,
   listFiles: readonly string[],
-): FoundFailure {
+): CompileFailure {
   const { sourceOf } = read;
   // Errors come first, because a warning does not stop a set from taking over.
   const first = diagnostics.toSorted((a, b) => rank(a) - rank(b)).slice(0, diagnosticsMax);

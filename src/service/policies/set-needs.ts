@@ -22,11 +22,11 @@ interface Reads {
 }
 
 export function setNeedsOf(set: PolicySet): SetNeeds {
-  const known = new Map<string, Reads>();
+  const readsByRule = new Map<string, Reads>();
   const user: string[] = [];
   const points = new Map<string, string[]>();
   for (const { rule, reads } of set.policies.flatMap((policy) => memo(readsByPolicy, policy, readsOfRules))) {
-    const all = reachedReads(set, reads, known);
+    const all = reachedReads(set, reads, readsByRule);
     if (all.some((one) => one.user)) user.push(rule);
     for (const name of new Set(all.flatMap((one) => one.points)))
       points.set(name, [...(points.get(name) ?? []), rule]);
@@ -53,12 +53,12 @@ function readsOfRules({ rules }: Policy): readonly RuleReads[] {
 }
 
 /** The reads of an expression, and of all lets and meters that it reaches. */
-function reachedReads(set: PolicySet, first: Reads, known: Map<string, Reads>): readonly Reads[] {
+function reachedReads(set: PolicySet, first: Reads, readsByRule: Map<string, Reads>): readonly Reads[] {
   const reached = new Map<string, Reads>();
   const reach = (key: string, make: () => Reads): void => {
     if (reached.has(key)) return;
-    const reads = known.get(key) ?? make();
-    known.set(key, reads);
+    const reads = readsByRule.get(key) ?? make();
+    readsByRule.set(key, reads);
     reached.set(key, reads);
     follow(reads);
   };

@@ -6,11 +6,11 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import { memo } from '../../language/value/memo.ts';
 
-const known = new WeakMap<object, Uint8Array>();
+const bytesByText = new WeakMap<object, Uint8Array>();
 
 /** Returns the UTF-8 of the text as it was read, without a byte order mark. The bytes must not be changed. */
 export function bytesOfText(source: { readonly text: string }): Uint8Array {
-  return memo(known, source, () => new TextEncoder().encode(source.text));
+  return memo(bytesByText, source, () => new TextEncoder().encode(source.text));
 }
 
 /**
@@ -24,17 +24,17 @@ export function textOverBytes(path: string, bytes: Uint8Array): SourceText | nul
   const source: SourceText = {
     path,
     get text() {
-      decoded ??= new TextDecoder('utf-8', { ignoreBOM: true }).decode(known.get(source));
+      decoded ??= new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytesByText.get(source));
       return decoded;
     },
   };
-  known.set(source, hasMark ? bytes.subarray(3) : bytes);
+  bytesByText.set(source, hasMark ? bytes.subarray(3) : bytes);
   return source;
 }
 
 /** Lets a text use the same bytes at another place, so that it no longer holds on to the old memory. */
 export function moveText(source: { readonly text: string }, bytes: Uint8Array): void {
-  known.set(source, bytes);
+  bytesByText.set(source, bytes);
 }
 
 /**
@@ -47,12 +47,12 @@ export function createTextRoom(sizeBytes: number): TextRoom {
   const room = new Uint8Array(new SharedArrayBuffer(sizeBytes));
   let used = 0;
   return (path, sizeBytes) => {
-    const own = room.subarray(used, used + sizeBytes);
-    const length = readInto(path, own);
+    const bytes = room.subarray(used, used + sizeBytes);
+    const length = readInto(path, bytes);
     // The file has grown since its size was read.
     if (length === null) return readFileSync(path);
     used += length;
-    return own.subarray(0, length);
+    return bytes.subarray(0, length);
   };
 }
 

@@ -66,9 +66,9 @@ function putTogether(texts: readonly Text[], entries: readonly TextEntry[]): Sha
   const bytes = new SharedArrayBuffer(entries.at(-1)?.end ?? 0);
   for (const [at, text] of texts.entries()) {
     const { start, end } = entries[at]!;
-    const own = new Uint8Array(bytes, start, end - start);
-    own.set(bytesOfText(text));
-    moveText(text, own);
+    const copy = new Uint8Array(bytes, start, end - start);
+    copy.set(bytesOfText(text));
+    moveText(text, copy);
   }
   return bytes;
 }

@@ -65,9 +65,9 @@ export function createReceiptKeys(masterKey: Uint8Array, directory: Directory): 
   const made = new Map<number, Omit<ReceiptKey, 'signsFromMs'>>();
   const read = async () => (await collection.find('receipts')) ?? first;
   const keyOf = ({ epoch, signsFromMs }: Epoch): ReceiptKey => {
-    const known = made.get(epoch) ?? makeKey(masterKey, epoch);
-    made.set(epoch, known);
-    return { ...known, signsFromMs };
+    const receiptKey = made.get(epoch) ?? makeKey(masterKey, epoch);
+    made.set(epoch, receiptKey);
+    return { ...receiptKey, signsFromMs };
   };
 
   return {

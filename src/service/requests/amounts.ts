@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../language/model/json.ts';
 import { moneyShown } from '../../language/model/title.ts';
 import type { Shape, Type } from '../../language/model/type.ts';
 
-export interface ShownAmount {
+export interface AmountView {
   /** The place in the payload: JSON Pointer (RFC 6901). */
   readonly pointer: string;
   /** The number as sent. */
@@ -17,8 +17,8 @@ export interface ShownAmount {
 export const amountsMax = 200;
 
 /** Returns the first amounts of the payload, at most `amountsMax`; leaves out secret fields. */
-export function amountsIn(payload: JsonObject, shape: Shape): readonly ShownAmount[] {
-  const found: ShownAmount[] = [];
+export function amountsIn(payload: JsonObject, shape: Shape): readonly AmountView[] {
+  const amounts: AmountView[] = [];
   const ofRecord = (record: JsonObject, { fields }: Shape, place: string): void => {
     for (const { name, type, isSecret } of fields) {
       if (isSecret || !Object.hasOwn(record, name)) continue;
@@ -26,10 +26,10 @@ export function amountsIn(payload: JsonObject, shape: Shape): readonly ShownAmou
     }
   };
   const of = (value: Json, type: Type, { place, record }: { place: string; record: JsonObject }): void => {
-    if (found.length === amountsMax || value === null) return;
+    if (amounts.length === amountsMax || value === null) return;
     if (type.kind === 'money' && type.currencyField !== null && typeof value === 'number') {
       const text = moneyShown(value, (currencyOfJson(type, record, payload) ?? null) as Json);
-      if (text !== null) found.push({ pointer: place, value, text });
+      if (text !== null) amounts.push({ pointer: place, value, text });
     } else if (type.kind === 'record' && typeof value === 'object' && !Array.isArray(value)) {
       ofRecord(value as JsonObject, type.shape, place);
     } else if (type.kind === 'list' && Array.isArray(value)) {
@@ -38,7 +38,7 @@ export function amountsIn(payload: JsonObject, shape: Shape): readonly ShownAmou
     }
   };
   ofRecord(payload, shape, '');
-  return found;
+  return amounts;
 }
 
 function escaped(name: string): string {

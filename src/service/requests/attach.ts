@@ -51,9 +51,9 @@ async function heldOf(deps: ResumeDeps, asking: AttachOptions): Promise<readonly
   const nowMs = Math.trunc(deps.clock());
   const taker = takerOf(asking);
   const query = { agentId: agent.id, actionKey, taker, nowMs, countMax: heldMax };
-  const found = await deps.store.requests.heldOf(query);
+  const histories = await deps.store.requests.heldOf(query);
   const isSame = samenessOf(deps, asking);
-  return found.filter((history) => {
+  return histories.filter((history) => {
     const { record, expiresAtMs } = requestStateOf(history);
     return expiresAtMs > nowMs && isSame(record);
   });

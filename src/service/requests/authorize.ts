@@ -170,10 +170,10 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
 async function afterSettling(
   deps: Deps,
   { nonce }: AuthorizeInput,
-  found: AuthorizeResult,
+  outcome: AuthorizeResult,
 ): Promise<AuthorizeResult> {
-  if (found.kind !== 'decided') return found;
-  return (await deps.store.settle(nonce)) === 'settled' ? found : nonceUsed;
+  if (outcome.kind !== 'decided') return outcome;
+  return (await deps.store.settle(nonce)) === 'settled' ? outcome : nonceUsed;
 }
 
 async function decideAndStore(
@@ -337,8 +337,8 @@ async function decideAndSpend(
   const { active } = prepared;
   const { store, openRequestsMax: openMax, metering } = deps;
   const satisfied = { escalate: [], reauth: stepUp?.reauth ?? [] };
-  const known = stepUp === null ? plain : { ...plain, satisfied };
-  const facts = rows === null ? known : { ...known, rows: rows.rows };
+  const metFacts = stepUp === null ? plain : { ...plain, satisfied };
+  const facts = rows === null ? metFacts : { ...metFacts, rows: rows.rows };
   const uses = active.entries(facts);
   const basis = basisOf(input, prepared, [
     ...(stepUp?.documents ?? noDocuments),

@@ -30,9 +30,9 @@ export async function identifyAgain(
 ): Promise<Asker | IdentityRefusal> {
   if (before.point !== undefined)
     return await identifyByPoint({ agents, documents }, { ...before, point: before.point }, nowMs);
-  const found = await agents.findByKeyId(before.key.id);
-  if (found === null || found.agent.id !== before.agent.id) return notAllowedNow('key-ended');
-  const { agent, key } = found;
+  const agentWithKey = await agents.findByKeyId(before.key.id);
+  if (agentWithKey === null || agentWithKey.agent.id !== before.agent.id) return notAllowedNow('key-ended');
+  const { agent, key } = agentWithKey;
   if (key.notAfterMs !== null && key.notAfterMs <= nowMs) return notAllowedNow('key-ended');
   if (agent.status !== 'active') return notAllowedNow(agent.status);
   const isSecretNew = agent.sealedSigningSecret !== before.agent.sealedSigningSecret;

@@ -33,17 +33,17 @@ const knownTextsMax = 10_000;
 
 export function lookAlikes(payload: JsonObject, granted: readonly JsonObject[]): readonly LookAlike[] {
   const texts = textsOf([payload], Number.POSITIVE_INFINITY);
-  const known = textsOf(granted, knownTextsMax, new Set(texts.keys()));
-  const found: LookAlike[] = [];
+  const knownTexts = textsOf(granted, knownTextsMax, new Set(texts.keys()));
+  const lookAlikesFound: LookAlike[] = [];
   for (const [path, values] of texts) {
-    const twin = twinsIn(known.get(path) ?? new Map());
+    const twin = twinsIn(knownTexts.get(path) ?? new Map());
     for (const text of values.keys()) {
-      if (found.length === lookAlikesMax) return found;
+      if (lookAlikesFound.length === lookAlikesMax) return lookAlikesFound;
       const one = lookAlike(text, twin(text));
-      if (one !== null) found.push({ path, ...one });
+      if (one !== null) lookAlikesFound.push({ path, ...one });
     }
   }
-  return found;
+  return lookAlikesFound;
 }
 
 type Twin = LookAlike['looksLike'];
@@ -99,19 +99,19 @@ export function pathStep(path: string, name: string): string {
 /**
  * Finds the most frequent known text that looks like a given text and was granted more often than that text.
  */
-function twinsIn(known: ReadonlyMap<string, number>): (text: string) => Twin {
+function twinsIn(counts: ReadonlyMap<string, number>): (text: string) => Twin {
   let bySkeleton: Map<string, { value: string; count: number }[]> | null = null;
   return (text) => {
-    if (text.length > comparedLengthMax || known.size === 0) return null;
+    if (text.length > comparedLengthMax || counts.size === 0) return null;
     bySkeleton ??= Map.groupBy(
-      [...known]
+      [...counts]
         .filter(([value]) => value.length <= comparedLengthMax)
         .map(([value, count]) => ({ value, count })),
       ({ value }) => skeleton(value),
     );
-    const own = known.get(text) ?? 0;
+    const ownCount = counts.get(text) ?? 0;
     const twins = (bySkeleton.get(skeleton(text)) ?? []).filter(
-      ({ value, count }) => value !== text && count > own,
+      ({ value, count }) => value !== text && count > ownCount,
     );
     return twins.toSorted((a, b) => b.count - a.count)[0] ?? null;
   };

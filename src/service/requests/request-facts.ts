@@ -30,10 +30,10 @@ export function requestedFacts(input: CallFacts, nowMs: number, satisfied: MetRe
 const factsOfAgents = new WeakMap<AgentRow, AgentFacts>();
 
 function requestFacts({ clientAddress, isSigned, session, point, onBehalf }: CallFacts): RequestFacts {
-  const known = { ip: clientAddress, signed: isSigned };
-  const plain = session === null ? known : { ...known, session };
-  const own = point === undefined ? plain : { ...plain, point: point.name };
-  return onBehalf === undefined ? own : { ...own, ...userFactsOf(onBehalf) };
+  const connectionFacts = { ip: clientAddress, signed: isSigned };
+  const plain = session === null ? connectionFacts : { ...connectionFacts, session };
+  const pointFacts = point === undefined ? plain : { ...plain, point: point.name };
+  return onBehalf === undefined ? pointFacts : { ...pointFacts, ...userFactsOf(onBehalf) };
 }
 
 /** The person that an agent asks for, as a part of the facts of its request. */

@@ -177,7 +177,7 @@ export function appSettingsOf(config: AppSettings): AppSettings {
   return Object.fromEntries(appSettings.map((name) => [name, config[name]])) as AppSettings;
 }
 
-interface ShownSetting {
+interface SettingView {
   readonly name: SettingName;
   /** The effective value as text; secrets are masked. */
   readonly shown: string;
@@ -191,7 +191,7 @@ type Value = string | number | boolean | null;
 type ValueOfSetting = (name: SettingName) => Value;
 
 export type LoadedConfig =
-  | { readonly ok: true; readonly config: Config; readonly settings: readonly ShownSetting[] }
+  | { readonly ok: true; readonly config: Config; readonly settings: readonly SettingView[] }
   /** Each problem is one line in lower case, without a final period. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -213,7 +213,7 @@ export interface ConfigSources {
  */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const problems: string[] = [];
-  const found = new Map<SettingName, Found>();
+  const found = new Map<SettingName, GivenValue>();
   for (const one of [
     ...readFile(sources, problems),
     ...readEnvironment(sources, problems),
@@ -244,7 +244,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   };
 }
 
-interface Found {
+interface GivenValue {
   readonly name: SettingName;
   readonly value: unknown;
   readonly origin: string;
@@ -252,11 +252,14 @@ interface Found {
   readonly base: string;
 }
 
-function unset({ directory }: ConfigSources): Pick<Found, 'origin' | 'base'> {
+function unset({ directory }: ConfigSources): Pick<GivenValue, 'origin' | 'base'> {
   return { origin: 'default', base: directory };
 }
 
-function readFile({ directory, file, text: given }: ConfigSources, problems: string[]): readonly Found[] {
+function readFile(
+  { directory, file, text: given }: ConfigSources,
+  problems: string[],
+): readonly GivenValue[] {
   const path = resolve(directory, file ?? 'writ.yaml');
   let text: string;
   try {
@@ -271,12 +274,12 @@ function readFile({ directory, file, text: given }: ConfigSources, problems: str
     problems.push(`${path}: ${document.errors[0]?.message.split('\n')[0]?.replace(/:$/, '')}`);
     return [];
   }
-  const found: Found[] = [];
+  const fileValues: GivenValue[] = [];
   for (const [name, value] of flatten(document.toJS() as unknown)) {
-    if (isSettingName(name)) found.push({ name, value, origin: path, base: dirname(path) });
+    if (isSettingName(name)) fileValues.push({ name, value, origin: path, base: dirname(path) });
     else problems.push(`${path}: unknown key \`${name}\`${suggest(name, settingNames)}`);
   }
-  return found;
+  return fileValues;
 }
 
 /** Turns nested maps into dotted names with their values. */
@@ -296,8 +299,11 @@ const variables = new Map(settingNames.map((name) => [environmentVariableOf(name
  */
 const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d|URL$|TOKEN$)/;
 
-function readEnvironment({ directory, environment }: ConfigSources, problems: string[]): readonly Found[] {
-  const found: Found[] = [];
+function readEnvironment(
+  { directory, environment }: ConfigSources,
+  problems: string[],
+): readonly GivenValue[] {
+  const found: GivenValue[] = [];
   for (const [variable, name] of standardVariables) {
     const value = environment[variable];
     // An empty variable counts as unset, as the makers of these variables define it.
@@ -312,7 +318,7 @@ function readEnvironment({ directory, environment }: ConfigSources, problems: st
   return found;
 }
 
-function readFlags({ directory, flags }: ConfigSources): readonly Found[] {
+function readFlags({ directory, flags }: ConfigSources): readonly GivenValue[] {
   return settingNames
     .filter((name) => flags[name] !== undefined)
     .map((name) => ({ name, value: flags[name], origin: flagOf(name), base: directory }));
@@ -324,7 +330,7 @@ function suggest(name: string, candidates: Iterable<string>): string {
 }
 
 /** The value that a setting takes, or the problem with the value found. */
-function takeValue({ name, value, origin, base }: Found): Value | { readonly problem: string } {
+function takeValue({ name, value, origin, base }: GivenValue): Value | { readonly problem: string } {
   const { kind }: Setting = settings[name];
   const wants = (what: string) => ({ problem: `${name} (from ${origin}) must be ${what}` });
   if (value === null) return origin === 'default' ? null : wants('set to a value');
@@ -414,15 +420,15 @@ function plainConfig(of: ValueOfSetting): PlainConfig {
 function show(
   name: SettingName,
   values: ReadonlyMap<SettingName, Value>,
-  found: ReadonlyMap<SettingName, Found>,
-): ShownSetting {
+  found: ReadonlyMap<SettingName, GivenValue>,
+): SettingView {
   const value = values.get(name) ?? null;
   const { kind }: Setting = settings[name];
-  const shown =
+  const valueText =
     value === null || value === ''
       ? '(none)'
       : kind.is === 'secret' || kind.is === 'smtp' || kind.is === 'database'
         ? '********'
         : String(value);
-  return { name, shown, origin: found.get(name)?.origin ?? 'default' };
+  return { name, shown: valueText, origin: found.get(name)?.origin ?? 'default' };
 }

@@ -41,28 +41,28 @@ async function readAll(
   decide: Engine['decideTraced'],
   facts: Facts,
 ): Promise<RowsRead> {
-  const found: { readonly table: string; readonly key: string; readonly now: VersionedRow }[] = [];
+  const readRows: { readonly table: string; readonly key: string; readonly now: VersionedRow }[] = [];
   for (;;) {
     const wanted = new Map<string, readonly [table: string, key: string]>();
-    const rows = rowsOf(found.map(({ table, key, now }) => [table, key, now.row]));
+    const rows = rowsOf(readRows.map(({ table, key, now }) => [table, key, now.row]));
     const onRowUnknown = (table: string, key: string) => wanted.set(rowId(table, key), [table, key]);
     decide({ ...facts, rows, onRowUnknown });
-    const next = [...wanted.values()].slice(0, rowsReadMax - found.length);
-    if (next.length === 0) return { rows, seen: found.map(({ now }) => now.version) };
+    const next = [...wanted.values()].slice(0, rowsReadMax - readRows.length);
+    if (next.length === 0) return { rows, seen: readRows.map(({ now }) => now.version) };
     const looked = next.map(async ([table, key]) => ({
       table,
       key,
       now: await rowNow(documents, table, key),
     }));
-    found.push(...(await Promise.all(looked)));
+    readRows.push(...(await Promise.all(looked)));
   }
 }
 
 /** Built from entries, so that a key such as `__proto__` is an ordinary key. */
 function rowsOf(
-  found: readonly (readonly [table: string, key: string, row: JsonObject | null])[],
+  readRows: readonly (readonly [table: string, key: string, row: JsonObject | null])[],
 ): PushedRows {
-  const given = [...Map.groupBy(found, ([table]) => table)].map(([table, rows]) => [
+  const given = [...Map.groupBy(readRows, ([table]) => table)].map(([table, rows]) => [
     table,
     Object.fromEntries(rows.map(([, key, row]) => [key, row])),
   ]);

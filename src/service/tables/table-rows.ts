@@ -56,8 +56,11 @@ export interface VersionedRow {
 /** Returns the present row, with the version on which a decision that reads the row rests. */
 export async function rowNow(documents: DocumentStore, table: string, key: string): Promise<VersionedRow> {
   const id = rowId(table, key);
-  const found = await rowsIn(documents).find(id);
-  return { row: found?.value.row ?? null, version: { kind: rowKind, id, version: found?.version ?? 0 } };
+  const storedTableRow = await rowsIn(documents).find(id);
+  return {
+    row: storedTableRow?.value.row ?? null,
+    version: { kind: rowKind, id, version: storedTableRow?.version ?? 0 },
+  };
 }
 
 /** Who changes a row, when, and where rows are stored. */
@@ -96,10 +99,11 @@ async function change(
   const rows = rowsIn(documents);
   const id = rowId(table, key);
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const found = await rows.find(id);
-    const before = found?.value.row ?? null;
+    const storedTableRow = await rows.find(id);
+    const before = storedTableRow?.value.row ?? null;
     if (row === null && before === null) return { kind: 'unknown' };
-    if (found !== null && isDeepStrictEqual(before, row)) return { kind: 'unchanged', stored: found };
+    if (storedTableRow !== null && isDeepStrictEqual(before, row))
+      return { kind: 'unchanged', stored: storedTableRow };
     const value: TableRow = {
       id,
       table,
@@ -107,10 +111,10 @@ async function change(
       row,
       changedBy: who,
       changedAtMs: nowMs,
-      createdAtMs: found?.value.createdAtMs ?? nowMs,
+      createdAtMs: storedTableRow?.value.createdAtMs ?? nowMs,
       endsAtMs: row === null ? nowMs + keptRemovedMs : null,
     };
-    const version = found?.version ?? 0;
+    const version = storedTableRow?.version ?? 0;
     const result = await documents.write([rows.put(value, version)], {
       atMs: nowMs,
       who,

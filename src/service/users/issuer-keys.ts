@@ -95,10 +95,10 @@ export async function readKeys(
 }
 
 async function discover(issuer: string, stop: AbortSignal): Promise<string> {
-  const found: unknown = JSON.parse(
+  const metadata: unknown = JSON.parse(
     await readText(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, stop),
   );
-  const { issuer: named, jwks_uri: address } = Object(found) as Readonly<Record<string, unknown>>;
+  const { issuer: named, jwks_uri: address } = Object(metadata) as Readonly<Record<string, unknown>>;
   if (named !== issuer) throw new Error('the discovery document names another issuer');
   const isPlain = issuer.startsWith('http:');
   const url = typeof address === 'string' ? URL.parse(address) : null;

@@ -82,22 +82,22 @@ export const noTokenReader: TokenReader = {
 
 export function createTokenReader(settings: UserSettings, onFailure: (error: unknown) => void): TokenReader {
   const issuerKeys = watchIssuerKeys({ ...settings, onFailure });
-  const known = new Map<string, CachedUser>();
+  const cachedUsers = new Map<string, CachedUser>();
   return {
     read(token, nowMs) {
       if (token.length > tokenLengthMax || !tokenForm.test(token)) return { unknown: 'malformed' };
       const keys = issuerKeys.current();
       if (keys === null) return { unknown: 'keyless' };
       const name = hash('sha256', token);
-      const before = known.get(name);
+      const before = cachedUsers.get(name);
       if (before !== undefined && before.keys === keys)
         return before.expiresAtMs > nowMs ? { user: before.user } : { unknown: 'expired' };
-      return check({ settings, issuerKeys, token, nowMs }).then((found) => {
-        if (!('user' in found)) return found;
+      return check({ settings, issuerKeys, token, nowMs }).then((result) => {
+        if (!('user' in result)) return result;
         // The oldest token is forgotten.
-        if (known.size >= knownMax) known.delete(known.keys().next().value ?? '');
-        known.set(name, { keys, ...found });
-        return { user: found.user };
+        if (cachedUsers.size >= knownMax) cachedUsers.delete(cachedUsers.keys().next().value ?? '');
+        cachedUsers.set(name, { keys, ...result });
+        return { user: result.user };
       });
     },
     start: () => issuerKeys.start(),

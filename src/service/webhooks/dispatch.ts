@@ -171,11 +171,11 @@ class OutgoingQueue implements Dispatcher {
   }
 
   async test(webhookId: string): Promise<Delivery | null> {
-    const found = await webhooksOf(this.#directory).find(webhookId);
-    if (found === null) return null;
+    const storedWebhook = await webhooksOf(this.#directory).find(webhookId);
+    if (storedWebhook === null) return null;
     const text = 'A test message of Writ.';
     const news = { type: 'webhook.test', id: webhookId, text, links: {}, atMs: this.#now() } as const;
-    const delivery = newDelivery(found.value, news);
+    const delivery = newDelivery(storedWebhook.value, news);
     const stored = await store(this.#directory, { value: delivery, version: 0 });
     if (stored === null) return null;
     this.#pending.set(delivery.id, stored);

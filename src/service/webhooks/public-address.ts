@@ -66,11 +66,11 @@ type Resolve = (host: string, options: LookupAllOptions) => Promise<readonly Loo
 export function createPublicLookup(resolve: Resolve): LookupFunction {
   return (host, options, done) => {
     const fail = (error: NodeJS.ErrnoException): void => done(error, '', 0);
-    resolve(host, { all: true, family: familyOf(options.family) }).then((found) => {
-      const [first] = found;
-      if (first === undefined || !found.every(({ address }) => isPublicAddress(address))) {
+    resolve(host, { all: true, family: familyOf(options.family) }).then((addresses) => {
+      const [first] = addresses;
+      if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
         fail(new PrivateAddress(host));
-      } else if (options.all === true) done(null, [...found]);
+      } else if (options.all === true) done(null, [...addresses]);
       else done(null, first.address, first.family);
     }, fail);
   };

@@ -138,19 +138,19 @@ export async function changeWebhook(
   }: Partial<Omit<WebhookDraft, 'format'> & Pick<Webhook, 'status'>> & { readonly id: string },
 ): Promise<WebhookChangeResult> {
   const { directory } = deps;
-  const found = await webhooksOf(directory).find(id);
-  if (found === null) return { kind: 'unknown' };
+  const storedWebhook = await webhooksOf(directory).find(id);
+  if (storedWebhook === null) return { kind: 'unknown' };
   const enabled = change.status === 'active' ? { disabledBecause: null, failingSinceMs: null } : {};
-  const asked: Webhook = { ...found.value, ...change, ...enabled };
-  const target = readTarget(url ?? urlOfWebhook(deps.masterKey, asked), deps);
-  const problems = draftProblems(target, asked);
+  const changed: Webhook = { ...storedWebhook.value, ...change, ...enabled };
+  const target = readTarget(url ?? urlOfWebhook(deps.masterKey, changed), deps);
+  const problems = draftProblems(target, changed);
   if (target.kind === 'problem' || problems.length > 0) return { kind: 'invalid', problems };
-  const webhook: Webhook = { ...asked, ...placeOf(deps, id, target.url) };
-  const result = await directory.change([webhooksOf(directory).put(webhook, found.version)], {
+  const webhook: Webhook = { ...changed, ...placeOf(deps, id, target.url) };
+  const result = await directory.change([webhooksOf(directory).put(webhook, storedWebhook.version)], {
     who: recordName(person),
     what: 'webhook-changed',
     subject: id,
-    before: shownInRecords(found.value),
+    before: shownInRecords(storedWebhook.value),
     after: shownInRecords(webhook),
   });
   return result === 'changed' ? { kind: 'changed', webhook } : { kind: 'conflict' };
@@ -163,15 +163,15 @@ export async function rotateWebhookSecret(
   id: string,
 ): Promise<NewWebhook | { readonly kind: 'unknown' | 'conflict' | 'not-signed' }> {
   const { directory } = deps;
-  const found = await webhooksOf(directory).find(id);
-  if (found === null) return { kind: 'unknown' };
-  const { sealedSecret } = found.value;
+  const storedWebhook = await webhooksOf(directory).find(id);
+  if (storedWebhook === null) return { kind: 'unknown' };
+  const { sealedSecret } = storedWebhook.value;
   if (sealedSecret === null) return { kind: 'not-signed' };
   const secret = createWebhookSecret();
   const endsAtMs = Math.trunc(directory.clock()) + bothSecretsMs;
   const earlier = { sealedSecret, endsAtMs };
-  const webhook: Webhook = { ...found.value, sealedSecret: sealed(deps, id, secret), earlier };
-  const result = await directory.change([webhooksOf(directory).put(webhook, found.version)], {
+  const webhook: Webhook = { ...storedWebhook.value, sealedSecret: sealed(deps, id, secret), earlier };
+  const result = await directory.change([webhooksOf(directory).put(webhook, storedWebhook.version)], {
     who: recordName(person),
     what: 'webhook-secret-rotated',
     subject: id,
@@ -186,15 +186,18 @@ export async function removeWebhook(
   { person }: Actor,
   id: string,
 ): Promise<'removed' | 'unknown' | 'conflict'> {
-  const found = await webhooksOf(directory).find(id);
-  if (found === null) return 'unknown';
-  const result = await directory.change([webhooksOf(directory).remove(found.value, found.version)], {
-    who: recordName(person),
-    what: 'webhook-removed',
-    subject: id,
-    before: shownInRecords(found.value),
-    after: null,
-  });
+  const storedWebhook = await webhooksOf(directory).find(id);
+  if (storedWebhook === null) return 'unknown';
+  const result = await directory.change(
+    [webhooksOf(directory).remove(storedWebhook.value, storedWebhook.version)],
+    {
+      who: recordName(person),
+      what: 'webhook-removed',
+      subject: id,
+      before: shownInRecords(storedWebhook.value),
+      after: null,
+    },
+  );
   return result === 'changed' ? 'removed' : 'conflict';
 }
 

@@ -48,9 +48,9 @@ export function entryRemoval(text: string, entries: readonly { readonly span: Sp
   const comma = /^\s*,/.exec(text.slice(span.end));
   if (comma !== null) {
     const end = span.end + comma[0].length;
-    const own = removal(text, { ...span, end });
-    const isLine = own.span.end > end;
-    return isLine ? own : { span: { ...span, end: end + blanksAt(text, end) }, text: '' };
+    const edit = removal(text, { ...span, end });
+    const isLine = edit.span.end > end;
+    return isLine ? edit : { span: { ...span, end: end + blanksAt(text, end) }, text: '' };
   }
   const before = entries[index - 1];
   return before === undefined ? { span, text: '' } : { span: { ...span, start: before.span.end }, text: '' };

@@ -68,12 +68,12 @@ function declarationChanges(
 function policyMutants(policy: PolicyDeclaration, text: string): readonly Mutant[] {
   const name = policy.name.text;
   const { when } = policy;
-  const own =
+  const edits =
     when === null
       ? []
       : [withoutWhen(when, text), negatedExpression(when, text), ...conditionChanges(when, text)];
   return [
-    ...own.map((change) => ({ ...change, subject: name, policy: name })),
+    ...edits.map((change) => ({ ...change, subject: name, policy: name })),
     ...policy.rules.flatMap((rule) =>
       ruleChanges(rule, text).map((change) => ({
         ...change,

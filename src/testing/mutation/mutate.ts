@@ -159,8 +159,8 @@ function judge({ mutant, before, group }: Trial): boolean | null {
   };
   const actions = group.set.policies.find(({ name }) => name === mutant.policy)?.actions ?? null;
   return group.cases.some((test) => {
-    const asked = [test, ...(test.before ?? [])].map(({ situation }) => situation.action);
-    if (actions !== null && !actions.some((action) => asked.includes(action))) return false;
+    const actionKeys = [test, ...(test.before ?? [])].map(({ situation }) => situation.action);
+    if (actions !== null && !actions.some((action) => actionKeys.includes(action))) return false;
     // A name that the mutant no longer declares also fails the test.
     const facts = caseFacts(test, tried, () => undefined);
     return facts === null || differences(test.expectation, authorize(set, facts)).length > 0;

@@ -21,16 +21,16 @@ export function hunkOf(before: string, after: string): Hunk {
   let sameAtEnd = 0;
   while (sameAtEnd < shortest - same && old.at(-1 - sameAtEnd) === now.at(-1 - sameAtEnd)) sameAtEnd += 1;
   const from = Math.max(0, same - contextLines);
-  const shown = Math.min(sameAtEnd, contextLines);
+  const contextCount = Math.min(sameAtEnd, contextLines);
   const lines = [
     ...old.slice(from, same).map((line) => ` ${line}`),
     ...old.slice(same, old.length - sameAtEnd).map((line) => `-${line}`),
     ...now.slice(same, now.length - sameAtEnd).map((line) => `+${line}`),
-    ...old.slice(old.length - sameAtEnd, old.length - sameAtEnd + shown).map((line) => ` ${line}`),
+    ...old.slice(old.length - sameAtEnd, old.length - sameAtEnd + contextCount).map((line) => ` ${line}`),
   ];
   const place = (count: number): string => `${count === 0 ? from : from + 1},${count}`;
-  const oldCount = old.length - sameAtEnd + shown - from;
-  const nowCount = now.length - sameAtEnd + shown - from;
+  const oldCount = old.length - sameAtEnd + contextCount - from;
+  const nowCount = now.length - sameAtEnd + contextCount - from;
   return { head: `@@ -${place(oldCount)} +${place(nowCount)} @@`, lines };
 }
 

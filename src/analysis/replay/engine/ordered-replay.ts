@@ -97,10 +97,14 @@ class StepUps {
    * step-up within some seconds, no step-up counted for that time, so neither does one for the same time or
    * less.
    */
-  fresh(logged: LoggedRequest, asked: readonly RuleRequirement[], isFirst: boolean): readonly string[] {
+  fresh(
+    logged: LoggedRequest,
+    requirements: readonly RuleRequirement[],
+    isFirst: boolean,
+  ): readonly string[] {
     const { facts, decision } = logged;
     const denied = isFirst ? (decision.requires?.reauth?.withinSeconds ?? 0) : 0;
-    return asked.flatMap((rule) => {
+    return requirements.flatMap((rule) => {
       if (rule.kind !== 'reauth' || rule.withinSeconds === null) return [];
       if (facts.satisfied.reauth.includes(rule.rule)) return [rule.rule];
       const isFresh = rule.withinSeconds > denied && this.#isWithin(logged, rule.withinSeconds);
@@ -208,8 +212,8 @@ export class OrderedReplay {
     }
     const at = { nowMs: facts.nowMs, requestId: logged.id, recorded: facts.meters };
     const { meters, incomplete } = this.#readings.read(uses, at);
-    const asked = { ...facts, meters, satisfied: nothingSatisfied };
-    const { decision, facts: decidedOn } = this.#decideFirst(logged, asked);
+    const requestFacts = { ...facts, meters, satisfied: nothingSatisfied };
+    const { decision, facts: decidedOn } = this.#decideFirst(logged, requestFacts);
     onDecision?.(logged.id, decision);
     const workloads = tally.count(logged, { facts: decidedOn, decision, incomplete });
     // A withheld request keeps the log's decision: what was granted counts in meters, whatever the candidate
@@ -555,12 +559,12 @@ export type ApprovalRules = ReadonlyMap<string, RuleRequirement>;
 
 /** The rules that take part in a decision and ask for approval or a step-up. */
 function askedByRules({ rules }: Decision, asks: ApprovalRules): readonly RuleRequirement[] {
-  const asked: RuleRequirement[] = [];
+  const requirements: RuleRequirement[] = [];
   for (const id of rules) {
     const rule = asks.get(id);
-    if (rule !== undefined) asked.push(rule);
+    if (rule !== undefined) requirements.push(rule);
   }
-  return asked;
+  return requirements;
 }
 
 /** The approval rules by which the latest decision asks, and those by which a decision would ask now. */

@@ -91,9 +91,9 @@ export class Readings {
       const isLacking = at.nowMs < (this.#gaps.get(use.definition.id)?.untilMs ?? Number.NEGATIVE_INFINITY);
       if (!isWhole) isRecorded = true;
       if (isLacking) incomplete.push(...use.names);
-      const own = isWhole && !isLacking ? this.#meters.read(use, at) : null;
+      const ownReading = isWhole && !isLacking ? this.#meters.read(use, at) : null;
       for (const name of use.names) {
-        const reading = isWhole && !isLacking ? own : at.recorded[name];
+        const reading = isWhole && !isLacking ? ownReading : at.recorded[name];
         if (reading != null) meters[name] = reading;
       }
     }

@@ -61,7 +61,7 @@ export interface ReplayFinding {
   /** Whether the finding is about how long decisions hold; requests that meet it may not count as changed. */
   readonly isOfTime: boolean;
   /** Null when the answer is unknown, because digests replace what the two sets read. */
-  readonly matches: (asked: FiledRequest) => boolean | null;
+  readonly matches: (request: FiledRequest) => boolean | null;
 }
 
 export interface FiledRequest {
@@ -269,8 +269,8 @@ export class Tally {
       incompleteMeters: incomplete,
     };
     this.#examples.offer(example);
-    const asked = { before: new Map(countVotes(logged.decision)), now: new Map(countVotes(decision)) };
-    this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, asked });
+    const votes = { before: new Map(countVotes(logged.decision)), now: new Map(countVotes(decision)) };
+    this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, asked: votes });
   }
 
   #file(id: string, { agent }: Facts): ChangeGroup {
@@ -286,9 +286,9 @@ export class Tally {
  * The id of the first finding that the request meets; "unfiled" if an earlier finding cannot be judged, null
  * if no finding is met.
  */
-function findingMet(findings: readonly ReplayFinding[], asked: FiledRequest): string | 'unfiled' | null {
+function findingMet(findings: readonly ReplayFinding[], request: FiledRequest): string | 'unfiled' | null {
   for (const finding of findings) {
-    const isMet = finding.matches(asked);
+    const isMet = finding.matches(request);
     if (isMet === null) return 'unfiled';
     if (isMet) return finding.id;
   }

@@ -10,9 +10,9 @@ import { listFileFault, listFileMalformed, listFileOutside } from '../messages/v
 export function entriesOfFile(named: TextLiteral, env: Environment): readonly FileEntry[] | null {
   const text = textOfNamedFile(named, env);
   if (text === null) return null;
-  const found = readEntries(named.value, text);
-  if (!('error' in found)) return found;
-  env.report(listFileMalformed(named, found.error));
+  const entries = readEntries(named.value, text);
+  if (!('error' in entries)) return entries;
+  env.report(listFileMalformed(named, entries.error));
   return null;
 }
 

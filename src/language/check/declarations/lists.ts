@@ -90,12 +90,13 @@ function likeBefore(list: List, before: List | undefined): List {
 function readList(declaration: ListDeclaration, env: Environment): List | null {
   const declared = declaredType(declaration, env);
   if (declared === null) return null;
-  const found = readSource(declaration, env, declared);
-  if (found === null) return null;
-  if (found.entries.length === 0 && !declaration.mayBeEmpty) env.report(listEmpty(declaration));
-  const ignoringCase = declaration.ignoringCase || isCaseless(found.type);
-  if (ignoringCase && found.type.kind !== 'text') env.report(caseOnOtherType(declaration.name, found.type));
-  return { name: declaration.name.text, type: found.type, ignoringCase, entries: found.entries };
+  const entries = readSource(declaration, env, declared);
+  if (entries === null) return null;
+  if (entries.entries.length === 0 && !declaration.mayBeEmpty) env.report(listEmpty(declaration));
+  const ignoringCase = declaration.ignoringCase || isCaseless(entries.type);
+  if (ignoringCase && entries.type.kind !== 'text')
+    env.report(caseOnOtherType(declaration.name, entries.type));
+  return { name: declaration.name.text, type: entries.type, ignoringCase, entries: entries.entries };
 }
 
 /**
@@ -287,8 +288,8 @@ function readFile(
   env: Environment,
   declared: Type | undefined,
 ): Entries | null {
-  const found = entriesOfFile(source.path, env);
-  return found === null ? null : convertEntries(source, found, env, declared);
+  const entries = entriesOfFile(source.path, env);
+  return entries === null ? null : convertEntries(source, entries, env, declared);
 }
 
 function convertEntries(

@@ -18,7 +18,7 @@ type FieldMoney = MoneyType & { readonly currencyField: string };
 type ShapeRole = 'payload' | 'result' | 'row';
 
 /** Where a type occurs, and how the type is written there. */
-interface Place {
+interface TypeContext {
   /** The records around the type, the innermost last. */
   readonly records: readonly PlacedRecord[];
   /** The steps from the payload to the type; null beneath a list. */
@@ -32,7 +32,7 @@ interface Place {
   readonly env: Environment;
 }
 
-type PlacedRecord = Pick<Place, 'steps'> & { readonly shape: Shape };
+type PlacedRecord = Pick<TypeContext, 'steps'> & { readonly shape: Shape };
 
 interface ShapeSource {
   readonly body: RecordBody;
@@ -77,12 +77,12 @@ function lacksCurrency(type: Type, { fields }: Shape): type is FieldMoney {
   );
 }
 
-function placedShape(shape: Shape, place: Place): Shape {
+function placedShape(shape: Shape, place: TypeContext): Shape {
   const { body, env, of, records, steps } = place;
   const written = new Map(body?.fields.map(({ name, type }) => [name.text, typeWithin(type)]));
   const fields = shape.fields.map((field) => {
     const node = written.get(field.name);
-    const inner: Place = {
+    const inner: TypeContext = {
       records: [...records, { shape, steps }],
       steps: steps && [...steps, field.name],
       body: node?.kind === 'record-type' ? node.body : null,
@@ -111,7 +111,7 @@ function typeWithin(node: TypeNode): TypeNode {
   }
 }
 
-function placedSlot(slot: Slot, place: Place): Slot {
+function placedSlot(slot: Slot, place: TypeContext): Slot {
   const { type } = slot;
   if (type.kind === 'list') {
     const element = placedSlot(type.element, { ...place, steps: null });
@@ -122,7 +122,7 @@ function placedSlot(slot: Slot, place: Place): Slot {
 }
 
 /** Returns the amount with the place of its currency. An amount needs the signers of its currency too. */
-function placedAmount(amount: Field, type: FieldMoney, { env, of, records, span }: Place): Field {
+function placedAmount(amount: Field, type: FieldMoney, { env, of, records, span }: TypeContext): Field {
   const name = type.currencyField;
   const record = records.findLast(({ shape }) => payloadField(shape, name) !== undefined);
   if (record === undefined || of !== 'payload') {

@@ -62,8 +62,12 @@ export function resolveTables(env: Environment): void {
  */
 function likeBefore(table: Table, before: Table | undefined): Table {
   const { key, columns } = table;
-  const known = { ...table, key: sameOrNew(before?.key, key), columns: sameOrNew(before?.columns, columns) };
-  return sameOrNew(before, known);
+  const unchanged = {
+    ...table,
+    key: sameOrNew(before?.key, key),
+    columns: sameOrNew(before?.columns, columns),
+  };
+  return sameOrNew(before, unchanged);
 }
 
 function readTable({ name, source }: TableDeclaration, env: Environment): Table | null {
@@ -221,18 +225,18 @@ function createReading(
     const place = (column: string) => ({ line, column, source: cells[column] });
     const fault = columnsFault(row);
     if (fault !== null) return tableFileMalformed(path, fault.line, fault.fault);
-    const found = keyText(cells[key.name], readKey);
-    if (found === null) {
+    const keyOfRow = keyText(cells[key.name], readKey);
+    if (keyOfRow === null) {
       const isEmpty = cells[key.name] === undefined;
       return isEmpty ? keyMissing(path, place(key.name)) : cellUnfit(path, place(key.name), key.type);
     }
-    const own: (TableCell | undefined)[] = [];
+    const rowCells: (TableCell | undefined)[] = [];
     for (const one of fields) {
       const cell = cellIn(cells, one.field, one);
       if (cell === null) return cellUnfit(path, place(one.field.name), one.field.type);
-      own.push(cell);
+      rowCells.push(cell);
     }
-    into.add(found, own);
+    into.add(keyOfRow, rowCells);
     return null;
   };
 }
@@ -245,9 +249,9 @@ function createColumnsCheck(
   { key, shape }: TableShape,
   format: TableFormat,
 ): (row: FileRow) => FileFault | null {
-  const known = new Set([key.name, ...shape.fields.map(({ name }) => name)]);
+  const columnNames = new Set([key.name, ...shape.fields.map(({ name }) => name)]);
   const stray = (cells: FileRow['cells']): string | undefined =>
-    shape.isOpen ? undefined : Object.keys(cells).find((column) => !known.has(column));
+    shape.isOpen ? undefined : Object.keys(cells).find((column) => !columnNames.has(column));
   if (format === 'jsonl') {
     return ({ line, cells }) => {
       const column = stray(cells);
@@ -258,7 +262,7 @@ function createColumnsCheck(
   return ({ cells }) => {
     if (!isFirst) return null;
     isFirst = false;
-    const missing = [...known].find((column) => !(column in cells));
+    const missing = [...columnNames].find((column) => !(column in cells));
     if (missing !== undefined) return { line: 1, fault: `names no column \`${missing}\`` };
     const column = stray(cells);
     return column === undefined ? null : { line: 1, fault: undeclared(column) };

@@ -78,12 +78,12 @@ function currencyOf(field: ReturnType<typeof payloadField>, shape: Shape): boole
 }
 
 function hasErrors(outcome: CheckOutcome): boolean {
-  let found = false;
+  let hasError = false;
   const said = ({ severity }: Diagnostic): void => {
-    found ||= severity === 'error';
+    hasError ||= severity === 'error';
   };
   walkOutcome(outcome, { outcome: () => undefined, said });
-  return found;
+  return hasError;
 }
 
 /** Reports what an outcome that was checked apart reported and used, now as a part of the set. */

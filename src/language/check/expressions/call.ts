@@ -112,14 +112,14 @@ function inferBuiltin(node: CallNode, ctx: Context): Expression | null {
     ctx.env.report(todayCalled(node));
     return null;
   }
-  const known = args.filter((arg) => arg !== null);
-  if (known.length < args.length || !takesArguments(node, builtin, known, ctx)) return null;
-  const type = signatures[builtin].yields(known.map((arg) => arg.type));
+  const knownArgs = args.filter((arg) => arg !== null);
+  if (knownArgs.length < args.length || !takesArguments(node, builtin, knownArgs, ctx)) return null;
+  const type = signatures[builtin].yields(knownArgs.map((arg) => arg.type));
   if (type === null) {
-    ctx.env.report(argumentMistyped(known.at(-1)!, builtin));
+    ctx.env.report(argumentMistyped(knownArgs.at(-1)!, builtin));
     return null;
   }
-  const finished = builtin === 'date' ? withZone(known, ctx) : known;
+  const finished = builtin === 'date' ? withZone(knownArgs, ctx) : knownArgs;
   return finished === null ? null : { kind: 'call', builtin, args: finished, type, span: node.span };
 }
 

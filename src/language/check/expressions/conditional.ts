@@ -18,8 +18,8 @@ export function inferConditional(node: ConditionalExpression, ctx: Context): Inf
   const whenTrue = ctx.infer(node.whenTrue, withPresence(ctx, both(ctx.presence, condition.whenTrue)));
   const outside = withPresence(ctx, both(ctx.presence, condition.whenFalse));
   const otherwise = node.otherwise === null ? null : ctx.infer(node.otherwise, outside);
-  const found = [condition, whenTrue, ...(otherwise === null ? [] : [otherwise])];
-  if (found.some(({ expression }) => expression === null)) return plainType(null);
+  const inferences = [condition, whenTrue, ...(otherwise === null ? [] : [otherwise])];
+  if (inferences.some(({ expression }) => expression === null)) return plainType(null);
   const expression = joined(node, { condition, whenTrue, otherwise }, ctx);
   if (expression?.type.kind !== 'boolean') return plainType(expression);
   const thenTrue = both(condition.whenTrue, whenTrue.whenTrue);

@@ -17,13 +17,13 @@ export function findDeclared(env: Environment, name: NameNode, kind: Declaration
 
 /** As `findDeclared`, but does not mark the declaration as used. */
 export function isDeclared(env: Environment, name: NameNode, kind: DeclarationKind): boolean {
-  const found = env.query('kind', name.text);
-  if (found === undefined) {
+  const declaredKind = env.query('kind', name.text);
+  if (declaredKind === undefined) {
     env.report(unknownName(name, kind, [...namesOf(env, kind), ...(kind === 'approvers' ? ['owner'] : [])]));
     return false;
   }
-  if (found !== kind) env.report(nameOfOtherKind(name, found, kind));
-  return found === kind;
+  if (declaredKind !== kind) env.report(nameOfOtherKind(name, declaredKind, kind));
+  return declaredKind === kind;
 }
 
 /**

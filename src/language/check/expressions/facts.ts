@@ -42,15 +42,15 @@ export function typeOfFixedFact(fact: FactName): Type | null {
   return fixedTypes[fact];
 }
 
-const known = new WeakMap<Environment['actions'], FactTypes>();
+const typesByActions = new WeakMap<Environment['actions'], FactTypes>();
 
 /**
  * Returns the types of the facts about the action: enumerations, so that a misspelt key is found. Kept while
  * the keys are the same.
  */
 export function factTypes({ actions, checkState }: Environment): FactTypes {
-  const made = known.get(actions) ?? sameOrNew([...actions.keys()].sort(), checkState.facts);
-  known.set(actions, made);
+  const made = typesByActions.get(actions) ?? sameOrNew([...actions.keys()].sort(), checkState.facts);
+  typesByActions.set(actions, made);
   checkState.facts = made;
   return made;
 }

@@ -19,12 +19,12 @@ export function inferLookUp(node: LookUp, ctx: Context): Expression | null {
   if (!isTable(node, ctx)) return null;
   const { text: table } = node.table;
   const column = columnOf(node, ctx);
-  const known = key && readKey(table, key, ctx);
-  if (known === null || column === null) return null;
+  const keyExpression = key && readKey(table, key, ctx);
+  if (keyExpression === null || column === null) return null;
   return {
     kind: 'column',
     table,
-    key: known,
+    key: keyExpression,
     column: node.column?.text ?? '',
     type: column,
     span: node.span,

@@ -307,13 +307,13 @@ export function inferListLiteral(node: ListExpression, ctx: Context): Expression
     return null;
   }
   const elements = node.entries.map((entry: Tree) => inferValue(entry, ctx));
-  const known = adaptAll(
+  const knownElements = adaptAll(
     elements.filter((element) => element !== null),
     ctx.env,
   );
-  if (known.length < elements.length) return null;
+  if (knownElements.length < elements.length) return null;
   let type: Type | null = null;
-  for (const element of known) {
+  for (const element of knownElements) {
     const merged: Type | null = type === null ? element.type : commonType(type, element.type);
     if (merged === null || !isComparable(merged)) {
       ctx.env.report(entriesDiffer(element, type));
@@ -321,5 +321,5 @@ export function inferListLiteral(node: ListExpression, ctx: Context): Expression
     }
     type = merged;
   }
-  return type === null ? null : writtenList(known, { type: listOf(type), span: node.span });
+  return type === null ? null : writtenList(knownElements, { type: listOf(type), span: node.span });
 }

@@ -28,9 +28,9 @@ import { whyReserved } from './names.ts';
 const depthMax = 2;
 
 export function inferQuantifier(node: Quantifier, ctx: Context): Expression | null {
-  const found = node.sources.map((source) => inferSource(source, ctx));
-  const resolved = found.filter((source) => source !== null);
-  const sources = resolved.length < found.length ? found : adaptAll(resolved, ctx.env);
+  const inferredSources = node.sources.map((source) => inferSource(source, ctx));
+  const resolved = inferredSources.filter((source) => source !== null);
+  const sources = resolved.length < inferredSources.length ? inferredSources : adaptAll(resolved, ctx.env);
   const element = elementOf(node, sources, ctx);
   const isFree = checkVariable(node, ctx);
   if (ctx.depth >= depthMax) {

@@ -112,8 +112,8 @@ export function resolveType(node: TypeNode, env: Environment): Slot | null {
       const slot = resolveType(node.type, env);
       if (slot === null) return null;
       if (node.modifier === 'secret') return { ...slot, isSecret: true };
-      const own = { isSigned: true, signers: [node.by?.value ?? agentSigner] };
-      return { ...slot, ...allSigners(slot, own) };
+      const signature = { isSigned: true, signers: [node.by?.value ?? agentSigner] };
+      return { ...slot, ...allSigners(slot, signature) };
     }
     case 'union-type':
       return resolveUnion(node, env);
@@ -133,8 +133,9 @@ export function resolveShape(body: RecordBody, env: Environment): Shape {
     if (earlier !== undefined) env.report(fieldDeclaredTwice(field.name, earlier));
     else places.set(field.name.text, field.name);
     const slot = resolveType(field.type, env);
-    const known = slot ?? plain(failedType);
-    if (earlier === undefined) fields.push({ ...known, name: field.name.text, isOptional: field.isOptional });
+    const resolvedSlot = slot ?? plain(failedType);
+    if (earlier === undefined)
+      fields.push({ ...resolvedSlot, name: field.name.text, isOptional: field.isOptional });
   }
   const byName = new Map(fields.map((field) => [field.name, field]));
   for (const field of body.fields) checkCurrencyField(field, byName, env);

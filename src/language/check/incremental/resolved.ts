@@ -37,7 +37,7 @@ export interface ActionSet {
 
 /** A place in payloads, with the places below that have been looked up. */
 export interface PathNode {
-  readonly found: readonly FoundActions[];
+  readonly found: readonly ActionSlot[];
   /** Steps from the payload or the variable to the place; one array for all reads of the place. */
   readonly steps: readonly string[];
   readonly isOptional: boolean;
@@ -63,7 +63,7 @@ export interface PathNode {
 }
 
 /** A slot of one action, with the record around it. */
-export interface FoundActions {
+export interface ActionSlot {
   readonly slot: Slot;
   readonly isOptional: boolean;
   readonly parent: Shape | null;

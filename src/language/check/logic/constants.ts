@@ -12,11 +12,11 @@ import type { DomainAtom } from './value-sets.ts';
  */
 export interface ValueOfLet {
   (id: string): Expression | null | undefined;
-  readonly known?: KnownAtoms;
+  readonly known?: AtomCache;
 }
 
 /** Caches what single tests state when they are true, and when they are false. */
-export interface KnownAtoms {
+export interface AtomCache {
   readonly whereTrue: Map<Expression, readonly DomainAtom[]>;
   readonly whereFalse: Map<Expression, readonly DomainAtom[]>;
 }

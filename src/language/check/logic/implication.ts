@@ -67,9 +67,9 @@ const branchesMax = 8;
 export function statementOf(condition: Expression, valueOfLet: ValueOfLet): Statement {
   const texts = new Map<Expression, readonly string[]>();
   const structureOf: StructureOf = (node) => {
-    const known = texts.get(node) ?? (isPlainTest(node, valueOfLet) ? noText : [structureOfData(node)]);
-    texts.set(node, known);
-    return known;
+    const structures = texts.get(node) ?? (isPlainTest(node, valueOfLet) ? noText : [structureOfData(node)]);
+    texts.set(node, structures);
+    return structures;
   };
   const reading: StructureCache = { valueOfLet, structureOf };
   const facts = conjunctsOf(condition, valueOfLet);
@@ -109,13 +109,13 @@ export function implies(premise: Statement, conclusion: Statement): boolean {
 
 function holdsSomehow(goal: Goal, premise: Statement): boolean {
   if (holds(goal, premise)) return true;
-  return premise.branches.some((branches) => branches.every((known) => holds(goal, known)));
+  return premise.branches.some((branches) => branches.every((premise) => holds(goal, premise)));
 }
 
-function holds(goal: Goal, known: Premise): boolean {
-  if (goal.structure !== null && known.structures.has(goal.structure)) return true;
-  if (isForced(goal.denial, known)) return true;
-  return goal.ways.some((way) => way.every((part) => holds(part, known)));
+function holds(goal: Goal, premise: Premise): boolean {
+  if (goal.structure !== null && premise.structures.has(goal.structure)) return true;
+  if (isForced(goal.denial, premise)) return true;
+  return goal.ways.some((way) => way.every((part) => holds(part, premise)));
 }
 
 /**

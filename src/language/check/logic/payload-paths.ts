@@ -6,7 +6,7 @@
 import { allSigners } from '../../model/signers.ts';
 import type { Field, Shape, Slot, Type } from '../../model/type.ts';
 import { memo } from '../../value/memo.ts';
-import type { FoundActions, PathNode } from '../incremental/resolved.ts';
+import type { ActionSlot, PathNode } from '../incremental/resolved.ts';
 import { failedShape, failedType, mergeTypes } from './merge.ts';
 
 /** Returns the place of the payload as a whole. */
@@ -19,7 +19,7 @@ export function payloadNode(shapes: readonly Shape[]): PathNode {
   );
 }
 
-function foundSlot(type: Type): FoundActions {
+function foundSlot(type: Type): ActionSlot {
   const slot: Slot = { type, isNullable: false, isSecret: false, isSigned: false };
   return { slot, isOptional: false, parent: null };
 }
@@ -36,28 +36,28 @@ export function variableNode(slot: Slot): PathNode {
 }
 
 function nodeOf(
-  found: readonly FoundActions[],
+  actions: readonly ActionSlot[],
   above: PathNode | null,
   steps: readonly string[],
   isOptional: boolean,
 ): PathNode {
-  const isNullable = found.some(({ slot }) => slot.isNullable);
+  const isNullable = actions.some(({ slot }) => slot.isNullable);
   return {
-    found,
+    found: actions,
     steps,
     isOptional,
     isNullable,
     isCertain: !isOptional && !isNullable && (above?.isCertain ?? true),
-    isSecret: (above?.isSecret ?? false) || found.some(({ slot }) => slot.isSecret),
-    ...allSigners(...(above === null ? [] : [above]), ...found.flatMap(slotsThatSign)),
-    isFailed: found.some(({ slot }) => slot.type === failedType),
+    isSecret: (above?.isSecret ?? false) || actions.some(({ slot }) => slot.isSecret),
+    ...allSigners(...(above === null ? [] : [above]), ...actions.flatMap(slotsThatSign)),
+    isFailed: actions.some(({ slot }) => slot.type === failedType),
     below: null,
     type: null,
   };
 }
 
 /** Returns the slots whose signers a value needs: an amount is signed if its currency is. */
-function slotsThatSign({ slot, parent }: FoundActions): readonly Slot[] {
+function slotsThatSign({ slot, parent }: ActionSlot): readonly Slot[] {
   if (slot.type.kind !== 'money' || parent === null || slot.type.currencyField === null) return [slot];
   const currency = payloadField(parent, slot.type.currencyField);
   return currency == null ? [slot] : [slot, currency];
@@ -70,16 +70,16 @@ export function stepInto(node: PathNode, name: string): PathNode | null {
 }
 
 function findBelow(node: PathNode, name: string): PathNode | null {
-  const found: FoundActions[] = [];
+  const matching: ActionSlot[] = [];
   let isOptional = false;
   for (const { slot } of node.found) {
     if (slot.type.kind !== 'record') return null;
     const { shape } = slot.type;
     const field = payloadField(shape, name);
     if (field === undefined || field.isOptional) isOptional = true;
-    if (field !== undefined) found.push({ slot: field, isOptional: field.isOptional, parent: shape });
+    if (field !== undefined) matching.push({ slot: field, isOptional: field.isOptional, parent: shape });
   }
-  return found.length === 0 ? null : nodeOf(found, node, [...node.steps, name], isOptional);
+  return matching.length === 0 ? null : nodeOf(matching, node, [...node.steps, name], isOptional);
 }
 
 /** Returns the common type of the place in all actions, or the first two types that differ. */
@@ -88,9 +88,9 @@ export function typeOfNode(node: PathNode): NonNullable<PathNode['type']> {
   return node.type;
 }
 
-function commonTypeOf(found: readonly FoundActions[]): NonNullable<PathNode['type']> {
-  let common: Type = found[0]?.slot.type ?? failedType;
-  for (const { slot } of found.slice(1)) {
+function commonTypeOf(actions: readonly ActionSlot[]): NonNullable<PathNode['type']> {
+  let common: Type = actions[0]?.slot.type ?? failedType;
+  for (const { slot } of actions.slice(1)) {
     if (slot.type === common) continue;
     const merged = mergeTypes(common, slot.type);
     if (merged === null) return { differ: [common, slot.type] };

@@ -72,8 +72,8 @@ const restOfDeclaration: Partial<Record<Kind, string>> = {
   table: ' = { ... }',
 };
 
-export function nameOfOtherKind(name: NameNode, found: Kind, expected: Kind): Diagnostic {
-  const message = `\`${name.text}\` is ${articles[found]}, not ${articles[expected]}`;
+export function nameOfOtherKind(name: NameNode, otherKind: Kind, expected: Kind): Diagnostic {
+  const message = `\`${name.text}\` is ${articles[otherKind]}, not ${articles[expected]}`;
   return error('name-of-other-kind', name.span, message, {
     help: `name ${articles[expected]}, which \`${expected}\` declares`,
   });

@@ -134,12 +134,12 @@ export function unknownFact(root: string, step: NameNode, names: readonly string
 }
 
 /** The first `known` steps are valid; those after them are not. */
-export function stepsMisplaced(path: Path, known: number): Diagnostic {
-  const first = path.steps[known];
+export function stepsMisplaced(path: Path, stepCount: number): Diagnostic {
+  const first = path.steps[stepCount];
   const last = path.steps.at(-1);
   const span = first === undefined || last === undefined ? path.span : spanning(first.span, last.span);
-  const message = `\`${pathUpTo(path, known - 1)}\` has no fields`;
-  const isNow = path.root.text === 'now' && known === 0;
+  const message = `\`${pathUpTo(path, stepCount - 1)}\` has no fields`;
+  const isNow = path.root.text === 'now' && stepCount === 0;
   return error('steps-misplaced', span, message, {
     help: isNow ? nowInHours : 'it is one value: remove what follows it',
   });
@@ -273,6 +273,6 @@ export function spelledPath({ root, steps }: FieldPlace): string {
 
 /** Lists names in backticks, up to 8 of them. */
 export function listed(names: readonly string[]): string {
-  const shown = names.slice(0, 8).map((name) => `\`${name}\``);
-  return shown.join(', ') + (names.length > shown.length ? ' and others' : '');
+  const quotedNames = names.slice(0, 8).map((name) => `\`${name}\``);
+  return quotedNames.join(', ') + (names.length > quotedNames.length ? ' and others' : '');
 }

@@ -80,8 +80,8 @@ export function cellUnfit(
       help: `fill it, or declare \`${column}?:\`: a cell that is not there is unknown, and nothing is granted on it`,
     });
   }
-  const found = typeof source === 'string' ? shown(source) : shown(JSON.stringify(source));
-  return error('table-cell-unfit', path.span, `${at}: \`${found}\` is not a \`${typeText(type)}\``, {
+  const cellText = typeof source === 'string' ? shown(source) : shown(JSON.stringify(source));
+  return error('table-cell-unfit', path.span, `${at}: \`${cellText}\` is not a \`${typeText(type)}\``, {
     help: 'cells are read as the fields of a payload are',
   });
 }

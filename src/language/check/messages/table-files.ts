@@ -67,14 +67,14 @@ function* csvRecords(text: string): Generator<CsvRecord> {
   let line = 1;
   for (let at = 0; at < text.length; line += 1) {
     const end = endOfLine(text, at);
-    const own = text.slice(at, text.charAt(end - 1) === '\r' ? end - 1 : end);
+    const record = text.slice(at, text.charAt(end - 1) === '\r' ? end - 1 : end);
     at = end + 1;
-    if (own === '') continue;
-    if (!own.includes('"')) {
-      yield { line, fields: own.split(','), fault: null };
+    if (record === '') continue;
+    if (!record.includes('"')) {
+      yield { line, fields: record.split(','), fault: null };
       continue;
     }
-    const start = end - own.length - (text.charAt(end - 1) === '\r' ? 1 : 0);
+    const start = end - record.length - (text.charAt(end - 1) === '\r' ? 1 : 0);
     const read = quotedRecord(text, start);
     yield { line, fields: read.fields, fault: read.fault };
     if (read.fault !== null) return;
@@ -117,10 +117,10 @@ function* jsonRows(text: string): Generator<FileRow | FileFault> {
   let line = 1;
   for (let at = 0; at < text.length; line += 1) {
     const end = endOfLine(text, at);
-    const own = text.slice(at, end).trim();
+    const row = text.slice(at, end).trim();
     at = end + 1;
-    if (own === '') continue;
-    const parsed = parseJson(own, depthMax);
+    if (row === '') continue;
+    const parsed = parseJson(row, depthMax);
     if (!parsed.ok) yield { line, fault: `cannot be read: ${parsed.fault.detail}` };
     else if (!isJsonObject(parsed.value)) yield { line, fault: 'is not an object' };
     else yield { line, cells: parsed.value };

@@ -230,9 +230,9 @@ const linesMax = 5;
 
 function misfits(path: TextLiteral, lines: readonly number[], kind: string, help: string): Diagnostic {
   const each = [...new Set(lines)];
-  const shown = each.slice(0, linesMax).join(', ');
+  const listed = each.slice(0, linesMax).join(', ');
   const more = each.length > linesMax ? ` and ${each.length - linesMax} more` : '';
-  const message = `\`${path.value}\` has entries of another type than ${kind}: line ${shown}${more}`;
+  const message = `\`${path.value}\` has entries of another type than ${kind}: line ${listed}${more}`;
   return error('list-file-mismatch', path.span, message, { help });
 }
 

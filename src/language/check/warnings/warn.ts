@@ -247,8 +247,8 @@ function examineLet(expression: Expression, env: Environment): Findings {
 
 /** Returns a function that gives the values of lets and records that the findings rest on them. */
 function letsAskedFor(env: Environment): ValueOfLet {
-  const known = { whereTrue: new Map(), whereFalse: new Map() };
-  return Object.assign((id: string) => env.query('letValue', id), { known });
+  const sides = { whereTrue: new Map(), whereFalse: new Map() };
+  return Object.assign((id: string) => env.query('letValue', id), { known: sides });
 }
 
 function enforcedRules(

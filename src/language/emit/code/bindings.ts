@@ -15,16 +15,16 @@ export interface Bindings {
 
 /** Creates empty bindings. Their identifiers are `c0`, `c1`, ... in order of first use. */
 export function createBindings(): Bindings {
-  const known = new Map<string, Js>();
+  const bound = new Map<string, Js>();
   const values: unknown[] = [];
   const keys: string[] = [];
   return {
     keys,
     values,
     bind: (key, make) => {
-      const name = known.get(key) ?? identifier('c', keys.length);
-      if (!known.has(key)) {
-        known.set(key, name);
+      const name = bound.get(key) ?? identifier('c', keys.length);
+      if (!bound.has(key)) {
+        bound.set(key, name);
         keys.push(key);
         values.push(make());
       }

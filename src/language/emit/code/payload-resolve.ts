@@ -47,9 +47,9 @@ const reportedMax = 100;
 
 /** Returns the texts that rules see in another form than sent, each with its place. Secrets are left out. */
 export function resolvedTexts(shape: Shape, sent: JsonObject, resolved: JsonObject): readonly ResolvedText[] {
-  const found: ResolvedText[] = [];
-  collectRecord(found, { shape, sent, resolved, pointer: '' });
-  return found;
+  const texts: ResolvedText[] = [];
+  collectRecord(texts, { shape, sent, resolved, pointer: '' });
+  return texts;
 }
 
 interface Pair<T> {
@@ -58,26 +58,26 @@ interface Pair<T> {
   readonly pointer: string;
 }
 
-function collectRecord(found: ResolvedText[], pair: Pair<JsonObject> & { readonly shape: Shape }): void {
+function collectRecord(texts: ResolvedText[], pair: Pair<JsonObject> & { readonly shape: Shape }): void {
   const { shape, sent, resolved, pointer } = pair;
   for (const field of shape.fields) {
     if (!Object.hasOwn(sent, field.name)) continue;
     const at = `${pointer}/${field.name}`;
-    collect(found, field, { sent: sent[field.name]!, resolved: resolved[field.name]!, pointer: at });
+    collect(texts, field, { sent: sent[field.name]!, resolved: resolved[field.name]!, pointer: at });
   }
 }
 
-function collect(found: ResolvedText[], slot: Slot, { sent, resolved, pointer }: Pair<Json>): void {
-  if (sent === resolved || slot.isSecret || found.length >= reportedMax) return;
+function collect(texts: ResolvedText[], slot: Slot, { sent, resolved, pointer }: Pair<Json>): void {
+  if (sent === resolved || slot.isSecret || texts.length >= reportedMax) return;
   const { type } = slot;
-  if (typeof resolved === 'string') found.push({ pointer, resolved });
+  if (typeof resolved === 'string') texts.push({ pointer, resolved });
   else if (type.kind === 'record') {
     const [before, after] = [sent as JsonObject, resolved as JsonObject];
-    collectRecord(found, { shape: type.shape, sent: before, resolved: after, pointer });
+    collectRecord(texts, { shape: type.shape, sent: before, resolved: after, pointer });
   } else if (type.kind === 'list') {
     for (const [at, element] of (sent as readonly Json[]).entries()) {
       const after = (resolved as readonly Json[])[at]!;
-      collect(found, type.element, { sent: element, resolved: after, pointer: `${pointer}/${at}` });
+      collect(texts, type.element, { sent: element, resolved: after, pointer: `${pointer}/${at}` });
     }
   }
 }

@@ -32,8 +32,8 @@ export function elseCode(writer: Writer, subject: ReadTerm, fallback: Js): Js {
   const chain = chainCode(writer, read);
   const missing = isElementItself(read) ? js`${chain} === null` : js`${chain} == null`;
   const value = isElementItself(read) ? chain : valuesOf(writer, subject, fieldValue(writer, subject, chain));
-  const known = boundedCode(writer, subject, value);
-  const chosen = js`(${missing} ? ${fallback} : ${known})`;
+  const bounded = boundedCode(writer, subject, value);
+  const chosen = js`(${missing} ? ${fallback} : ${bounded})`;
   return read.isSigned ? signedCode(writer, read, chosen) : chosen;
 }
 

@@ -177,25 +177,25 @@ function isWeightier({ rules, truths }: Ballot, at: number, other: number): bool
 }
 
 function stricterReauth(
-  known: Requirements['reauth'],
+  before: Requirements['reauth'],
   { withinSeconds }: { readonly withinSeconds: number | null },
 ): Requirements['reauth'] {
-  if (known === null) return { withinSeconds };
-  if (known.withinSeconds === null || withinSeconds === null) return { withinSeconds: null };
-  return { withinSeconds: Math.min(known.withinSeconds, withinSeconds) };
+  if (before === null) return { withinSeconds };
+  if (before.withinSeconds === null || withinSeconds === null) return { withinSeconds: null };
+  return { withinSeconds: Math.min(before.withinSeconds, withinSeconds) };
 }
 
 function stricterApproval(
-  known: ApprovalRequirement | undefined,
+  before: ApprovalRequirement | undefined,
   { group, needs, withinSeconds, except: own }: Required<ApprovalRequirement>,
 ): ApprovalRequirement {
-  const asked = {
+  const requirement = {
     group,
-    needs: Math.max(known?.needs ?? 0, needs),
-    withinSeconds: Math.min(known?.withinSeconds ?? Number.POSITIVE_INFINITY, withinSeconds),
+    needs: Math.max(before?.needs ?? 0, needs),
+    withinSeconds: Math.min(before?.withinSeconds ?? Number.POSITIVE_INFINITY, withinSeconds),
   };
-  const except = known?.except === undefined ? own : [...new Set([...known.except, ...own])].sort();
-  return except.length === 0 ? asked : { ...asked, except };
+  const except = before?.except === undefined ? own : [...new Set([...before.except, ...own])].sort();
+  return except.length === 0 ? requirement : { ...requirement, except };
 }
 
 function clamp(risk: number): number {

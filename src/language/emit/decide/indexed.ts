@@ -41,7 +41,7 @@ export interface IndexedCode {
    * Writes the places of the rules to try into `found`; for a rule that is known to be true, the complement
    * of its place. Returns the number of entries.
    */
-  readonly find: (facts: Facts, state: State, found: Int32Array) => number;
+  readonly find: (facts: Facts, state: State, firing: Int32Array) => number;
   readonly layout: readonly unknown[];
   /**
    * Where the constants of each rule begin in the layout, by the rule's place; 0 when the rule is not in the
@@ -203,8 +203,8 @@ export class IndexedDecider implements Decider {
     const count = this.#hasAfterRisk ? this.#tryAfterRisk(before, facts, false) : before;
     if (!isNothing(facts.satisfied)) return this.#settle(count, facts);
     if (count <= fewMax) sort(this.#firing, count);
-    const known = this.#kept.find(this.#firing, count);
-    if (known !== undefined) return known;
+    const cached = this.#kept.find(this.#firing, count);
+    if (cached !== undefined) return cached;
     const key = this.#firing.slice(0, count);
     const settled = freeze(this.#settle(count, facts));
     this.#kept.keep(key, count, settled);
@@ -227,8 +227,8 @@ export class IndexedDecider implements Decider {
 
   #risk(before: number, facts: Facts, withShadow: boolean): RuntimeQuantity {
     if (withShadow) return riskQuantity(this.#ballot(before, facts, true));
-    const known = this.#risks.find(this.#firing, before);
-    if (known !== undefined) return known;
+    const cached = this.#risks.find(this.#firing, before);
+    if (cached !== undefined) return cached;
     const key = this.#firing.slice(0, before);
     const risk = riskQuantity(this.#ballot(before, facts, false));
     this.#risks.keep(key, before, risk);

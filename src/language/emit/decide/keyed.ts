@@ -146,8 +146,8 @@ export class KeyedDecider implements Decider {
 
   #settled(key: number, facts: Facts): FinalDecision {
     if (!this.#isKept || !isNothing(facts.satisfied)) return this.#settle(key, facts);
-    const known = this.#few === null ? this.#many.get(key) : this.#few[key];
-    if (known !== undefined) return known;
+    const cached = this.#few === null ? this.#many.get(key) : this.#few[key];
+    if (cached !== undefined) return cached;
     const settled = freeze(this.#settle(key, facts));
     if (this.#few === null) this.#many.set(key, settled);
     else this.#few[key] = settled;

@@ -59,11 +59,11 @@ export class RuleSetCache<T> {
   }
 
   #findMany(firing: Int32Array, count: number): T | undefined {
-    const found = this.#many.get(hashOf(firing, count) & (manySlots - 1));
-    if (found === undefined || found.key.length !== count) return undefined;
-    const { key } = found;
+    const slot = this.#many.get(hashOf(firing, count) & (manySlots - 1));
+    if (slot === undefined || slot.key.length !== count) return undefined;
+    const { key } = slot;
     for (let at = 0; at < count; at += 1) if (key[at] !== firing[at]) return undefined;
-    return found.kept;
+    return slot.kept;
   }
 
   #keepMany(key: Int32Array, kept: T): void {

@@ -34,9 +34,9 @@ function tokensOf(text: string): readonly CodeToken[] {
   token.lastIndex = 0;
   while (token.lastIndex < end) {
     const at = token.lastIndex;
-    const found = token.exec(text);
-    if (found === null) throw new SyntaxError(`generated code has an unknown sign at ${at}`);
-    const [, quoted, number, word, sign] = found;
+    const match = token.exec(text);
+    if (match === null) throw new SyntaxError(`generated code has an unknown sign at ${at}`);
+    const [, quoted, number, word, sign] = match;
     if (quoted !== undefined) tokens.push({ kind: 'text', text: quoted });
     else if (number !== undefined) tokens.push({ kind: 'number', text: number });
     else if (word !== undefined) tokens.push({ kind: 'word', text: word });
@@ -77,8 +77,8 @@ class Reader {
       return [];
     }
     if (kind === 'word') {
-      const known = this.#statementOf(text);
-      if (known !== null) return known;
+      const statements = this.#statementOf(text);
+      if (statements !== null) return statements;
     }
     if (text === '{') return [this.#block(false)];
     const expression = this.#expression();

@@ -144,7 +144,7 @@ export interface TextSets {
 export function createTextSets(): TextSets {
   const numbers = new Map<string, number>();
   const pool = new NumberPool();
-  const known = new Map<number, PooledSet[]>();
+  const pooled = new Map<number, PooledSet[]>();
   const numberOf = (text: string): number => {
     const before = numbers.get(text);
     if (before !== undefined) return before;
@@ -155,12 +155,12 @@ export function createTextSets(): TextSets {
     of: (texts) => {
       const own = Int32Array.from(new Set(texts.map(numberOf))).sort();
       const hash = hashOf(own);
-      const alike = known.get(hash) ?? [];
+      const alike = pooled.get(hash) ?? [];
       const before = alike.find((set) => set.equals(own));
       if (before !== undefined) return before;
       const set = new PooledSet(numbers, pool, own);
       alike.push(set);
-      known.set(hash, alike);
+      pooled.set(hash, alike);
       return set;
     },
   };
@@ -211,25 +211,25 @@ class PooledSet implements TextSet {
   readonly #to: number;
 
   /** The numbers in `own` must be ascending. */
-  constructor(numbers: ReadonlyMap<string, number>, pool: NumberPool, own: Int32Array) {
+  constructor(numbers: ReadonlyMap<string, number>, pool: NumberPool, ownNumbers: Int32Array) {
     this.#numbers = numbers;
     this.#pool = pool;
-    this.#lowest = own[0] ?? 0;
-    this.#span = (own.at(-1) ?? -1) - this.#lowest;
+    this.#lowest = ownNumbers[0] ?? 0;
+    this.#span = (ownNumbers.at(-1) ?? -1) - this.#lowest;
     const words = Math.floor(this.#span / bitsPerWord) + 1;
-    this.#isBits = words <= wordsPerNumberMax * own.length;
-    const kept = this.#isBits ? bitsOf(own, words) : own;
+    this.#isBits = words <= wordsPerNumberMax * ownNumbers.length;
+    const kept = this.#isBits ? bitsOf(ownNumbers, words) : ownNumbers;
     this.#from = pool.add(kept);
     this.#to = this.#from + kept.length;
   }
 
   equals(other: Int32Array): boolean {
     const { numbers } = this.#pool;
-    const own = numbers.subarray(this.#from, this.#to);
+    const ownNumbers = numbers.subarray(this.#from, this.#to);
     const lowest = other[0] ?? 0;
     if (lowest !== this.#lowest || (other.at(-1) ?? -1) - lowest !== this.#span) return false;
-    const kept = this.#isBits ? bitsOf(other, own.length) : other;
-    return own.length === kept.length && own.every((number, at) => number === kept[at]);
+    const kept = this.#isBits ? bitsOf(other, ownNumbers.length) : other;
+    return ownNumbers.length === kept.length && ownNumbers.every((number, at) => number === kept[at]);
   }
 
   has(text: string): boolean {
@@ -251,10 +251,10 @@ class PooledSet implements TextSet {
 }
 
 /** Returns bits in which each number, minus the lowest, is the position of a set bit. */
-function bitsOf(own: Int32Array, words: number): Int32Array {
+function bitsOf(numbers: Int32Array, words: number): Int32Array {
   const bits = new Int32Array(words);
-  for (const number of own) {
-    const offset = number - own[0]!;
+  for (const number of numbers) {
+    const offset = number - numbers[0]!;
     bits[offset >>> 5]! |= 1 << (offset & 31);
   }
   return bits;

@@ -129,11 +129,11 @@ function alternativesKey(operands: readonly Condition[], lists: Lists): KeyCandi
   const texts: string[] = [];
   let subject: IndexSubject | null = null;
   for (const operand of operands) {
-    const found = indexKeyOf(operand, lists);
-    if (found?.test.kind !== 'texts' || (subject !== null && subject.key !== found.subject.key)) return null;
-    if (!found.isExact) return null;
-    subject = found.subject;
-    texts.push(...found.test.texts);
+    const key = indexKeyOf(operand, lists);
+    if (key?.test.kind !== 'texts' || (subject !== null && subject.key !== key.subject.key)) return null;
+    if (!key.isExact) return null;
+    subject = key.subject;
+    texts.push(...key.test.texts);
   }
   if (subject === null || texts.length > textsMax) return null;
   return { subject, test: { kind: 'texts', texts: [...new Set(texts)] }, isExact: true };
@@ -176,11 +176,11 @@ function bounds(operator: ComparisonTest['operator'], number: number): Bounds {
  * Joins two tests of one value. Bounds are intersected. Of texts and prefixes the first test is kept, which
  * finds no fewer rules.
  */
-function join(known: KeyTest, test: KeyTest): KeyTest {
-  if (known.kind !== 'bounds' || test.kind !== 'bounds') return known;
-  const isLowFromKnown = known.low > test.low || (known.low === test.low && !known.isLowIncluded);
-  const isHighFromKnown = known.high < test.high || (known.high === test.high && !known.isHighIncluded);
-  const [low, high] = [isLowFromKnown ? known : test, isHighFromKnown ? known : test];
+function join(before: KeyTest, test: KeyTest): KeyTest {
+  if (before.kind !== 'bounds' || test.kind !== 'bounds') return before;
+  const isLowFromKnown = before.low > test.low || (before.low === test.low && !before.isLowIncluded);
+  const isHighFromKnown = before.high < test.high || (before.high === test.high && !before.isHighIncluded);
+  const [low, high] = [isLowFromKnown ? before : test, isHighFromKnown ? before : test];
   return {
     kind: 'bounds',
     low: low.low,

@@ -67,10 +67,10 @@ export function applyPrefilter(
   let kept = 0;
   for (let at = 0; at < count; at += 1) {
     const place = found[at]!;
-    const asked = subjects[place]!;
-    let isDecided = asked > 0xff && values[(asked >> 8) - 1] != null;
-    if ((asked & 0xff) !== 0) {
-      const value = values[(asked & 0xff) - 1];
+    const subject = subjects[place]!;
+    let isDecided = subject > 0xff && values[(subject >> 8) - 1] != null;
+    if ((subject & 0xff) !== 0) {
+      const value = values[(subject & 0xff) - 1];
       if (typeof value !== 'number') isDecided = false;
       else if (!(value >= bounds[2 * place]! && value <= bounds[2 * place + 1]!)) continue;
     }

@@ -25,7 +25,7 @@ export function createPrefixes(filed: readonly { rule: number; text: string }[])
 }
 
 /** Appends the rules of all prefixes of the text to `found`, from `from` on. Returns the new count. */
-export function findPrefixes(prefixes: Prefixes, text: string, found: Int32Array, from: number): number {
+export function findPrefixes(prefixes: Prefixes, text: string, firing: Int32Array, from: number): number {
   const { texts, shorter, postings } = prefixes;
   let low = 0;
   let high = texts.length;
@@ -52,7 +52,7 @@ export function findPrefixes(prefixes: Prefixes, text: string, found: Int32Array
     if (texts[place]!.length > commonLow) continue;
     const to = postings.offsets[place + 1]!;
     for (let at = postings.offsets[place]!; at < to; at += 1) {
-      found[count] = postings.rules[at]!;
+      firing[count] = postings.rules[at]!;
       count += 1;
     }
   }

@@ -107,47 +107,47 @@ export function createIndex(rules: readonly PlannedRule[], keysOf: KeysOf): Rule
  * must have room for all rules. `values` are the values of the index's subjects; undefined or null when
  * unknown or absent.
  */
-export function select(index: RuleIndex, values: readonly unknown[], found: Int32Array): number {
-  return selectFrom(index.postings, values, found, 0);
+export function select(index: RuleIndex, values: readonly unknown[], matched: Int32Array): number {
+  return selectFrom(index.postings, values, matched, 0);
 }
 
 function selectFrom(
   postings: RulePostings,
   values: readonly unknown[],
-  found: Int32Array,
+  matched: Int32Array,
   from: number,
 ): number {
   const { always, bySubject } = postings;
   let count = from;
   for (let at = 0; at < always.length; at += 1) {
-    found[count] = always[at]!;
+    matched[count] = always[at]!;
     count += 1;
   }
   for (let at = 0; at < bySubject.length; at += 1) {
     const ofSubject = bySubject[at]!;
     const value = values[ofSubject.subject];
     if (value == null) {
-      if (ofSubject.whenUnknown !== null) count = selectFrom(ofSubject.whenUnknown, values, found, count);
+      if (ofSubject.whenUnknown !== null) count = selectFrom(ofSubject.whenUnknown, values, matched, count);
     } else if (typeof value === 'number') {
-      if (ofSubject.segments !== null) count = findInSegments(ofSubject.segments, value, found, count);
-    } else count = findText(ofSubject, value as string, found, count);
+      if (ofSubject.segments !== null) count = findInSegments(ofSubject.segments, value, matched, count);
+    } else count = findText(ofSubject, value as string, matched, count);
   }
   return count;
 }
 
-function findText(ofSubject: SubjectPostings, text: string, found: Int32Array, from: number): number {
+function findText(ofSubject: SubjectPostings, text: string, matched: Int32Array, from: number): number {
   let count = from;
-  if (ofSubject.texts !== null) count = copy(ofSubject.texts, text, found, count);
-  return ofSubject.prefixes === null ? count : findPrefixes(ofSubject.prefixes, text, found, count);
+  if (ofSubject.texts !== null) count = copy(ofSubject.texts, text, matched, count);
+  return ofSubject.prefixes === null ? count : findPrefixes(ofSubject.prefixes, text, matched, count);
 }
 
-function copy({ places, postings }: TextPostings, text: string, found: Int32Array, from: number): number {
+function copy({ places, postings }: TextPostings, text: string, matched: Int32Array, from: number): number {
   const place = places.get(text);
   if (place === undefined) return from;
   let count = from;
   const to = postings.offsets[place + 1]!;
   for (let at = postings.offsets[place]!; at < to; at += 1) {
-    found[count] = postings.rules[at]!;
+    matched[count] = postings.rules[at]!;
     count += 1;
   }
   return count;
@@ -225,10 +225,10 @@ function subjectsOf(entries: readonly WeighedEntry[]): readonly IndexSubject[] {
   const counts = new Map<string, { readonly subject: IndexSubject; count: number }>();
   for (const { indexKeys } of entries) {
     for (const [at, { subject }] of indexKeys.entries()) {
-      const known = counts.get(subject.key) ?? { subject, count: 0 };
-      counts.set(subject.key, known);
+      const counted = counts.get(subject.key) ?? { subject, count: 0 };
+      counts.set(subject.key, counted);
       // A first choice counts more than a key that is needed only when the first choice is unknown.
-      known.count += at === 0 ? 4 : 1;
+      counted.count += at === 0 ? 4 : 1;
     }
   }
   const sorted = [...counts.values()].sort((a, b) => b.count - a.count);
@@ -248,9 +248,9 @@ function file(entries: readonly WeighedEntry[], places: ReadonlyMap<string, numb
       always.push(entry.rule);
       continue;
     }
-    const known = filed.get(indexKey.subject.key) ?? [];
-    filed.set(indexKey.subject.key, known);
-    known.push({ entry, indexKey });
+    const entries = filed.get(indexKey.subject.key) ?? [];
+    filed.set(indexKey.subject.key, entries);
+    entries.push({ entry, indexKey });
   }
   const bySubject = [...filed].map(([key, rules]) => createSubjectPostings(key, rules, places));
   return { always: Int32Array.from(always), bySubject };

@@ -84,7 +84,12 @@ function keepHolding(
 }
 
 /** Appends the rules whose bounds contain the number to `found`, from `count` on. Returns the new count. */
-export function findInSegments(segments: Segments, number: number, found: Int32Array, count: number): number {
+export function findInSegments(
+  segments: Segments,
+  number: number,
+  matched: Int32Array,
+  count: number,
+): number {
   const { ends, grid, nodes, above } = segments;
   const { offsets, rules } = nodes;
   const cell = cellOf(grid, number);
@@ -94,7 +99,7 @@ export function findInSegments(segments: Segments, number: number, found: Int32A
   for (let node = segments.lowest[segment]!; node >= 0; node = above[node]!) {
     const to = offsets[node + 1]!;
     for (let at = offsets[node]!; at < to; at += 1) {
-      found[next] = rules[at]!;
+      matched[next] = rules[at]!;
       next += 1;
     }
   }

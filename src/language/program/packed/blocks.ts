@@ -75,7 +75,7 @@ export function packRules(
 ): { readonly block: ActionBlock; readonly packed: PackedRules } {
   const isKept = before !== null && before.pool.texts.length <= 2 * before.textsAtFirst + textsGivenUpMax;
   const pool = isKept ? before.pool : createTextPool();
-  const known = isKept ? before.bytes : none;
+  const keptBytes = isKept ? before.bytes : none;
   const bytes = scratch.block;
   bytes.clear();
   const header: ActionHeader = { shape, result, lets, lists, tables, hours, meters, metering };
@@ -83,7 +83,7 @@ export function packRules(
   bytes.integer(rules.length);
   bytes.byte(flagsOf(rules));
   const pack = createRulePacker(pool);
-  const packed = new Map(rules.map((rule) => [rule, known.get(rule) ?? pack(rule)] as const));
+  const packed = new Map(rules.map((rule) => [rule, keptBytes.get(rule) ?? pack(rule)] as const));
   for (const one of packed.values()) {
     bytes.integer(one.length);
     bytes.raw(one);

@@ -56,9 +56,9 @@ export function unpack(packed: PackedProgram): OpenProgram {
   const shapes = new Map<string, Shape>();
   const shareShape = (shape: Shape): Shape => {
     const form = canonical(shape);
-    const known = shapes.get(form) ?? shape;
-    shapes.set(form, known);
-    return known;
+    const shared = shapes.get(form) ?? shape;
+    shapes.set(form, shared);
+    return shared;
   };
 
   const open = (action: string): OpenAction | null => {
@@ -190,14 +190,14 @@ interface ActionOrigin {
 
 /** Gives access to the texts by number. Each text is made once. */
 function createTexts({ texts: { bytes, ends } }: PackedProgram): Texts {
-  const known: (string | undefined)[] = [];
+  const texts: (string | undefined)[] = [];
   const start = (id: number): number => (id === 0 ? 0 : ends[id - 1]!);
   return {
     text: (id) => {
-      const before = known[id];
+      const before = texts[id];
       if (before !== undefined) return before;
       const text = new ByteReader(bytes, start(id)).textUpTo(ends[id]!);
-      known[id] = text;
+      texts[id] = text;
       return text;
     },
     compare: (text, id) => {
@@ -263,10 +263,10 @@ function createBlocks(packed: PackedBlocks, texts: Texts): Blocks {
 
 /** Returns a function that makes each value once, because many rules ask for the same list. */
 function kept<T>(make: (name: string) => T | undefined): (name: string) => T | undefined {
-  const known = new Map<string, T | undefined>();
+  const byKey = new Map<string, T | undefined>();
   return (name) => {
-    if (!known.has(name)) known.set(name, make(name));
-    return known.get(name);
+    if (!byKey.has(name)) byKey.set(name, make(name));
+    return byKey.get(name);
   };
 }
 

@@ -46,10 +46,10 @@ export function packedOfWhole({ places, meters, rules }: WholeProgram, bytes: Ui
   const made: Record<string, Record<string, Uint8Array | Uint32Array>> = {};
   let at = 0;
   for (const [part, name, width, length] of places) {
-    const own = bytes.subarray(at, at + width * length);
+    const slice = bytes.subarray(at, at + width * length);
     at += width * length;
     made[part] ??= {};
-    made[part][name] = width === 4 ? numbersIn(own) : own;
+    made[part][name] = width === 4 ? numbersIn(slice) : slice;
   }
   // The parts have the same names as in `wholeOf`.
   return { ...(made as unknown as Omit<PackedProgram, 'meters' | 'rules'>), meters, rules };

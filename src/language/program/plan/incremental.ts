@@ -23,7 +23,7 @@ import { planAction, planAlone, readByActions, rulesByAction, type StandaloneRul
 /** What planning one set leaves for the next set. */
 export interface PlanCache {
   readonly digest: Digest;
-  readonly actions: Map<string, KnownAction>;
+  readonly actions: Map<string, CachedAction>;
   /** The blocks of lists, tables and hours, by their declaration. */
   readonly parts: WeakMap<object, Block>;
   readonly assembly: Assembly;
@@ -34,7 +34,7 @@ export function createPlanCache(digest: Digest): PlanCache {
 }
 
 /** An action's blocks, and everything that they were made from. */
-interface KnownAction {
+interface CachedAction {
   readonly action: Action;
   readonly rules: readonly Rule[];
   /** Each let, list, table and meter that planning has read, as far as it matters to the plan. */
@@ -75,13 +75,17 @@ export function planPacked(set: PolicySet, cache: PlanCache): PackedProgram {
   const known = new Map(cache.actions);
   cache.actions.clear();
   for (const [key, action] of set.actions) {
-    const own = rules.get(key) ?? [];
+    const actionRules = rules.get(key) ?? [];
     const before = known.get(key);
     const isAsBefore =
-      before !== undefined && isUnchanged(before, { planning, action }) && areSameRules(before.rules, own);
+      before !== undefined &&
+      isUnchanged(before, { planning, action }) &&
+      areSameRules(before.rules, actionRules);
     cache.actions.set(
       key,
-      isAsBefore ? before : planKnown({ planning, action, rules: own, digest: cache.digest }, before ?? null),
+      isAsBefore
+        ? before
+        : planKnown({ planning, action, rules: actionRules, digest: cache.digest }, before ?? null),
     );
   }
   const actions = [...cache.actions.values()];
@@ -129,7 +133,7 @@ interface ActionPlan {
   readonly digest: Digest;
 }
 
-function planKnown(now: ActionPlan, before: KnownAction | null): KnownAction {
+function planKnown(now: ActionPlan, before: CachedAction | null): CachedAction {
   const { planning, action, rules, digest } = now;
   const { set } = planning;
   const many = rules.length < manyRules ? null : aloneOf(now, before);
@@ -160,15 +164,15 @@ function planKnown(now: ActionPlan, before: KnownAction | null): KnownAction {
  */
 function aloneOf(
   now: ActionPlan,
-  before: KnownAction | null,
+  before: CachedAction | null,
 ): { readonly alone: ManyRules['alone']; readonly known: ManyRules | null } {
-  const known = before?.many != null && isUnchanged(before, now) ? before.many : null;
+  const kept = before?.many != null && isUnchanged(before, now) ? before.many : null;
   const alone = new Map<Rule, StandaloneRule | null>();
   for (const rule of now.rules) {
-    const planned = known?.alone.get(rule);
+    const planned = kept?.alone.get(rule);
     alone.set(rule, planned === undefined ? planAlone(now.planning.set, now.action, rule) : planned);
   }
-  return { alone, known };
+  return { alone, known: kept };
 }
 
 /**
@@ -197,12 +201,12 @@ function itself(declaration: unknown): unknown {
 
 /** Whether everything that the rules are planned from, except the rules themselves, is unchanged. */
 function isUnchanged(
-  known: KnownAction,
+  cached: CachedAction,
   { planning, action }: Pick<ActionPlan, 'planning' | 'action'>,
 ): boolean {
   return (
-    isSame(known.action, action, shapeOf) &&
-    known.read.every(({ of, was, form }) => isSame(was, of(planning), form))
+    isSame(cached.action, action, shapeOf) &&
+    cached.read.every(({ of, was, form }) => isSame(was, of(planning), form))
   );
 }
 

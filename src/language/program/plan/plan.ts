@@ -128,9 +128,9 @@ export function rulesByAction(policies: readonly Policy[]): ReadonlyMap<string, 
   const rules = new Map<string, Rule[]>();
   for (const policy of policies) {
     for (const key of policy.actions) {
-      const known = rules.get(key) ?? [];
-      rules.set(key, known);
-      for (const rule of policy.rules) known.push(rule);
+      const actionRules = rules.get(key) ?? [];
+      rules.set(key, actionRules);
+      for (const rule of policy.rules) actionRules.push(rule);
     }
   }
   return rules;

@@ -175,13 +175,13 @@ interface Ctx {
 const none: Scope['variables'] = new Map();
 
 /** A place within expressions: what names mean there, and how the expressions there are translated. */
-interface Place extends Pick<Translation, 'condition' | 'term'> {
+interface ExpressionContext extends Pick<Translation, 'condition' | 'term'> {
   readonly scope: Scope;
   readonly ctx: Ctx;
 }
 
-function within(scope: Scope, ctx: Ctx): Place {
-  const place: Place = {
+function within(scope: Scope, ctx: Ctx): ExpressionContext {
+  const place: ExpressionContext = {
     scope,
     ctx,
     condition: (expression) => toCondition(expression, place),
@@ -191,7 +191,7 @@ function within(scope: Scope, ctx: Ctx): Place {
 }
 
 /** Translates an expression of boolean type into a condition. */
-function toCondition(expression: Expression, place: Place): Condition {
+function toCondition(expression: Expression, place: ExpressionContext): Condition {
   const { scope, ctx, condition, term } = place;
   switch (expression.kind) {
     case 'literal':
@@ -278,7 +278,7 @@ function toCondition(expression: Expression, place: Place): Condition {
 /** Whether a row or a cell exists. When rows come with a request, it may be unknown whether one exists. */
 function toTableTest(
   expression: Extract<Expression, { kind: 'in-table' | 'has-cell' }>,
-  { ctx, term }: Place,
+  { ctx, term }: ExpressionContext,
 ): Condition {
   if (expression.kind === 'has-cell') {
     const cell = columnTerm(expression.cell, term(expression.cell.key), ctx);
@@ -298,7 +298,7 @@ function toTableTest(
 
 function toHoursTest(
   { hours, ...expression }: Extract<Expression, { kind: 'in-hours' }>,
-  place: Place,
+  place: ExpressionContext,
 ): Condition {
   place.ctx.hours.add(hours);
   const subject = place.term(expression.subject);
@@ -307,7 +307,7 @@ function toHoursTest(
 }
 
 /** Translates any expression into a term. */
-function toTerm(expression: Expression, place: Place): Term {
+function toTerm(expression: Expression, place: ExpressionContext): Term {
   const { scope, ctx, term } = place;
   switch (expression.kind) {
     case 'literal':
@@ -400,7 +400,7 @@ function columnTerm(expression: ColumnRead, key: Term, ctx: Ctx): ColumnTerm {
 }
 
 /** Returns the shared let, or its expression when that is just as short. */
-function letTerm(id: string, { scope, ctx }: Place): Term {
+function letTerm(id: string, { scope, ctx }: ExpressionContext): Term {
   const cached = ctx.letTerms.get(id);
   if (cached !== undefined) return cached;
   ctx.letIds.add(id);
@@ -435,13 +435,13 @@ function isShort(term: Term): boolean {
   }
 }
 
-function toElse(expression: Extract<Expression, { kind: 'else' }>, { scope, term }: Place): Term {
+function toElse(expression: Extract<Expression, { kind: 'else' }>, { scope, term }: ExpressionContext): Term {
   const fallback = term(expression.fallback);
   const subject = readTerm(expression.subject, scope);
   return subject === null ? fallback : elseTerm(subject, fallback);
 }
 
-function toIf(expression: Conditional, place: Place): Term {
+function toIf(expression: Conditional, place: ExpressionContext): Term {
   const condition = place.condition(expression.condition);
   const [whenTrue, otherwise] = [place.term(expression.whenTrue), place.term(expression.otherwise)];
   if (condition.kind === 'constant' && condition.truth !== 'unknown')
@@ -458,7 +458,7 @@ function toIf(expression: Conditional, place: Place): Term {
   };
 }
 
-function toComparison(expression: Compare, { condition, term }: Place): Condition {
+function toComparison(expression: Compare, { condition, term }: ExpressionContext): Condition {
   const { operator, left, right } = expression;
   if (left.type.kind === 'boolean') {
     const same = equivalence(condition(left), condition(right));
@@ -483,13 +483,13 @@ function toPresence(expression: Extract<Expression, { kind: 'has' | 'is-null' }>
 interface Sources {
   readonly sources: readonly Term[];
   /** The place of the body. */
-  readonly inner: Place;
+  readonly inner: ExpressionContext;
   readonly mayBeUnknown: boolean;
   readonly cost: number;
 }
 
 /** Returns the lists to go through, without those that the action does not declare. */
-function toSources(expression: Quantify, { scope, ctx, term }: Place): Sources {
+function toSources(expression: Quantify, { scope, ctx, term }: ExpressionContext): Sources {
   const all = expression.sources.map(term);
   const sources = all.filter((source) => source.kind !== 'absent');
   const slots = expression.sources.flatMap((source) => slotsOf(source, scope));
@@ -510,7 +510,7 @@ function slotsOf(source: Expression, scope: Scope): readonly Slot[] {
   return source.kind === 'else' ? elementSlots(source.subject, scope) : [];
 }
 
-function toQuantified(expression: Quantify, place: Place): Condition {
+function toQuantified(expression: Quantify, place: ExpressionContext): Condition {
   const { sources, inner, mayBeUnknown, cost } = toSources(expression, place);
   const kind = expression.quantifier === 'every' ? 'every' : 'some';
   if (sources.length === 0) return definite(kind === 'every');
@@ -526,7 +526,7 @@ function toQuantified(expression: Quantify, place: Place): Condition {
   };
 }
 
-function toTotal(expression: Quantify, place: Place): Term {
+function toTotal(expression: Quantify, place: ExpressionContext): Term {
   const { sources, inner, mayBeUnknown, cost } = toSources(expression, place);
   const { variable, type } = expression;
   const common = { variable, sources, sort: type.kind, element: null };

@@ -54,10 +54,10 @@ export function choiceBy({ kind, begin }: Choice): Choose {
     case 'guarded alternatives': {
       const each = begin.map((runs) => laterMade(() => [runs]));
       return function (alternatives = []) {
-        const found = alternatives.findIndex(
+        const choice = alternatives.findIndex(
           ({ GATE }, index) => GATE?.call(this) !== false && each[index]!(this) === 0,
         );
-        return found < 0 ? undefined : found;
+        return choice < 0 ? undefined : choice;
       };
     }
   }
@@ -77,8 +77,8 @@ function laterMade(begin: () => readonly (readonly string[])[]): (ahead: TokenSt
   let table: ChoiceTable[] | undefined;
   return (ahead) => {
     table ??= tableOf(begin());
-    const found = table[ahead.LA(1).tokenTypeIdx];
-    return typeof found === 'object' ? (found.behind[ahead.LA(2).tokenTypeIdx] ?? found.other) : found;
+    const choice = table[ahead.LA(1).tokenTypeIdx];
+    return typeof choice === 'object' ? (choice.behind[ahead.LA(2).tokenTypeIdx] ?? choice.other) : choice;
   };
 }
 
@@ -101,8 +101,8 @@ function tableOf(alternatives: readonly (readonly string[])[]): ChoiceTable[] {
 }
 
 function addAlone(table: ChoiceTable[], type: number, alternative: number): void {
-  const known = table[type];
-  if (typeof known === 'object') known.other ??= alternative;
+  const entry = table[type];
+  if (typeof entry === 'object') entry.other ??= alternative;
   else table[type] ??= alternative;
 }
 
@@ -113,9 +113,9 @@ function addBehind(
   alternative: number,
 ): void {
   table[type] ??= { behind: [], other: undefined };
-  const known = table[type];
-  if (typeof known !== 'object' || known.other !== undefined) return;
-  for (const second of seconds) known.behind[second] ??= alternative;
+  const entry = table[type];
+  if (typeof entry !== 'object' || entry.other !== undefined) return;
+  for (const second of seconds) entry.behind[second] ??= alternative;
 }
 
 let typesByName: ReadonlyMap<string, TokenType> | undefined;

@@ -99,8 +99,8 @@ function resolvePiece(match: RegExpExecArray, offset: number, ctx: ReadContext):
     return unit(number);
   }
   if (letter === undefined) return written;
-  const known = ctx.textMode === 'pattern' ? /["\\]/ : /["\\/bfnrt]/;
-  if (known.test(letter)) return JSON.parse(`"${written}"`) as string;
+  const stopping = ctx.textMode === 'pattern' ? /["\\]/ : /["\\/bfnrt]/;
+  if (stopping.test(letter)) return JSON.parse(`"${written}"`) as string;
   reportEscape(offset, written, ctx);
   return written;
 }

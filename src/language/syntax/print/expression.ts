@@ -36,19 +36,19 @@ export interface ChainLink {
 
 /** The operands of a chain of operators of equal strength, in order. */
 export function chainLinks(expression: BinaryExpression): readonly ChainLink[] {
-  const own = operatorBinding(expression.operator);
+  const binding = operatorBinding(expression.operator);
   const links: ChainLink[] = [];
   let left: ExpressionNode = expression;
   let firstSpan = expression.leftSpan;
   // Chains lean to the left and may be long, so they are walked by a loop. Comparisons form no chains.
-  for (; left.kind === 'binary' && operatorBinding(left.operator) === own; left = left.left) {
+  for (; left.kind === 'binary' && operatorBinding(left.operator) === binding; left = left.left) {
     const { operator, operatorSpan, right, span } = left;
-    const isBracketed = needsBrackets(right, own + 1);
+    const isBracketed = needsBrackets(right, binding + 1);
     links.push({ operator, operand: right, isBracketed, start: operatorSpan.start, close: span.end - 1 });
     firstSpan = left.leftSpan;
   }
   const { start } = left.span;
-  const isBracketed = needsBrackets(left, own);
+  const isBracketed = needsBrackets(left, binding);
   links.push({ operator: null, operand: left, isBracketed, start, close: firstSpan.end - 1 });
   return links.reverse();
 }

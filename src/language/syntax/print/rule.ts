@@ -95,7 +95,7 @@ export function clauseLinesOfGuarantee(
 function printGuaranteeClause({ mode, effect, group, people, isUnapproved }: GuaranteeClauseNode): string {
   const unapproved = isUnapproved ? ' unapproved' : '';
   if (mode === 'only') return `${effect}${unapproved} only`;
-  const asked = group === null ? '' : ` ${group.text}`;
+  const groupText = group === null ? '' : ` ${group.text}`;
   const needs = people === null ? '' : ` needs ${people.text}`;
-  return `${mode} ${effect}${asked}${needs}${unapproved}`;
+  return `${mode} ${effect}${groupText}${needs}${unapproved}`;
 }

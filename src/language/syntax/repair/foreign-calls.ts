@@ -36,10 +36,10 @@ function repairRelationCall(here: Cursor): Repair | null {
   return { to: closing, message, ...related(relation, ...sides) };
 }
 
-function related(relation: string, path: string, shown: string): CallRepair {
-  if (relation !== 'contains') return { write: `${path} ${relation} ${shown}` };
-  const part = `write \`${path} contains ${shown}\` for a part of a text`;
-  return { help: `${part}, \`${shown} in ${path}\` for an element` };
+function related(relation: string, path: string, written: string): CallRepair {
+  if (relation !== 'contains') return { write: `${path} ${relation} ${written}` };
+  const part = `write \`${path} contains ${written}\` for a part of a text`;
+  return { help: `${part}, \`${written} in ${path}\` for an element` };
 }
 
 /** Repairs `now()`: `now` is no function. */
@@ -133,26 +133,26 @@ const functions: readonly (readonly [RegExp, string])[] = [
   [/^(?:strip|trim)$/, 'trim'],
 ];
 
-function methodWritten(method: string, path: string, shown: string): CallRepair {
+function methodWritten(method: string, path: string, written: string): CallRepair {
   const small = method.toLowerCase();
   const relation = relationOf(small);
-  if (relation !== undefined) return related(relation, path, shown);
+  if (relation !== undefined) return related(relation, path, written);
   if (/^(?:has|hasownproperty|exists)$/.test(small)) {
-    return { write: presenceOf(`${path}.${shown.replaceAll(/["']/g, '') || '...'}`) };
+    return { write: presenceOf(`${path}.${written.replaceAll(/["']/g, '') || '...'}`) };
   }
   const called = functions.find(([spelled]) => spelled.test(small));
   if (called !== undefined) return { write: `${called[1]}(${path})` };
-  if (/^(?:equals|eq)$/.test(small)) return { write: `${path} == ${shown}` };
+  if (/^(?:equals|eq)$/.test(small)) return { write: `${path} == ${written}` };
   if (/^(?:match|matches|test)$/.test(small)) {
     return { help: `write \`${path} matches '...'\`, which matches the whole text` };
   }
   if (/^(?:get|lookup|find|at)$/.test(small))
-    return { help: `a row of a table is found by \`${path}[${shown}]\`` };
+    return { help: `a row of a table is found by \`${path}[${written}]\`` };
   const quantifier = quantifiers.get(small);
   if (quantifier === undefined) {
     return { help: 'write an operator, such as `starts with`, or a function, such as `length(x)`' };
   }
-  const [, name = 'x', body = '...'] = /^\(?(\w+)\)?\s*=>\s*(.+)$/s.exec(shown) ?? [];
+  const [, name = 'x', body = '...'] = /^\(?(\w+)\)?\s*=>\s*(.+)$/s.exec(written) ?? [];
   const write = `${quantifier} ${name} in ${path} (${body})`;
   return body === '...' ? { help: `write \`${write}\`` } : { write };
 }

@@ -5,7 +5,8 @@ import { repeated } from '../parse/parser.ts';
 
 const ruleForm = 'a rule is written `deny many when payload.count > 3 because "too many"`';
 const claimForm = 'claims are written `never allow when c`, `allow only when c`, `always ask finance when c`';
-const asked = 'write `finance and owner`: names of groups that `approvers` declares, each of which is asked';
+const approversHelp =
+  'write `finance and owner`: names of groups that `approvers` declares, each of which is asked';
 
 const byExpected: ReadonlyMap<string, string> = new Map([
   [
@@ -37,7 +38,7 @@ const byRule: Readonly<Record<string, string>> = {
   rule: ruleForm,
   guarantee: 'a guarantee is written `guarantee small on order.place { never allow when payload.count > 5 }`',
   claim: claimForm,
-  toClause: asked,
+  toClause: approversHelp,
   afterClause: 'write `after approval by finance needs 2`, or `after reauth within 15m`',
   needsClause: 'write `needs 2`, after `to finance` or `after approval by finance`',
   withinClause: 'write `within 4h`',

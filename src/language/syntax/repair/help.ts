@@ -155,10 +155,10 @@ function helpForClosing({ found, rules }: UnexpectedTokenError): string | undefi
   return rules.includes('meter') ? undefined : byFoundBehindRule.get(found.image.toLowerCase());
 }
 
-function helpForEntry({ found, rules }: UnexpectedTokenError): string | undefined {
+function helpForEntry({ found: token, rules }: UnexpectedTokenError): string | undefined {
   if (!rules.includes('listEntries')) return undefined;
-  if (isAnyWord(found)) return `write a text in quotes: \`"${found.image}"\``;
-  return isAnyText(found) ? 'write a comma between two entries' : undefined;
+  if (isAnyWord(token)) return `write a text in quotes: \`"${token.image}"\``;
+  return isAnyText(token) ? 'write a comma between two entries' : undefined;
 }
 
 const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([

@@ -42,9 +42,9 @@ function repairAdjacent(number: Token, next: Token): Repair {
   if (duration !== null || (plain === null && /^\d+(?:\.\d+)?[a-z]+$/.test(image))) {
     const message = `\`${image}\` is not one whole number and one unit`;
     const help = 'durations are written `30s`, `15m`, `24h` or `7d`';
-    const known = duration === null ? { help } : { write: duration };
+    const remedy = duration === null ? { help } : { write: duration };
     const read = [stretched(retype(number, literal.duration, duration ?? '1s'), next)];
-    return { to: 1, code: 'duration-spelling', message, ...known, read };
+    return { to: 1, code: 'duration-spelling', message, ...remedy, read };
   }
   if (plain === null) {
     const message = `\`${image}\` is neither a number nor a name`;
@@ -79,8 +79,8 @@ function repairApart(here: Cursor, next: Token): Repair | null {
   const message = `\`${image}\` is not a currency: currencies are three capitals`;
   const currency = named ?? image.toUpperCase();
   const help = `write \`${currency}\`, or the currency that is meant`;
-  const known = named === undefined ? { write: currency } : { help };
-  return { from: 1, code: 'money-spelling', message, ...known, read: [retype(next, Currency, currency)] };
+  const remedy = named === undefined ? { write: currency } : { help };
+  return { from: 1, code: 'money-spelling', message, ...remedy, read: [retype(next, Currency, currency)] };
 }
 
 /**

@@ -147,7 +147,7 @@ function shown({ image }: Token): string {
 
 // ---- frequent mistakes: each function returns null for anything else
 
-interface FoundError extends UnexpectedTokenError {
+interface UnexpectedToken extends UnexpectedTokenError {
   readonly span: Span;
 }
 
@@ -156,14 +156,21 @@ const comparesWhole: ReadonlySet<unknown> = new Set([...comparing, ...negatable,
 /** Expectations for places where an expression has ended. */
 const endsExpression: ReadonlySet<string> = new Set([...repeats, '`)`', '`]`', '`{`', '`over`', '`of`']);
 
-function explainChain({ found, span, expected, previous, rules }: FoundError): Diagnostic | null {
+function explainChain({ found, span, expected, previous, rules }: UnexpectedToken): Diagnostic | null {
   const isChain = comparesWhole.has(found.tokenType) && endsExpression.has(expected) && previous !== null;
   if (!isChain || rules.includes('recordBody')) return null;
   const message = `comparisons do not chain: \`${found.image}\` follows a whole comparison`;
   return syntaxError('chained-comparison', span, message, 'compare twice and join the two by `and`');
 }
 
-function explainRange({ found, previous, span, expected, source, rules }: FoundError): Diagnostic | null {
+function explainRange({
+  found,
+  previous,
+  span,
+  expected,
+  source,
+  rules,
+}: UnexpectedToken): Diagnostic | null {
   const help = 'a range in an expression has both ends and follows `in`: `x in 1..5`';
   if (rules.includes('typeRange') || rules.includes('hoursSpan')) return null;
   if (previous?.tokenType === sign.range && expected === 'a value') {
@@ -183,7 +190,7 @@ function explainRange({ found, previous, span, expected, source, rules }: FoundE
  * The error for a reserved word in the place of a declared name, unless the word begins what should follow
  * the name.
  */
-function explainReserved({ found, span, expected }: FoundError): Diagnostic | null {
+function explainReserved({ found, span, expected }: UnexpectedToken): Diagnostic | null {
   const what = /^a name for the (\w+)/.exec(expected)?.[1];
   if (what === undefined || !isReservedToken(found) || followsName.has(found.tokenType)) return null;
   return reservedName({ text: found.image, span }, `a ${what}`);
@@ -193,7 +200,7 @@ const beginsOther: ReadonlySet<unknown> = new Set([...beginsRule, ...declaring, 
 const conditions = wordTypes('when', 'unless', 'risk', 'because', 'in');
 const followsName: ReadonlySet<unknown> = new Set([...beginsRule, ...conditions, ...declaring]);
 
-function explainDeclaration({ found, expected, span }: FoundError): Diagnostic | null {
+function explainDeclaration({ found, expected, span }: UnexpectedToken): Diagnostic | null {
   if (expected !== 'a declaration' || !isAnyWord(found) || isReservedToken(found)) return null;
   return unknownWord(found.image, span, declarationVocabulary);
 }
@@ -202,7 +209,7 @@ function explainDeclaration({ found, expected, span }: FoundError): Diagnostic |
  * The error for a word that other languages use for an effect. Any other word may as well be a misspelt
  * clause.
  */
-function explainEffect({ found, expected, span }: FoundError): Diagnostic | null {
+function explainEffect({ found, expected, span }: UnexpectedToken): Diagnostic | null {
   const isEffect = synonymOf(found.image, effectVocabulary) !== null;
   if (expected !== 'a clause, a rule or `}`' || !isEffect) return null;
   return unknownWord(found.image, span, effectVocabulary);

@@ -37,11 +37,11 @@ export function readStrays(tokens: Token[], strays: readonly CharacterRun[], rea
     reader,
   );
   const letters = strays.filter(isLetters).map((run): Piece => ({ ...run, token: null, isWord: true }));
-  const known = withoutDollars(
+  const withoutDollar = withoutDollars(
     tokens,
     strays.filter((run) => textOf(run) === '$'),
   );
-  const pieces = [...known.map(pieceOf), ...letters].sort((a, b) => a.start - b.start);
+  const pieces = [...withoutDollar.map(pieceOf), ...letters].sort((a, b) => a.start - b.start);
   const words: Piece[][] = [];
   for (const piece of pieces) {
     const before = words.at(-1)?.at(-1);
@@ -49,8 +49,10 @@ export function readStrays(tokens: Token[], strays: readonly CharacterRun[], rea
     else words.push([piece]);
   }
   return words.flatMap((word) => {
-    const known = word.flatMap(({ token }) => (token === null ? [] : [token]));
-    return known.length === word.length ? known : [wordOf(word[0]!.start, word.at(-1)!.end, reader)];
+    const wordTokens = word.flatMap(({ token }) => (token === null ? [] : [token]));
+    return wordTokens.length === word.length
+      ? wordTokens
+      : [wordOf(word[0]!.start, word.at(-1)!.end, reader)];
   });
 }
 
@@ -99,12 +101,12 @@ function wordOf(start: number, end: number, reader: Reader): Token {
 export function reportStrays(strays: readonly CharacterRun[], reader: Reader): void {
   for (const { start, end } of strays) {
     const text = reader.source.text.slice(start, end);
-    const shown = text.length > 20 ? `${text.slice(0, 20)}…` : text;
+    const excerpt = text.length > 20 ? `${text.slice(0, 20)}…` : text;
     const span = makeSpan(reader, start, end);
     const code = text.codePointAt(0)!;
     const name = /^[\p{C}\p{Z}\p{M}]/u.test(text)
       ? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
-      : shown;
+      : excerpt;
     const help = strayHelp.get(text.charAt(0)) ?? characterHelp(text);
     reader.report(syntaxError('unexpected-character', span, `\`${name}\` has no meaning here`, help));
   }

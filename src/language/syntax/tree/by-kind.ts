@@ -6,14 +6,14 @@ import type { Declaration, PolicyFile } from './tree.ts';
 type Kind = Declaration['kind'];
 type OfKind<K extends Kind> = Extract<Declaration, { kind: K }>;
 
-const known = new WeakMap<PolicyFile, ReadonlyMap<Kind, readonly Declaration[]>>();
+const byFile = new WeakMap<PolicyFile, ReadonlyMap<Kind, readonly Declaration[]>>();
 
 /** The declarations of one kind, in the order of the file. */
 export function declarationsOfKind<K extends Kind>(file: PolicyFile, kind: K): readonly OfKind<K>[] {
-  let byKind = known.get(file);
+  let byKind = byFile.get(file);
   if (byKind === undefined) {
     byKind = Map.groupBy(file.declarations, (one) => one.kind);
-    known.set(file, byKind);
+    byFile.set(file, byKind);
   }
   // Each declaration stands in the map under its own kind.
   return (byKind.get(kind) ?? []) as readonly OfKind<K>[];

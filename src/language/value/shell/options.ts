@@ -43,12 +43,12 @@ export interface ArgumentTable extends OptionTable {
   readonly holds?: (args: Arguments) => boolean;
 }
 
-export interface KnownArguments extends Arguments {
+export interface ParsedArguments extends Arguments {
   /** The values of the options that name files to read. */
   readonly named: readonly string[];
 }
 
-export type ArgumentReader = (args: readonly string[]) => KnownArguments | null;
+export type ArgumentReader = (args: readonly string[]) => ParsedArguments | null;
 
 /**
  * Returns a function that takes arguments apart; it returns null for arguments that are not known, or do not

@@ -146,7 +146,7 @@ const runs: ReadonlyMap<string, Runs> = new Map(
     .flatMap((row) => {
       const [programs = '', described = ''] = row.split(': ');
       const entries = described.split(' ');
-      const found: Runs = {
+      const marked: Runs = {
         isAlways: entries.includes('*'),
         letters: entries.flatMap((entry) => /^-([A-Za-z])$/.exec(entry)?.[1] ?? []).join(''),
         words: new Set(entries.filter((entry) => /^[^-]/.test(entry) && !/^[A-Za-z]$|[=+]$/.test(entry))),
@@ -156,7 +156,7 @@ const runs: ReadonlyMap<string, Runs> = new Map(
         names: entries.filter((entry) => entry.startsWith('--')).map((entry) => entry.slice(2)),
         beginnings: entries.filter((entry) => /[=+]$/.test(entry)),
       };
-      return programs.split(' ').map((program): [string, Runs] => [program, found]);
+      return programs.split(' ').map((program): [string, Runs] => [program, marked]);
     }),
 );
 
@@ -176,24 +176,24 @@ const version = /(?<=^(?:python|pypy|perl|ruby|php|lua|node|nodejs|pip)\d?)[\d.]
 /** Whether the program, by its name without folder, runs what its arguments name. */
 export function runsArguments(program: string, args: readonly string[]): boolean {
   if (always.has(program)) return true;
-  const found = runs.get(program) ?? runs.get(program.replace(version, ''));
-  if (found === undefined) return false;
-  return found.isAlways || args.some((arg, at) => isRun(found, arg, at, program));
+  const marked = runs.get(program) ?? runs.get(program.replace(version, ''));
+  if (marked === undefined) return false;
+  return marked.isAlways || args.some((arg, at) => isRun(marked, arg, at, program));
 }
 
-function isRun(found: Runs, arg: string, at: number, program: string): boolean {
-  if (found.words.has(arg) || oneLetter[program] === arg) return true;
-  if (found.beginnings.some((beginning) => arg.startsWith(beginning))) return true;
+function isRun(marked: Runs, arg: string, at: number, program: string): boolean {
+  if (marked.words.has(arg) || oneLetter[program] === arg) return true;
+  if (marked.beginnings.some((beginning) => arg.startsWith(beginning))) return true;
   const [, option = ''] = /^--?([^=:]*)/.exec(arg) ?? [];
-  if (option.length > 1 && found.dashed.some((word) => isWord(word, option))) return true;
+  if (option.length > 1 && marked.dashed.some((word) => isWord(word, option))) return true;
   if (arg.startsWith('--')) {
-    return option !== '' && found.names.some((name) => name.startsWith(option));
+    return option !== '' && marked.names.some((name) => name.startsWith(option));
   }
-  if (found.letters === '') return false;
+  if (marked.letters === '') return false;
   // The first word of tar is a bundle of options even without a dash.
   const isBundle = arg.startsWith('-') || (at === 0 && program.endsWith('tar'));
   const [bundle = ''] = /^-?[A-Za-z0-9]*/.exec(arg)!;
-  return isBundle && [...found.letters].some((letter) => bundle.includes(letter));
+  return isBundle && [...marked.letters].some((letter) => bundle.includes(letter));
 }
 
 /** Where a word with one dash is an option, it may be written with two, and some programs take its beginning. */

@@ -25,10 +25,10 @@ export function writeCell(bytes: ByteWriter, cell: TableCell | undefined): void 
   }
   // The cells of a list are written while the list itself is being written, so a list needs a writer of its
   // own.
-  const own = Array.isArray(cell) ? new ByteWriter() : scratch;
-  own.clear();
-  writeContent(own, cell);
-  bytes.append(own);
+  const cellBytes = Array.isArray(cell) ? new ByteWriter() : scratch;
+  cellBytes.clear();
+  writeContent(cellBytes, cell);
+  bytes.append(cellBytes);
 }
 
 function writeContent(bytes: ByteWriter, cell: TableCell): void {

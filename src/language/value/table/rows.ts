@@ -118,18 +118,18 @@ function file(bytes: Uint8Array, starts: Int32Array, seed: number): HashBuckets 
   const count = starts.length - 1;
   const buckets = bucketsFor(count);
   const shift = shiftOf(buckets);
-  const own = new Int32Array(count);
+  const fileRows = new Int32Array(count);
   const from = new Int32Array(buckets + 1);
   let longest = 0;
   for (let row = 0; row < count; row += 1) {
-    own[row] = hashOfRow(bytes, starts[row]!, seed) >>> shift;
-    from[own[row]! + 1]! += 1;
-    longest = Math.max(longest, from[own[row]! + 1]!);
+    fileRows[row] = hashOfRow(bytes, starts[row]!, seed) >>> shift;
+    from[fileRows[row]! + 1]! += 1;
+    longest = Math.max(longest, from[fileRows[row]! + 1]!);
   }
   for (let bucket = 0; bucket < buckets; bucket += 1) from[bucket + 1]! += from[bucket]!;
   const order = new Int32Array(count);
   const next = from.slice();
-  for (let row = 0; row < count; row += 1) order[next[own[row]!]!++] = row;
+  for (let row = 0; row < count; row += 1) order[next[fileRows[row]!]!++] = row;
   return { order, from, longest };
 }
 

@@ -99,9 +99,9 @@ async function changePoint(
   make: (point: EnforcementPoint) => EnforcementPoint,
 ): Promise<PointChangeResult> {
   const { points } = pointsIn(by.documents);
-  const found = await points.find(id);
-  if (found === null) return { kind: 'unknown' };
-  const { value: before, version } = found;
+  const storedEnforcementPoint = await points.find(id);
+  if (storedEnforcementPoint === null) return { kind: 'unknown' };
+  const { value: before, version } = storedEnforcementPoint;
   if (before.status === 'revoked') return { kind: 'revoked' };
   const point = { ...make(before), changedAtMs: by.nowMs };
   const problems = problemsOf(point);
@@ -118,15 +118,15 @@ async function changePoint(
 /** Gives the point a new key, sets an end for its present keys, and forgets keys that have ended. */
 export async function rotatePointKey(by: PointChanger, id: string, graceMs: number): Promise<NewPointKey> {
   const { points, keys } = pointsIn(by.documents);
-  const found = await points.find(id);
-  if (found === null) return { kind: 'unknown' };
-  if (found.value.status === 'revoked') return { kind: 'revoked' };
+  const storedEnforcementPoint = await points.find(id);
+  if (storedEnforcementPoint === null) return { kind: 'unknown' };
+  if (storedEnforcementPoint.value.status === 'revoked') return { kind: 'revoked' };
   const { text, key } = newKey(id, by.nowMs);
   const notAfterMs = by.nowMs + graceMs;
   const present = await keys.list({ parent: id, countMax: keysListed });
   const good = present.filter(({ value }) => value.notAfterMs === null || value.notAfterMs > by.nowMs);
   if (graceMs > 0 && good.length >= goodKeysMax) return { kind: 'too-many-keys' };
-  const point = { ...found.value, changedAtMs: by.nowMs };
+  const point = { ...storedEnforcementPoint.value, changedAtMs: by.nowMs };
   const over = present.filter((one) => !good.includes(one));
   const ended = [
     ...good.map(endingKey),
@@ -136,12 +136,16 @@ export async function rotatePointKey(by: PointChanger, id: string, graceMs: numb
       over.map(({ value }) => value.id),
     )),
   ];
-  const result = await write(by, [points.put(point, found.version), keys.put(key, 0), ...ended], {
-    what: 'point-key-rotated',
-    subject: id,
-    before: { key_ids: good.map(({ value }) => value.id) },
-    after: { key_id: key.id, old_keys_end_ms: notAfterMs },
-  });
+  const result = await write(
+    by,
+    [points.put(point, storedEnforcementPoint.version), keys.put(key, 0), ...ended],
+    {
+      what: 'point-key-rotated',
+      subject: id,
+      before: { key_ids: good.map(({ value }) => value.id) },
+      after: { key_id: key.id, old_keys_end_ms: notAfterMs },
+    },
+  );
   return result === 'changed' ? { kind: 'made', point, apiKey: text } : refused(result);
 
   function endingKey({ value, version }: ReadDocument<PointKey>): DocumentWrite {
@@ -160,8 +164,8 @@ export interface UsedPointKey extends PointKey {
 
 /** Returns the keys of a point, the oldest first. */
 export async function keysOf(documents: DocumentStore, pointId: string): Promise<readonly UsedPointKey[]> {
-  const found = await pointsIn(documents).keys.list({ parent: pointId, countMax: keysListed });
-  const used = found.map(async ({ value }) => ({
+  const storedPointKeys = await pointsIn(documents).keys.list({ parent: pointId, countMax: keysListed });
+  const used = storedPointKeys.map(async ({ value }) => ({
     ...value,
     lastUsedAtMs: await lastUseOf(documents, value.id),
   }));

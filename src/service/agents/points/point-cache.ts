@@ -24,32 +24,32 @@ export interface PointCache {
   /** Finds the point by its key, whichever agent it asks for, and notes the use of the key. */
   find(keyText: string, nowMs: number): Promise<PointLookup>;
   /** Whether this cache still holds what was found for this key. */
-  isCurrent(keyText: string, found: ActingAs, now: Instant): boolean;
+  isCurrent(keyText: string, actingAs: ActingAs, now: Instant): boolean;
 }
 
 export function createPointCache({ agents, documents }: Pick<Store, 'agents' | 'documents'>): PointCache {
   // Changes of keys are counted, too, since a point is written together with its keys.
   const uses = createPointUses(documents);
-  const known = createKeyCache<ActingAs>(() => agents.changesHere() + documents.changesHere('point'));
+  const cache = createKeyCache<ActingAs>(() => agents.changesHere() + documents.changesHere('point'));
   return {
     cached: ({ keyText, agentName }, now) =>
-      agentName === null ? null : known.cached(nameOf(keyText, agentName), keyText, now),
+      agentName === null ? null : cache.cached(nameOf(keyText, agentName), keyText, now),
     async look(sent, now) {
-      const begun = known.begin(now);
-      const found = await authenticatePoint({ agents, documents }, sent, now.nowMs);
-      if (found.kind !== 'ok') return found;
-      const { kind, agent, key, point } = found;
+      const begun = cache.begin(now);
+      const authentication = await authenticatePoint({ agents, documents }, sent, now.nowMs);
+      if (authentication.kind !== 'ok') return authentication;
+      const { kind, agent, key, point } = authentication;
       uses.note(key, now.nowMs);
       const names = [agent.id, sent.agentName ?? agent.id].map((name) => nameOf(sent.keyText, name));
-      return { kind, ...known.keep(names, { agent, key, point }, begun) };
+      return { kind, ...cache.keep(names, { agent, key, point }, begun) };
     },
     async find(keyText, nowMs) {
-      const found = await findPoint(documents, keyText, nowMs);
-      if (found.kind === 'ok')
-        uses.note({ id: `${pointKeyPrefix}${found.key.id}`, lastUsedAtMs: null }, nowMs);
-      return found;
+      const lookup = await findPoint(documents, keyText, nowMs);
+      if (lookup.kind === 'ok')
+        uses.note({ id: `${pointKeyPrefix}${lookup.key.id}`, lastUsedAtMs: null }, nowMs);
+      return lookup;
     },
-    isCurrent: (keyText, found, now) => known.isCurrent(nameOf(keyText, found.agent.id), found, now),
+    isCurrent: (keyText, actingAs, now) => cache.isCurrent(nameOf(keyText, actingAs.agent.id), actingAs, now),
   };
 }
 

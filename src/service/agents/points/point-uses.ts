@@ -45,8 +45,8 @@ export async function usesForgotten(
   keyIds: readonly string[],
 ): Promise<readonly DocumentRemoval[]> {
   const stored = usesIn(documents);
-  const found = await Promise.all(keyIds.map((id) => stored.find(id)));
-  return found
+  const storedUses = await Promise.all(keyIds.map((id) => stored.find(id)));
+  return storedUses
     .filter((use): use is ReadDocument<StoredUse> => use !== null)
     .map(({ value, version }) => stored.remove(value, version));
 }

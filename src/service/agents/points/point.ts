@@ -95,14 +95,14 @@ export type PointAuthentication =
 const noDigest = '0'.repeat(64);
 
 /** A point that has sent a valid key, whichever agent it asks for. */
-export interface KnownPoint {
+export interface PointWithKey {
   readonly value: EnforcementPoint;
   readonly version: number;
   readonly key: PointKey;
 }
 
 export type PointLookup =
-  | (KnownPoint & { readonly kind: 'ok' })
+  | (PointWithKey & { readonly kind: 'ok' })
   | { readonly kind: 'malformed' | 'unknown' | 'expired' }
   | { readonly kind: 'point-disabled' | 'point-revoked'; readonly name: string };
 
@@ -118,10 +118,12 @@ export async function findPoint(
   const key = (await keys.find(parsed.id))?.value;
   if (!isSameDigest(key?.digest ?? noDigest, parsed.digest) || key === undefined) return { kind: 'unknown' };
   if (key.notAfterMs !== null && key.notAfterMs <= nowMs) return { kind: 'expired' };
-  const found = await points.find(key.pointId);
-  if (found === null) return { kind: 'unknown' };
-  const { name, status } = found.value;
-  return status === 'active' ? { kind: 'ok', ...found, key } : { kind: `point-${status}`, name };
+  const storedEnforcementPoint = await points.find(key.pointId);
+  if (storedEnforcementPoint === null) return { kind: 'unknown' };
+  const { name, status } = storedEnforcementPoint.value;
+  return status === 'active'
+    ? { kind: 'ok', ...storedEnforcementPoint, key }
+    : { kind: `point-${status}`, name };
 }
 
 /** Finds the point that has sent this key, and the agent it asks for. Reads the store each time. */
@@ -130,15 +132,15 @@ export async function authenticatePoint(
   { keyText, agentName }: SentByPoint,
   nowMs: number,
 ): Promise<PointAuthentication> {
-  const known = await findPoint(documents, keyText, nowMs);
-  if (known.kind !== 'ok') return known;
-  const { id, name, agents: assigned, mayRelease } = known.value;
+  const lookup = await findPoint(documents, keyText, nowMs);
+  if (lookup.kind !== 'ok') return lookup;
+  const { id, name, agents: assigned, mayRelease } = lookup.value;
   if (agentName === null) return { kind: 'not-named', name };
   const agent = await agents.find(agentName);
   // A caller that may not act for an agent does not learn whether the agent exists.
   if (agent === null || !assigned.includes(agent.id)) return { kind: 'not-assigned', name };
-  const point = { id, name, version: known.version, mayRelease };
-  const key = keyRow(known.key, agent);
+  const point = { id, name, version: lookup.version, mayRelease };
+  const key = keyRow(lookup.key, agent);
   return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key, point };
 }
 
@@ -162,8 +164,8 @@ export async function keyNow(
   documents: DocumentStore,
   recordedId: string,
 ): Promise<Pick<KeyRow, 'id' | 'notAfterMs'> | null> {
-  const found = await pointsIn(documents).keys.find(recordedId.slice(pointKeyPrefix.length));
-  return found === null ? null : { id: recordedId, notAfterMs: found.value.notAfterMs };
+  const storedPointKey = await pointsIn(documents).keys.find(recordedId.slice(pointKeyPrefix.length));
+  return storedPointKey === null ? null : { id: recordedId, notAfterMs: storedPointKey.value.notAfterMs };
 }
 
 /** A point as it is now, for a request that came by it. */
@@ -180,9 +182,10 @@ export async function pointNow(
   { id, name }: { readonly id: string; readonly name: string },
   agentId: string,
 ): Promise<CurrentPoint> {
-  const found = await pointsIn(documents).points.find(id);
-  if (found === null) return { id, name, version: 0, stopped: `the enforcement point \`${name}\` is gone` };
-  const { value, version } = found;
+  const storedEnforcementPoint = await pointsIn(documents).points.find(id);
+  if (storedEnforcementPoint === null)
+    return { id, name, version: 0, stopped: `the enforcement point \`${name}\` is gone` };
+  const { value, version } = storedEnforcementPoint;
   return { id, name: value.name, version, stopped: whyStopped(value, agentId) };
 }
 

@@ -19,17 +19,17 @@ export function createFairShares({ placesMax, ofOneMax }: FairShareOptions): Fai
   let total = 0;
   return {
     enter(holder) {
-      const own = counts.get(holder) ?? 0;
-      if (own >= ofOneMax || own >= Math.floor((placesMax - total) / 2)) return false;
-      counts.set(holder, own + 1);
+      const ownCount = counts.get(holder) ?? 0;
+      if (ownCount >= ofOneMax || ownCount >= Math.floor((placesMax - total) / 2)) return false;
+      counts.set(holder, ownCount + 1);
       total += 1;
       return true;
     },
     leave(holder) {
-      const own = counts.get(holder) ?? 0;
-      if (own === 0) throw new Error('a slot was released that was not taken');
-      if (own === 1) counts.delete(holder);
-      else counts.set(holder, own - 1);
+      const ownCount = counts.get(holder) ?? 0;
+      if (ownCount === 0) throw new Error('a slot was released that was not taken');
+      if (ownCount === 1) counts.delete(holder);
+      else counts.set(holder, ownCount - 1);
       total -= 1;
     },
   };

@@ -48,10 +48,11 @@ export function createPointIdentifier(options: PointIdentifierOptions): PointIde
       throw refusalOf(result);
     },
     async find(keyText, request, now) {
-      const found = await cache.find(keyText, now.nowMs);
-      if (found.kind === 'ok') return { id: found.value.id, name: found.value.name, version: found.version };
-      if (!('name' in found)) return refuseStranger(found.kind, request.clientAddress);
-      throw refusalOf(found);
+      const lookup = await cache.find(keyText, now.nowMs);
+      if (lookup.kind === 'ok')
+        return { id: lookup.value.id, name: lookup.value.name, version: lookup.version };
+      if (!('name' in lookup)) return refuseStranger(lookup.kind, request.clientAddress);
+      throw refusalOf(lookup);
     },
     identifyAgain: (keyText, before, now) =>
       cache.isCurrent(keyText, before, now)

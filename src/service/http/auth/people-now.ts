@@ -9,11 +9,11 @@ import type { Caller, Rights } from '../../requests/approvals/rights.ts';
 
 export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeople {
   async function find(id: string): Promise<CurrentPerson> {
-    const found = await people.find(id);
-    const seen = { kind: 'person', id, version: found?.version ?? 0 };
-    if (found === null)
+    const storedPerson = await people.find(id);
+    const seen = { kind: 'person', id, version: storedPerson?.version ?? 0 };
+    if (storedPerson === null)
       return { id, version: seen, isActive: false, isApprover: false, approvesFor: [], asOwner: false };
-    const { roles, groups, status } = found.value;
+    const { roles, groups, status } = storedPerson.value;
     const { asked: isApprover, asOwner } = reachOf(roles, 'requests.approve');
     const approvesFor = isApprover ? groups : [];
     return { id, version: seen, isActive: status === 'active', isApprover, approvesFor, asOwner };

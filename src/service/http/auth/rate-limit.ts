@@ -27,7 +27,7 @@ interface RateReading {
 
 export interface RateLimiter {
   /** Takes one of the holder's tokens if there is one. `nowMs` may be of any clock that never goes back. */
-  take(holder: string, nowMs: number, own?: OwnRate): RateReading;
+  take(holder: string, nowMs: number, ownRate?: OwnRate): RateReading;
   /**
    * The values of the three headers of draft-ietf-httpapi-ratelimit-headers; `Retry-After` only for a
    * refusal.
@@ -94,11 +94,11 @@ export function createRateLimiter(name: string, limitOfAll: RateLimit): RateLimi
   };
 
   return {
-    take(holder, nowMs, own = noOwnRate) {
+    take(holder, nowMs, ownRate = noOwnRate) {
       const bucket = buckets.get(holder) ?? open(holder, nowMs);
       refill(bucket, nowMs);
-      const perMinute = own.ratePerMinute ?? limitOfAll.perMinute;
-      const burst = own.burst ?? limitOfAll.burst;
+      const perMinute = ownRate.ratePerMinute ?? limitOfAll.perMinute;
+      const burst = ownRate.burst ?? limitOfAll.burst;
       if (bucket.limit.perMinute !== perMinute || bucket.limit.burst !== burst)
         change(bucket, limitOf({ perMinute, burst }));
       const { perMs, policy } = bucket.limit;

@@ -134,8 +134,8 @@ export function toProblem(thrown: unknown): ProblemError {
     const detail = isUncertain(error) ? uncertainDetail : 'nothing was decided or granted';
     return withCause(new ProblemError('record_failed', detail), error);
   }
-  const known = frameworkCodes[String(error.code)];
-  if (known !== undefined) return new ProblemError(...known);
+  const frameworkCode = frameworkCodes[String(error.code)];
+  if (frameworkCode !== undefined) return new ProblemError(...frameworkCode);
   return withCause(new ProblemError('internal_error', 'nothing was decided or granted'), error);
 }
 

@@ -246,10 +246,10 @@ function byStatus(codes: readonly ProblemCode[]): ReadonlyMap<string, readonly P
 }
 
 function problemObject(codes: readonly ProblemCode[], headers: readonly ReplyHeader[]): ResponseObject {
-  const own = codes.flatMap((code) => problemHeaders[code] ?? []);
+  const headerNames = codes.flatMap((code) => problemHeaders[code] ?? []);
   return {
     description: codes.map((code) => `\`${code}\`: ${problems[code].title}`).join('; '),
-    headers: headersOf([...everyReply, ...headers, ...own]),
+    headers: headersOf([...everyReply, ...headers, ...headerNames]),
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },

@@ -74,17 +74,17 @@ export async function collect<T>(
     readonly atOnce?: number;
   },
 ): Promise<readonly T[]> {
-  const found: T[] = [];
+  const items: T[] = [];
   let place = after;
   for (;;) {
     const stretch = await next(place, atOnce);
     for (const value of stretch) {
       if (!matches(value)) continue;
-      found.push(value);
-      if (found.length === countMax) return found;
+      items.push(value);
+      if (items.length === countMax) return items;
     }
     const last = stretch.at(-1);
-    if (last === undefined || stretch.length < atOnce) return found;
+    if (last === undefined || stretch.length < atOnce) return items;
     place = placeOf(last);
     await pause();
   }
@@ -95,14 +95,14 @@ export async function collect<T>(
  * next page.
  */
 export function pageOf<T extends PagePlace, Shown>(
-  found: readonly ReadDocument<T>[],
+  documents: readonly ReadDocument<T>[],
   countMax: number,
-  shown: (value: T) => Shown,
+  viewOf: (value: T) => Shown,
 ): { readonly items: readonly Shown[]; readonly next_cursor: string | null } {
-  const items = found.slice(0, countMax).map(({ value }) => value);
+  const items = documents.slice(0, countMax).map(({ value }) => value);
   const last = items.at(-1);
-  const isMore = found.length > countMax && last !== undefined;
-  return { items: items.map(shown), next_cursor: isMore ? cursorOf(last) : null };
+  const isMore = documents.length > countMax && last !== undefined;
+  return { items: items.map(viewOf), next_cursor: isMore ? cursorOf(last) : null };
 }
 
 export function cursorOf({ createdAtMs, id }: PagePlace): string {

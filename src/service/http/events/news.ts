@@ -134,8 +134,8 @@ function requestWords(notice: RequestNotice): string {
   const about = `${aboutOf(notice)} (\`${oneLine(actionKey)}\`)`;
   if (kind === 'commented') return `There is a new comment on ${about}.`;
   if (kind === 'decided') return `${about} is no longer pending: it is ${status}.`;
-  const asked = asksStepUp ? 'a step-up of its control owner' : `an approval of ${groupWords(groups)}`;
-  return `An agent asks for ${about}, which needs ${asked}.`;
+  const needed = asksStepUp ? 'a step-up of its control owner' : `an approval of ${groupWords(groups)}`;
+  return `An agent asks for ${about}, which needs ${needed}.`;
 }
 
 function aboutOf({ title, actionKey }: RequestNotice): string {
@@ -151,13 +151,13 @@ const approversKeptMs = 1_000;
 
 /** The returned function finds everybody who may approve anything. */
 function createApprovers(directory: Directory): () => Promise<readonly Person[]> {
-  let known: { readonly atMs: number; readonly people: Promise<readonly Person[]> } | null = null;
+  let cached: { readonly atMs: number; readonly people: Promise<readonly Person[]> } | null = null;
   return async () => {
     const nowMs = directory.clock();
-    if (known === null || nowMs - known.atMs >= approversKeptMs) {
-      known = { atMs: nowMs, people: allApprovers(directory) };
+    if (cached === null || nowMs - cached.atMs >= approversKeptMs) {
+      cached = { atMs: nowMs, people: allApprovers(directory) };
     }
-    return await known.people;
+    return await cached.people;
   };
 }
 

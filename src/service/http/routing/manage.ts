@@ -130,14 +130,14 @@ function readQuery(
   request: FastifyRequest,
   parameters: readonly Parameter[],
 ): Readonly<Record<string, string>> {
-  const known = new Map(
+  const byName = new Map(
     parameters.filter(({ in: place }) => place === 'query').map((one) => [one.name, one]),
   );
   const read: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.query as Record<string, unknown>)) {
-    const parameter = known.get(name);
+    const parameter = byName.get(name);
     if (parameter === undefined) {
-      const names = [...known.keys()].map((one) => `\`${one}\``).join(', ');
+      const names = [...byName.keys()].map((one) => `\`${one}\``).join(', ');
       const help = names === '' ? 'this address takes no parameters' : `this address takes ${names}`;
       throw new ProblemError('invalid_query', `the parameter \`${name.slice(0, 100)}\` is unknown: ${help}`);
     }

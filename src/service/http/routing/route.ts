@@ -215,9 +215,13 @@ const problemsOfPoints = [
   'too_many_failures',
 ] as const;
 
-function problemsOf(access: Access, own: readonly ProblemCode[], hasBody: boolean): readonly ProblemCode[] {
+function problemsOf(
+  access: Access,
+  problems: readonly ProblemCode[],
+  hasBody: boolean,
+): readonly ProblemCode[] {
   return [
-    ...own,
+    ...problems,
     ...(isOfPeople(access) ? (['not_signed_in', 'cross_site_request'] as const) : []),
     ...(isOfPeople(access) && access !== 'signed-in' ? (['not_allowed'] as const) : []),
     ...(hasBody ? (['unsupported_content_type', 'invalid_json', 'invalid_body'] as const) : []),

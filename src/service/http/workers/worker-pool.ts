@@ -62,9 +62,9 @@ export function createWorkerPool({ onEnd }: WorkerPoolOptions): WorkerPool {
   const stopping = new AbortController();
   const serving = (): readonly Member[] => [...members.values()].filter(({ isServing }) => isServing);
   const rounds = createMetricsRounds((round) => {
-    const asked = serving();
-    for (const { worker } of asked) tell(worker, { kind: 'metrics-wanted', round });
-    return asked.map(({ slot }) => slot);
+    const members = serving();
+    for (const { worker } of members) tell(worker, { kind: 'metrics-wanted', round });
+    return members.map(({ slot }) => slot);
   });
 
   function fork(slot: number): Member {

@@ -44,16 +44,16 @@ interface MetricsExchange {
 }
 
 function createMetricsExchange(send: (message: WorkerMessage) => void): MetricsExchange {
-  const asked = new Map<number, (text: string) => void>();
+  const resolvers = new Map<number, (text: string) => void>();
   let latest = 0;
   let ownText = () => '';
   return {
-    share(own) {
-      ownText = own;
+    share(text) {
+      ownText = text;
       return () =>
         new Promise((resolve) => {
           latest += 1;
-          asked.set(latest, resolve);
+          resolvers.set(latest, resolve);
           send({ kind: 'metrics-asked', ask: latest });
         });
     },
@@ -62,8 +62,8 @@ function createMetricsExchange(send: (message: WorkerMessage) => void): MetricsE
         send({ kind: 'metrics', round: message.round, text: ownText() });
         return;
       }
-      asked.get(message.ask)?.(message.text);
-      asked.delete(message.ask);
+      resolvers.get(message.ask)?.(message.text);
+      resolvers.delete(message.ask);
     },
   };
 }

@@ -50,9 +50,9 @@ export async function makeResetLink(
   maker: LinkMaker,
   { personId, removesFactors }: ResetLinkDraft,
 ): Promise<NewResetLink> {
-  const found = await directory.people.find(personId);
-  if (found === null) return { kind: 'unknown' };
-  const { value: person, version } = found;
+  const storedPerson = await directory.people.find(personId);
+  if (storedPerson === null) return { kind: 'unknown' };
+  const { value: person, version } = storedPerson;
   if (person.status !== 'active') return { kind: 'disabled' };
   const identities = await directory.identities.list({ parent: personId, countMax: 1 });
   if (maker.kind === 'person' && identities.length > 0) return { kind: 'signs-on' };
@@ -111,10 +111,10 @@ async function linkRemovals({ resetLinks }: Directory, personId: string) {
 export async function lookAtResetLink(directory: Directory, secret: string) {
   const link = await directory.resetLinks.findByName(digestOf(secret));
   if (link === null || directory.clock() >= link.value.endsAtMs) return null;
-  const found = await directory.people.find(link.value.personId);
-  if (found?.value.status !== 'active') return null;
-  if (passwordDigestOf(found.value) !== link.value.passwordDigest) return null;
-  return (await isBacked(directory, link.value)) ? { link, person: found } : null;
+  const storedPerson = await directory.people.find(link.value.personId);
+  if (storedPerson?.value.status !== 'active') return null;
+  if (passwordDigestOf(storedPerson.value) !== link.value.passwordDigest) return null;
+  return (await isBacked(directory, link.value)) ? { link, person: storedPerson } : null;
 }
 
 async function isBacked({ people }: Directory, { madeBy }: ResetLink): Promise<boolean> {
@@ -134,9 +134,9 @@ export async function resetPassword(
   { directory, notify }: SignInDeps,
   { secret, password }: { readonly secret: string; readonly password: string },
 ): Promise<PasswordReset> {
-  const found = await lookAtResetLink(directory, secret);
-  if (found === null) return { kind: 'no-link' };
-  const { link, person } = found;
+  const resetLink = await lookAtResetLink(directory, secret);
+  if (resetLink === null) return { kind: 'no-link' };
+  const { link, person } = resetLink;
   const detail = await passwordProblem(password, person.value);
   if (detail !== null) return { kind: 'invalid', problems: [{ field: 'password', detail }] };
   const passwordHash = await hashPassword(password);

@@ -82,16 +82,16 @@ const ask = boundedFetch({
 const configurationMs = 60 * 60_000;
 
 export function createProvider(settings: SsoSettings, clock: () => number): Provider {
-  let known: { readonly atMs: number; readonly configuration: Promise<client.Configuration> } | null = null;
+  let cached: { readonly atMs: number; readonly configuration: Promise<client.Configuration> } | null = null;
 
   function configuration(): Promise<client.Configuration> {
-    if (known !== null && clock() - known.atMs < configurationMs) return known.configuration;
-    const found = discover(settings);
-    known = { atMs: clock(), configuration: found };
-    found.catch(() => {
-      if (known?.configuration === found) known = null;
+    if (cached !== null && clock() - cached.atMs < configurationMs) return cached.configuration;
+    const configuration = discover(settings);
+    cached = { atMs: clock(), configuration: configuration };
+    configuration.catch(() => {
+      if (cached?.configuration === configuration) cached = null;
     });
-    return found;
+    return configuration;
   }
 
   return {
@@ -148,9 +148,9 @@ function discover(settings: SsoSettings): Promise<client.Configuration> {
  * Makes the provider's keys be read again: a key added a moment ago counts at once, and a withdrawn key no
  * longer.
  */
-function withKeysOfNow(known: client.Configuration, settings: SsoSettings): client.Configuration {
+function withKeysOfNow(configuration: client.Configuration, settings: SsoSettings): client.Configuration {
   const { clientId, clientSecret } = settings;
-  const metadata = JSON.parse(JSON.stringify(known.serverMetadata())) as client.ServerMetadata;
+  const metadata = JSON.parse(JSON.stringify(configuration.serverMetadata())) as client.ServerMetadata;
   const own = new client.Configuration(metadata, clientId, clientSecret ?? undefined, authOf(settings));
   own.timeout = timeoutSeconds;
   own[client.customFetch] = ask;

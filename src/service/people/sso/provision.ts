@@ -168,20 +168,36 @@ export function changeGroup(
   change: (before: GroupDraft) => GroupDraft,
 ): Promise<ProvisionResult<ProvisionedGroup>> {
   return provision(deps, async (standing, nowMs) => {
-    const found = standing.groups.get(id);
-    if (found === undefined) return unknown('group');
-    const value = { ...found.value, ...change(found.value), changedAtMs: nowMs };
-    const before = found.value.memberIds;
-    return groupSaying(standing, { what: 'group-changed', before, value, version: found.version });
+    const storedProvisionedGroup = standing.groups.get(id);
+    if (storedProvisionedGroup === undefined) return unknown('group');
+    const value = {
+      ...storedProvisionedGroup.value,
+      ...change(storedProvisionedGroup.value),
+      changedAtMs: nowMs,
+    };
+    const before = storedProvisionedGroup.value.memberIds;
+    return groupSaying(standing, {
+      what: 'group-changed',
+      before,
+      value,
+      version: storedProvisionedGroup.version,
+    });
   });
 }
 
 export function removeGroup(deps: ProvisionDeps, id: string): Promise<ProvisionResult<null>> {
   return provision(deps, async (standing) => {
-    const found = standing.groups.get(id);
-    if (found === undefined) return unknown('group');
-    const people = membersOf(standing, found.value.memberIds);
-    return { what: 'group-removed', standing, people, groups: [], removedGroups: [found], value: null };
+    const storedProvisionedGroup = standing.groups.get(id);
+    if (storedProvisionedGroup === undefined) return unknown('group');
+    const people = membersOf(standing, storedProvisionedGroup.value.memberIds);
+    return {
+      what: 'group-removed',
+      standing,
+      people,
+      groups: [],
+      removedGroups: [storedProvisionedGroup],
+      value: null,
+    };
   });
 }
 
@@ -343,8 +359,8 @@ async function outcomeOf(
   }
   const keep = (personId: string | null) =>
     directory.provisioned.put({ ...value, isLetIn, personId }, said.version);
-  const known = value.personId === null ? null : await directory.people.find(value.personId);
-  if (known !== null) return await changed(directory, known, { said: value, keep, isLetIn, ...ground });
+  const person = value.personId === null ? null : await directory.people.find(value.personId);
+  if (person !== null) return await changed(directory, person, { said: value, keep, isLetIn, ...ground });
   const present = await directory.people.findByName(email);
   if (present === null) {
     if (!isLetIn || ground.given === null) return { before: null, after: null, writes: [keep(null)] };

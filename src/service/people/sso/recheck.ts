@@ -75,21 +75,22 @@ async function recheck(deps: RecheckDeps, { value, version }: ReadDocument<SignO
   // With many providers a refresh token is good only once, so only one process may use it.
   const claimed: SignOn = { ...value, claimedAtMs: nowMs };
   if ((await documents.write([signOns.put(claimed, version)], null)) !== 'changed') return;
-  const found = await signOns.find(value.id);
-  if (found === null) return;
+  const storedSignOn = await signOns.find(value.id);
+  if (storedSignOn === null) return;
   const token = openToken(masterKey, value);
   const isKept = (await directory.sessions.find(value.id)) !== null;
-  if (token === null || !isKept) return await endSignOn(directory, found, 'no refresh token');
+  if (token === null || !isKept) return await endSignOn(directory, storedSignOn, 'no refresh token');
   const answer = await provider.ask(token, value.subject);
-  if (answer.kind === 'refused') return await endSignOn(directory, found, answer.reason);
+  if (answer.kind === 'refused') return await endSignOn(directory, storedSignOn, answer.reason);
   const { refreshToken } = answer;
   const sealedRefreshToken =
     refreshToken === null ? value.sealedRefreshToken : sealToken(masterKey, value.id, refreshToken);
   const put = (checkedAtMs: number) =>
-    signOns.put({ ...claimed, sealedRefreshToken, checkedAtMs }, found.version);
+    signOns.put({ ...claimed, sealedRefreshToken, checkedAtMs }, storedSignOn.version);
   if (answer.kind === 'away') return void (await documents.write([put(value.checkedAtMs)], null));
   const person = await personOf(deps, answer.claims);
-  if (typeof person === 'string' && person !== 'conflict') return await endSignOn(directory, found, person);
+  if (typeof person === 'string' && person !== 'conflict')
+    return await endSignOn(directory, storedSignOn, person);
   // After a conflict the next check decides; until then the last confirmation still counts.
   await documents.write([put(typeof person === 'string' ? value.checkedAtMs : nowMs)], null);
 }

@@ -77,9 +77,9 @@ export async function personOf({ directory, settings }: SsoDeps, claims: Claims)
   }
   const identity = await directory.identities.find(identityId);
   if (identity !== null) {
-    const found = await directory.people.find(identity.value.personId);
-    if (found === null || found.value.status !== 'active') return 'disabled';
-    return given === null ? 'no-role' : await follow(directory, found, { claims, given });
+    const storedPerson = await directory.people.find(identity.value.personId);
+    if (storedPerson === null || storedPerson.value.status !== 'active') return 'disabled';
+    return given === null ? 'no-role' : await follow(directory, storedPerson, { claims, given });
   }
   if (given === null) return 'no-role';
   const email = claims.email === null ? null : canonicalEmail(claims.email);

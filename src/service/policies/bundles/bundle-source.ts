@@ -5,7 +5,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { type FetchLimits, fetchDocument } from '../../fetching/fetch-document.ts';
 import { faultOfFile } from '../../file-fault.ts';
 
-export interface FoundBundle {
+export interface FetchedBundle {
   readonly bytes: Uint8Array;
   /** Tells this bundle from the next one at the same place. */
   readonly mark: string;
@@ -15,7 +15,7 @@ export interface FoundBundle {
  * Resolves to null when the bundle is still the one with this mark. Rejects with a line for people when no
  * bundle can be had.
  */
-export type BundleSource = (mark: string | null, signal: AbortSignal) => Promise<FoundBundle | null>;
+export type BundleSource = (mark: string | null, signal: AbortSignal) => Promise<FetchedBundle | null>;
 
 /** The longest time that the download of a bundle may take, in milliseconds. */
 const timeoutMs = 60_000;
@@ -38,10 +38,10 @@ function fromFile(path: string, { bytesMax }: BundleLimits): BundleSource {
   return async (mark) => {
     try {
       const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-      const found = [dev, ino, size, mtimeNs, ctimeNs].join(':');
-      if (found === mark) return null;
+      const fingerprint = [dev, ino, size, mtimeNs, ctimeNs].join(':');
+      if (fingerprint === mark) return null;
       if (size > bytesMax) throw new Error(`it has more than ${bytesMax} bytes (${bytesSetting})`);
-      return { bytes: await readFile(path), mark: found };
+      return { bytes: await readFile(path), mark: fingerprint };
     } catch (error) {
       throw new Error(`the bundle cannot be read: ${reasonOf(error)}`, { cause: error });
     }
@@ -61,8 +61,8 @@ function fromAddress(address: string, { bytesMax, rate }: BundleLimits): BundleS
       if (status === 304) return null;
       if (status !== 200) throw new Error(`the server answered ${status}`);
       const tag = given.get('etag');
-      const found = tag === null ? `sha256 ${sha256Text(bytes)}` : `etag ${tag}`;
-      return found === mark ? null : { bytes, mark: found };
+      const fingerprint = tag === null ? `sha256 ${sha256Text(bytes)}` : `etag ${tag}`;
+      return fingerprint === mark ? null : { bytes, mark: fingerprint };
     } catch (error) {
       throw new Error(`the bundle cannot be fetched: ${reasonOf(error)}`, { cause: error });
     }

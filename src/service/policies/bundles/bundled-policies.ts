@@ -23,7 +23,7 @@ import {
   type BundleLimits,
   type BundleSource,
   bundleSource,
-  type FoundBundle,
+  type FetchedBundle,
   sha256Text,
 } from './bundle-source.ts';
 
@@ -88,8 +88,8 @@ class BundledPolicies implements PolicyHost {
 
   async start(): Promise<void> {
     const kept = await this.#readKept();
-    const found = await this.#see();
-    const fresh = found === null ? null : await this.#accept(found, kept);
+    const bundle = await this.#see();
+    const fresh = bundle === null ? null : await this.#accept(bundle, kept);
     if (kept === null && fresh !== null && this.#options.key !== null)
       await keepContents(fresh.bundle, this.#options.keptIn);
     let broken: unknown = null;
@@ -126,9 +126,9 @@ class BundledPolicies implements PolicyHost {
   /** Hides the folder of the unpacked texts: policies cannot be fixed there. */
   #hidden(failure: PolicyFailure | null): PolicyFailure | null {
     if (failure === null) return null;
-    const shown = (text: string) => text.replaceAll(this.#unpacked.directory, '.');
-    const diagnostics = failure.diagnostics.map((one) => ({ ...one, message: shown(one.message) }));
-    return { ...failure, diagnostics, text: shown(failure.text) };
+    const displayed = (text: string) => text.replaceAll(this.#unpacked.directory, '.');
+    const diagnostics = failure.diagnostics.map((one) => ({ ...one, message: displayed(one.message) }));
+    return { ...failure, diagnostics, text: displayed(failure.text) };
   }
 
   isReady(): boolean {
@@ -214,12 +214,12 @@ class BundledPolicies implements PolicyHost {
   async #lookNow(): Promise<void> {
     if (this.#ending.signal.aborted) return;
     const wasUnreachable = this.#unreachable !== null;
-    const found = await this.#see();
-    if (found === null) {
+    const bundle = await this.#see();
+    if (bundle === null) {
       if (wasUnreachable && this.#unreachable === null) this.#announce();
       return;
     }
-    const candidate = await this.#accept(found, this.#active);
+    const candidate = await this.#accept(bundle, this.#active);
     if (candidate === null) return;
     await this.#unpacked.put(candidate.name, candidate.bundle);
     this.#refused = null;
@@ -233,11 +233,11 @@ class BundledPolicies implements PolicyHost {
   }
 
   /** Returns null when there is no new bundle, or when none can be fetched. */
-  async #see(): Promise<FoundBundle | null> {
+  async #see(): Promise<FetchedBundle | null> {
     try {
-      const found = await this.#source(this.#mark, this.#ending.signal);
+      const bundle = await this.#source(this.#mark, this.#ending.signal);
       this.#unreachable = null;
-      return found;
+      return bundle;
     } catch (error) {
       if (this.#ending.signal.aborted) return null;
       const summary = error instanceof Error ? error.message : String(error);
@@ -250,7 +250,7 @@ class BundledPolicies implements PolicyHost {
   }
 
   /** Returns null, and notes the reason, for a bundle that must not replace the one before. */
-  async #accept({ bytes, mark }: FoundBundle, before: Candidate | null): Promise<Candidate | null> {
+  async #accept({ bytes, mark }: FetchedBundle, before: Candidate | null): Promise<Candidate | null> {
     this.#mark = mark;
     try {
       const candidate = await this.#read(bytes);

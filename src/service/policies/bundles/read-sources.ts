@@ -9,7 +9,7 @@ import { sourceDiagnostic } from '../walk.ts';
 /** Never rejects for a file that cannot be read: that is a diagnostic. */
 export async function readSources(path: string): Promise<ReadSources> {
   const isFile = await stat(path).then(
-    (found) => found.isFile(),
+    (stats) => stats.isFile(),
     () => false,
   );
   if (!isFile) return await readPolicies(path);

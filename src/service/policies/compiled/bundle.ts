@@ -163,15 +163,15 @@ export async function readBundle(
   const texts = header.texts.map(
     ({ path, kind, bytes: length }): BundledText => ({ path, kind, text: textOf(next(length)) }),
   );
-  const own = (part: Uint8Array): Uint8Array => (isGivenAway ? part : part.slice());
-  const facts = header.facts && factsOf(header.facts, own(next(header.facts.aboutBytes)));
+  const ownBytes = (part: Uint8Array): Uint8Array => (isGivenAway ? part : part.slice());
+  const facts = header.facts && factsOf(header.facts, ownBytes(next(header.facts.aboutBytes)));
   const { madeMs, commit, engine } = header;
   return {
     madeMs,
     commit,
     key: header.key,
     texts,
-    program: packedOfWhole(header.program, own(bytes.subarray(at, end))),
+    program: packedOfWhole(header.program, ownBytes(bytes.subarray(at, end))),
     ...(facts === undefined ? {} : { facts }),
     ...(engine === undefined ? {} : { engine }),
   };

@@ -170,11 +170,11 @@ export async function readRequest(
   const point = await pointOf(deps, state);
   const active = policies();
   const nowFacts = { agent: agentFacts(agent), nowMs: Math.trunc(clock()) };
-  const asked =
+  const decisionInput =
     call === undefined
       ? ({ facts: { ...recordedFacts(state.record), ...nowFacts }, by: 'decideRecorded' } as const)
       : ({ facts: { ...call, ...nowFacts }, by: 'decideTraced' } as const);
-  const rows = isDecided ? await readPushedRows(store.documents, active, asked) : null;
+  const rows = isDecided ? await readPushedRows(store.documents, active, decisionInput) : null;
   const snapshot: RequestSnapshot = {
     state: withEffectiveVotes(state, { people, agent, asks: active.asks() }),
     agent,
@@ -273,8 +273,8 @@ function pointPlace({ record: { point, agentId } }: RequestState): string {
 
 function stoppedBy(switches: KillSwitchSnapshot, { record }: RequestState, agent: AgentRow): string | null {
   const { actionKey } = record;
-  const found = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey });
-  return found === null ? null : stoppedText;
+  const killSwitch = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey });
+  return killSwitch === null ? null : stoppedText;
 }
 
 /**
@@ -335,7 +335,7 @@ export interface KillSwitchSource {
 export interface KillSwitchSnapshot {
   readonly generation: number;
   /** Returns the kill switch that stops the action; null when none does. */
-  readonly stoppedBy: (asked: StoppableAction) => object | null;
+  readonly stoppedBy: (subject: StoppableAction) => object | null;
 }
 
 export interface StoppableAction {

@@ -49,7 +49,7 @@ export function decideAgain(state: RequestState, context: DecisionContext): Repe
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
   const { decision, trace } = isNothing ? firstPass : active.decideRecorded({ ...facts, satisfied });
   const policySet = { digest: active.digest, commit: active.commit };
-  const own = {
+  const again = {
     decision,
     trace: tracedRules(trace),
     ...(trace.form.others !== undefined && { others: trace.form.others }),
@@ -58,7 +58,7 @@ export function decideAgain(state: RequestState, context: DecisionContext): Repe
     policySet,
     firing,
   };
-  return context.rows === null ? own : { ...own, rows: context.rows.rows.given };
+  return context.rows === null ? again : { ...again, rows: context.rows.rows.given };
 }
 
 /** Returns what the rules that take part in a decision ask of people. */

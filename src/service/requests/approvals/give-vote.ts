@@ -100,15 +100,15 @@ function judgeRejection(snapshot: RequestSnapshot, draft: VoteDraft): Events | R
   const over = closedReason(state, 'reject', nowMs);
   if (over !== null) return over;
   if (people.get(caller.id)?.isActive !== true) return disabled;
-  const asked = askedGroups(state.decision);
-  const own = answersNow(snapshot, caller, { right: 'reject', asked });
-  if (group !== null && !own.includes(group)) return notOf(group);
+  const groups = askedGroups(state.decision);
+  const answered = answersNow(snapshot, caller, { right: 'reject', asked: groups });
+  if (group !== null && !answered.includes(group)) return notOf(group);
   const isOfAll = isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
-  if (own.length === 0 && !isOfAll) return notAsked;
+  if (answered.length === 0 && !isOfAll) return notAsked;
   const vote: Vote = {
     ...voteBy(draft, snapshot),
     isApproved: false,
-    group: group ?? own[0] ?? null,
+    group: group ?? answered[0] ?? null,
     rules: [],
   };
   const expiresAtMs = nowMs + refusalValidSeconds * 1000;

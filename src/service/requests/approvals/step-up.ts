@@ -69,8 +69,8 @@ export async function rememberStepUp(
   const change = { atMs: nowMs, who, what: 'stepped-up', subject: agent.id, before: null, after: { email } };
   // Two people may step up at the same time: both step-ups are recorded, and the one stored last counts.
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const found = await documents.find(kind, agent.id);
-    const put = { seen: found?.version ?? 0, createdAtMs: found?.createdAtMs ?? nowMs };
+    const row = await documents.find(kind, agent.id);
+    const put = { seen: row?.version ?? 0, createdAtMs: row?.createdAtMs ?? nowMs };
     const write = { ...fixed, ...put, json: JSON.stringify(stepUp) };
     if ((await documents.write([write], change)) === 'changed') return stepUp;
   }

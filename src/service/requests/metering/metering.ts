@@ -136,7 +136,7 @@ class LiveMetering implements Metering {
   }
 
   read(uses: readonly MeterUse[], at: ReadingAt): MeterReadings {
-    const known: Record<string, MeterReading> = {};
+    const readings: Record<string, MeterReading> = {};
     const recorded: Record<string, RecordedReading> = {};
     let isRead = false;
     for (const use of uses) {
@@ -145,10 +145,10 @@ class LiveMetering implements Metering {
       const reading = this.#totals.read(use, at);
       for (const name of use.names) {
         recorded[name] = reading === null ? { unknown: this.#whyUnknown(use) } : recordedReading(reading);
-        if (reading !== null) known[name] = reading;
+        if (reading !== null) readings[name] = reading;
       }
     }
-    return isRead ? { known, recorded } : noReadings;
+    return isRead ? { known: readings, recorded } : noReadings;
   }
 
   enter(requestId: string, uses: readonly MeterUse[], grantedAtMs: number | null): void {
@@ -261,8 +261,8 @@ class LiveMetering implements Metering {
     // The totals of meters that are not in this set end here.
     this.#totals.tidy(new Set(ids), clock());
     this.#noted = definitions;
-    for (const known of [this.#kept, this.#notBefore, this.#unreadable])
-      for (const id of known.keys()) if (!ids.includes(id)) known.delete(id);
+    for (const cache of [this.#kept, this.#notBefore, this.#unreadable])
+      for (const id of cache.keys()) if (!ids.includes(id)) cache.delete(id);
     for (const [at, id] of ids.entries()) {
       if (!this.#kept.has(id))
         this.#kept.set(id, { sinceMs: since[at] ?? null, missingSinceMs: this.#missingSinceMs });

@@ -20,13 +20,13 @@ export function groupsAsked(
   { requires }: Pick<Decision, 'requires'>,
   votes: Votes,
 ): readonly GroupProgress[] {
-  const asked = (requires?.approvals ?? []).map(({ group, needs }) => ({
+  const groups = (requires?.approvals ?? []).map(({ group, needs }) => ({
     group,
     needs,
     given: Math.min(peopleOf(group, votes), needs),
   }));
-  const isWaiting = asked.some(({ needs, given }) => given < needs);
-  return isWaiting ? asked : asked.map((one) => ({ ...one, given: one.needs - 1 }));
+  const isWaiting = groups.some(({ needs, given }) => given < needs);
+  return isWaiting ? groups : groups.map((one) => ({ ...one, given: one.needs - 1 }));
 }
 
 /** Returns the groups that still have to approve. */
@@ -36,9 +36,9 @@ export function groupsLeft(decision: Pick<Decision, 'requires'>, votes: Votes): 
     .map(({ group }) => group);
 }
 
-function peopleOf(asked: string, votes: Votes): number {
+function peopleOf(group: string, votes: Votes): number {
   const counting = votes.filter(
-    (vote) => vote.isApproved && vote.group === asked && vote.invalidReason === null,
+    (vote) => vote.isApproved && vote.group === group && vote.invalidReason === null,
   );
   return new Set(counting.map(({ person }) => person)).size;
 }

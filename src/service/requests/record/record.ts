@@ -209,8 +209,8 @@ type OwnParts = Omit<
  */
 function recordJson(record: DecisionRecord): string {
   const { payload, request, decision, trace, key, isSigned, clientAddress, timing } = record;
-  const own: OwnParts = { payload, request, key, isSigned, clientAddress, timing };
-  let text = `${JSON.stringify(own).slice(0, -1)},"trace":${traceText(trace)}`;
+  const parts: OwnParts = { payload, request, key, isSigned, clientAddress, timing };
+  let text = `${JSON.stringify(parts).slice(0, -1)},"trace":${traceText(trace)}`;
   if (record.resolved !== undefined) text += `,"resolved":${JSON.stringify(record.resolved)}`;
   if (record.rows !== undefined) text += `,"rows":${JSON.stringify(record.rows)}`;
   if (record.title !== undefined) text += `,"title":${JSON.stringify(record.title)}`;

@@ -348,10 +348,10 @@ function requirementText({ approvals, step_up }: OpenRequirement): string {
     const more = given > 0 ? 'more ' : '';
     return `${missing} ${more}${missing === 1 ? 'approval' : 'approvals'} by ${approverWords(group)}`;
   });
-  const asked = list.length > 0 ? `it needs ${joinWords(list)}` : null;
-  if (!step_up) return asked ?? 'it needs an approval';
+  const needed = list.length > 0 ? `it needs ${joinWords(list)}` : null;
+  if (!step_up) return needed ?? 'it needs an approval';
   const stepUp = "a step-up by the agent's control owner is needed";
-  return asked === null ? stepUp : `${stepUp}, and then ${asked},`;
+  return needed === null ? stepUp : `${stepUp}, and then ${needed},`;
 }
 
 /** Returns the words for an approval group in a sentence. */

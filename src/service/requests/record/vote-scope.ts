@@ -8,8 +8,8 @@ import type { RequestFacts } from '../../../language/model/request.ts';
 import {
   type ApprovalRule,
   isExcepted,
-  type KnownPerson,
   type NamingFields,
+  type PersonIdentity,
 } from '../../../language/model/rule-requirement.ts';
 import { createHmacOf } from '../../agents/hmac.ts';
 import { deriveKey } from '../../agents/sealing.ts';
@@ -59,8 +59,8 @@ export function requestDigest({
   readonly payload: JsonObject;
   readonly request: Pick<RequestFacts, 'user'>;
 }): string {
-  const asked = { agent, action, payload };
-  return hash('sha256', canonicalJson(user === undefined ? asked : { ...asked, user: user.id ?? '' }));
+  const scope = { agent, action, payload };
+  return hash('sha256', canonicalJson(user === undefined ? scope : { ...scope, user: user.id ?? '' }));
 }
 
 /** Returns the rule as it is approved for one of the groups that it asks. */
@@ -86,7 +86,7 @@ export interface ApprovalScope {
   /** Digest of the request that is decided. */
   readonly digest: string;
   /** Whether a person is the control owner of the request's agent. */
-  readonly isOwner: (person: KnownPerson) => boolean;
+  readonly isOwner: (person: PersonIdentity) => boolean;
   /** The request that is decided. */
   readonly asked: NamingFields;
 }
@@ -110,7 +110,7 @@ export function approvalsOf(rule: ApprovalRule, group: string, approved: Approva
 /** Whether an approval by a person of the rule's group counts for the rule. */
 export function mayApprove(
   { needs, except }: Pick<ApprovalRule, 'needs' | 'except'>,
-  person: KnownPerson,
+  person: PersonIdentity,
   { isOwner, asked }: Pick<ApprovalScope, 'isOwner' | 'asked'>,
 ): boolean {
   return !(needs > 1 && isOwner(person)) && !isExcepted(except, asked, person);

@@ -65,9 +65,9 @@ export function readMasterKey(path: string): MasterKey {
 export function readKeyOf(path: string, isKnown: boolean): Buffer {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (!isKnown && !existsSync(path)) createKeyFile(path);
-  const found = readKey(path);
-  if (found === null) throw keyMissing(path);
-  return found.key;
+  const masterKey = readKey(path);
+  if (masterKey === null) throw keyMissing(path);
+  return masterKey.key;
 }
 
 /**
@@ -82,9 +82,9 @@ export function presentKeyBeside(path: string): Buffer {
 
 /** Returns the master key at `path` and creates nothing. Throws StoreError when the key is missing. */
 export function presentKey(path: string): Buffer {
-  const found = readKey(path);
-  if (found === null) throw keyMissing(path);
-  return found.key;
+  const masterKey = readKey(path);
+  if (masterKey === null) throw keyMissing(path);
+  return masterKey.key;
 }
 
 /**
@@ -157,14 +157,14 @@ function readKey(path: string): { readonly key: Buffer; readonly isSealed: boole
   const text = readText(path);
   if (text === null) return null;
   checkKeyFile(path);
-  const found = keyForm.exec(text);
-  if (found === null) {
+  const match = keyForm.exec(text);
+  if (match === null) {
     throw new StoreError(
       'master-key',
       `\`${path}\` does not hold a master key of 64 hexadecimal digits: restore it`,
     );
   }
-  return { key: Buffer.from(found[1] ?? '', 'hex'), isSealed: found[2] !== undefined };
+  return { key: Buffer.from(match[1] ?? '', 'hex'), isSealed: match[2] !== undefined };
 }
 
 function readText(path: string): string | null {

@@ -25,9 +25,9 @@ export async function examinePostgres({
     const { found, own } = await schemaOfDatabase(connection);
     if (found !== own)
       return { isEarlier: true, isServed: false, newestMs: null, serverMs, difference: null };
-    const known = await knownKeyOf(connection);
+    const keyId = await knownKeyOf(connection);
     const key = presentKey(keyFile);
-    if (known !== null && known !== masterKeyCheck(key)) throw masterKeyMismatch(keyFile);
+    if (keyId !== null && keyId !== masterKeyCheck(key)) throw masterKeyMismatch(keyFile);
     return {
       isEarlier: false,
       isServed: await isServed(connection),

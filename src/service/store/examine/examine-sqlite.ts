@@ -30,8 +30,8 @@ export function examineSqlite(path: string): ExaminedStore {
     try {
       // Everything is read at one moment, even while a service writes.
       database.exec('BEGIN');
-      const known = knownMasterKey(database);
-      if (known !== null && known !== masterKeyCheck(key)) throw masterKeyMismatch(`${path}.key`);
+      const keyId = knownMasterKey(database);
+      if (keyId !== null && keyId !== masterKeyCheck(key)) throw masterKeyMismatch(`${path}.key`);
       const { found, own } = schemaOfFile(database);
       const isEarlier = found !== own;
       return {

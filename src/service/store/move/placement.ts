@@ -73,9 +73,9 @@ export function movedOf(store: Pick<Store, 'documents'>): Promise<MoveState | nu
 }
 
 async function read<T>({ documents }: Pick<Store, 'documents'>, id: string): Promise<T | null> {
-  const found = await documents.find(placementKind, id);
+  const row = await documents.find(placementKind, id);
   // Written only by this file and by the copy.
-  return found === null ? null : (JSON.parse(found.json) as T);
+  return row === null ? null : (JSON.parse(row.json) as T);
 }
 
 function refuseMoved(moved: MoveState | null): void {

@@ -31,8 +31,8 @@ export const noRows: BucketSum = { count: 0, high: 0, low: 0 };
 function rowDigest(values: readonly CopiedValue[]): string {
   let text = '';
   for (const value of values) {
-    const shown = value === null ? '' : String(value);
-    text += value === null ? 'N' : `V${Buffer.byteLength(shown)}:${shown}`;
+    const valueText = value === null ? '' : String(value);
+    text += value === null ? 'N' : `V${Buffer.byteLength(valueText)}:${valueText}`;
   }
   return hash('md5', text);
 }

@@ -36,8 +36,8 @@ export function chainStore({ rows, queries }: ReadPool, queue: Pick<CommitQueue,
     },
     ...chainReads(queries),
     checkpoints: async () => {
-      const found = `SELECT ${checkpointColumns} FROM checkpoints ORDER BY sequence, at_ms`;
-      return (await rows<StoredCheckpoint>(found)).map(checkpointOf);
+      const select = `SELECT ${checkpointColumns} FROM checkpoints ORDER BY sequence, at_ms`;
+      return (await rows<StoredCheckpoint>(select)).map(checkpointOf);
     },
     addCheckpoint: (checkpoint) =>
       queue.write(
@@ -161,8 +161,8 @@ async function readStretch(
 ): Promise<ChainSegment> {
   let bounds: Bounds | null = null;
   const records: ChainRecord[] = [];
-  const found = await rows<StretchRow>(stretchText, [afterSequence, countMax, settled], 'stretch');
-  for (const { other, ...request } of found)
+  const rowsRead = await rows<StretchRow>(stretchText, [afterSequence, countMax, settled], 'stretch');
+  for (const { other, ...request } of rowsRead)
     if (other === null) records.push(requestOf(request));
     else if (other.kind === 'bounds') bounds = other.row;
     else records.push(recordOf(other));

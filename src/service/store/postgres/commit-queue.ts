@@ -252,10 +252,10 @@ export class CommitQueue {
   }
 
   /** Meters that other processes enter just now are locked first, so that decisions on them hold. */
-  async #sendRequests(asked: readonly WaitingRequest[], nonces: readonly NonceUse[]): Promise<void> {
-    const places = asked.flatMap((one) => one.places);
-    if (!this.moved.isShared(places)) return await this.#append(asked, nonces, (send) => send());
-    await this.#append(asked, nonces, (send) =>
+  async #sendRequests(requests: readonly WaitingRequest[], nonces: readonly NonceUse[]): Promise<void> {
+    const places = requests.flatMap((one) => one.places);
+    if (!this.moved.isShared(places)) return await this.#append(requests, nonces, (send) => send());
+    await this.#append(requests, nonces, (send) =>
       withMetersLocked(this.#connection, places, {
         look: () => this.moved.catchUp(this.#connection, this.#fence.slot),
         send,

@@ -34,11 +34,11 @@ async function makeTogether(
   changes: readonly RequestChange[],
   sealKey: SealKey,
 ): Promise<readonly ChangeOutcome[]> {
-  const found = await readStored(
+  const stored = await readStored(
     transaction.rows,
     changes.map(({ requestId }) => requestId),
   );
-  const present = new Map(found.map((request) => [request.row.id, request]));
+  const present = new Map(stored.map((request) => [request.row.id, request]));
   const outcomes = await all(
     changes.map((one) => judge(transaction, one, { present: present.get(one.requestId), sealKey })),
   );
@@ -90,12 +90,12 @@ async function readWhole(
   requestIds: readonly string[],
   sealKey: SealKey,
 ): Promise<readonly StoredRequest[]> {
-  const found = await readStored(rows, requestIds);
-  for (const request of found) {
+  const stored = await readStored(rows, requestIds);
+  for (const request of stored) {
     const difference = requestDifference(sealKey, request);
     if (difference !== null) throw tamperedRequest(request.row.id, difference);
   }
-  return found;
+  return stored;
 }
 
 /**
@@ -107,13 +107,13 @@ function expireDueWork(
   sealKey: SealKey,
 ): Work<readonly string[]> {
   return async (transaction) => {
-    const found = await transaction.rows<{ readonly id: string }>(
+    const expired = await transaction.rows<{ readonly id: string }>(
       `SELECT id FROM requests
        WHERE coalesce(now_status, status) = 'pending' AND coalesce(now_expires_ms, expires_ms) <= $1
        ORDER BY coalesce(now_expires_ms, expires_ms), id LIMIT $2`,
       [atMs, countMax],
     );
-    const ids = found.map(({ id }) => id);
+    const ids = expired.map(({ id }) => id);
     const events = (await readWhole(transaction, ids, sealKey)).map(({ row, events }): NumberedEvent => {
       const { id: requestId, decidedAtMs, expiresAtMs } = requestRowOf(row);
       const state = { status: 'expired', decidedAtMs, expiresAtMs } as const;

@@ -31,14 +31,14 @@ export function entriesWhere(
 export function meterPast(pool: ReadPool): MeterPast {
   async function* loose(definition: string, fromMs: number, untilMs: number) {
     for (let after: readonly [number, string] | null = [fromMs - 1, lastRequestId]; after !== null; ) {
-      const found: readonly StoredMeterEntry[] = await entriesWhere(
+      const entries: readonly StoredMeterEntry[] = await entriesWhere(
         pool,
         `definition = $1 AND (granted_ms, request_id) > ($2, $3) AND granted_ms < $4
          ORDER BY granted_ms, request_id LIMIT ${entriesAtOnce}`,
         [definition, ...after, untilMs],
       );
-      yield found;
-      const last = found.length === entriesAtOnce ? found.at(-1) : undefined;
+      yield entries;
+      const last = entries.length === entriesAtOnce ? entries.at(-1) : undefined;
       after = last === undefined ? null : [last.grantedAtMs ?? 0, last.requestId];
     }
   }

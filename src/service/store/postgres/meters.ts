@@ -115,10 +115,10 @@ function noteMeters(
        ON CONFLICT DO NOTHING`,
       [definitions, atMs],
     );
-    const known = await rows<{ readonly definition: string; readonly sinceMs: number | null }>(
+    const spans = await rows<{ readonly definition: string; readonly sinceMs: number | null }>(
       'SELECT definition, CASE WHEN is_whole THEN since_ms END AS "sinceMs" FROM meters',
     );
-    const since = new Map(known.map(({ definition, sinceMs }) => [definition, sinceMs]));
+    const since = new Map(spans.map(({ definition, sinceMs }) => [definition, sinceMs]));
     return definitions.map((definition) => since.get(definition) ?? null);
   };
 }

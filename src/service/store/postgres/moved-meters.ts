@@ -14,18 +14,18 @@ const sharedForBatches = 8;
 const everyMs = 250;
 
 /** The last entry of a part, after which the next part begins. */
-interface Place {
+interface PageEnd {
   readonly written: string;
   readonly requestId: string | null;
   readonly definition: string;
 }
 
-interface MovedEntry extends MovedMeterEntry, Place {
+interface MovedEntry extends MovedMeterEntry, PageEnd {
   readonly requestId: string;
 }
 
 /** A row of the answer; the columns of the entry are null when there is no entry. */
-type EntryRow = (MovedEntry | (Place & { readonly requestId: null })) & { readonly upTo: string };
+type EntryRow = (MovedEntry | (PageEnd & { readonly requestId: null })) & { readonly upTo: string };
 
 /** A class because it holds how far the changes have been heard of. */
 export class MovedMeters {
@@ -92,7 +92,7 @@ export class MovedMeters {
     if (this.#seen === null) return;
     this.#lookedAtMs = performance.now();
     let upTo: string | null = null;
-    for (let last: Place | null = null; ; ) {
+    for (let last: PageEnd | null = null; ; ) {
       const rows: readonly EntryRow[] = await connection.query<EntryRow>(look, [
         ...[this.#seen, slot, upTo],
         ...[last?.written ?? null, last?.requestId ?? null, last?.definition ?? null],

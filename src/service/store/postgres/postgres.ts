@@ -85,9 +85,9 @@ function requestStore({ pool, queue, asking, search, sealKey }: RequestParts): R
       ),
     ...requestReads(pool.queries),
     async history(id) {
-      const found = await history(id);
+      const stored = await history(id);
       await queue.settle();
-      return found;
+      return stored;
     },
     events: async (id): Promise<readonly RequestEvent[]> => (await history(id))?.events ?? [],
     list: searchedList(search, {

@@ -16,7 +16,7 @@ import type { ReadPool } from './server/read-pool.ts';
 import { isServing } from './server/schema.ts';
 import type { Work } from './transaction.ts';
 
-interface FoundReplica extends Pick<Replica, 'slot' | 'wants' | 'isReady' | 'seenAgoMs'> {
+interface ReplicaRow extends Pick<Replica, 'slot' | 'wants' | 'isReady' | 'seenAgoMs'> {
   readonly epoch: number;
   readonly active: string | null;
   readonly aboutJson: string | null;
@@ -36,7 +36,7 @@ export function replicaStore(
   let latest: ReplicaSnapshot | null = null;
   return {
     async now() {
-      const found = await rows<FoundReplica>(
+      const found = await rows<ReplicaRow>(
         `SELECT policy_epoch AS epoch, policy_digest AS active, slot, wants, is_ready AS "isReady", about_json AS "aboutJson",
            (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::float8 AS "seenAgoMs"
          FROM control LEFT JOIN replicas ON ${isServing} ORDER BY slot`,

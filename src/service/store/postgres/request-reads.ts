@@ -67,22 +67,22 @@ async function findAll(
 
 /** Returns requests with their events as they are stored, in the order of the ids. */
 export async function readStored(rows: Rows, ids: readonly string[]): Promise<readonly StoredRequest[]> {
-  const known = ids.filter((id) => requestIdOrNull(id) !== null);
-  if (known.length === 0) return [];
-  const requests = await rows<StoredRequestRow>('SELECT * FROM requests WHERE id = ANY ($1)', [known]);
+  const validIds = ids.filter((id) => requestIdOrNull(id) !== null);
+  if (validIds.length === 0) return [];
+  const requests = await rows<StoredRequestRow>('SELECT * FROM requests WHERE id = ANY ($1)', [validIds]);
   const events = await rows<StoredEventRow>(
     'SELECT * FROM request_events WHERE request_id = ANY ($1) ORDER BY sequence',
-    [known],
+    [validIds],
   );
   const byId = new Map(requests.map((columns) => [columns.id, columns]));
   const byRequest = Map.groupBy(events, ({ request_id }) => request_id);
-  return known.flatMap((id) => {
+  return validIds.flatMap((id) => {
     const row = byId.get(id);
     return row === undefined ? [] : { row, events: byRequest.get(row.id) ?? [] };
   });
 }
 
-const idsOf = (found: readonly RequestId[]): readonly string[] => found.map(({ id }) => id);
+const idsOf = (ids: readonly RequestId[]): readonly string[] => ids.map(({ id }) => id);
 
 export async function findWaiting(
   reading: RequestReading,
@@ -126,7 +126,7 @@ export async function findAt(
   return await placed(reading, await withNames(reading.rows)(queries.at(places)));
 }
 
-async function placed(reading: RequestReading, found: readonly PlacedId[]): Promise<FoundRequests['found']> {
-  const histories = await findAll(reading, idsOf(found));
-  return histories.map((history, at) => ({ ...history, sequence: found[at]?.sequence ?? 0 }));
+async function placed(reading: RequestReading, ids: readonly PlacedId[]): Promise<FoundRequests['found']> {
+  const histories = await findAll(reading, idsOf(ids));
+  return histories.map((history, at) => ({ ...history, sequence: ids[at]?.sequence ?? 0 }));
 }

@@ -33,12 +33,12 @@ async function differencesOf(
   { rows, sealKey }: StateReading,
   { isQuick, onProgress }: StateCheck,
 ): Promise<readonly StateDifference[]> {
-  const found = [
+  const differences = [
     ...(await endDifferences(rows)),
     ...(await requestDifferences({ rows, sealKey }, isQuick ? openRequests : allRequests)),
     ...(isQuick ? [] : await entryDifferences(rows, onProgress)),
   ];
-  return found.slice(0, differencesMax);
+  return differences.slice(0, differencesMax);
 }
 
 /** Requests that wait or may still be granted, by what their rows say. */
@@ -53,17 +53,17 @@ async function requestDifferences(
   { rows, sealKey }: StateReading,
   text: string,
 ): Promise<readonly StateDifference[]> {
-  const found: StateDifference[] = [];
-  for (let after = leastRequestId; found.length < differencesMax; ) {
+  const differences: StateDifference[] = [];
+  for (let after = leastRequestId; differences.length < differencesMax; ) {
     const ids = (await rows<{ readonly id: string }>(text, [after, requestsAtOnce])).map(({ id }) => id);
     for (const request of await readStored(rows, ids)) {
       const message = requestDifference(sealKey, request);
-      if (message !== null) found.push({ table: 'requests', row: request.row.id, message });
+      if (message !== null) differences.push({ table: 'requests', row: request.row.id, message });
     }
-    if (ids.length < requestsAtOnce) return found;
+    if (ids.length < requestsAtOnce) return differences;
     after = ids.at(-1) ?? after;
   }
-  return found;
+  return differences;
 }
 
 const laneOfTable = {
@@ -119,7 +119,7 @@ async function entryDifferences(
   const pruned = await rows("SELECT 1 FROM checkpoints WHERE purpose = 'pruned' LIMIT 1");
   if (pruned.length > 0) return [];
   const message = 'it is not what the record of its request says';
-  const found: StateDifference[] = [];
+  const differences: StateDifference[] = [];
   let [request, definition, count] = [leastRequestId, '', 0];
   for (;;) {
     const entries = await rows<Entry>(
@@ -134,13 +134,14 @@ async function entryDifferences(
     onProgress?.(count);
     for (const one of entries)
       if (one.differs)
-        found.push({
+        differences.push({
           table: 'meter_entries',
           row: JSON.stringify([one.definition, one.request_id]),
           message,
         });
     const last = entries.at(-1);
-    if (last === undefined || entries.length < entriesAtOnce || found.length >= differencesMax) return found;
+    if (last === undefined || entries.length < entriesAtOnce || differences.length >= differencesMax)
+      return differences;
     [request, definition] = [last.request_id, last.definition];
   }
 }

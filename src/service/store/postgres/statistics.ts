@@ -61,11 +61,11 @@ async function areStored(
   slot: number,
 ): Promise<boolean> {
   for (const { atMs, spanMs, json } of puts) {
-    const found = await rows(
+    const existing = await rows(
       'SELECT 1 FROM statistics WHERE at_ms = $1 AND span_ms = $2 AND slot = $3 AND cell_json = $4',
       [atMs, spanMs, slot, json],
     );
-    if (found.length === 0) return false;
+    if (existing.length === 0) return false;
   }
   return true;
 }

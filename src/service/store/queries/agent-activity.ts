@@ -43,24 +43,24 @@ export function activityReads(runner: QueryRunner): ActivityStore {
   return {
     numberBefore: numberReads(runner).numberBefore,
     async outcomes({ agentId, kind, afterSequence }) {
-      const found = await runner.rows(query<CountRow>(texts[kind], { agentId, afterSequence }));
-      const through = found.length === 0 ? null : Math.max(...found.map(({ last }) => last));
-      return { counts: found.map(({ day, outcome, count }) => ({ day, outcome, count })), through };
+      const counts = await runner.rows(query<CountRow>(texts[kind], { agentId, afterSequence }));
+      const through = counts.length === 0 ? null : Math.max(...counts.map(({ last }) => last));
+      return { counts: counts.map(({ day, outcome, count }) => ({ day, outcome, count })), through };
     },
     granted({ agentId, actionKey, beforeSequence, countMax }) {
       const before = beforeSequence ?? Number.MAX_SAFE_INTEGER;
       const granted = query<GrantedRow>(texts.granted, { agentId, actionKey, before });
       return runner.scan(granted, (rows) => {
-        const found: GrantedRequest[] = [];
+        const requests: GrantedRequest[] = [];
         let looked = 0;
         let last: number | null = null;
         for (const { sequence, isFound, ...one } of rows) {
-          if (found.length === countMax) return { found, next: last };
+          if (requests.length === countMax) return { found: requests, next: last };
           looked += 1;
           last = sequence;
-          if (isFound) found.push(one);
+          if (isFound) requests.push(one);
         }
-        return { found, next: looked === activityAtOnce ? last : null };
+        return { found: requests, next: looked === activityAtOnce ? last : null };
       });
     },
   };

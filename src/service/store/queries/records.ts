@@ -62,13 +62,13 @@ export function logReads({ snapshot }: QueryRunner): Pick<RecordReader, 'records
            WHERE sequence > @after AND sequence <= @upTo ${and} ORDER BY sequence`,
           { after, upTo: after + countMax },
         );
-      const found = await snapshot([
+      const records = await snapshot([
         read('requests'),
         read('request_events'),
         read('changes', "AND what = 'stepped-up'"),
       ]);
-      const [only = [], ...others] = found.filter((all) => all.length > 0);
-      return others.length === 0 ? only : found.flat().sort((a, b) => a.sequence - b.sequence);
+      const [only = [], ...others] = records.filter((all) => all.length > 0);
+      return others.length === 0 ? only : records.flat().sort((a, b) => a.sequence - b.sequence);
     },
   };
 }

@@ -193,17 +193,17 @@ export function pageOf(
   walk: Iterable<WalkRow>,
   { countMax, fromMs }: RequestPage,
 ): { readonly found: readonly PlacedId[]; readonly next: RequestPlace | null } {
-  const found: PlacedId[] = [];
+  const ids: PlacedId[] = [];
   let looked = 0;
   let last: RequestPlace | null = null;
   for (const one of walk) {
-    if (found.length === countMax) return { found, next: last };
-    if (one.createdAtMs < (fromMs ?? 0) - outOfOrderMs) return { found, next: null };
+    if (ids.length === countMax) return { found: ids, next: last };
+    if (one.createdAtMs < (fromMs ?? 0) - outOfOrderMs) return { found: ids, next: null };
     looked += 1;
     last = { sequence: one.sequence };
-    if (one.isFit) found.push(one);
+    if (one.isFit) ids.push(one);
   }
-  return { found, next: looked === lookedThroughMax ? last : null };
+  return { found: ids, next: looked === lookedThroughMax ? last : null };
 }
 
 /** The text of the filter is no parameter, since an index answers it. */

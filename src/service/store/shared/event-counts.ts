@@ -19,19 +19,19 @@ export interface EventCounts {
 const forgottenAfter = 10_000;
 
 export function createEventCounts(): EventCounts {
-  const known = new Map<string, EventCount>();
+  const counts = new Map<string, EventCount>();
   let forgetAt = forgottenAfter;
   const note = (requestId: string, { count, untilMs }: EventCount): void => {
-    known.set(requestId, { count, untilMs });
-    if (known.size < forgetAt) return;
+    counts.set(requestId, { count, untilMs });
+    if (counts.size < forgetAt) return;
     // By the latest end of all, as a store has no clock: no event is written long after what it ends.
     const nowMs = Date.now();
-    for (const [id, one] of known) if (one.untilMs < nowMs) known.delete(id);
-    forgetAt = known.size + forgottenAfter;
+    for (const [id, one] of counts) if (one.untilMs < nowMs) counts.delete(id);
+    forgetAt = counts.size + forgottenAfter;
   };
   return {
     see(requestId, seen) {
-      const before = known.get(requestId);
+      const before = counts.get(requestId);
       if (before !== undefined && before.count > seen.count)
         throw tamperedRequest(requestId, `it has ${seen.count} events, and has had ${before.count}`);
       if (seen.count > 0) note(requestId, seen);

@@ -42,8 +42,8 @@ export function createKeyUses(write: (uses: readonly KeyUse[]) => Promise<unknow
   return {
     note(key, nowMs) {
       const atMs = nowMs - (nowMs % minuteMs);
-      const known = noted.get(key.id) ?? handedOn.get(key.id) ?? -1;
-      if (Math.max(known, key.lastUsedAtMs ?? -1) >= atMs) return;
+      const notedMs = noted.get(key.id) ?? handedOn.get(key.id) ?? -1;
+      if (Math.max(notedMs, key.lastUsedAtMs ?? -1) >= atMs) return;
       noted.set(key.id, atMs);
       timer ??= setTimeout(flush, gatherMs).unref();
     },

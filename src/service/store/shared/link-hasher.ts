@@ -37,13 +37,13 @@ interface NamedLink {
  * kind share that order, so it is remembered.
  */
 function createNameOrders(): (entry: ChainEntry) => readonly NamedLink[] {
-  const known = new Map<
+  const orders = new Map<
     string,
     { readonly names: readonly string[]; readonly order: readonly NamedLink[] }
   >();
   return (entry) => {
     const names = Object.keys(entry);
-    const found = known.get(entry.kind);
+    const found = orders.get(entry.kind);
     const isSame =
       found !== undefined &&
       found.names.length === names.length &&
@@ -53,7 +53,7 @@ function createNameOrders(): (entry: ChainEntry) => readonly NamedLink[] {
       .filter((name) => name !== 'record_json')
       .sort()
       .map((name, at) => ({ name, before: `${at === 0 ? '{' : ','}${JSON.stringify(name)}:` }));
-    known.set(entry.kind, { names, order });
+    orders.set(entry.kind, { names, order });
     return order;
   };
 }

@@ -57,9 +57,9 @@ function prepareEntries(path: string, database: Database): Pick<MeterPast, 'pend
   async function* loose(definition: string, fromMs: number, untilMs: number) {
     for (let after: readonly [number, string] | null = [fromMs, '']; after !== null; ) {
       const place: readonly [number, string] = after;
-      const found: readonly GrantedColumns[] = read(() => granted.all(definition, ...place, untilMs));
-      yield found.map(entryOf);
-      const last = found.length === entriesAtOnce ? found.at(-1) : undefined;
+      const grants: readonly GrantedColumns[] = read(() => granted.all(definition, ...place, untilMs));
+      yield grants.map(entryOf);
+      const last = grants.length === entriesAtOnce ? grants.at(-1) : undefined;
       after = last === undefined ? null : [last.granted_ms, last.request_id];
       if (after !== null) await pause();
     }

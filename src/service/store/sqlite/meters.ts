@@ -107,7 +107,7 @@ export function prepareMeterWrites(database: Database, meterEntries: MeterEntrie
  * store none can be missing.
  */
 function prepareNoteMeters(database: Database): (now: MeterSnapshot) => readonly (number | null)[] {
-  const known = database.prepare<[], { definition: string; sinceMs: number | null }>(
+  const spans = database.prepare<[], { definition: string; sinceMs: number | null }>(
     'SELECT definition, iif(is_whole, since_ms, NULL) AS sinceMs FROM meters',
   );
   const addMeter = database.prepare<[string, number, number]>('INSERT INTO meters VALUES (?, ?, ?)');
@@ -117,7 +117,7 @@ function prepareNoteMeters(database: Database): (now: MeterSnapshot) => readonly
   const removeMeter = database.prepare<[string]>('DELETE FROM meters WHERE definition = ?');
   const removeEntries = database.prepare<[string]>('DELETE FROM meter_entries WHERE definition = ?');
   return ({ definitions, atMs }) => {
-    const since = new Map(known.all().map(({ definition, sinceMs }) => [definition, sinceMs]));
+    const since = new Map(spans.all().map(({ definition, sinceMs }) => [definition, sinceMs]));
     for (const definition of since.keys()) {
       if (definitions.includes(definition)) continue;
       removeMeter.run(definition);

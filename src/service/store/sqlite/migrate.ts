@@ -46,9 +46,9 @@ let presentSchema: Schema | null = null;
  */
 export function migrate(database: Database, options: MigrateOptions): void {
   const latest = latestVersion();
-  const refuseEarlier = (found: number): void => {
-    if (found === 0 || found === latest || options.isUpgradeAllowed) return;
-    throw olderSchema({ store: `\`${database.name}\``, found, own: latest });
+  const refuseEarlier = (version: number): void => {
+    if (version === 0 || version === latest || options.isUpgradeAllowed) return;
+    throw olderSchema({ store: `\`${database.name}\``, found: version, own: latest });
   };
   const found = schemaVersion(database, latest);
   refuseEarlier(found);
@@ -97,8 +97,8 @@ export function prepareSchemaCheck(database: Database): () => void {
 
 /** Throws StoreError when this version cannot use the database. */
 export function schemaOfFile(database: Database): SchemaVersions {
-  const own = latestVersion();
-  return { found: schemaVersion(database, own), own };
+  const latest = latestVersion();
+  return { found: schemaVersion(database, latest), own: latest };
 }
 
 /**

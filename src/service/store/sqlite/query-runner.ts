@@ -24,9 +24,9 @@ type Values = Readonly<Record<string, unknown>>;
 export function createSyncQueryRunner(database: Database): SyncQueryRunner {
   const statements = new Map<string, Statement<[Values], unknown>>();
   const prepared = (text: string): Statement<[Values], unknown> => {
-    const known = statements.get(text) ?? database.prepare<[Values]>(text);
-    statements.set(text, known);
-    return known;
+    const prepared = statements.get(text) ?? database.prepare<[Values]>(text);
+    statements.set(text, prepared);
+    return prepared;
   };
   return {
     all: <R>({ text, parameters }: Query<R>) => prepared(text).all(valuesOf(parameters)) as R[],

@@ -61,9 +61,9 @@ export function prepareRequestReads(database: Database, key: SealKey) {
 
   /** To be called in a transaction. Throws StoreError when the request is not as the service wrote it. */
   function find(id: string): RequestHistory | null {
-    const found = read(id);
-    if (found === null) return null;
-    const { row, events } = found;
+    const request = read(id);
+    if (request === null) return null;
+    const { row, events } = request;
     counts.see(id, { count: events.length, untilMs: untilOf(row, events) });
     return { row: requestRowOf(row), events: events.map(requestEvent) };
   }
@@ -87,8 +87,8 @@ export function prepareRequestReads(database: Database, key: SealKey) {
     request,
     events: (id: string): readonly RequestEvent[] => history(id)?.events ?? [],
     requestByKey(query: IdempotencyQuery): RequestRow | null {
-      const found = byKey.get(query);
-      return found === undefined ? null : request(found.id);
+      const id = byKey.get(query);
+      return id === undefined ? null : request(id.id);
     },
     heldOf: (query: HeldQuery): readonly RequestHistory[] =>
       anyHeld.get(query) === 1 ? readHeld(query) : [],

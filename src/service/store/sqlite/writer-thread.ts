@@ -8,10 +8,10 @@ const idleMax = 2;
 
 /** Returns a thread that has no database open. */
 export function takeWriter(): Worker {
-  const known = idle.pop();
-  known?.off('exit', forget);
-  known?.ref();
-  return known ?? new Worker(new URL('./writer.ts', import.meta.url));
+  const idleWriter = idle.pop();
+  idleWriter?.off('exit', forget);
+  idleWriter?.ref();
+  return idleWriter ?? new Worker(new URL('./writer.ts', import.meta.url));
 }
 
 /**

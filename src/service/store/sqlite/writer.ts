@@ -126,8 +126,8 @@ function openForWriting({ path, busyTimeoutMs, ...guards }: WriterData): Databas
 
 /** Runs before anything is written under another key. */
 function checkMasterKey(database: Database.Database, path: string, masterKey: Uint8Array): void {
-  const known = knownMasterKey(database);
-  if (known !== null && known !== masterKeyCheck(masterKey)) throw masterKeyMismatch(`${path}.key`);
+  const keyId = knownMasterKey(database);
+  if (keyId !== null && keyId !== masterKeyCheck(masterKey)) throw masterKeyMismatch(`${path}.key`);
 }
 
 /**

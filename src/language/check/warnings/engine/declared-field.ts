@@ -36,12 +36,12 @@ export function declaredField(
   }
 }
 
-const known = new WeakMap<readonly Part[], ReadonlyMap<string, Quantify>>();
+const byParts = new WeakMap<readonly Part[], ReadonlyMap<string, Quantify>>();
 
 /** The quantifiers of a condition by their variables. */
 export function quantifiersIn(parts: readonly Part[]): ReadonlyMap<string, Quantify> {
   return memo(
-    known,
+    byParts,
     parts,
     () => new Map(parts.flatMap(({ node }) => (node.kind === 'quantify' ? [[node.variable, node]] : []))),
   );

@@ -183,9 +183,9 @@ function testsOf({ goals }: Statement): Tests {
       const isFree = all.kind === 'texts' && all.isComplement;
       if (passing !== null) texts.push({ terms: passing.map((text) => termOf(key, text)), isFree });
     } else if ((values.low === null) !== (values.high === null)) {
-      const known = ranges.get(key) ?? { kind: 'range', low: null, high: null };
+      const range = ranges.get(key) ?? { kind: 'range', low: null, high: null };
       // The denied values lie below the low end of the test, or above its high end.
-      const { low, high } = known;
+      const { low, high } = range;
       ranges.set(key, { kind: 'range', low: low ?? closed(values.high), high: high ?? closed(values.low) });
     }
   }
@@ -266,17 +266,22 @@ function queryTermsOf({ left }: Premise): QueryTerms {
 /**
  * Adds to `found` the rules that may follow, each once. Returns false as soon as there are more than `most`.
  */
-export function lookUp<T>(filing: InvertedIndex<T>, reading: IndexQuery, found: T[], most: number): boolean {
-  if (found.length + filing.rest.length > most) return false;
-  if (reading === null && found.length + filing.all.size > most) return false;
-  for (const one of reading === null ? filing.all : filing.rest) found.push(one);
+export function lookUp<T>(
+  filing: InvertedIndex<T>,
+  reading: IndexQuery,
+  matches: T[],
+  most: number,
+): boolean {
+  if (matches.length + filing.rest.length > most) return false;
+  if (reading === null && matches.length + filing.all.size > most) return false;
+  for (const one of reading === null ? filing.all : filing.rest) matches.push(one);
   // With one place to look, no rule is found twice.
-  const seen = reading !== null && reading.length > 1 ? new Set(found) : null;
+  const seen = reading !== null && reading.length > 1 ? new Set(matches) : null;
   const visit = (one: T): boolean => {
     if (seen?.has(one) === true) return true;
     seen?.add(one);
-    found.push(one);
-    return found.length <= most;
+    matches.push(one);
+    return matches.length <= most;
   };
   return (reading ?? []).every((look) => visitPostings(filing, look, visit));
 }

@@ -80,11 +80,11 @@ export function groupsOf<T extends OfActions>(rules: readonly T[]): readonly Rul
 }
 
 function askedOnce<T>(find: (actions: readonly string[]) => T): (actions: readonly string[]) => T {
-  const found = new Map<readonly string[], T>();
+  const byActions = new Map<readonly string[], T>();
   return (actions) => {
-    const known = found.get(actions) ?? find(actions);
-    found.set(actions, known);
-    return known;
+    const value = byActions.get(actions) ?? find(actions);
+    byActions.set(actions, value);
+    return value;
   };
 }
 

@@ -55,8 +55,8 @@ export function rememberedIndex(
   { indices }: Pick<ExaminedRule, 'indices'>,
 ): IndexCache<RuleInPolicy> {
   // Only this function stores caches in `indices`.
-  const known = indices.get(purpose) as IndexCache<RuleInPolicy> | undefined;
-  if (known !== undefined) return known;
+  const index = indices.get(purpose) as IndexCache<RuleInPolicy> | undefined;
+  if (index !== undefined) return index;
   const cache = createIndexCache<RuleInPolicy>();
   indices.set(purpose, cache);
   return cache;
@@ -117,10 +117,10 @@ function beginGeneration<T extends WithStatement>(
     });
   if (isSame) return;
   cache.answers = new WeakMap();
-  const known = new Map(before);
+  const byActions = new Map(before);
   before.clear();
   for (const group of groups) {
-    const files = isFiled(group) ? (known.get(group.actions) ?? emptyIndex<T>()) : null;
+    const files = isFiled(group) ? (byActions.get(group.actions) ?? emptyIndex<T>()) : null;
     before.set(group.actions, files);
   }
 }
@@ -132,7 +132,7 @@ function findIn<T extends WithStatement>(
   cache: IndexCache<T>,
 ): Answer<T> {
   const { generation } = cache;
-  const found: T[] = [];
+  const matches: T[] = [];
   const filed: IndexedRules<T>[] = [];
   let tried = 0;
   for (const group of groups) {
@@ -143,13 +143,13 @@ function findIn<T extends WithStatement>(
     tried += group.rules.length;
     if (tried > triedMax) return tooMany(generation);
     for (const one of group.rules) {
-      if (one !== premise && implies(premise.statement, one.statement)) found.push(one);
+      if (one !== premise && implies(premise.statement, one.statement)) matches.push(one);
     }
   }
-  if (filed.length === 0) return { generation, tried, found, ordered: null };
+  if (filed.length === 0) return { generation, tried, found: matches, ordered: null };
   const answer = answerOf(filed, premise, cache);
   if (answer.tried === null || answer.tried + tried > triedMax) return tooMany(generation);
-  return found.length === 0 ? answer : { ...answer, found: [...found, ...answer.found], ordered: null };
+  return matches.length === 0 ? answer : { ...answer, found: [...matches, ...answer.found], ordered: null };
 }
 
 function tooMany(generation: number): Answer<never> {
@@ -224,18 +224,18 @@ function followingOf<T extends WithStatement>(candidates: readonly T[], premise:
  * which the premise names their texts.
  */
 function inOrder<T extends WithStatement>(
-  found: readonly T[],
+  matches: readonly T[],
   premise: Statement,
   places: ReadonlyMap<T, number>,
 ): readonly T[] {
   const placeOf = (one: T): number => places.get(one) ?? 0;
-  if (premise.branches.length > 0) return found.toSorted((a, b) => placeOf(a) - placeOf(b));
+  if (premise.branches.length > 0) return matches.toSorted((a, b) => placeOf(a) - placeOf(b));
   const named = new Map<string, number>();
   for (const [key, values] of premise.left) {
     const [text] = values.kind === 'texts' && !values.isComplement ? values.texts : [];
     if (text !== undefined) named.set(termOf(key, text), named.size);
   }
-  return found
+  return matches
     .flatMap((one) => {
       const marks = firstTexts(one.statement);
       const mark = marks.find((each) => named.has(each));

@@ -47,9 +47,9 @@ function reachesOf(
   const furthestIn = (group: RuleGroup<RuleInPolicy>, key: string): readonly Reach[] => {
     const byKey = furthest.get(group) ?? new Map<string, readonly Reach[]>();
     furthest.set(group, byKey);
-    const known = byKey.get(key) ?? twoFurthest(group.rules.map((one) => reachOf(one, key, checked)));
-    byKey.set(key, known);
-    return known;
+    const reaches = byKey.get(key) ?? twoFurthest(group.rules.map((one) => reachOf(one, key, checked)));
+    byKey.set(key, reaches);
+    return reaches;
   };
   return (one, { key, high }) =>
     meeting(one.actions).some((group) =>
@@ -115,9 +115,9 @@ function grantsOf(
   const openAbove = (actions: readonly string[], key: string): AllowsByText => {
     const groups = meeting(actions);
     const name = `${groups.map(({ rules }) => rules[0]!.rule.id).join('\n')} ${key}`;
-    const known = open.get(name) ?? allowsByText(inOrder(groups).filter((allow) => !isBounded(allow, key)));
-    open.set(name, known);
-    return known;
+    const allows = open.get(name) ?? allowsByText(inOrder(groups).filter((allow) => !isBounded(allow, key)));
+    open.set(name, allows);
+    return allows;
   };
   return (one, { key, others }) =>
     candidatesFor(others, openAbove(one.actions, key)).find(
@@ -148,12 +148,12 @@ const triedMax = 16;
 /** Returns, in order, the `allow` rules that the guard's test of one text does not exclude. */
 function candidatesFor(others: readonly DomainAtom[], allows: AllowsByText): readonly RuleInPolicy[] {
   const { all } = allows;
-  const asked = others.find(
+  const atom = others.find(
     ({ values }) => values.kind === 'texts' && !values.isComplement && values.texts.size === 1,
   );
-  if (all.length <= triedMax || asked?.values.kind !== 'texts') return all;
-  const { free, byText } = textsOf(asked.key, allows);
-  const [text = ''] = asked.values.texts;
+  if (all.length <= triedMax || atom?.values.kind !== 'texts') return all;
+  const { free, byText } = textsOf(atom.key, allows);
+  const [text = ''] = atom.values.texts;
   const places = [...free, ...(byText.get(text) ?? [])].sort((a, b) => a - b);
   return places.map((at) => all[at]!);
 }
@@ -211,9 +211,9 @@ function endsOf(one: RuleInPolicy): readonly Threshold[] {
  * their types.
  */
 function bandsOf(one: RuleInPolicy): ReadonlyMap<string, Interval> {
-  const known = knownBands.get(one) ?? newBands(one);
-  knownBands.set(one, known);
-  return known;
+  const ranges = knownBands.get(one) ?? newBands(one);
+  knownBands.set(one, ranges);
+  return ranges;
 }
 
 const knownBands = new WeakMap<RuleInPolicy, ReadonlyMap<string, Interval>>();

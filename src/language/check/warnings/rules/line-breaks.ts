@@ -17,9 +17,9 @@ export function lineBreaks({ enforced, env, valueOfLet }: ConditionScope): void 
       const isStopping = directionOf(rule, polarity) === 'stops';
       // What a function finds in a text, such as an argument of a command, is one piece, whatever it holds.
       if (!isStopping && declaredField(node.subject, parts, valueOfLet) === null) continue;
-      const found = patternParts(node.pattern).find(isStopping ? stopsAtLine : spansLines(node.subject));
-      if (found === undefined) continue;
-      const { text } = found;
+      const part = patternParts(node.pattern).find(isStopping ? stopsAtLine : spansLines(node.subject));
+      if (part === undefined) continue;
+      const { text } = part;
       env.report(
         isStopping
           ? warning(

@@ -60,9 +60,9 @@ function starCompared(
   for (const other of others) {
     const text = other.kind === 'literal' ? constantText(other, valueOfLet) : null;
     if (text === null || !hasOuterStar(text)) continue;
-    const shown = JSON.stringify(text);
-    const message = `\`*\` is an ordinary character here: this is compared with \`${shown}\``;
-    return { message, help: `write \`like ${shown}\` for any text of this form` };
+    const quotedText = JSON.stringify(text);
+    const message = `\`*\` is an ordinary character here: this is compared with \`${quotedText}\``;
+    return { message, help: `write \`like ${quotedText}\` for any text of this form` };
   }
   return null;
 }
@@ -98,23 +98,23 @@ function hasOuterStar(text: string): boolean {
  * Finds signs of SQL, regular expressions and shells in a `like` pattern, in which only `*` has a meaning.
  */
 function foreignGlob(pattern: string, { type }: Expression): LikelyMistake | null {
-  const shown = JSON.stringify(pattern);
+  const quotedPattern = JSON.stringify(pattern);
   if (!pattern.includes('*') && /^%|%$/.test(pattern)) {
     const better = JSON.stringify(pattern.replaceAll('%', '*'));
-    return { message: `\`%\` is an ordinary character in \`${shown}\``, help: `write \`${better}\`` };
+    return { message: `\`%\` is an ordinary character in \`${quotedPattern}\``, help: `write \`${better}\`` };
   }
   const isRegex = /^\^|\$$|^\.\*|\[\^?[A-Za-z0-9]-/.test(pattern);
   if (isRegex) {
     const help = "write `matches '...'` for a regular expression, which matches the whole text";
     return {
-      message: `\`${shown}\` is not a regular expression: after \`like\`, only \`*\` has a meaning`,
+      message: `\`${quotedPattern}\` is not a regular expression: after \`like\`, only \`*\` has a meaning`,
       help,
     };
   }
   const isAddress = type.kind === 'text' && type.of !== 'string' && !type.of.startsWith('path');
   if (isAddress || pattern.includes('://') || !/[\w./*-]\?[\w.-]/.test(pattern)) return null;
   const help = "write `*` for any run of characters, or `matches '...'` with `.` for one";
-  return { message: `\`?\` is an ordinary character in \`${shown}\``, help };
+  return { message: `\`?\` is an ordinary character in \`${quotedPattern}\``, help };
 }
 
 /** Finds a regular expression of letters, digits, underscores and blanks alone: it matches only itself. */

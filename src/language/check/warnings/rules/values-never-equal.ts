@@ -49,8 +49,8 @@ export function literalsNeverEqual({ conditions, env }: ConditionScope): void {
 export function entriesNeverEqual(checked: ExaminedRule): void {
   const uses = usesOfLists(checked);
   for (const declaration of checked.env.declarations.ofKind('list')) {
-    const own = uses.get(declaration.name.text);
-    if (own !== undefined) reportList(declaration, own, checked);
+    const tests = uses.get(declaration.name.text);
+    if (tests !== undefined) reportList(declaration, tests, checked);
   }
 }
 
@@ -129,9 +129,9 @@ function subjectName(subject: Expression): string {
 const typeNames = new WeakMap<Type, string>();
 
 function typeName(type: Type): string {
-  const known = typeNames.get(type) ?? structureOf(type);
-  typeNames.set(type, known);
-  return known;
+  const structure = typeNames.get(type) ?? structureOf(type);
+  typeNames.set(type, structure);
+  return structure;
 }
 
 /** By list, the uses for which its entries were last examined, and the entries that no value equals. */

@@ -16,14 +16,14 @@ import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import { inOrder } from '../engine/rules-by-actions.ts';
 
 export function valuesNeverGranted({ set, env, around, valueOfLet }: ExaminedRule): void {
-  const found = new Map<string, readonly Enumeration[]>();
+  const byType = new Map<string, readonly Enumeration[]>();
   for (const action of set.actions.values()) {
     const groups = around.speakingOf(action.key);
     if (groups.length === 0) continue;
     memoizedForRules(env, action, groups, () => {
       const name = groups.map(({ rules }) => rules[0]!.rule.id).join('\n');
-      const enumerations = found.get(name) ?? enumerationsIn(inOrder(groups).filter(isAllow), valueOfLet);
-      found.set(name, enumerations);
+      const enumerations = byType.get(name) ?? enumerationsIn(inOrder(groups).filter(isAllow), valueOfLet);
+      byType.set(name, enumerations);
       for (const enumeration of enumerations) reportField(action, enumeration, env.report);
     });
   }
@@ -64,8 +64,8 @@ function reportField(
   const values = slot.type.values ?? [];
   const lost = values.filter((value) => !tests.some((test) => test()(value)));
   if (lost.length === 0 || lost.length === values.length) return;
-  const shown = lost.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
-  const message = `nothing allows \`${action.key}\` with ${shown} in \`payload.${field.steps[0]}\``;
+  const lostTexts = lost.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
+  const message = `nothing allows \`${action.key}\` with ${lostTexts} in \`payload.${field.steps[0]}\``;
   report(
     warning('value-never-granted', action.span, message, {
       help: 'add an `allow` for it, or take the value out of the enumeration',
@@ -84,20 +84,20 @@ function testOf(
   field: FieldRead,
   valueOfLet: ValueOfLet,
 ): Test {
-  const own = testOfAtoms(atoms, field);
-  if (node.kind !== 'or' && node.kind !== 'and') return own;
+  const ownTest = testOfAtoms(atoms, field);
+  if (node.kind !== 'or' && node.kind !== 'and') return ownTest;
   // What one part of a conjunction excludes, the whole excludes.
   const apart = node.operands.filter(({ kind }) => node.kind === 'or' || kind === 'or' || kind === 'and');
   const parts = apart.map((part) => testOf(part, domainAtomsOf(part, true, valueOfLet), field, valueOfLet));
   if (node.kind === 'or') return (value) => parts.some((part) => part(value));
-  return (value) => own(value) && parts.every((part) => part(value));
+  return (value) => ownTest(value) && parts.every((part) => part(value));
 }
 
 function testOfAtoms(atoms: readonly DomainAtom[], field: FieldRead): Test {
   const key = `${fieldKey(field)} `;
   if (isImpossible(atoms.filter((atom) => atom.key !== key))) return () => false;
-  const asked = atoms.flatMap(({ key: of, values }) =>
+  const subject = atoms.flatMap(({ key: of, values }) =>
     of === key && values.kind === 'texts' ? [values] : [],
   );
-  return (value) => asked.every(({ texts, isComplement }) => texts.has(value) !== isComplement);
+  return (value) => subject.every(({ texts, isComplement }) => texts.has(value) !== isComplement);
 }

@@ -42,10 +42,11 @@ export function createDaysOf({ activity }: Pick<Store, 'activity'>): DaysOf {
   async function countNew(agentId: string, { counts, after }: ActivityCount): Promise<void> {
     for (const kind of ['requests', 'refusals'] as const) {
       for (;;) {
-        const found = await activity.outcomes({ agentId, kind, afterSequence: after[kind] });
-        for (const one of found.counts) counts.set(nameOf(one), (counts.get(nameOf(one)) ?? 0) + one.count);
-        if (found.through === null) break;
-        after[kind] = found.through;
+        const outcomes = await activity.outcomes({ agentId, kind, afterSequence: after[kind] });
+        for (const one of outcomes.counts)
+          counts.set(nameOf(one), (counts.get(nameOf(one)) ?? 0) + one.count);
+        if (outcomes.through === null) break;
+        after[kind] = outcomes.through;
         await pause();
       }
     }

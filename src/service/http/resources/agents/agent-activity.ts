@@ -263,13 +263,13 @@ const getPayloadProfile = route<AgentActivityDeps>({
     const agent = await agentToCompare(store, call, Math.trunc(signInDeps.directory.clock()));
     const actionKey = call.query.action;
     if (actionKey === undefined) throw new ProblemError('invalid_query', '`action` is missing');
-    const found = await lastGranted(store, agent.id, actionKey);
+    const requests = await lastGranted(store, agent.id, actionKey);
     // The text was written by `requestRow`, so it is valid JSON.
-    const payloads = found.map(({ payloadJson }) => JSON.parse(payloadJson) as JsonObject);
+    const payloads = requests.map(({ payloadJson }) => JSON.parse(payloadJson) as JsonObject);
     return {
-      count: found.length,
-      from: timeTextOrNull(found.at(-1)?.createdAtMs ?? null),
-      to: timeTextOrNull(found[0]?.createdAtMs ?? null),
+      count: requests.length,
+      from: timeTextOrNull(requests.at(-1)?.createdAtMs ?? null),
+      to: timeTextOrNull(requests[0]?.createdAtMs ?? null),
       fields: profileFields(payloads),
     };
   },
@@ -296,7 +296,7 @@ async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: n
   const actor = actorOf(call);
   if (call.reach.all || isControlOwner(actor.person, agent.controlOwner)) return agent;
   const { action: actionKey = '' } = call.query;
-  const asked = await store.requests.list({
+  const requests = await store.requests.list({
     agentId: id,
     actionKey,
     status: 'pending',
@@ -312,6 +312,6 @@ async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: n
     text: null,
     seenBy: { owner: null, asked: { groups: call.reach.asked ? actor.person.groups : [], owner: null } },
   });
-  if (asked.found.length === 0) throw notFound('agent');
+  if (requests.found.length === 0) throw notFound('agent');
   return agent;
 }

@@ -44,7 +44,7 @@ export function isAgentOf({ reach, actor }: ManagedCall<unknown>, { controlOwner
  */
 export async function agentOf(store: Store, call: ManagedCall<unknown>): Promise<AgentRow> {
   const { id = '' } = call.params;
-  const found = await store.agents.find(id);
-  if (found === null || found.id !== id || !isAgentOf(call, found)) throw notFound('agent');
-  return found;
+  const agent = await store.agents.find(id);
+  if (agent === null || agent.id !== id || !isAgentOf(call, agent)) throw notFound('agent');
+  return agent;
 }

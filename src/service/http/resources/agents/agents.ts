@@ -71,7 +71,7 @@ const listAgents = route<AgentDeps>({
   },
   handle: async ({ store }, call) => {
     const { countMax, after } = readPage(call.query);
-    const found = await collect(
+    const agents = await collect(
       { countMax: countMax + 1, after },
       {
         next: (place, count) => store.agents.page({ after: place, countMax: count }),
@@ -79,7 +79,7 @@ const listAgents = route<AgentDeps>({
         matches: (agent) => isAgentOf(call, agent) && isAskedFor(call.query, agent),
       },
     );
-    const read = found.map((value) => ({ value, version: 0 }));
+    const read = agents.map((value) => ({ value, version: 0 }));
     return pageOf(read, countMax, shownAgent);
   },
 });
@@ -278,8 +278,8 @@ async function setStatus(
 
 /** The address of an active person, found by address or id; throws a ProblemError when there is none. */
 async function ownerNamed({ people }: Directory, text: string): Promise<string> {
-  const found = (await people.findByName(text)) ?? (await people.find(text));
-  if (found?.value.status === 'active') return found.value.email;
+  const storedPerson = (await people.findByName(text)) ?? (await people.find(text));
+  if (storedPerson?.value.status === 'active') return storedPerson.value.email;
   const detail = 'no active person has this address or id';
   throw invalidBody({ kind: 'invalid', problems: [{ field: 'control_owner', detail }] });
 }

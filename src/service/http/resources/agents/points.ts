@@ -136,8 +136,11 @@ const listEnforcementPoints = route<PointDeps>({
   },
   handle: async ({ store }, call) => {
     const { countMax, after } = readPage(call.query);
-    const found = await pointsIn(store.documents).points.list({ after, countMax: countMax + 1 });
-    const { items, next_cursor } = pageOf(found, countMax, (point) => point);
+    const storedEnforcementPoints = await pointsIn(store.documents).points.list({
+      after,
+      countMax: countMax + 1,
+    });
+    const { items, next_cursor } = pageOf(storedEnforcementPoints, countMax, (point) => point);
     return { items: await Promise.all(items.map((point) => shownPoint(store, point))), next_cursor };
   },
 });
@@ -344,9 +347,9 @@ function changer({ store, signInDeps }: PointDeps, call: ManagedCall<unknown>): 
 }
 
 async function pointOf({ documents }: Store, call: ManagedCall<unknown>): Promise<EnforcementPoint> {
-  const found = await pointsIn(documents).points.find(call.params.id ?? '');
-  if (found === null) throw notFound('enforcement point');
-  return found.value;
+  const storedEnforcementPoint = await pointsIn(documents).points.find(call.params.id ?? '');
+  if (storedEnforcementPoint === null) throw notFound('enforcement point');
+  return storedEnforcementPoint.value;
 }
 
 /** The ids of agents that are given by name or id; throws a ProblemError when one does not exist. */

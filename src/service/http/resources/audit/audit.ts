@@ -99,7 +99,7 @@ const listAuditLog = route<AuditDeps>({
   handle: async ({ store }, { query }) => {
     const { countMax, after } = readPage(query);
     const matches = readFilters(query);
-    const found = await collect(
+    const changes = await collect(
       { countMax: countMax + 1, after },
       {
         next: (place, count) => store.chain.changes({ beforeSequence: sequenceOf(place), countMax: count }),
@@ -107,7 +107,7 @@ const listAuditLog = route<AuditDeps>({
         matches,
       },
     );
-    const read = found.map((change) => ({ value: { ...placeOf(change), change }, version: 0 }));
+    const read = changes.map((change) => ({ value: { ...placeOf(change), change }, version: 0 }));
     return pageOf(read, countMax, ({ change }) => shownChange(change));
   },
 });

@@ -148,13 +148,13 @@ function withoutProtocol(context: JsonObject | undefined): JsonObject | undefine
  * left out.
  */
 export function entitiesDigest({ subject, action, resource, context }: Entities): string {
-  const known = ({ type, id, properties = {} }: Entity) => ({ type, id, properties });
+  const entityOf = ({ type, id, properties = {} }: Entity) => ({ type, id, properties });
   const { name, properties = {} } = action;
-  const asked = {
-    subject: known(subject),
+  const question = {
+    subject: entityOf(subject),
     action: { name, properties },
-    resource: known(resource),
+    resource: entityOf(resource),
     context: withoutProtocol(context) ?? {},
   };
-  return createHash('sha256').update(canonicalJson(asked)).digest('hex');
+  return createHash('sha256').update(canonicalJson(question)).digest('hex');
 }

@@ -69,9 +69,10 @@ export function decideEntities(
   entities: Entities,
   { deniedId = null, awaitedId }: { readonly deniedId?: string | null; readonly awaitedId?: string } = {},
 ): Promise<Answer> {
-  const asked = askedFor(entities, policies.current());
-  if (asked === null) throw new ProblemError('invalid_body', 'resource and action have a property in common');
-  const body = Buffer.from(JSON.stringify({ action_key: asked.actionKey, payload: asked.payload }));
+  const evaluated = askedFor(entities, policies.current());
+  if (evaluated === null)
+    throw new ProblemError('invalid_body', 'resource and action have a property in common');
+  const body = Buffer.from(JSON.stringify({ action_key: evaluated.actionKey, payload: evaluated.payload }));
   const evaluation: Evaluation = { entities: keyedDigest(entitiesDigest(entities)), deniedId };
   const taking = awaitedId === undefined ? { isAttaching: false } : { isAttaching: true, awaitedId };
   return authorizeHandler.decide(call, body, { evaluation, ...taking });
@@ -153,10 +154,10 @@ function errorsOf({ policies }: EvaluateDeps, entities: Entities, gate: string):
   if (gate === 'undeclared_action')
     return [{ pointer: '/action/name', detail: 'no policy declares this action' }];
   const active = policies.current();
-  const asked = gate === 'invalid_payload' ? askedFor(entities, active) : null;
-  if (asked === null) return [];
-  const issues = active.checkPayload(asked.actionKey, asked.payload) ?? [];
-  return issues.map(({ pointer, message: detail }) => ({ pointer: asked.placeOf(pointer), detail }));
+  const evaluated = gate === 'invalid_payload' ? askedFor(entities, active) : null;
+  if (evaluated === null) return [];
+  const issues = active.checkPayload(evaluated.actionKey, evaluated.payload) ?? [];
+  return issues.map(({ pointer, message: detail }) => ({ pointer: evaluated.placeOf(pointer), detail }));
 }
 
 function denied(message: string, context: Readonly<Record<string, unknown>>): EvaluationReply {
@@ -201,8 +202,8 @@ const stepUpObligation = {
 } as const;
 
 function knowsStepUp(context: JsonObject | undefined): boolean {
-  const known = context?.supported_obligations;
-  return Array.isArray(known) && known.includes('step-up');
+  const obligations = context?.supported_obligations;
+  return Array.isArray(obligations) && obligations.includes('step-up');
 }
 
 /** The id of the approval that the context shows, empty when malformed; null when the context shows none. */

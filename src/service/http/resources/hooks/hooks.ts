@@ -124,11 +124,11 @@ const claudeCodeHook = route<HookDeps, ClaudeEvent>({
     if (hooked === null)
       return output('deny', 'Nothing was granted: the name of the MCP server is reserved.');
     if (call.body.hook_event_name === 'PostToolUse') return await reported(deps, call, hooked);
-    const asked = callOf(call.request, hooked);
+    const hookCall = callOf(call.request, hooked);
     try {
-      return shown(call, await decided(deps, call, { asked, hooked }));
+      return shown(call, await decided(deps, call, { asked: hookCall, hooked }));
     } catch (error) {
-      return await failed(deps, { error, asked }, call.request);
+      return await failed(deps, { error, asked: hookCall }, call.request);
     }
   },
 });
@@ -167,13 +167,13 @@ function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall
   // of a point is that of its agent.
   const { point, agent } = identity;
   const kept = point === undefined ? session : `agent-${agent.id}`;
-  const own = {
+  const hookHeaders = {
     ...headers,
     prefer: 'attach',
     ...(kept === null ? {} : { 'x-agent-session': kept }),
     ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
   };
-  return { identity, headers: own, url, id, clientAddress, startedAtMs };
+  return { identity, headers: hookHeaders, url, id, clientAddress, startedAtMs };
 }
 
 type PermissionDecision = 'allow' | 'deny' | 'defer';

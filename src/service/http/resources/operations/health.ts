@@ -49,7 +49,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
 
 const otherPolicies = 'the other replicas use a policy set that this replica has not loaded yet';
 
-interface ShownMissingMeter {
+interface MissingMeterView {
   readonly name: string;
   readonly since: string;
   readonly reason: MissingMeter['why'];
@@ -60,13 +60,13 @@ interface ShownMissingMeter {
 function missingMeters(
   active: ReturnType<PolicyHost['current']>,
   metering: Pick<Metering, 'missing'>,
-): readonly ShownMissingMeter[] {
+): readonly MissingMeterView[] {
   const missing = new Map(metering.missing(active).map((one) => [one.definition, one]));
   if (missing.size === 0) return [];
   return active.about().meters.flatMap(({ name, definition }) => {
-    const found = missing.get(definition);
-    if (found === undefined) return [];
-    const { sinceMs, why, untilMs } = found;
+    const meter = missing.get(definition);
+    if (meter === undefined) return [];
+    const { sinceMs, why, untilMs } = meter;
     return [
       { name, since: timeText(sinceMs), reason: why, until: untilMs === null ? null : timeText(untilMs) },
     ];
@@ -74,7 +74,7 @@ function missingMeters(
 }
 
 /** Null when no past is being read. */
-function beginning(missing: readonly ShownMissingMeter[]): string | null {
+function beginning(missing: readonly MissingMeterView[]): string | null {
   const [first, ...others] = missing.filter(({ reason }) => reason === 'reading');
   if (first === undefined) return null;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;

@@ -26,7 +26,7 @@ export const getMetrics: DescribedRoute = { method: 'GET', url: '/metrics', oper
  * Turns a function that returns the metrics of this process into one that returns those of all processes that
  * serve its address.
  */
-export type ShareMetrics = (own: () => string) => () => Promise<string>;
+export type ShareMetrics = (ownText: () => string) => () => Promise<string>;
 
 export interface MetricsRouteOptions {
   readonly metrics: Pick<Metrics, 'text'>;
@@ -38,8 +38,8 @@ export async function metricsRoute(
   app: FastifyInstance,
   { metrics, shareMetrics }: MetricsRouteOptions,
 ): Promise<void> {
-  const own = () => metrics.text();
-  const text = shareMetrics === null ? own : shareMetrics(own);
+  const ownText = () => metrics.text();
+  const text = shareMetrics === null ? ownText : shareMetrics(ownText);
   app.get(getMetrics.url, async (_request, reply) => {
     reply.type(metricsType);
     return await text();

@@ -83,7 +83,7 @@ const listInvitations = route<AccessDeps>({
   handle: async ({ signInDeps: { directory } }, { query }) => {
     const { countMax, after } = readPage(query);
     const nowMs = directory.clock();
-    const found = await collect(
+    const storedInvitations = await collect(
       { countMax: countMax + 1, after },
       {
         next: (place, count) => directory.invitations.list({ after: place, countMax: count }),
@@ -91,7 +91,7 @@ const listInvitations = route<AccessDeps>({
         matches: ({ value }) => access.isOpen(value, nowMs),
       },
     );
-    return pageOf(found, countMax, shownOpenInvitation);
+    return pageOf(storedInvitations, countMax, shownOpenInvitation);
   },
 });
 

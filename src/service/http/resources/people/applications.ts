@@ -94,8 +94,8 @@ const listApplications = route<AccessDeps>({
   },
   handle: async ({ signInDeps: { directory } }, { query }) => {
     const { countMax, after } = readPage(query);
-    const found = await directory.applications.list({ countMax: countMax + 1, after });
-    return pageOf(found, countMax, (one) => shownApplication(one, directory.clock()));
+    const storedApplications = await directory.applications.list({ countMax: countMax + 1, after });
+    return pageOf(storedApplications, countMax, (one) => shownApplication(one, directory.clock()));
   },
 });
 

@@ -24,12 +24,12 @@ export function groupWarnings(
 
 function askedGroups(policies: Pick<PolicyHost, 'current'>): ReadonlySet<string> {
   const asks = [...policies.current().asks().values()];
-  return new Set(asks.flatMap((asked) => (asked.kind === 'approval' ? asked.groups : [])));
+  return new Set(asks.flatMap((requirement) => (requirement.kind === 'approval' ? requirement.groups : [])));
 }
 
-function toldAsked(asked: readonly string[]): string {
-  if (asked.length === 0) return 'the policies ask no group for approval';
-  const left = asked.length - namedMax;
-  const named = asked.slice(0, namedMax).join(', ');
+function toldAsked(groups: readonly string[]): string {
+  if (groups.length === 0) return 'the policies ask no group for approval';
+  const left = groups.length - namedMax;
+  const named = groups.slice(0, namedMax).join(', ');
   return `the policies ask ${left > 0 ? `${named} and ${left} more` : named}`;
 }

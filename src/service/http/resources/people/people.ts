@@ -41,8 +41,8 @@ const listPeople = route<PeopleDeps>({
   },
   handle: async ({ signInDeps: { directory } }, { query }) => {
     const { countMax, after } = readPage(query);
-    const found = await directory.people.list({ countMax: countMax + 1, after });
-    const { items, next_cursor } = pageOf(found, countMax, (person) => person);
+    const storedPeople = await directory.people.list({ countMax: countMax + 1, after });
+    const { items, next_cursor } = pageOf(storedPeople, countMax, (person) => person);
     return { items: await Promise.all(items.map((person) => listedPerson(directory, person))), next_cursor };
   },
 });
@@ -59,9 +59,9 @@ const getPerson = route<PeopleDeps>({
     problems: ['not_found'],
   },
   handle: async ({ signInDeps: { directory } }, { params }) => {
-    const found = await directory.people.find(params.id ?? '');
-    if (found === null) throw notFound('person');
-    return shownPersonReply(found.value);
+    const storedPerson = await directory.people.find(params.id ?? '');
+    if (storedPerson === null) throw notFound('person');
+    return shownPersonReply(storedPerson.value);
   },
 });
 

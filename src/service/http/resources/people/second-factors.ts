@@ -191,8 +191,8 @@ const listPasskeys = route<SignedInDeps>({
     replies: { 200: listReply('The passkeys', passkeySchema, passkeyExample) },
   },
   handle: async ({ signInDeps: { directory } }, call) => {
-    const found = await directory.passkeys.list({ parent: actorOf(call).person.id, countMax: 200 });
-    return { items: found.map(({ value }) => shownPasskey(value)) };
+    const storedPasskeies = await directory.passkeys.list({ parent: actorOf(call).person.id, countMax: 200 });
+    return { items: storedPasskeies.map(({ value }) => shownPasskey(value)) };
   },
 });
 

@@ -53,8 +53,8 @@ const listSessions = route<SessionListDeps>({
     replies: { 200: listReply('The sessions', sessionSchema, sessionExample) },
   },
   handle: async ({ signInDeps: { directory } }, call) => {
-    const found = await sessions.openSessions(directory, actorOf(call).person);
-    return { items: found.map((one) => shownSession(one, call.session)) };
+    const openSessions = await sessions.openSessions(directory, actorOf(call).person);
+    return { items: openSessions.map((one) => shownSession(one, call.session)) };
   },
 });
 
@@ -92,8 +92,8 @@ const listPersonSessions = route<SessionListDeps>({
   handle: async ({ signInDeps: { directory } }, call) => {
     const person = await directory.people.find(call.params.id ?? '');
     if (person === null) throw notFound('person');
-    const found = await sessions.openSessions(directory, person.value);
-    return { items: found.map((one) => shownSession(one, call.session)) };
+    const openSessions = await sessions.openSessions(directory, person.value);
+    return { items: openSessions.map((one) => shownSession(one, call.session)) };
   },
 });
 

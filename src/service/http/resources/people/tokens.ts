@@ -41,8 +41,11 @@ const listTokens = route<TokenDeps>({
     replies: { 200: listReply('The tokens', tokenSchema, tokenExample) },
   },
   handle: async ({ signInDeps: { directory } }, call) => {
-    const found = await directory.tokens.list({ parent: actorOf(call).person.id, countMax: 200 });
-    return { items: found.map(({ value }) => shownToken(value)) };
+    const storedPersonalTokens = await directory.tokens.list({
+      parent: actorOf(call).person.id,
+      countMax: 200,
+    });
+    return { items: storedPersonalTokens.map(({ value }) => shownToken(value)) };
   },
 });
 

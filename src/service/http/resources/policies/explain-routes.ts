@@ -95,10 +95,10 @@ const explainRequest = route<PlaygroundDeps>({
   },
   handle: async ({ policies, decisions, playground }, call) => {
     const active = policies.current();
-    const found = await recordedFor(decisions, call, call.params.id ?? '');
-    if (found === null) throw requestNotFound();
-    const explained = await putQuestion(playground, 'explain', found.recorded, { call, active });
-    return { ...explained, is_same_set: found.digest === active.digest };
+    const record = await recordedFor(decisions, call, call.params.id ?? '');
+    if (record === null) throw requestNotFound();
+    const explained = await putQuestion(playground, 'explain', record.recorded, { call, active });
+    return { ...explained, is_same_set: record.digest === active.digest };
   },
 });
 

@@ -75,8 +75,9 @@ async function replyWithError(
   reply: FastifyReply,
 ) {
   await takeRest(request, reply);
-  const known = error instanceof PlantError ? error : framework(error);
-  if (known !== null) return reply.code(known.status).send({ error: known.status, message: known.message });
+  const plantError = error instanceof PlantError ? error : framework(error);
+  if (plantError !== null)
+    return reply.code(plantError.status).send({ error: plantError.status, message: plantError.message });
   request.log.error({ err: error }, 'request failed');
   return reply.code(500).send({ error: 500, message: 'the plant could not be stored' });
 }

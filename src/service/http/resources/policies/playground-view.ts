@@ -46,7 +46,7 @@ export function refusalProblem({ kind, message }: PlaygroundRefusal): ProblemErr
     : new ProblemError('playground_failed', message);
 }
 
-export interface FoundRecord {
+export interface RecordedDecision {
   readonly recorded: RecordedRequest;
   /** The digest of the policy set that first decided the request. */
   readonly digest: string;
@@ -57,7 +57,7 @@ export async function recordedFor(
   decisions: Pick<Decisions, 'snapshot'>,
   call: ManagedCall<unknown>,
   id: string,
-): Promise<FoundRecord | null> {
+): Promise<RecordedDecision | null> {
   const seen = await findVisible(decisions, call, id);
   if (seen === null) return null;
   const { record } = seen.state;

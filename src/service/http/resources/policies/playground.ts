@@ -188,9 +188,9 @@ async function requestOf(
     const detail = 'give either `request` or `request_id`';
     throw new ProblemError('invalid_body', detail, { errors: [{ pointer: '/request_id', detail }] });
   }
-  const found = await recordedFor(decisions, call, id);
-  if (found === null) throw requestNotFound();
-  return { recorded: found.recorded };
+  const record = await recordedFor(decisions, call, id);
+  if (record === null) throw requestNotFound();
+  return { recorded: record.recorded };
 }
 
 export function refusePaths(files: readonly TextFile[]): void {

@@ -217,14 +217,14 @@ const getPolicyFile = route<PolicyDeps>({
     const { texts, digest } = textsAsked(policies, call.query);
     const entry = entriesOf(texts).find((one) => one.path === path);
     if (entry === undefined) throw notFound('file');
-    const shown = textOfFile(texts, entry, shownBytesMax);
+    const text = textOfFile(texts, entry, shownBytesMax);
     const isWhole = entry.end - entry.start <= shownBytesMax;
-    const asked = { path, text: shown };
+    const fileText = { path, text: text };
     const outline =
       entry.kind === 'policy'
-        ? await putQuestion(playground, 'outline', asked, { call, active: policies.current() })
+        ? await putQuestion(playground, 'outline', fileText, { call, active: policies.current() })
         : [];
-    return { path, text: shown, is_complete: isWhole, digest, policies: outline };
+    return { path, text: text, is_complete: isWhole, digest, policies: outline };
   },
 });
 

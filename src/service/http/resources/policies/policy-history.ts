@@ -73,10 +73,10 @@ const diffPolicySets = route<HistoryDeps>({
   },
   handle: async (deps, call) => {
     const { playground, policies } = deps;
-    const asked = await setsOf(deps, call.query);
+    const sets = await setsOf(deps, call.query);
     const active = policies.current();
-    const compared = await putQuestion(playground, 'compare sets', asked, { call, active });
-    return { ...compared, files: changedFiles(asked) };
+    const compared = await putQuestion(playground, 'compare sets', sets, { call, active });
+    return { ...compared, files: changedFiles(sets) };
   },
 });
 

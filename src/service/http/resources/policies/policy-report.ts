@@ -26,11 +26,11 @@ function failureReport(
   directory: string | null,
 ) {
   // Messages about the whole directory name its path, which is meant for people at a terminal.
-  const shown = diagnostics.map((one) => ({
+  const diagnosticViews = diagnostics.map((one) => ({
     ...one,
     message: directory === null ? one.message : one.message.replaceAll(directory, '.'),
   }));
-  return { at, cause, message: summary, diagnostics: shown };
+  return { at, cause, message: summary, diagnostics: diagnosticViews };
 }
 
 const positionSchema = {

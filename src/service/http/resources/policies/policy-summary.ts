@@ -157,8 +157,8 @@ const diffPolicySummaries = route<SummaryDeps>({
     const named = actions.split(',').filter((key) => key !== '');
     if (named.length === 0) throw new ProblemError('invalid_query', '`actions` is missing');
     const active = deps.policies.current();
-    const asked = { ...(await setsOf(deps, call.query)), actions: named.slice(0, actionsMax) };
-    const said = await putQuestion(deps.playground, 'changed sentences', asked, { call, active });
+    const sets = { ...(await setsOf(deps, call.query)), actions: named.slice(0, actionsMax) };
+    const said = await putQuestion(deps.playground, 'changed sentences', sets, { call, active });
     return { ...said, is_complete: said.is_complete && named.length <= actionsMax };
   },
 });

@@ -97,9 +97,9 @@ function addResource(app: FastifyInstance, path: string, resource: Resource): vo
     return send(reply.header('location', location), 201, added);
   });
   app.get(single, async (request, reply) => {
-    const found = await resource.find(idOf(request));
-    if (found === null) throw new ScimError(404, 'nothing has this id');
-    return send(reply, 200, chosen(found, request.query as Readonly<Record<string, unknown>>));
+    const body = await resource.find(idOf(request));
+    if (body === null) throw new ScimError(404, 'nothing has this id');
+    return send(reply, 200, chosen(body, request.query as Readonly<Record<string, unknown>>));
   });
   app.put(single, { bodyLimit }, async (request, reply) =>
     send(reply, 200, await resource.replace(idOf(request), bodyOf(request))),
@@ -202,7 +202,7 @@ function filterBy<T>(text: string | null, read: (text: string) => ((one: T) => b
 
 function usersOf(deps: ScimDeps): Resource {
   const base = `${deps.origin}${scimBase}`;
-  const shown = async (person: ProvisionedPerson): Promise<ScimObject> => {
+  const personView = async (person: ProvisionedPerson): Promise<ScimObject> => {
     const { groups } = await provisioning.readStanding(deps.directory);
     return shownUser(person, { groups: found(groups, null), base });
   };
@@ -215,15 +215,18 @@ function usersOf(deps: ScimDeps): Resource {
     },
     async find(id) {
       const one = await deps.directory.provisioned.find(id);
-      return one === null || one.value.isDeleted ? null : await shown(one.value);
+      return one === null || one.value.isDeleted ? null : await personView(one.value);
     },
-    add: async (body) => await shown(taken(await provisioning.addProvisioned(deps, readUser(body, null)))),
+    add: async (body) =>
+      await personView(taken(await provisioning.addProvisioned(deps, readUser(body, null)))),
     replace: async (id, body) =>
-      await shown(taken(await provisioning.changeProvisioned(deps, id, (before) => readUser(body, before)))),
+      await personView(
+        taken(await provisioning.changeProvisioned(deps, id, (before) => readUser(body, before))),
+      ),
     async patch(id, body) {
       const assignments = assignmentsOf(body);
       const change = (before: provisioning.PersonDraft) => patchUser(before, assignments);
-      return await shown(taken(await provisioning.changeProvisioned(deps, id, change)));
+      return await personView(taken(await provisioning.changeProvisioned(deps, id, change)));
     },
     remove: async (id) => void taken(await provisioning.removeProvisioned(deps, id)),
   };
@@ -231,23 +234,23 @@ function usersOf(deps: ScimDeps): Resource {
 
 function groupsOf(deps: ScimDeps): Resource {
   const base = `${deps.origin}${scimBase}`;
-  const shown = (group: ProvisionedGroup): ScimObject => shownGroup(group, base);
+  const groupView = (group: ProvisionedGroup): ScimObject => shownGroup(group, base);
   return {
     async list(filter) {
       const isFound = filterBy(filter, groupFilter);
-      return found((await provisioning.readStanding(deps.directory)).groups, isFound).map(shown);
+      return found((await provisioning.readStanding(deps.directory)).groups, isFound).map(groupView);
     },
     async find(id) {
       const one = await deps.directory.provisionedGroups.find(id);
-      return one === null ? null : shown(one.value);
+      return one === null ? null : groupView(one.value);
     },
-    add: async (body) => shown(taken(await provisioning.addGroup(deps, readGroup(body)))),
+    add: async (body) => groupView(taken(await provisioning.addGroup(deps, readGroup(body)))),
     replace: async (id, body) =>
-      shown(taken(await provisioning.changeGroup(deps, id, () => readGroup(body)))),
+      groupView(taken(await provisioning.changeGroup(deps, id, () => readGroup(body)))),
     async patch(id, body) {
       const assignments = assignmentsOf(body);
       const change = (before: provisioning.GroupDraft) => patchGroup(before, assignments);
-      return shown(taken(await provisioning.changeGroup(deps, id, change)));
+      return groupView(taken(await provisioning.changeGroup(deps, id, change)));
     },
     remove: async (id) => void taken(await provisioning.removeGroup(deps, id)),
   };

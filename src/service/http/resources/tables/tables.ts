@@ -123,13 +123,16 @@ const listRows = route<TableDeps>({
     const { name } = tableIn(policies, call);
     const { countMax, after } = readPage(call.query);
     const rows = pushed.rowsIn(store.documents);
-    const asked = { countMax: countMax + 1, after };
-    const found = await collect(asked, {
+    const range = { countMax: countMax + 1, after };
+    const storedTableRows = await collect(range, {
       next: (from, most) => rows.list({ parent: name, after: from, countMax: most }),
       placeOf: ({ value }) => value,
       matches: ({ value }) => value.row !== null,
     });
-    const versioned = found.map(({ value, version }) => ({ value: { ...value, version }, version }));
+    const versioned = storedTableRows.map(({ value, version }) => ({
+      value: { ...value, version },
+      version,
+    }));
     return pageOf(versioned, countMax, (value) => shownRow({ value, version: value.version }));
   },
 });
@@ -147,9 +150,11 @@ const getRow = route<TableDeps>({
   },
   handle: async ({ store, policies }, call) => {
     const { name } = tableIn(policies, call);
-    const found = await pushed.rowsIn(store.documents).find(pushed.rowId(name, call.params.key ?? ''));
-    if (found === null || found.value.row === null) throw notFound('row');
-    return shownRow(found);
+    const storedTableRow = await pushed
+      .rowsIn(store.documents)
+      .find(pushed.rowId(name, call.params.key ?? ''));
+    if (storedTableRow === null || storedTableRow.value.row === null) throw notFound('row');
+    return shownRow(storedTableRow);
   },
 });
 

@@ -335,8 +335,8 @@ const listDeliveries = route<WebhookDeps>({
     const { countMax, after } = readPage(call.query);
     const { id } = await webhookOf(deps, call);
     const { directory } = deps.signInDeps;
-    const found = await outbox.listDeliveries(directory, id, { countMax: countMax + 1, after });
-    return pageOf(found, countMax, shownDelivery);
+    const storedDeliveries = await outbox.listDeliveries(directory, id, { countMax: countMax + 1, after });
+    return pageOf(storedDeliveries, countMax, shownDelivery);
   },
 });
 
@@ -360,9 +360,9 @@ async function webhookOf(
   { signInDeps }: WebhookDeps,
   { params }: ManagedCall<unknown>,
 ): Promise<webhooks.Webhook> {
-  const found = await webhooks.webhooksOf(signInDeps.directory).find(params.id ?? '');
-  if (found === null) throw notFound('webhook');
-  return found.value;
+  const storedWebhook = await webhooks.webhooksOf(signInDeps.directory).find(params.id ?? '');
+  if (storedWebhook === null) throw notFound('webhook');
+  return storedWebhook.value;
 }
 
 function changed(result: webhooks.WebhookChangeResult, masterKey: Uint8Array) {

@@ -43,8 +43,8 @@ export function requestSeal(key: SealKey, columns: RequestColumns): string {
 /** `number` counts the events of the request from 1. */
 export function eventSeal(key: SealKey, columns: EventColumns, number: number): string {
   const { request_id, at_ms, who, what, status, decided_ms, expires_ms, detail_json } = columns;
-  const own = { request_id, at_ms, who, what, status, decided_ms, expires_ms, detail_json };
-  return keyedCode(key, `event ${number} ${canonicalJson(own)}`);
+  const event = { request_id, at_ms, who, what, status, decided_ms, expires_ms, detail_json };
+  return keyedCode(key, `event ${number} ${canonicalJson(event)}`);
 }
 
 export interface StoredRequest {

@@ -73,14 +73,14 @@ export function openDatabaseIndex(url: string): SearchIndex {
     forgotten = Math.max(forgotten, first);
     const [low, high] = [mark?.low ?? last, mark?.high ?? last];
     const from = which === 'newer' ? high : low;
-    const found = await rows<SearchedRequest & { readonly sequence: number }>(unindexed[which], [
+    const rowsRead = await rows<SearchedRequest & { readonly sequence: number }>(unindexed[which], [
       from,
       countMax,
       settled,
     ]);
-    const isMore = found.length === countMax;
-    await putWords(rows, found);
-    const end = found.at(-1)?.sequence;
+    const isMore = rowsRead.length === countMax;
+    await putWords(rows, rowsRead);
+    const end = rowsRead.at(-1)?.sequence;
     // There is nothing below the oldest stored request.
     const next =
       which === 'newer'
@@ -129,12 +129,12 @@ export function openDatabaseIndex(url: string): SearchIndex {
 
 async function putWords(
   rows: Rows,
-  found: readonly (SearchedRequest & { readonly sequence: number })[],
+  rowsRead: readonly (SearchedRequest & { readonly sequence: number })[],
 ): Promise<void> {
   await rows(
     `INSERT INTO request_words SELECT sequence, array_to_tsvector(string_to_array(words, ' '))
      FROM unnest($1::int8[], $2::text[]) AS taken (sequence, words) ON CONFLICT DO NOTHING`,
-    [found.map(({ sequence }) => sequence), found.map((one) => indexedWords(one).join(' '))],
+    [rowsRead.map(({ sequence }) => sequence), rowsRead.map((one) => indexedWords(one).join(' '))],
   );
 }
 

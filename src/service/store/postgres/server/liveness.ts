@@ -34,13 +34,13 @@ export class ServerClock {
   take({ serverMs, askedAt, answeredAt }: TimeSample): void {
     const aheadMs = serverMs - (askedAt + answeredAt) / 2;
     const sample = { aheadMs, errorMs: (answeredAt - askedAt) / 2, atMs: answeredAt };
-    const known = this.#known;
+    const offset = this.#known;
     const isBetter =
-      known === null ||
-      sample.errorMs <= known.errorMs ||
-      answeredAt - known.atMs > sampleKeptMs ||
+      offset === null ||
+      sample.errorMs <= offset.errorMs ||
+      answeredAt - offset.atMs > sampleKeptMs ||
       // Both samples cannot be right any more: the server's clock was set, or another server answered.
-      Math.abs(aheadMs - known.aheadMs) > sample.errorMs + known.errorMs;
+      Math.abs(aheadMs - offset.aheadMs) > sample.errorMs + offset.errorMs;
     if (isBetter) this.#known = sample;
   }
 

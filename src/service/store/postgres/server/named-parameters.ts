@@ -20,13 +20,13 @@ interface NumberedText {
 }
 
 /** As many as there are reads, since their texts do not depend on parameters. */
-const known = new Map<string, NumberedText>();
+const cache = new Map<string, NumberedText>();
 
 function numberedOf(text: string): NumberedText {
-  const found = known.get(text);
+  const found = cache.get(text);
   if (found !== undefined) return found;
   const names = [...new Set(Array.from(text.matchAll(/@(\w+)/g), ([, name = '']) => name))];
   const numbered = text.replaceAll(/@(\w+)/g, (_, name: string) => `$${names.indexOf(name) + 1}`);
-  known.set(text, { numbered, names });
+  cache.set(text, { numbered, names });
   return { numbered, names };
 }

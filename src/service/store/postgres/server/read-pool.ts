@@ -60,9 +60,9 @@ export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPo
       const client = await pool.connect();
       let isUsable = false;
       try {
-        const found = await work(client);
+        const result = await work(client);
         isUsable = true;
-        return found;
+        return result;
       } finally {
         client.release(!isUsable);
       }
@@ -77,9 +77,9 @@ export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPo
   const snapshot: ReadPool['snapshot'] = (work) =>
     withClient(async (client) => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const found = await work(rowsOf(client));
+      const result = await work(rowsOf(client));
       await client.query('COMMIT');
-      return found;
+      return result;
     });
   return {
     waiting: () => turns.waiting,
@@ -91,10 +91,10 @@ export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPo
       rows: withNames(rows),
       snapshot: <Rs extends readonly unknown[] | []>(queries: QueriesOf<Rs>) =>
         snapshot(async (rows) => {
-          const found: (readonly unknown[])[] = [];
-          for (const query of queries) found.push(await withNames(rows)(query));
+          const results: (readonly unknown[])[] = [];
+          for (const query of queries) results.push(await withNames(rows)(query));
           // The rows are in the order of the queries.
-          return found as RowsOf<Rs>;
+          return results as RowsOf<Rs>;
         }),
       scan: async (query, read) => read(await withNames(rows)(query)),
     },

@@ -103,9 +103,9 @@ export async function schemaOfDatabase(connection: Connection): Promise<SchemaVe
 
 /** Rejects with a StoreError when the database does not have the tables of this version. */
 export async function requireSchema(connection: Connection): Promise<void> {
-  const found = await schemaVersion(connection);
-  if (found === latest) return;
-  if (found > 0) throw olderSchema({ store, found, own: latest });
+  const version = await schemaVersion(connection);
+  if (version === latest) return;
+  if (version > 0) throw olderSchema({ store, found: version, own: latest });
   throw new StoreError(
     'older-database',
     'the database is empty: start the service once, which makes its tables',

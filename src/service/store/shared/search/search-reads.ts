@@ -11,12 +11,12 @@ export function searchReads({ sql, rows }: Pick<QueryRunner, 'sql' | 'rows'>): S
   const queries = requestQueries(sql);
   return {
     async look(sequences, { filter, isTextAsked }) {
-      const found = await rows(queries.look(filter, sequences));
-      return found.map((one) => lookedAtOf(one, isTextAsked ? one : null));
+      const rowsRead = await rows(queries.look(filter, sequences));
+      return rowsRead.map((one) => lookedAtOf(one, isTextAsked ? one : null));
     },
     async walk({ before, countMax }, filter) {
-      const found = await rows(queries.stretch(filter, before, countMax));
-      return found.map((one) => lookedAtOf(one, null));
+      const rowsRead = await rows(queries.stretch(filter, before, countMax));
+      return rowsRead.map((one) => lookedAtOf(one, null));
     },
     numberAfter: numberReads({ rows }).numberAfter,
   };

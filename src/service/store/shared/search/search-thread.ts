@@ -107,11 +107,11 @@ export function searchedList(
   return async (page) => {
     if (!asksIndex(page)) return await walked(page);
     const isSearch = page.text !== null;
-    const found = await search.page(page).catch((error: unknown) => {
+    const hits = await search.page(page).catch((error: unknown) => {
       if (isSearch) throw error;
       return null;
     });
-    if (found === null || (!isSearch && found.unsearched > 0)) return await walked(page);
-    return { found: await at(found.places), next: found.next, unsearched: found.unsearched };
+    if (hits === null || (!isSearch && hits.unsearched > 0)) return await walked(page);
+    return { found: await at(hits.places), next: hits.next, unsearched: hits.unsearched };
   };
 }

@@ -103,10 +103,10 @@ async function* possible(
   const scan = (await isWalked(index, filter)) ? walkSpan : searchSpan;
   const laterMax = filter.text === null || isOrderless(filter.text) ? spanMax : readMax;
   for (let countMax = firstMax; ; countMax = laterMax) {
-    const found = await scan(index, filter, { before, countMax });
-    for (const one of found.looked) yield one;
-    if (found.next === null) return;
-    before = found.next;
+    const span = await scan(index, filter, { before, countMax });
+    for (const one of span.looked) yield one;
+    if (span.next === null) return;
+    before = span.next;
     // Another question that has come meanwhile is answered between two spans.
     await nextTurn();
   }

@@ -60,11 +60,11 @@ async function transfer(path: string, draft: string): Promise<void> {
 function check(draft: string): void {
   const copy = new Database(draft);
   try {
-    const found = copy.pragma('integrity_check', { simple: true });
-    if (found !== 'ok') {
+    const verdict = copy.pragma('integrity_check', { simple: true });
+    if (verdict !== 'ok') {
       throw new StoreError(
         'corrupt',
-        `the database is damaged, so is its copy, which was not kept: ${found}`,
+        `the database is damaged, so is its copy, which was not kept: ${verdict}`,
       );
     }
   } finally {

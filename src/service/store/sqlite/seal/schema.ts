@@ -17,12 +17,12 @@ export type Schema = ReadonlyMap<string, string>;
  * differs.
  */
 export function schemaDifference(database: Database.Database, expected: Schema): string | null {
-  const found = objectsOf(database);
-  for (const [name, text] of found) {
+  const schema = objectsOf(database);
+  for (const [name, text] of schema) {
     if (!expected.has(name)) return `${name} is no part of Writ`;
     if (expected.get(name) !== text) return `${name} is not as Writ made it`;
   }
-  for (const name of expected.keys()) if (!found.has(name)) return `${name} is missing`;
+  for (const name of expected.keys()) if (!schema.has(name)) return `${name} is missing`;
   return null;
 }
 

@@ -46,7 +46,7 @@ export function* checkSeal(
 ): Generator<number, readonly StateDifference[]> {
   const state = readSeal(database, key);
   if (state === null) return [difference('state_seal', "the seal is missing, or is not this service's")];
-  const found: StateDifference[] = [...endDifferences(state, prepareChainEnd(database)())];
+  const differences: StateDifference[] = [...endDifferences(state, prepareChainEnd(database)())];
   let rowCount = 0;
   let rowsLeft = rowsMax ?? Number.POSITIVE_INFINITY;
   const tables = sealedTables(database);
@@ -67,11 +67,11 @@ export function* checkSeal(
     }
     const tagSum = table.hasTags ? sumOfTags(database, table) : sealed;
     if (isSameSum(step.value, sealed) && isSameSum(tagSum, sealed)) continue;
-    found.push(...tableDifferences(database, table, key));
+    differences.push(...tableDifferences(database, table, key));
   }
   if (hasForeignTags(database, tables))
-    found.push(difference('row_seals', 'it has rows that the service never wrote'));
-  return found.slice(0, differencesMax);
+    differences.push(difference('row_seals', 'it has rows that the service never wrote'));
+  return differences.slice(0, differencesMax);
 }
 
 /**
@@ -103,16 +103,16 @@ export function* checkStored(
 
 function* checkRequests(database: Database, key: SealKey): Generator<number, readonly StateDifference[]> {
   const requestDifference = prepareRequestDifference(database, key);
-  const found: StateDifference[] = [];
+  const differences: StateDifference[] = [];
   let count = 0;
   for (const id of openRequests(database)) {
     count += 1;
     if (count % rowsPerStep === 0) yield count;
     const message = requestDifference(id);
-    if (message !== null) found.push(difference('requests', message, id));
-    if (found.length >= differencesMax) break;
+    if (message !== null) differences.push(difference('requests', message, id));
+    if (differences.length >= differencesMax) break;
   }
-  return found;
+  return differences;
 }
 
 function difference(table: string, message: string, row: string | null = null): StateDifference {
@@ -186,19 +186,19 @@ function tableDifferences(database: Database, table: SealedTable, key: SealKey):
 function rowDifferences(database: Database, table: SealedTable, key: SealKey): readonly StateDifference[] {
   const tags = new Map<string, string>();
   for (const { row_key, tag } of tagsOf(database, table)) tags.set(row_key, tag);
-  const found: StateDifference[] = [];
+  const differences: StateDifference[] = [];
   for (const values of rowsOf(database, table)) {
     const rowKey = rowKeyOf(table, values);
     const tag = tags.get(rowKey);
     tags.delete(rowKey);
     if (tag === rowTag(key, table.name, values)) continue;
     const message = tag === undefined ? 'the service never wrote it' : 'it was changed, not by the service';
-    found.push(difference(table.name, message, rowKey));
+    differences.push(difference(table.name, message, rowKey));
   }
   for (const rowKey of tags.keys()) {
-    found.push(difference(table.name, 'it was removed, not by the service', rowKey));
+    differences.push(difference(table.name, 'it was removed, not by the service', rowKey));
   }
-  return found;
+  return differences;
 }
 
 /** Returns the first meter entry that contradicts the record of its request; null when there is none. */
@@ -238,12 +238,12 @@ function prepareRequestDifference(database: Database, key: SealKey): (id: string
 }
 
 function hasForeignTags(database: Database, tables: readonly SealedTable[]): boolean {
-  const known = JSON.stringify(tables.flatMap(({ name, hasTags }) => (hasTags ? [name] : [])));
+  const tagged = JSON.stringify(tables.flatMap(({ name, hasTags }) => (hasTags ? [name] : [])));
   return (
     database
       .prepare<[string], unknown>(
         'SELECT 1 FROM row_seals WHERE table_name NOT IN (SELECT value FROM json_each(?)) LIMIT 1',
       )
-      .get(known) !== undefined
+      .get(tagged) !== undefined
   );
 }

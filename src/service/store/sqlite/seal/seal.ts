@@ -62,7 +62,7 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
   /** Whether rows that the seal covers have changed since the seal was stored. */
   let isChanged = false;
   /** The end of the chain that the stored seal has; null when the seal must be read. */
-  let known: Link | null = null;
+  let last: Link | null = null;
 
   function note(name: string, sign: 1 | -1, values: readonly StoredValue[]): void {
     const table = tables.get(name);
@@ -82,26 +82,26 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
     const state = rows.read();
     sums = runningSums(Object.entries(state.tables));
     version = state.version;
-    known = state.end;
+    last = state.end;
   }
 
   return {
     begin(end, mayDiffer) {
       tags = new Map();
       isChanged = false;
-      if (known === null || mayDiffer) load();
-      if (known?.sequence !== end.sequence || known.hash !== end.hash) {
-        known = null;
+      if (last === null || mayDiffer) load();
+      if (last?.sequence !== end.sequence || last.hash !== end.hash) {
+        last = null;
         throw tampered(`the last records of \`${database.name}\` are not those that the service wrote`);
       }
     },
     finish(end) {
       if (isChanged) rows.write({ end, version, tables: Object.fromEntries(valuesOf(sums)) }, tags.values());
       else rows.moveEnd(end);
-      known = end;
+      last = end;
     },
     forget() {
-      known = null;
+      last = null;
     },
     mark: () => ({ sums: valuesOf(sums), tags: new Map(tags) }),
     rewind(mark) {
@@ -205,9 +205,11 @@ export function readSeal(database: Database, key: SealKey): SealedState | null {
 }
 
 function readSealColumns(database: Database): SealColumns | null {
-  const found = database.prepare<[], SealColumns & { id: number }>('SELECT * FROM state_seal LIMIT 2').all();
-  const [columns] = found;
-  return columns === undefined || found.length > 1 || columns.id !== 1 ? null : columns;
+  const rowsRead = database
+    .prepare<[], SealColumns & { id: number }>('SELECT * FROM state_seal LIMIT 2')
+    .all();
+  const [columns] = rowsRead;
+  return columns === undefined || rowsRead.length > 1 || columns.id !== 1 ? null : columns;
 }
 
 /** Seals what is stored, in the open transaction. */

@@ -50,11 +50,11 @@ export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex 
       forgotten = Math.max(forgotten, first);
       const seen = file.mark();
       const mark = seen ?? startMark();
-      const found = which === 'newer' ? reads.newer(mark.high, countMax) : reads.older(mark.low, countMax);
-      const isMore = found.length === countMax;
-      const next = markAfter(mark, { which, found, isMore });
-      if (found.length === 0 && next.low === seen?.low) return false;
-      const requests = found.map((one) => ({ sequence: one.sequence, words: indexedWords(one) }));
+      const records = which === 'newer' ? reads.newer(mark.high, countMax) : reads.older(mark.low, countMax);
+      const isMore = records.length === countMax;
+      const next = markAfter(mark, { which, found: records, isMore });
+      if (records.length === 0 && next.low === seen?.low) return false;
+      const requests = records.map((one) => ({ sequence: one.sequence, words: indexedWords(one) }));
       file.put(seen, requests, next);
       return isMore;
     });

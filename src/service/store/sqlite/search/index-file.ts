@@ -105,12 +105,12 @@ function createIndexFile(database: Database.Database): IndexFile {
     counts: (terms) => parts.counts(wantedOf(terms)),
     holding(terms, { before, countMax }) {
       const wanted = wantedOf(terms);
-      const found: number[] = [];
+      const ids: number[] = [];
       for (const part of parts.downFrom(before)) {
-        found.push(...parts.holding(part, wanted, { before, countMax: countMax - found.length }));
-        if (found.length === countMax) break;
+        ids.push(...parts.holding(part, wanted, { before, countMax: countMax - ids.length }));
+        if (ids.length === countMax) break;
       }
-      return found;
+      return ids;
     },
     forgetBefore: database.transaction(parts.forgetBefore).immediate,
     close: () => void database.close(),
