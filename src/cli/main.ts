@@ -178,12 +178,17 @@ const commands: Readonly<Record<string, Entry>> = {
     runs: 'through many records',
     load: async () => (await import('./commands/backup.ts')).defineBackup,
   },
+  restore: {
+    summary: 'put a backup in the place of the records, safely',
+    runs: 'through many records',
+    load: async () => (await import('./commands/restore.ts')).defineRestore,
+  },
   replicas: {
     summary: 'show the replicas of a running service',
     load: async () => (await import('./commands/replicas.ts')).defineReplicas,
   },
   store: {
-    summary: 'move the records into a database, and resume after a restore',
+    summary: 'move the records into a database, or upgrade their schema',
     runs: 'through many records',
     load: async () => (await import('./commands/store.ts')).defineStore,
   },

@@ -1,6 +1,7 @@
 // Commands where only some packages are installed: those for policies alone, or those of a service without the
 // driver of PostgreSQL.
 
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ofPostgres, serviceManifest } from '../../src/packaging/package/manifests.ts';
 import { temporaryFolder } from '../service/store/rows.ts';
@@ -21,10 +22,13 @@ describe.each([
     expect(stdout).toContain('setup-link');
   });
 
-  test.each(['serve', 'people', 'store', 'agent', 'doctor'])('`writ %s --help` is shown', async (name) => {
-    const { code, stderr } = await writProcess([name, '--help'], { env });
-    expect([code, stderr]).toEqual([0, '']);
-  });
+  test.each(['serve', 'people', 'store', 'restore', 'agent', 'doctor'])(
+    '`writ %s --help` is shown',
+    async (name) => {
+      const { code, stderr } = await writProcess([name, '--help'], { env });
+      expect([code, stderr]).toEqual([0, '']);
+    },
+  );
 });
 
 test('what needs a package names it', async () => {
@@ -38,11 +42,15 @@ test('what needs a package names it', async () => {
   });
 });
 
-test('a restored SQLite store is made safe without the driver of PostgreSQL', async () => {
+test('a backup is restored without the driver of PostgreSQL', async () => {
   const data = temporaryFolder();
   const agent = ['agent', 'add', 'buyer', '--tier', 'low', '--owner', 'ann@example.com', '--data', data];
   expect(await writProcess(agent, { env: forService })).toMatchObject({ code: 0 });
-  const restored = await writProcess(['store', 'restored', '--data', data], { env: forService });
+  const backup = join(temporaryFolder(), 'backup.db');
+  expect(await writProcess(['backup', backup, '--data', data], { env: forService })).toMatchObject({
+    code: 0,
+  });
+  const restored = await writProcess(['restore', backup, '--data', data], { env: forService });
   expect(restored).toMatchObject({ code: 0, stderr: '' });
-  expect(restored.stdout).toContain('the records continue from');
+  expect(restored.stdout).toContain('is restored from');
 });

@@ -1,7 +1,6 @@
-// `writ store` as an operator uses it: moving the records of a running service into a database, and restoring
-// a backup.
+// `writ store` as an operator uses it: moving the records of a running service into a database.
 
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -63,38 +62,17 @@ test('the records of a running service move into a database, and its budgets wit
   expect((await writ(['agent', 'list', '--data', data])).stderr).toContain('the records have moved to');
 });
 
-test('a backup that was put back stops all until somebody has looked', async () => {
-  const { data, start, service, pay, store } = await setUp();
-  const backup = join(temporary('backup'), 'b.db');
-  expect((await writ(['backup', backup, '--data', data])).code).toBe(0);
-  expect(await pay(60, service.url)).toBe('ALLOW');
-  expect((await store('restored')).stderr).toContain('another process serves');
-  await service.end('SIGTERM');
-  for (const name of readdirSync(data).filter((one) => one.startsWith('writ.db'))) rmSync(join(data, name));
-  cpSync(backup, join(data, 'writ.db'));
-  cpSync(`${backup}.key`, join(data, 'writ.db.key'));
-  const restored = await store('restored');
-  expect(restored).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('the kill switch is on for everything'),
-  });
-  const next = await start();
-  expect(await pay(1, next.url)).toBe('urn:writ:error:stopped');
-});
-
 test('says what is wrong with what it is given', async () => {
   const data = temporary('data');
   const wrong = [
     ['store', 'copy', '--data', data],
     ['store', 'copy', '--data', data, '--to', 'mysql://a/b'],
     ['store', 'copy', '--data', data, '--to', 'postgres://127.0.0.1:1/writ'],
-    ['store', 'restored', '--data', data],
   ];
   const ran = await Promise.all(wrong.map((args) => writ(args)));
   expect(ran.map(({ code, stderr }) => `${code} ${stderr.split('\n')[0]}`)).toEqual([
     "2 error: required option '--to <address>' not specified",
     '2 error: --to must be an address such as postgres://user@host/database',
-    `1 error: there is no store at ${data}/writ.db: name the data directory of the service with --data`,
     `1 error: there is no store at ${data}/writ.db: name the data directory of the service with --data`,
   ]);
 });

@@ -28,7 +28,7 @@ export function defineBackup(command: Command, finish: (code: ExitCode) => void)
 const examples = `
 Examples:
   writ backup /backup/writ-2026-03-01.db
-  cp /backup/writ-2026-03-01.db var/writ.db && cp /backup/writ-2026-03-01.db.key var/writ.db.key   # to restore`;
+  writ restore /backup/writ-2026-03-01.db    # to restore it, while no service runs`;
 
 /** Only the earlier version knows how to verify its records, and the copy must stay one for that version. */
 function tellEarlier(file: string): ExitCode {

@@ -1,140 +1,194 @@
-// Turns a store that was restored from a backup into one that may be served. What was granted, used, stopped
-// and revoked after the backup is forgotten. INVARIANT: nothing from before can be used a second time, and
-// nothing is granted before an operator has looked.
+// `writ restore`: puts a backup in the place of a store, or makes a store safe that was restored in another way.
 
-import { randomUUID } from 'node:crypto';
-import { createDirectory } from '../../service/people/directory.ts';
-import type { KillSwitch } from '../../service/people/kill-switches.ts';
-import { createCollection } from '../../service/store/contract/collection.ts';
-import { switchKind } from '../../service/store/contract/grant-basis.ts';
-import type { RequestStatus } from '../../service/store/contract/records.ts';
-import type { RequestFilter, Store } from '../../service/store/contract/store.ts';
-import { StoreError } from '../../service/store/contract/store-error.ts';
-import { noteRestored } from '../../service/store/move/placement.ts';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { isWhole, type StoreVerification, verifyStore } from '../../service/audit/verify-store.ts';
+import { nameOfDifference } from '../../service/store/contract/state.ts';
+import { StoreError, type StoreErrorCode } from '../../service/store/contract/store-error.ts';
+import { openPlace, refuseBesideKey, schemaVersionsOf } from '../../service/store/open.ts';
+import {
+  commandLineUser,
+  commandPlace,
+  type DataOption,
+  withDataOption,
+  withPlace,
+} from '../client/with-store.ts';
+import {
+  createMarks,
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+} from '../output/output.ts';
+import { makeSafe, type SafeStore } from '../support/make-safe.ts';
 
-export interface RestoreOptions {
-  /** The person who states that the store was restored, by the name that the record gets. */
-  readonly who: string;
-  readonly nowMs: number;
-  /**
-   * Whether that person also states that nothing was granted since the backup, so that meters go on from it.
-   */
-  readonly areMetersKnown: boolean;
+interface RestoreOptions extends DataOption {
+  readonly inPlace?: boolean;
+  readonly metersKnown?: boolean;
+  readonly json?: boolean;
 }
 
-export interface RestoredStore {
-  /** When the last record was made; null when there are no records. */
-  readonly newestMs: number | null;
-  /** Requests that waited or were granted, and that the restore has ended. */
-  readonly ended: number;
-  readonly sessions: number;
-  readonly switchId: string;
+export function defineRestore(command: Command, finish: (code: ExitCode) => void): void {
+  withDataOption(command)
+    .argument('[file]', 'the backup, as `writ backup` made it; its key is in FILE.key')
+    .option('--in-place', 'the store was restored by other means, such as pg_restore: only make it safe')
+    .option('--meters-known', 'nothing was granted since the backup: meters continue from it')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', examples)
+    .action(async (file: string | undefined, options: RestoreOptions) => {
+      finish(await restore(file, options));
+    });
 }
 
-const atOnce = 500;
-const open: readonly RequestStatus[] = ['pending', 'approved', 'auto_approved'];
+const examples = `
+Stop the service first. The backup is verified before anything is replaced, and the store that it replaces is
+kept in a directory beside it. Everything stays stopped afterwards until you turn the kill switch off, because
+the backup lacks what was revoked, stopped and used later.
 
-/** Makes a restored store safe to serve. Rejects with a StoreError when a process serves the store. */
-export async function restoreStore(store: Store, options: RestoreOptions): Promise<RestoredStore> {
-  await fence(store);
-  const newestMs = await store.chain.latestAtMs();
-  const atMs = Math.max(options.nowMs, newestMs ?? 0);
-  const switchId = await stopAll(store, { ...options, nowMs: atMs, newestMs });
-  const sessions = await endSessions(store, atMs);
-  let ended = 0;
-  for (const status of open) ended += await endAll(store, status, { atMs, who: options.who });
-  const { who, areMetersKnown } = options;
-  await noteRestored(store, { atMs, who, areMetersKnown, lastAtMs: newestMs });
-  // A process that began to serve meanwhile knows nothing of the restore.
-  await fence(store);
-  return { newestMs, ended, sessions, switchId };
-}
+Examples:
+  writ restore /backup/writ-2026-03-01.db
+  writ restore /backup/writ-2026-03-01.db --data /var/lib/writ
+  writ restore --in-place --store postgres://writ@db.example.com/writ    # after pg_restore`;
 
-async function fence(store: Store): Promise<void> {
-  if (store.replicas === null) return await store.serve();
-  const { replicas } = await store.replicas.now();
-  if (replicas.length > 0)
-    throw new StoreError(
-      'already-served',
-      `${replicas.length} replicas serve this database: stop them first`,
+async function restore(file: string | undefined, options: RestoreOptions): Promise<ExitCode> {
+  const place = commandPlace(options);
+  const isInPlace = options.inPlace === true;
+  if ('url' in place && !isInPlace)
+    throw new UsageError(
+      'a database is restored with its own tools: run `pg_restore`, put `writ.key` back into the data directory, then run `writ restore --in-place`',
     );
-  await store.replicas.fenceAll();
+  if (isInPlace === (file !== undefined))
+    throw new UsageError(
+      isInPlace
+        ? 'name a backup, or say --in-place, not both'
+        : 'name the backup: `writ restore FILE`; --in-place makes a store safe that was restored by other means',
+    );
+  if (file === undefined || 'url' in place) return await makeSafeInPlace(options);
+  return await restoreFile({ file, path: place.path, options });
 }
 
-async function stopAll(
-  { documents }: Store,
-  { who, nowMs, newestMs }: RestoreOptions & { readonly newestMs: number | null },
-): Promise<string> {
-  const switches = createCollection<KillSwitch>(documents, switchKind, () => ({}));
-  const newest = newestMs === null ? 'the beginning' : new Date(newestMs).toISOString();
-  const reason = `Restored from a backup of ${newest}. Later revocations, kill switches and grants are lost: check agents, keys, people and kill switches.`;
-  const made: KillSwitch = {
-    id: randomUUID(),
-    scope: { kind: 'all' },
-    reason,
-    createdAtMs: nowMs,
-    createdBy: who,
-    createdByName: who,
+function makeSafeInPlace(options: RestoreOptions): Promise<ExitCode> {
+  return withPlace(
+    options,
+    (place) => openPlace({ ...place, actor: commandLineUser() }),
+    async (store) => {
+      const safe = await makeSafe(store, safetyOf(options));
+      if (options.json === true) printJson({ ok: true, ...inJson(safe) });
+      else
+        print(
+          `${createMarks().good('✓')} the records continue from ${moment(safe)}\n${afterwards(safe, options)}`,
+        );
+      return exitCodes.ok;
+    },
+  );
+}
+
+interface FileRestore {
+  readonly file: string;
+  /** The database file of the store. */
+  readonly path: string;
+  readonly options: RestoreOptions;
+}
+
+interface Prepared {
+  readonly recordCount: number;
+  /** The schema that the backup had, when this command has upgraded the copy; else null. */
+  readonly earlierSchema: number | null;
+  readonly safe: SafeStore;
+}
+
+async function restoreFile({ file, path, options }: FileRestore): Promise<ExitCode> {
+  const fail = (code: StoreErrorCode | 'no-backup', message: string): ExitCode => {
+    if (options.json === true) printJson({ ok: false, error: { code, message } });
+    else printError(`error: ${message}\nnothing was changed\n`);
+    return exitCodes.wrong;
   };
-  await documents.write([switches.put(made, 0)], {
-    atMs: nowMs,
-    who,
-    what: 'kill-switch-created',
-    subject: made.id,
-    before: null,
-    after: { scope: { kind: 'all' }, reason },
-  });
-  return made.id;
-}
-
-/**
- * Ends all sessions. A password that was changed since the backup is the old one again, and sessions that the
- * change had ended are back.
- */
-async function endSessions({ documents }: Store, atMs: number): Promise<number> {
-  const { sessions } = createDirectory(documents, () => atMs);
-  for (let count = 0; ; ) {
-    const page = await sessions.list({ countMax: atOnce });
-    if (page.length === 0) return count;
-    await documents.write(
-      page.map(({ value, version }) => sessions.remove(value, version)),
-      null,
-    );
-    count += page.length;
+  if (!existsSync(file)) return fail('no-backup', `there is no backup at ${file}`);
+  try {
+    refuseBesideKey(path);
+    // Loaded here, because only this needs SQLite itself.
+    const { replaceDatabase } = await import('../../service/store/sqlite/file/replace.ts');
+    const { prepared, keptIn } = await replaceDatabase({
+      path,
+      backup: resolve(file),
+      prepare: (draft) => prepare(draft, { file, options }),
+    });
+    if (options.json === true) printJson({ ok: true, ...inJson(prepared.safe), kept_in: keptIn });
+    else print(describe({ file, path, prepared, keptIn, options }));
+    return exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return fail(error.code, error.message);
   }
 }
 
-/** Ends all requests of a status, because each may have been approved, taken or used since the backup. */
-async function endAll(
-  { requests }: Store,
-  status: RequestStatus,
-  { atMs, who }: { readonly atMs: number; readonly who: string },
-): Promise<number> {
-  const filter: RequestFilter = {
-    agentId: null,
-    actionKey: null,
-    status,
-    outcome: null,
-    policy: null,
-    riskMin: null,
-    riskMax: null,
-    fromMs: null,
-    untilMs: null,
-    text: null,
-    seenBy: null,
-    nowMs: atMs,
-  };
-  let ended = 0;
-  for (let after = null; ; ) {
-    const { found, next } = await requests.list({ ...filter, after, countMax: atOnce });
-    for (const { row, events } of found) {
-      const decidedAtMs = (events.at(-1)?.state ?? row).decidedAtMs;
-      const state = { status: 'expired', decidedAtMs, expiresAtMs: atMs } as const;
-      const event = { atMs, who, what: 'expired', state, detail: null } as const;
-      await requests.change({ requestId: row.id, events: [event], from: [status], seen: events.length });
-      ended += 1;
-    }
-    if (next === null) return ended;
-    after = next;
+/** Verifies the copy of the backup, upgrades it where an earlier version made it, and makes it safe. */
+async function prepare(
+  draft: string,
+  { file, options }: Pick<FileRestore, 'file' | 'options'>,
+): Promise<Prepared> {
+  const { found, own } = await schemaVersionsOf({ path: draft });
+  const store = await openPlace({ path: draft, actor: commandLineUser(), isUpgradeAllowed: true });
+  try {
+    const verification = await verifyStore(store);
+    if (!isWhole(verification)) throw changed(file, verification);
+    const recordCount = verification.chain.kind === 'whole' ? verification.chain.end.sequence : 0;
+    const safe = await makeSafe(store, safetyOf(options));
+    return { recordCount, earlierSchema: found === own ? null : found, safe };
+  } finally {
+    await store.close();
   }
+}
+
+function changed(file: string, { chain, differences }: StoreVerification): StoreError {
+  const [difference] = differences;
+  const what =
+    chain.kind === 'broken'
+      ? `record ${chain.break.sequence}: ${chain.break.message}`
+      : difference === undefined
+        ? ''
+        : `${nameOfDifference(difference)}: ${difference.message}`;
+  return new StoreError('tampered', `the backup ${file} was changed after it was made: ${what}`);
+}
+
+function safetyOf({ metersKnown = false }: RestoreOptions) {
+  return { who: commandLineUser(), nowMs: Date.now(), areMetersKnown: metersKnown };
+}
+
+function moment({ newestMs }: SafeStore): string {
+  return newestMs === null ? 'the beginning' : new Date(newestMs).toISOString();
+}
+
+function inJson({ newestMs, ended, sessions, switchId }: SafeStore) {
+  const newest = newestMs === null ? null : new Date(newestMs).toISOString();
+  return { newest_record_at: newest, ended, sessions, switch: switchId };
+}
+
+interface Restored extends FileRestore {
+  readonly prepared: Prepared;
+  readonly keptIn: string | null;
+}
+
+function describe({ file, path, prepared, keptIn, options }: Restored): string {
+  const { recordCount, earlierSchema, safe } = prepared;
+  const records = `${recordCount.toLocaleString('en')} records up to ${moment(safe)}`;
+  const upgraded =
+    earlierSchema === null ? '' : `\n  an earlier version made it (schema ${earlierSchema}): it was upgraded`;
+  const kept =
+    keptIn === null ? 'there was no store before' : `the store from before is kept, unchanged, in ${keptIn}`;
+  return `${createMarks().good('✓')} ${path} is restored from ${file}: ${records}, verified${upgraded}
+  ${kept}
+${afterwards(safe, options)}`;
+}
+
+function afterwards({ ended, sessions, switchId }: SafeStore, { data, store }: DataOption): string {
+  const place = `--data ${data}${store === undefined ? '' : ' --store ...'}`;
+  return `  ended requests (pending or granted): ${ended}; ended sessions: ${sessions}
+  the kill switch is on for everything: start the service, check agents, keys, people and kill switches for
+  later changes, then
+  writ kill-switch off ${switchId} ${place} --reason "later changes checked"
+`;
 }

@@ -1,5 +1,5 @@
-// `writ store`: moves the records into a PostgreSQL database, makes a store that was restored from a backup
-// safe to serve, and brings the store of an earlier version up to date.
+// `writ store`: moves the records into a PostgreSQL database, and brings the store of an earlier version up to
+// date.
 
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
@@ -25,22 +25,18 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
-import { restoreStore } from './restore.ts';
 
 type Finish = (code: ExitCode) => void;
 
 export function defineStore(command: Command, finish: Finish): void {
   command.addHelpText('after', examples);
   defineCopy(command, finish);
-  defineRestored(command, finish);
   defineMigrate(command, finish);
 }
 
 const examples = `
 Examples:
   writ store copy --to postgres://writ@db.example.com/writ    # while the service runs; stop it when asked
-  writ store restored                                         # after restoring a backup
-  writ store restored --store postgres://writ@db.example.com/writ
   writ store migrate                                          # after an upgrade, while no service runs`;
 
 interface CopyOptions {
@@ -126,41 +122,6 @@ function describe(
   the service was stopped for ${(stoppedMs / 1000).toFixed(1)} s; start it with --store ${shownUrl}
   ${path} is no longer used: keep it as long as you keep backups
 `;
-}
-
-interface RestoredOptions extends DataOption {
-  readonly metersKnown?: boolean;
-  readonly json?: boolean;
-}
-
-function defineRestored(command: Command, finish: Finish): void {
-  withDataOption(command.command('restored'))
-    .description('make a restored backup safe to serve: earlier grants, sessions and signatures end')
-    .option('--meters-known', 'nothing was granted since the backup: meters continue from it')
-    .option('--json', 'print the result as JSON')
-    .action(async (options: RestoredOptions) => finish(await restored(options)));
-}
-
-function restored({ metersKnown = false, ...options }: RestoredOptions): Promise<ExitCode> {
-  return withPlace(
-    options,
-    (place) => openPlace({ ...place, actor: commandLineUser() }),
-    async (store) => {
-      const who = commandLineUser();
-      const done = await restoreStore(store, { who, nowMs: Date.now(), areMetersKnown: metersKnown });
-      const { newestMs, ended, sessions, switchId } = done;
-      const newest = newestMs === null ? null : new Date(newestMs).toISOString();
-      if (options.json === true)
-        printJson({ ok: true, newest_record_at: newest, ended, sessions, switch: switchId });
-      else
-        print(`${createMarks().good('✓')} the records continue from ${newest ?? 'the beginning'}
-  ended requests (pending or granted): ${ended}; ended sessions: ${sessions}
-  the kill switch is on for everything: check agents, keys, people and kill switches for later changes, then
-  writ kill-switch off ${switchId} --reason "later changes checked"
-`);
-      return exitCodes.ok;
-    },
-  );
 }
 
 interface MigrateOptions extends DataOption {

@@ -48,7 +48,8 @@ export function shownPlace(place: StorePlace): string {
   return url.href;
 }
 
-function refuseBesideKey(path: string): void {
+/** Throws a StoreError when the records of this directory are in a database, which has no file here. */
+export function refuseBesideKey(path: string): void {
   const folder = dirname(path);
   if (existsSync(path) || !existsSync(join(folder, keyName))) return;
   throw new StoreError(

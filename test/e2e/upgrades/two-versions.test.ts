@@ -1,7 +1,7 @@
 // Two versions of Writ at one store: until the earlier one is stopped and its store upgraded on purpose, it
 // goes on, and what it has acknowledged is whole for both.
 
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -142,9 +142,8 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'audit prune': ['--before', '2020-01-01'],
   'audit accept': ['--yes'],
   'audit replay': ['--all', '--policies', policies],
-  'store restored': [],
 };
-const others = ['serve', 'doctor', 'backup', 'store copy', 'store migrate'];
+const others = ['serve', 'doctor', 'backup', 'restore', 'store copy', 'store migrate'];
 
 test('every command that opens a store is tried on that of an earlier version', async () => {
   expect([...(await commandsOnStores(thisVersion))].sort()).toEqual(
@@ -268,4 +267,29 @@ test('a backup of an earlier store is made by the later version, and is one for 
   );
   expect(await store.schema()).toEqual(before);
   expect(await earlier.end('SIGTERM')).toBe(0);
+});
+
+test('the later version restores a backup of the earlier, and the earlier refuses one of the later', async () => {
+  const [store, other] = [await inFile(), await inFile()];
+  const next = nextVersion();
+  const added = ['agent', 'add', 'late', '--tier', 'low', '--owner', 'ops@example.com'];
+  expect(await run(thisVersion, store, ...added)).toMatchObject({ code: 0 });
+  const early = join(store.data, '../early.db');
+  expect(await run(thisVersion, store, 'backup', early)).toMatchObject({ code: 0 });
+  const upgraded = await run(next, other, 'restore', early);
+  expect(upgraded).toMatchObject({ code: 0, stdout: expect.stringContaining('it was upgraded') });
+  expect((await run(next, other, 'agent', 'list')).stdout).toContain('late');
+  expect(readdirSync(other.data).filter((name) => name.includes('restoring'))).toEqual([]);
+
+  const later = join(store.data, '../later.db');
+  expect(await run(next, other, 'backup', later)).toMatchObject({ code: 0 });
+  const before = await store.schema();
+  expect(await run(thisVersion, store, 'restore', later)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /later\.db` was written by a later version of Writ .*\nnothing was changed/,
+    ),
+  });
+  expect(await store.schema()).toEqual(before);
+  expect((await run(thisVersion, store, 'agent', 'list')).stdout).toContain('late');
 });

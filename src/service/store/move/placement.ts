@@ -83,7 +83,7 @@ function refuseMoved(moved: MoveState | null): void {
   throw new StoreError(
     'moved',
     moved.state === 'moved'
-      ? `the records have moved to ${moved.place}: name that with --store, WRIT_STORE or \`store\` in writ.yaml; to go on here all the same, run \`writ store restored\``
+      ? `the records have moved to ${moved.place}: name that with --store, WRIT_STORE or \`store\` in writ.yaml; to go on here all the same, run \`writ restore --in-place\``
       : `the records of ${moved.place} are being copied here and are not whole yet: run \`writ store copy\` to its end`,
   );
 }

@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { restoreStore } from '../../src/cli/commands/restore.ts';
+import { makeSafe } from '../../src/cli/support/make-safe.ts';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { noteMoved } from '../../src/service/store/move/placement.ts';
 import { openPlace, openStore, type StorePlace } from '../../src/service/store/open.ts';
@@ -35,7 +35,7 @@ describe.each(kinds)('a restored store in %s', (_kind, createPlace) => {
     const restore = async (change: Partial<typeof options> = {}) => {
       const store = await openPlace(place);
       try {
-        return await restoreStore(store, { ...options, ...change });
+        return await makeSafe(store, { ...options, ...change });
       } finally {
         await store.close();
       }
@@ -119,7 +119,7 @@ test('a process that served before the restore stores nothing after it', async (
   // For the database nobody serves it, although the process goes on sending signs of life.
   await server.query('UPDATE replicas SET instance = NULL', place.name);
   const restoring = await openPlace(place);
-  await restoreStore(restoring, options);
+  await makeSafe(restoring, options);
   await restoring.close();
   await expect(store.requests.append(requestRow(), limits)).rejects.toMatchObject({ code: 'fenced' });
 });
