@@ -52,10 +52,17 @@ export function refuse(message: string): never {
   throw new ApiError(message);
 }
 
-/** Runs a command against the service. Prints an ApiError as a line and resolves to the exit code. */
-export async function withApi(options: ApiOptions, run: (api: Api) => Promise<void>): Promise<ExitCode> {
+/**
+ * Runs a command against the service. Prints an ApiError as a line and resolves to the exit code. `withoutToken`
+ * ends the error of a missing token: what to do without one.
+ */
+export async function withApi(
+  options: ApiOptions,
+  run: (api: Api) => Promise<void>,
+  withoutToken = '',
+): Promise<ExitCode> {
   try {
-    await run(openApi(options));
+    await run(openApi(options, withoutToken));
     return exitCodes.ok;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -84,12 +91,14 @@ export function serviceAddress({ url }: ApiOptions): string {
   return baseOf(url ?? environment('WRIT_URL') ?? defaultUrl);
 }
 
-function openApi(options: ApiOptions): Api {
+function openApi(options: ApiOptions, withoutToken: string): Api {
   const base = serviceAddress(options);
   const { token } = options;
   const secret = token ?? environment('WRIT_TOKEN');
   if (secret === undefined)
-    throw new UsageError('a personal token is missing: set WRIT_TOKEN or use --token');
+    throw new UsageError(
+      `a personal token is missing: make one in the dashboard, under Your account, and set WRIT_TOKEN (or use --token)${withoutToken}`,
+    );
   if (!/^[\x21-\x7e]+$/.test(secret)) throw new UsageError('the token contains invalid characters');
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const reply = await send(base, { method, path, secret, body });

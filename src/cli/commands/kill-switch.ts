@@ -1,88 +1,89 @@
-// `writ kill-switch`: lists, sets and lifts the kill switches of a running service.
+// `writ kill-switch`: lists, sets and lifts the kill switches of a running service, or of the store on the machine
+// of the service.
 
 import type { Command } from 'commander';
-import type { Reply } from '../../api/operations.ts';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { riskTiers } from '../../language/model/request.ts';
-import { findAgent } from '../agents/admin-http.ts';
-import {
-  type Api,
-  type ApiOptions,
-  apiHelp,
-  refuse,
-  show,
-  step,
-  withApi,
-  withApiOptions,
-} from '../client/api-client.ts';
+import { apiHelp, show, withApiOptions } from '../client/api-client.ts';
+import { storeMeaning } from '../client/with-store.ts';
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
 import { printable, table } from '../output/table.ts';
+import {
+  type KillSwitchAdmin,
+  type KillSwitchOptions,
+  type KillSwitchView,
+  type Refuse,
+  withKillSwitches,
+} from '../support/kill-switch-admin.ts';
 
-type KillSwitchView = Reply<'listKillSwitches'>['items'][number];
+type OptionsWithReason = KillSwitchOptions & { readonly reason: string };
 
 export function defineKillSwitch(command: Command, finish: (code: ExitCode) => void): void {
   command.addHelpText('after', examples + apiHelp);
-  withApiOptions(command.command('list').description('list the active kill switches')).action(
-    async (options: ApiOptions) => {
+  withOptions(command.command('list').description('list the active kill switches')).action(
+    async (options: KillSwitchOptions) => {
       finish(
-        await withApi(options, async (api) => {
-          const list = await api.get<{ items: readonly KillSwitchView[] }>('/v1/kill-switches');
-          show(options, list, ({ items }) =>
+        await withKillSwitches(options, async (admin) =>
+          show(options, { items: await admin.list() }, ({ items }) =>
             print(items.length === 0 ? 'no active kill switches\n' : switchTable(items)),
-          );
-        }),
+          ),
+        ),
       );
     },
   );
-  withApiOptions(command.command('on'))
+  withOptions(command.command('on'))
     .description('refuse every request in the scope, within a second')
     .argument('<scope>', 'all, tier:high, area:payment, or agent:buyer-1 (its name or id)')
     .requiredOption('--reason <text>', 'why; shown to people on every page, recorded, and not told to agents')
-    .action(async (scope: string, options: ApiOptions & { readonly reason: string }) => {
+    .action(async (scope: string, options: OptionsWithReason) => {
       finish(
-        await withApi(options, async (api) => {
-          const body = { scope: await withAgentId(api, checkScope(scope)), reason: options.reason };
-          const made = await api.post<KillSwitchView & { readonly warnings: readonly string[] }>(
-            '/v1/kill-switches',
-            body,
-          );
-          show(options, made, ({ warnings }) => {
-            print(
-              `stopped: ${scopeShown(made)}; to resume: writ kill-switch off ${scopeShown(made)} --reason "..."\n`,
-            );
+        await withKillSwitches(options, async (admin) =>
+          show(options, await admin.turnOn(checkScope(scope), options.reason), ({ warnings, ...made }) => {
+            print(`stopped: ${scopeShown(made)}; to resume: ${resumeCommand(made, options)}\n`);
             for (const warning of warnings) printError(`warning: ${warning}\n`);
-          });
-        }),
+          }),
+        ),
       );
     });
-  withApiOptions(command.command('off'))
+  withOptions(command.command('off'))
     .description('turn a kill switch off')
     .argument('<switch>', 'its scope or id, as `list` shows them')
     .requiredOption('--reason <text>', 'why agents may act again; recorded')
-    .action(async (named: string, options: ApiOptions & { readonly reason: string }) => {
+    .action(async (named: string, options: OptionsWithReason) => {
       finish(
-        await withApi(options, async (api) => {
-          const killSwitch = await namedSwitch(api, named);
-          await api.post(`/v1/kill-switches/${step(killSwitch.id)}/deactivate`, { reason: options.reason });
-          show(options, { id: killSwitch.id, status: 'off' }, () =>
-            print(`${scopeShown(killSwitch)} is off\n`),
-          );
+        await withKillSwitches(options, async (admin, refuse) => {
+          const found = await namedSwitch(admin, named, refuse);
+          await admin.turnOff(found.id, options.reason);
+          show(options, { id: found.id, status: 'off' }, () => print(`${scopeShown(found)} is off\n`));
         }),
       );
     });
 }
 
-async function namedSwitch(api: Api, named: string): Promise<KillSwitchView> {
-  const { items } = await api.get<{ items: readonly KillSwitchView[] }>('/v1/kill-switches');
-  const matches = items.filter((one) => [one.id, one.scope, scopeShown(one)].includes(named));
-  const [only] = matches;
+function withOptions(command: Command): Command {
+  return withApiOptions(
+    command
+      .option('--data <directory>', 'the data directory, on the machine of the service: needs no token')
+      .option('--store <address>', storeMeaning),
+  );
+}
+
+function resumeCommand(made: KillSwitchView, { data, store }: KillSwitchOptions): string {
+  const place = `${data === undefined ? '' : ` --data ${data}`}${store === undefined ? '' : ' --store ...'}`;
+  return `writ kill-switch off ${scopeShown(made)}${place} --reason "..."`;
+}
+
+async function namedSwitch(admin: KillSwitchAdmin, named: string, refuse: Refuse): Promise<KillSwitchView> {
+  const items = await admin.list();
+  const found = items.filter((one) => [one.id, one.scope, scopeShown(one)].includes(named));
+  const [only] = found;
   if (only === undefined)
-    refuse(
+    return refuse(
       `no active kill switch has the scope or id ${printable(named)}: ${items.map(scopeShown).join(', ') || 'none is active'}`,
     );
-  if (matches.length > 1)
-    refuse(`several kill switches have this scope: name the id, ${matches.map(({ id }) => id).join(' or ')}`);
+  if (found.length > 1)
+    refuse(`several kill switches have this scope: name the id, ${found.map(({ id }) => id).join(' or ')}`);
   return only;
 }
 
@@ -94,6 +95,9 @@ Examples:
   writ kill-switch on agent:buyer-1 --reason "an incident"
   writ kill-switch list
   writ kill-switch off area:payment --reason "the ledger is right again"
+  writ kill-switch on all --reason "an incident" --data /var/lib/writ    # on the machine of the service
+
+With --data, no token is needed and the service need not answer; the record names the user of the machine.
 `;
 
 const tierScopes = riskTiers.map((tier) => `tier:${tier}`);
@@ -115,12 +119,6 @@ function nearestScope(scope: string): string | null {
   const word = scope.toLowerCase();
   if (wordsForAll.includes(word)) return 'all';
   return tierScopes.find((tier) => tier === `tier:${word}`) ?? nearestOf(word, ['all', ...tierScopes]);
-}
-
-/** Replaces an agent's name in the scope by its id: people know agents by name, and the service takes ids. */
-async function withAgentId(api: Api, scope: string): Promise<string> {
-  const [, name] = /^agent:(.+)$/.exec(scope) ?? [];
-  return name === undefined ? scope : `agent:${(await findAgent(api, name)).id}`;
 }
 
 function switchTable(items: readonly KillSwitchView[]): string {

@@ -4,7 +4,7 @@
 // that were looked up more than a second ago.
 
 import { randomUUID } from 'node:crypto';
-import type { RiskTier } from '../../language/model/request.ts';
+import { type RiskTier, riskTiers } from '../../language/model/request.ts';
 import { textProblem } from '../../language/value/visible-text.ts';
 import { createCollection } from '../store/contract/collection.ts';
 import { switchKind } from '../store/contract/grant-basis.ts';
@@ -19,14 +19,55 @@ export type KillSwitchScope =
   | { readonly kind: 'area'; readonly area: string }
   | { readonly kind: 'agent'; readonly agentId: string };
 
+/** The scope that a text names, which has one of the forms of `scopeText`; an agent may be named. */
+export function readScope(text: string): KillSwitchScope {
+  const [kind = '', value = ''] = text.split(/:(.*)/s);
+  const tier = riskTiers.find((one) => one === value);
+  if (kind === 'tier' && tier !== undefined) return { kind, tier };
+  if (kind === 'area') return { kind, area: value };
+  return kind === 'agent' ? { kind, agentId: value } : { kind: 'all' };
+}
+
+export function scopeText(scope: KillSwitchScope): string {
+  switch (scope.kind) {
+    case 'all':
+      return 'all';
+    case 'tier':
+      return `tier:${scope.tier}`;
+    case 'area':
+      return `area:${scope.area}`;
+    case 'agent':
+      return `agent:${scope.agentId}`;
+  }
+}
+
+/** Who turns a switch: a person of the service, or a user of the machine that holds the store. */
+export type SwitchActor = Pick<Actor, 'person'> | { readonly machineUser: string };
+
+interface SwitchAuthor {
+  readonly id: string;
+  readonly name: string;
+  /** The name in records. */
+  readonly who: string;
+}
+
+function authorOf(actor: SwitchActor): SwitchAuthor {
+  if ('person' in actor) {
+    const { id, name } = actor.person;
+    return { id, name, who: recordName(actor.person) };
+  }
+  const name = `${actor.machineUser} on the machine of the service`;
+  return { id: actor.machineUser, name, who: name };
+}
+
 export interface KillSwitch {
   readonly id: string;
   readonly scope: KillSwitchScope;
   readonly reason: string;
   readonly createdAtMs: number;
-  /** The person's id. */
+  /** The person's id, or the user of the machine. */
   readonly createdBy: string;
-  /** The person's name at that time. */
+  /** The name at that time. */
   readonly createdByName: string;
 }
 
@@ -57,9 +98,16 @@ export interface KillSwitchBoard {
   refresh(): Promise<KillSwitchSnapshot>;
   /** Returns all switches that are on, the latest first. */
   list(): Promise<readonly KillSwitch[]>;
-  turnOn(actor: Actor, draft: Pick<KillSwitch, 'scope' | 'reason'>): Promise<KillSwitchResult | InvalidInput>;
+  turnOn(
+    actor: SwitchActor,
+    draft: Pick<KillSwitch, 'scope' | 'reason'>,
+  ): Promise<KillSwitchResult | InvalidInput>;
   /** Turns a switch off; like turning it on, this needs a reason. */
-  turnOff(actor: Actor, id: string, reason: string): Promise<'off' | 'unknown' | 'conflict' | InvalidInput>;
+  turnOff(
+    actor: SwitchActor,
+    id: string,
+    reason: string,
+  ): Promise<'off' | 'unknown' | 'conflict' | InvalidInput>;
 }
 
 export interface KillSwitchSnapshot {
@@ -127,19 +175,20 @@ export function createKillSwitchBoard({ directory, steadyMs }: KillSwitchBoardDe
     current: () => (steadyMs() - seenAtMs <= lookedMaxMs ? seen : look().then(() => seen)),
     refresh: () => lookOnce().then(() => seen),
     list: async () => (await switches.list({ countMax: countedMax })).map(({ value }) => value),
-    turnOn: async ({ person }, { scope, reason }) => {
+    turnOn: async (actor, { scope, reason }) => {
       const invalid = reasonProblem(reason) ?? (await countProblem());
       if (invalid !== null) return invalid;
+      const author = authorOf(actor);
       const made: KillSwitch = {
         id: randomUUID(),
         scope,
         reason,
         createdAtMs: Math.trunc(directory.clock()),
-        createdBy: person.id,
-        createdByName: person.name,
+        createdBy: author.id,
+        createdByName: author.name,
       };
       await directory.change([switches.put(made, 0)], {
-        who: recordName(person),
+        who: author.who,
         what: 'kill-switch-created',
         subject: made.id,
         before: null,
@@ -148,22 +197,19 @@ export function createKillSwitchBoard({ directory, steadyMs }: KillSwitchBoardDe
       await lookOnce();
       return { kind: 'on', switch: made };
     },
-    turnOff: async ({ person }, id, whyOff) => {
+    turnOff: async (actor, id, whyOff) => {
       const invalid = reasonProblem(whyOff);
       if (invalid !== null) return invalid;
-      const storedKillSwitch = await switches.find(id);
-      if (storedKillSwitch === null) return 'unknown';
-      const { scope, reason } = storedKillSwitch.value;
-      const result = await directory.change(
-        [switches.remove(storedKillSwitch.value, storedKillSwitch.version)],
-        {
-          who: recordName(person),
-          what: 'kill-switch-deactivated',
-          subject: id,
-          after: { reason: whyOff },
-          before: { scope, reason },
-        },
-      );
+      const found = await switches.find(id);
+      if (found === null) return 'unknown';
+      const { scope, reason } = found.value;
+      const result = await directory.change([switches.remove(found.value, found.version)], {
+        who: authorOf(actor).who,
+        what: 'kill-switch-deactivated',
+        subject: id,
+        after: { reason: whyOff },
+        before: { scope, reason },
+      });
       await lookOnce();
       return result === 'changed' ? 'off' : 'conflict';
     },

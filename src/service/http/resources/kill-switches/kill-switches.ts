@@ -1,7 +1,13 @@
 // /v1/kill-switches: lists the kill switches that are on, and turns switches on and off.
 
 import { riskTiers } from '../../../../language/model/request.ts';
-import type { KillSwitch, KillSwitchBoard, KillSwitchScope } from '../../../people/kill-switches.ts';
+import {
+  type KillSwitch,
+  type KillSwitchBoard,
+  type KillSwitchScope,
+  readScope,
+  scopeText,
+} from '../../../people/kill-switches.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Store } from '../../../store/contract/store.ts';
@@ -129,15 +135,6 @@ export const switchRoutes: readonly Route<KillSwitchDeps>[] = [
   deactivateKillSwitch,
 ];
 
-/** The scope that a text names; the schema of the body has checked its form. */
-function readScope(scope: string): KillSwitchScope {
-  const [kind = '', value = ''] = scope.split(/:(.*)/s);
-  const tier = riskTiers.find((one) => one === value);
-  if (kind === 'tier' && tier !== undefined) return { kind, tier };
-  if (kind === 'area') return { kind, area: value };
-  return kind === 'agent' ? { kind, agentId: value } : { kind: 'all' };
-}
-
 /**
  * The scope with the agent's id, since people know agents by name. Throws a ProblemError when no agent is
  * found: such a switch would stop nothing.
@@ -159,19 +156,6 @@ function areaWarnings(scope: KillSwitchScope, policies: Pick<PolicyHost, 'curren
     .about()
     .actions.some((action) => action.startsWith(`${scope.area}.`));
   return isKnown ? [] : [`no action of the active policies is in the area \`${scope.area}\``];
-}
-
-function scopeText(scope: KillSwitchScope): string {
-  switch (scope.kind) {
-    case 'all':
-      return 'all';
-    case 'tier':
-      return `tier:${scope.tier}`;
-    case 'area':
-      return `area:${scope.area}`;
-    case 'agent':
-      return `agent:${scope.agentId}`;
-  }
 }
 
 async function killSwitchView(one: KillSwitch, store: Pick<Store, 'agents'>) {
