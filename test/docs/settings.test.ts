@@ -15,7 +15,11 @@ const head = '| `writ.yaml` | Environment | Default | Meaning |\n|---|---|---|--
 
 const rows = settingNames.map((name) => {
   const { default: preset, defaultText, help, more }: Setting = settings[name];
-  const others = standardVariables.filter(([, setting]) => setting === name).map(([variable]) => variable);
+  const others = standardVariables
+    .filter(
+      ({ setting, read }) => setting === name && (setting !== 'otel.service_name' || read === undefined),
+    )
+    .map(({ variable }) => variable);
   const variables = [environmentVariableOf(name), ...others].map((variable) => `\`${variable}\``).join(', ');
   const shown = defaultText ?? (preset === null ? '' : String(preset));
   return `| \`${name}\` | ${variables} | ${shown} | ${more === undefined ? help : `${help}; ${more}`} |\n`;

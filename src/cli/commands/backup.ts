@@ -3,7 +3,8 @@
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { verifyChain } from '../../service/audit/verify.ts';
-import { openStore, openToCopy } from '../../service/store/open.ts';
+import { StoreError } from '../../service/store/contract/store-error.ts';
+import { type CopySource, openStore, openToCopy } from '../../service/store/open.ts';
 import { commandLineUser, type DataOption, withDataOption, withPlace } from '../client/with-store.ts';
 import { createMarks, type ExitCode, exitCodes, print, printError } from '../output/output.ts';
 
@@ -18,7 +19,9 @@ export function defineBackup(command: Command, finish: (code: ExitCode) => void)
           (place) => openToCopy({ ...place, actor: commandLineUser() }),
           async (source) => {
             await source.copyTo(file);
-            return source.isEarlier ? tellEarlier(file) : await check(file);
+            const code = source.isEarlier ? tellEarlier(file) : await check(file);
+            if (code === exitCodes.ok) await note(source);
+            return code;
           },
         ),
       );
@@ -29,6 +32,16 @@ const examples = `
 Examples:
   writ backup /backup/writ-2026-03-01.db
   writ restore /backup/writ-2026-03-01.db    # to restore it, while no service runs`;
+
+/** The service shows in its metrics when the last backup was made; the backup is good without that. */
+async function note(source: CopySource): Promise<void> {
+  try {
+    await source.noteBackup(Date.now());
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    printError(`warning: the time of this backup could not be noted: ${error.message}\n`);
+  }
+}
 
 /** Only the earlier version knows how to verify its records, and the copy must stay one for that version. */
 function tellEarlier(file: string): ExitCode {

@@ -37,6 +37,7 @@ function show({ config, json }: Options): ExitCode {
     for (const problem of loaded.problems) printError(`writ: ${problem}\n`);
     return exitCodes.usage;
   }
+  for (const line of loaded.config.ignoredVariables) printError(`writ: ignored: ${line}\n`);
   if (json === true) {
     printJson({
       settings: loaded.settings.map(({ name, shown, origin }) => ({ name, value: shown, origin })),

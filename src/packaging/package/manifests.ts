@@ -49,16 +49,8 @@ const ofTheService = [
 /** Packages for a store in PostgreSQL; people who have one install them. */
 export const ofPostgres = ['pg'] as const;
 
-/** Packages for traces; people who have a collector install them. */
-const tracing = [
-  '@opentelemetry/api',
-  '@opentelemetry/exporter-trace-otlp-http',
-  '@opentelemetry/resources',
-  '@opentelemetry/sdk-trace',
-] as const;
-
 /** Packages that are installed beside `writ` by those who need them. */
-const beside = [...ofTheService, ...ofPostgres, ...tracing];
+const beside = [...ofTheService, ...ofPostgres];
 
 /** The modules that a program can import, by the name that it imports. */
 export const doors: Readonly<Record<string, string>> = {

@@ -115,6 +115,15 @@ export function createApp(given: AppDeps): FastifyInstance {
   const base: Base = { store: watched.store, clock, metrics, log: app.log, shutdown: shutdown.signal };
   const parts = createParts(deps, base);
   connect(parts, watched, deps.policies);
+  metrics.addState({
+    store: watched.store,
+    clock,
+    switches: parts.switches,
+    webhooks: parts.outgoing.dispatcher.counts,
+    mail: parts.outgoing.mailCounts,
+    spans: deps.tracing?.counts ?? null,
+    onFailure: (err) => app.log.warn({ err }, 'could not read the store for the metrics'),
+  });
   addLifecycle(app, parts);
   addCommon(app, metrics, shutdown);
   addRoutes(app, { deps, base, parts });

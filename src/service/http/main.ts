@@ -29,7 +29,7 @@ import type { ShareMetrics } from './resources/operations/metrics.ts';
 import { tokenDigest } from './resources/policies/plants.ts';
 import { StartError, toStartError } from './start-error.ts';
 import { createWaitForStore } from './start-wait.ts';
-import { openTracing, type RequestTracing } from './telemetry/tracing.ts';
+import { openTracing, type RequestTracing, tracingOptionsOf } from './telemetry/tracing.ts';
 import { welcome } from './welcome.ts';
 
 export interface ServeOptions extends Partial<ConfigSources> {
@@ -152,8 +152,8 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   await waiting(async () => store.replicas?.introduce(self));
   const policies = await agreedPolicies(await opening, { config, store, clock, log }, opened);
 
-  const { tracing, tellFailure } = await openTraces(config, log);
-  if (tracing !== null) opened.push(() => tracing.close());
+  const tracing = openTraces(config, self.name, log);
+  opened.push(async () => tracing?.close());
   const sandbox = await waiting(sandboxToken(config, store));
   const { createApp } = await loading;
   const port = await portOf(config);
@@ -188,7 +188,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   });
   opened.push(() => app.close());
   log.use(app.log);
-  tellFailure();
+  noteIgnored(config, log);
   startUpkeep({ store, clock, log, metering, expiryEveryMs: options.expiryEveryMs }, opened);
   await app.listen({ host: config.host, port, listenTextResolver: () => 'listening' });
 
@@ -221,22 +221,14 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   return { url, config, ...made, onStop: (closing) => void opened.push(closing), ended, stop };
 }
 
-const withoutTraces =
-  'OpenTelemetry could not be loaded: no traces are sent; install @opentelemetry/api, @opentelemetry/exporter-trace-otlp-http, @opentelemetry/resources and @opentelemetry/sdk-trace';
+function openTraces(config: Config, instance: string, log: PolicyLog): RequestTracing | null {
+  const options = tracingOptionsOf(config, instance);
+  return options === null ? null : openTracing({ ...options, log });
+}
 
-/** Missing traces keep no agent from asking. `tellFailure` is for when the log has somewhere to go. */
-async function openTraces(
-  { otelEndpoint: endpoint }: Config,
-  log: PolicyLog,
-): Promise<{ readonly tracing: RequestTracing | null; readonly tellFailure: () => void }> {
-  const tellNothing = (): void => undefined;
-  if (endpoint === null) return { tracing: null, tellFailure: tellNothing };
-  try {
-    return { tracing: await openTracing({ endpoint, log }), tellFailure: tellNothing };
-  } catch (err) {
-    const tellFailure = (): void => log.warn({ err }, withoutTraces);
-    return { tracing: null, tellFailure };
-  }
+/** Variables that are set for all programs of a machine must not keep the service from starting. */
+function noteIgnored({ ignoredVariables }: Config, log: PolicyLog): void {
+  for (const detail of ignoredVariables) log.warn({ detail }, 'ignoring a standard variable');
 }
 
 /** Opens the store and serves it; nothing stays open when that fails. */

@@ -80,6 +80,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     smtp: deps.smtp,
     arePrivateAddressesAllowed: deps.areWebhooksPrivate,
     requests: parts.requestNews,
+    tracing: deps.tracing ?? null,
     log,
   });
   const directory = createDirectory(store.documents, clock);

@@ -12,6 +12,7 @@ import type { SsoSettings } from '../people/sso/provider.ts';
 import type { BundleSettings } from '../policies/bundles/bundled-policies.ts';
 import type { UserSettings } from '../users/on-behalf.ts';
 import { isAddress, isDatabaseAddress, isSmtpAddress, networksOf } from './address-forms.ts';
+import { headersOf, pairsOf } from './pairs.ts';
 import {
   environmentVariableOf,
   flagOf,
@@ -155,6 +156,8 @@ export interface Config extends PlainConfig {
   readonly users: UserSettings | null;
   /** The mail server and the sender's address; null to send no e-mail. */
   readonly smtp: { readonly url: string; readonly from: string } | null;
+  /** Standard variables with a value that cannot be used, each a line like a problem. */
+  readonly ignoredVariables: readonly string[];
 }
 
 /** The settings that the HTTP application takes as they are. */
@@ -213,9 +216,11 @@ export interface ConfigSources {
  */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const problems: string[] = [];
+  const ignored: string[] = [];
   const found = new Map<SettingName, GivenValue>();
   for (const one of [
     ...readFile(sources, problems),
+    ...readStandardVariables(sources, ignored),
     ...readEnvironment(sources, problems),
     ...readFlags(sources),
   ]) {
@@ -239,7 +244,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
-    config: configOf(values),
+    config: { ...configOf(values), ignoredVariables: ignored },
     settings: settingNames.map((name) => show(name, values, found)),
   };
 }
@@ -299,16 +304,27 @@ const variables = new Map(settingNames.map((name) => [environmentVariableOf(name
  */
 const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d|URL$|TOKEN$)/;
 
-function readEnvironment(
+/** What is no use in a variable for all programs goes to `ignored`: it is no fault of this service's settings. */
+function readStandardVariables(
   { directory, environment }: ConfigSources,
-  problems: string[],
+  ignored: string[],
 ): readonly GivenValue[] {
   const found: GivenValue[] = [];
-  for (const [variable, name] of standardVariables) {
-    const value = environment[variable];
+  for (const { variable, setting: name, read = (text: string) => text } of standardVariables) {
+    const text = environment[variable];
     // An empty variable counts as unset, as the makers of these variables define it.
-    if (value) found.push({ name, value, origin: variable, base: directory });
+    const value = text ? read(text) : null;
+    if (value === null) continue;
+    const one = { name, value, origin: variable, base: directory };
+    const taken = takeValue(one);
+    if (typeof taken === 'object' && taken !== null) ignored.push(taken.problem);
+    else found.push(one);
   }
+  return found;
+}
+
+function readEnvironment({ directory, environment }: ConfigSources, problems: string[]): readonly GivenValue[] {
+  const found: GivenValue[] = [];
   for (const [variable, value] of Object.entries(environment)) {
     if (!variable.startsWith('WRIT_') || value === undefined || foreignVariable.test(variable)) continue;
     const name = variables.get(variable);
@@ -357,6 +373,14 @@ function takeValue({ name, value, origin, base }: GivenValue): Value | { readonl
       const networks = networksOf(value);
       return networks === null ? wants('networks such as 10.0.0.0/8 or ::1, separated by spaces') : networks;
     }
+    case 'headers':
+      return typeof value === 'string' && headersOf(value) !== null
+        ? value
+        : wants('such as `name=value,other=value`, with names and values of headers');
+    case 'pairs':
+      return typeof value === 'string' && pairsOf(value) !== null
+        ? value
+        : wants('such as `name=value,other=value`');
     case 'boolean':
       if (value === true || value === 'true') return true;
       return value === false || value === 'false' ? false : wants('true or false');
@@ -384,7 +408,7 @@ function takeValue({ name, value, origin, base }: GivenValue): Value | { readonl
   }
 }
 
-function configOf(values: ReadonlyMap<SettingName, Value>): Config {
+function configOf(values: ReadonlyMap<SettingName, Value>): Omit<Config, 'ignoredVariables'> {
   const of = (name: SettingName) => values.get(name) ?? null;
   const [smtpUrl, smtpFrom] = [of('smtp.url'), of('smtp.from')];
   const smtp =
@@ -397,7 +421,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
 export const configDefaults: PlainConfig = plainConfig((name) => settings[name].default);
 
 function plainConfig(of: ValueOfSetting): PlainConfig {
-  const fields: [string, Value | readonly string[]][] = [];
+  const fields: [string, Value | readonly string[] | ReadonlyMap<string, string>][] = [];
   for (const name of settingNames) {
     const { field, times, kind }: Setting = settings[name];
     if (field === undefined) continue;
@@ -409,6 +433,8 @@ function plainConfig(of: ValueOfSetting): PlainConfig {
           .split(' ')
           .filter((one) => one !== ''),
       ]);
+    else if (kind.is === 'headers' || kind.is === 'pairs')
+      fields.push([field, pairsOf(String(value ?? '')) ?? new Map()]);
     else if (kind.is === 'origin')
       fields.push([field, value === null ? null : new URL(String(value)).origin]);
     else fields.push([field, times === undefined ? value : Number(value) * times]);
@@ -417,6 +443,8 @@ function plainConfig(of: ValueOfSetting): PlainConfig {
   return Object.fromEntries(fields) as PlainConfig;
 }
 
+const secretKinds: readonly Setting['kind']['is'][] = ['secret', 'smtp', 'database', 'headers'];
+
 function show(
   name: SettingName,
   values: ReadonlyMap<SettingName, Value>,
@@ -424,11 +452,7 @@ function show(
 ): SettingView {
   const value = values.get(name) ?? null;
   const { kind }: Setting = settings[name];
-  const valueText =
-    value === null || value === ''
-      ? '(none)'
-      : kind.is === 'secret' || kind.is === 'smtp' || kind.is === 'database'
-        ? '********'
-        : String(value);
-  return { name, shown: valueText, origin: found.get(name)?.origin ?? 'default' };
+  const shown =
+    value === null || value === '' ? '(none)' : secretKinds.includes(kind.is) ? '********' : String(value);
+  return { name, shown, origin: found.get(name)?.origin ?? 'default' };
 }

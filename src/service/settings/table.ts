@@ -3,10 +3,11 @@
 // in docs/service/configuration.md are made from these rows.
 
 import { durabilities } from '../store/contract/durability.ts';
+import { pairsOf } from './pairs.ts';
 
 type PlainKind =
   | ('text' | 'path' | 'path-or-address' | 'key' | 'secret' | 'address' | 'origin' | 'smtp')
-  | ('database' | 'boolean' | 'networks' | 'issuer' | 'role-rules');
+  | ('database' | 'boolean' | 'networks' | 'issuer' | 'role-rules' | 'headers' | 'pairs');
 
 export interface Setting {
   readonly default: string | number | boolean | null;
@@ -331,6 +332,42 @@ export const settings = {
     field: 'otelEndpoint',
     placeholder: 'address',
     help: 'the base address of an OpenTelemetry collector for traces (OTLP over HTTP)',
+    more: 'traces go to `v1/traces` under it',
+  },
+  'otel.traces_endpoint': {
+    default: null,
+    kind: { is: 'address' },
+    field: 'otelTracesEndpoint',
+    placeholder: 'address',
+    help: 'the whole address for traces, in place of `otel.endpoint`',
+  },
+  'otel.headers': {
+    default: '',
+    kind: { is: 'headers' },
+    field: 'otelHeaders',
+    placeholder: 'pairs',
+    help: 'headers for the collector, such as authorization=Bearer%20TOKEN, separated by commas',
+  },
+  'otel.service_name': {
+    default: 'writ',
+    kind: { is: 'text' },
+    field: 'otelServiceName',
+    placeholder: 'name',
+    help: 'the name of the service in traces',
+  },
+  'otel.resource_attributes': {
+    default: '',
+    kind: { is: 'pairs' },
+    field: 'otelResourceAttributes',
+    placeholder: 'pairs',
+    help: 'more attributes of the service in traces, such as deployment.environment.name=production',
+  },
+  'otel.disabled': {
+    default: false,
+    kind: { is: 'boolean' },
+    field: 'isOtelDisabled',
+    placeholder: 'boolean',
+    help: 'whether traces are off although a collector is named',
   },
   public_url: {
     default: null,
@@ -402,7 +439,9 @@ type KindValue<Kind extends Setting['kind']> = Kind extends { readonly is: 'inte
       ? Choice
       : Kind extends { readonly is: 'networks' }
         ? readonly string[]
-        : string;
+        : Kind extends { readonly is: 'headers' | 'pairs' }
+          ? ReadonlyMap<string, string>
+          : string;
 
 /** The fields of the configuration that are one setting each; times are in milliseconds. */
 export type PlainConfig = {
@@ -422,10 +461,36 @@ export function environmentVariableOf(name: SettingName): string {
   return `WRIT_${name.replace('.', '_').toUpperCase()}`;
 }
 
-/** Variables that many programs read; a variable with Writ's own name takes precedence. */
-export const standardVariables: readonly (readonly [string, SettingName])[] = [
-  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'otel.endpoint'],
+export interface StandardVariable {
+  readonly variable: string;
+  readonly setting: SettingName;
+  /** Returns the value of the setting; null when the variable says nothing. */
+  readonly read?: (text: string) => string | null;
+}
+
+const trueWhen = (word: string) => (text: string) => (text.toLowerCase() === word ? 'true' : null);
+
+/**
+ * Variables that many programs read; of two for one setting the later counts, and a variable with Writ's own
+ * name takes precedence. They may be set for all programs of a machine, so a value that Writ cannot use is
+ * ignored.
+ */
+export const standardVariables: readonly StandardVariable[] = [
+  { variable: 'OTEL_EXPORTER_OTLP_ENDPOINT', setting: 'otel.endpoint' },
+  { variable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', setting: 'otel.traces_endpoint' },
+  { variable: 'OTEL_EXPORTER_OTLP_HEADERS', setting: 'otel.headers' },
+  { variable: 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', setting: 'otel.headers' },
+  { variable: 'OTEL_RESOURCE_ATTRIBUTES', setting: 'otel.service_name', read: serviceNameIn },
+  { variable: 'OTEL_SERVICE_NAME', setting: 'otel.service_name' },
+  { variable: 'OTEL_RESOURCE_ATTRIBUTES', setting: 'otel.resource_attributes' },
+  { variable: 'OTEL_SDK_DISABLED', setting: 'otel.disabled', read: trueWhen('true') },
+  { variable: 'OTEL_TRACES_EXPORTER', setting: 'otel.disabled', read: trueWhen('none') },
 ];
+
+/** The attribute `service.name`, for where nothing else names the service. */
+function serviceNameIn(attributes: string): string | null {
+  return pairsOf(attributes)?.get('service.name') ?? null;
+}
 
 /** The flag of a setting: `limits.rate_per_minute` → `--limits-rate-per-minute`. */
 export function flagOf(name: SettingName): string {

@@ -8,7 +8,7 @@ import type { SchemaVersions } from './contract/schema-version.ts';
 import type { Store } from './contract/store.ts';
 import { StoreError } from './contract/store-error.ts';
 import type { ExaminedStore } from './examine/examined-store.ts';
-import { usedInPlace } from './move/placement.ts';
+import { noteBackup, usedInPlace } from './move/placement.ts';
 import type { PostgresOptions } from './postgres/postgres.ts';
 import type { SqliteOptions } from './sqlite/sqlite.ts';
 
@@ -82,6 +82,8 @@ export interface CopySource {
   /** Whether an earlier version wrote the store; its copy is one for that version, and is not examined. */
   readonly isEarlier: boolean;
   copyTo(target: string): Promise<void>;
+  /** Notes in the store that a backup was made. */
+  noteBackup(atMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -89,12 +91,23 @@ export interface CopySource {
 export async function openToCopy(place: StorePlace): Promise<CopySource> {
   try {
     const store = await openStore(place);
-    return { isEarlier: false, copyTo: (target) => store.copyTo(target), close: () => store.close() };
+    return {
+      isEarlier: false,
+      copyTo: (target) => store.copyTo(target),
+      noteBackup: (atMs) => noteBackup(store, atMs),
+      close: () => store.close(),
+    };
   } catch (error) {
     const isEarlier = error instanceof StoreError && error.code === 'older-database';
     if (!isEarlier || 'url' in place) throw error;
     const { copyDatabase } = await import('./sqlite/file/copy.ts');
-    return { isEarlier, copyTo: (target) => copyDatabase(place.path, target), close: async () => {} };
+    return {
+      isEarlier,
+      copyTo: (target) => copyDatabase(place.path, target),
+      // Only the earlier version writes to its store.
+      noteBackup: async () => {},
+      close: async () => {},
+    };
   }
 }
 

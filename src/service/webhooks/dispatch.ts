@@ -64,6 +64,17 @@ export interface DispatcherOptions extends WebhookDeps {
   readonly chance?: () => number;
   readonly everyMs?: number;
   readonly timeoutMs?: number;
+  /** Traces the attempts; null or absent when nothing is traced. */
+  readonly tracing?: DeliveryTracing | null;
+}
+
+export interface DeliveryTracing {
+  /** Begins the span of an attempt. `traceparent` is the header for the receiver. */
+  delivering(host: string): {
+    readonly traceparent: string;
+    /** Ends the span; null when no answer came. */
+    ended(httpStatus: number | null): void;
+  };
 }
 
 export interface Dispatcher {
@@ -79,6 +90,7 @@ export interface Dispatcher {
   /** Makes the attempts that are due now; called every second once started. */
   tick(): Promise<void>;
   start(): void;
+  counts(): DispatcherCounts;
   /** Resolves when nothing is under way; for tests. */
   settled(): Promise<void>;
   /**
@@ -86,6 +98,16 @@ export interface Dispatcher {
    * start.
    */
   close(): Promise<void>;
+}
+
+/** Attempts and messages since the start. */
+export interface DispatcherCounts {
+  readonly delivered: number;
+  /** Attempts that failed, of which some are tried again. */
+  readonly failed: number;
+  readonly givenUp: number;
+  /** Messages that wait now, for their first attempt or another. */
+  readonly pending: number;
 }
 
 export interface PreparedEvent {
@@ -125,6 +147,7 @@ class OutgoingQueue implements Dispatcher {
   readonly #emitted: WebhookNews[] = [];
   readonly #pending = new Map<string, ReadDocument<Delivery>>();
   readonly #underWay = new Map<string, Promise<void>>();
+  readonly #counts = { delivered: 0, failed: 0, givenUp: 0 };
   readonly #busy = new Map<string, number>();
   #work: Promise<void> = Promise.resolve();
   #lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -206,6 +229,11 @@ class OutgoingQueue implements Dispatcher {
     };
     next();
   }
+
+  readonly counts = (): DispatcherCounts => ({
+    ...this.#counts,
+    pending: this.#pending.size + this.#underWay.size,
+  });
 
   async settled(): Promise<void> {
     await this.#work;
@@ -342,14 +370,21 @@ class OutgoingQueue implements Dispatcher {
     await this.#conclude(claim, webhook, await this.#send(claim.value, webhook.value));
   }
 
-  #send({ id, body }: Delivery, webhook: Webhook): Promise<AttemptResult> {
+  async #send({ id, body }: Delivery, webhook: Webhook): Promise<AttemptResult> {
     const { masterKey, arePrivateAddressesAllowed, timeoutMs = timeoutMsDefault } = this.#options;
     const nowMs = this.#now();
     const message = { id, atSeconds: Math.floor(nowMs / 1_000), body };
     const headers =
       webhook.format === 'chat' ? {} : webhookHeaders(message, secretsOf(masterKey, webhook, nowMs));
     const url = urlOfWebhook(masterKey, webhook);
-    return send({ url, headers, body, timeoutMs, arePrivateAddressesAllowed });
+    const span = this.#options.tracing?.delivering(new URL(url).hostname);
+    const result = await send({
+      url,
+      headers: span === undefined ? headers : { ...headers, traceparent: span.traceparent },
+      ...{ body, timeoutMs, arePrivateAddressesAllowed },
+    });
+    span?.ended(result.status);
+    return result;
   }
 
   async #conclude(
@@ -362,6 +397,8 @@ class OutgoingQueue implements Dispatcher {
     const chance = this.#options.chance ?? Math.random;
     const delayMs = isTest ? null : delayAfter(claim.value.attempts, chance());
     const next = attempted(claim.value, result, { nowMs, delayMs });
+    this.#counts[result.kind] += 1;
+    if (next.status === 'failed') this.#counts.givenUp += 1;
     const stored = await store(this.#directory, { value: next, version: claim.version });
     if (stored !== null && next.status === 'pending') this.#pending.set(next.id, stored);
     if (!isTest) await this.#judge(webhook, result, nowMs);

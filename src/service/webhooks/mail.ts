@@ -13,10 +13,21 @@ export interface Mail {
 export interface Mailer {
   /** Never throws, and returns at once. */
   post(mail: Mail): void;
+  counts(): MailCounts;
   /** Resolves when no message waits; for tests. */
   settled(): Promise<void>;
   /** Starts no further message, and waits a moment for the one under way. */
   close(): Promise<void>;
+}
+
+/** Attempts and messages since the start. */
+export interface MailCounts {
+  readonly delivered: number;
+  /** Attempts that failed, of which some were tried again. */
+  readonly failed: number;
+  readonly givenUp: number;
+  /** Messages that wait now. */
+  readonly pending: number;
 }
 
 export interface MailerOptions {
@@ -43,12 +54,14 @@ export function createMailer(options: MailerOptions): Mailer {
   const ending = new AbortController();
   let transport: Transporter | null = null;
   let work: Promise<void> | null = null;
+  const counts = { delivered: 0, failed: 0, givenUp: 0 };
 
   async function sendAll(): Promise<void> {
     for (let mail = waiting.shift(); mail !== undefined; mail = waiting.shift()) {
       try {
         await sendWithRetries(mail);
       } catch (error) {
+        counts.givenUp += 1;
         if (!ending.signal.aborted) onFailure(withoutNames(error));
       }
     }
@@ -66,8 +79,10 @@ export function createMailer(options: MailerOptions): Mailer {
           // Given as an object, the text is one address, whatever characters it holds.
           to: { name: '', address: mail.to },
         });
+        counts.delivered += 1;
         return;
       } catch (error) {
+        counts.failed += 1;
         if (delayMs === null || ending.signal.aborted) throw error;
         await pause(delayMs, ending.signal);
       }
@@ -79,10 +94,14 @@ export function createMailer(options: MailerOptions): Mailer {
       if (ending.signal.aborted) return;
       if (lineBreak.test(mail.to) || lineBreak.test(mail.subject))
         return onFailure(new Error('an address or a subject holds a line break: the message was not sent'));
-      if (waiting.length >= waitingMax) return onFailure(new Error(`more than ${waitingMax} messages wait`));
+      if (waiting.length >= waitingMax) {
+        counts.givenUp += 1;
+        return onFailure(new Error(`more than ${waitingMax} messages wait`));
+      }
       waiting.push(mail);
       work ??= sendAll();
     },
+    counts: () => ({ ...counts, pending: waiting.length + (work === null ? 0 : 1) }),
     settled: async () => {
       while (work !== null) await work;
     },

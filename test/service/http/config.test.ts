@@ -75,6 +75,47 @@ test('the address of a collector may come from the variable that all programs re
   expect(load({ environment: own }).loaded).toMatchObject({ config: { otelEndpoint: 'https://other' } });
   const none = { OTEL_EXPORTER_OTLP_ENDPOINT: '' };
   expect(load({ environment: none }).loaded).toMatchObject({ config: { otelEndpoint: null } });
+});
+
+test('the variables of OpenTelemetry are read as its specification says, and a wrong value is ignored', () => {
+  const environment = {
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector/traces',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20hush, x-tenant = a',
+    OTEL_RESOURCE_ATTRIBUTES: 'service.name=other,region=eu%2C1',
+    OTEL_SDK_DISABLED: 'TRUE',
+  };
+  const { loaded } = load({ environment });
+  expect(loaded).toMatchObject({
+    config: {
+      otelTracesEndpoint: 'https://collector/traces',
+      otelServiceName: 'other',
+      isOtelDisabled: true,
+      ignoredVariables: [],
+    },
+  });
+  const { config, settings: shown } = loaded as Extract<typeof loaded, { ok: true }>;
+  expect(Object.fromEntries(config.otelHeaders)).toEqual({ authorization: 'Basic hush', 'x-tenant': 'a' });
+  expect(config.otelResourceAttributes.get('region')).toBe('eu,1');
+  expect(JSON.stringify(shown)).not.toContain('hush');
+  const named = { ...environment, OTEL_SERVICE_NAME: 'gate', OTEL_SDK_DISABLED: '1' };
+  expect(load({ environment: named }).loaded).toMatchObject({
+    config: { otelServiceName: 'gate', isOtelDisabled: false },
+  });
+  const off = load({ environment: { OTEL_TRACES_EXPORTER: 'none' } }).loaded;
+  expect(off).toMatchObject({ config: { isOtelDisabled: true } });
+  const wrong = load({ environment: { OTEL_EXPORTER_OTLP_ENDPOINT: 'x', OTEL_EXPORTER_OTLP_HEADERS: 'x' } });
+  expect(wrong.loaded).toMatchObject({
+    config: {
+      otelEndpoint: null,
+      ignoredVariables: [
+        'otel.endpoint (from OTEL_EXPORTER_OTLP_ENDPOINT) must be an http or https address without a password',
+        expect.stringContaining('otel.headers (from OTEL_EXPORTER_OTLP_HEADERS) must be such as'),
+      ],
+    },
+  });
+});
+
+test('words of settings are taken', () => {
   const yaml = 'signatures:\n  compatibility: forbid\nclock:\n  behind: accept\n';
   expect(load({ yaml }).loaded).toMatchObject({
     config: { bodySignatures: 'forbid', clockBehind: 'accept' },
@@ -143,7 +184,7 @@ test.each([
   ['', { WRIT_LOG_LEVEL: 'loud' }, 'log.level (from WRIT_LOG_LEVEL) must be one of trace, debug, info'],
   ['', { WRIT_OTEL_ENDPOINT: 'collector:4318' }, 'otel.endpoint (from WRIT_OTEL_ENDPOINT) must be an http'],
   ['', { WRIT_OTEL_ENDPOINT: 'http://a:hush@b' }, 'must be an http or https address without a password'],
-  ['', { OTEL_EXPORTER_OTLP_ENDPOINT: 'x' }, 'otel.endpoint (from OTEL_EXPORTER_OTLP_ENDPOINT) must be'],
+  ['', { WRIT_OTEL_HEADERS: 'no pair' }, 'otel.headers (from WRIT_OTEL_HEADERS) must be such as'],
   [
     'signatures:\n  compatibility: no',
     {},

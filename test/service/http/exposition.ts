@@ -1,10 +1,12 @@
 // Reads the Prometheus text format, version 0.0.4, by its definition: metrics with their type and their
 // samples. Throws at the first line that breaks the format, and at samples that contradict their type.
 
+const types = ['counter', 'gauge', 'histogram', 'summary'] as const;
+
 export interface Metric {
   readonly name: string;
   readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly type: (typeof types)[number];
   readonly samples: readonly Sample[];
 }
 
@@ -52,11 +54,13 @@ export function readExposition(text: string): readonly Metric[] {
 }
 
 function typeOf(text: string): Metric['type'] {
-  if (text !== 'counter' && text !== 'gauge' && text !== 'histogram') throw new Error(`no type: ${text}`);
-  return text;
+  const type = types.find((one) => one === text);
+  if (type === undefined) throw new Error(`no type: ${text}`);
+  return type;
 }
 
 function namesOf(name: string, type: Metric['type']): readonly string[] {
+  if (type === 'summary') return [name, `${name}_sum`, `${name}_count`];
   return type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name];
 }
 

@@ -138,8 +138,8 @@ async function places(): Promise<Places> {
     spans.push(body);
     response.setHeader('content-type', 'application/json').end('{}');
   });
-  const tracing = await openTracing({
-    endpoint: `${await listening(collector)}/`,
+  const tracing = openTracing({
+    address: `${await listening(collector)}/v1/traces`,
     log: { warn: () => {} },
     exportTimeoutMs: 5_000,
   });

@@ -5,7 +5,9 @@ import { expect, test, vi } from 'vitest';
 import { joinedTexts } from '../../../src/service/http/telemetry/joined-texts.ts';
 import { createMetricRegistry } from '../../../src/service/http/telemetry/metric-registry.ts';
 import { createMetricsRounds } from '../../../src/service/http/workers/metrics-rounds.ts';
+import { noteBackup } from '../../../src/service/store/move/placement.ts';
 import { readExposition } from './exposition.ts';
+import { firstAdmin, tokenClient } from './person-client.ts';
 import { authorize, policyText, type Service, startService } from './service.ts';
 
 async function metricsOf(service: Service): Promise<string> {
@@ -92,6 +94,32 @@ test('the text is of the format, in every state', async () => {
   expect(readingOf('writ_clock_ahead_seconds')).toBe(0);
   const decide = metrics.find(({ name }) => name === 'writ_decide_seconds');
   expect(decide?.samples.find(({ name }) => name === 'writ_decide_seconds_count')?.value).toBe(1);
+});
+
+test('what waits, what is stopped, and what is kept can be watched', async () => {
+  const service = await startService({ isInFile: true });
+  const operator = await tokenClient(service, await firstAdmin(service));
+  const fresh = await metricsOf(service);
+  expect(seriesValue(fresh, 'writ_kill_switches')).toBe(0);
+  expect(seriesValue(fresh, 'writ_store_bytes')).toBeGreaterThan(10_000);
+  expect(fresh).not.toContain('writ_pending_requests');
+  expect(fresh).not.toContain('writ_last_backup_timestamp_seconds');
+  for (const key of ['demo.escalate', 'demo.escalate'])
+    await authorize(service, { body: `{"action_key":"${key}","payload":{}}` });
+  const body = { scope: 'area:other', reason: 'a drill' };
+  expect((await operator.send('/v1/kill-switches', { method: 'POST', body })).status).toBe(201);
+  await noteBackup(service.store, 1_700_000_000_000);
+  await vi.waitFor(
+    async () => {
+      const text = await metricsOf(service);
+      expect(seriesValue(text, 'writ_pending_requests{group="finance"}')).toBe(2);
+      expect(seriesValue(text, 'writ_pending_nearest_deadline_seconds{group="finance"}')).toBeGreaterThan(0);
+      expect(seriesValue(text, 'writ_kill_switches')).toBe(1);
+      expect(seriesValue(text, 'writ_last_backup_timestamp_seconds')).toBe(1_700_000_000);
+      expect(seriesValue(text, 'writ_deliveries_pending{channel="webhook"}')).toBe(0);
+    },
+    { timeout: 10_000, interval: 500 },
+  );
 });
 
 test.each([

@@ -1,13 +1,16 @@
 // Spans as a collector receives them, over real HTTP; a collector that is down or silent changes nothing
 // else.
 
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { openTracing, type RequestTracing } from '../../../src/service/http/telemetry/tracing.ts';
-import { withoutPackages } from '../../cli/missing-packages.ts';
-import { addAgent, ask, startService as startProgram } from '../../e2e/acceptance/service.ts';
+import {
+  openTracing,
+  type RequestTracing,
+  type TracingOptions,
+} from '../../../src/service/http/telemetry/tracing.ts';
+import { addAgent, ask, startService as startProgram, temporary } from '../../e2e/acceptance/service.ts';
 import { listening } from './listening.ts';
+import { faultsOf } from './otlp-messages.ts';
 import { allowBody, authorize, startService } from './service.ts';
 
 interface SpanSent {
@@ -29,11 +32,20 @@ interface Received {
 interface Collector {
   readonly endpoint: string;
   readonly received: readonly Received[];
+  /** What is wrong with what was received, by the definition of the protocol. */
+  readonly faults: readonly string[];
 }
 
-/** A collector that accepts spans; a silent one never answers. */
-async function startCollector({ isSilent = false } = {}): Promise<Collector> {
+interface Answer {
+  readonly status?: number;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A collector that answers each message as told; a null answer never comes. */
+async function startCollector(answerOf: (count: number) => Answer | null = () => ({})): Promise<Collector> {
   const received: Received[] = [];
+  const faults: string[] = [];
   const server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk) => {
@@ -41,10 +53,14 @@ async function startCollector({ isSilent = false } = {}): Promise<Collector> {
     });
     request.on('end', () => {
       received.push({ url: request.url, headers: request.headers, text });
-      if (!isSilent) response.setHeader('content-type', 'application/json').end('{}');
+      faults.push(...faultsOf('ExportTraceServiceRequest', JSON.parse(text)));
+      const answer = answerOf(received.length);
+      if (answer === null) return;
+      response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers });
+      response.end(JSON.stringify(answer.body ?? {}));
     });
   });
-  return { endpoint: `${await listening(server)}/`, received };
+  return { endpoint: `${await listening(server)}/`, received, faults };
 }
 
 function spansOf({ received }: Collector): readonly SpanSent[] {
@@ -56,7 +72,7 @@ function spansOf({ received }: Collector): readonly SpanSent[] {
   });
 }
 
-function attributesOf({ attributes }: SpanSent): Record<string, unknown> {
+function attributesOf({ attributes }: Pick<SpanSent, 'attributes'>): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }
 
@@ -65,17 +81,18 @@ interface Traced {
   readonly warnings: readonly object[];
 }
 
-async function trace(endpoint: string, exportTimeoutMs = 1_000): Promise<Traced> {
+function trace(endpoint: string, options: Partial<TracingOptions> = {}): Traced {
   const warnings: object[] = [];
   const log = { warn: (fields: object, message: string) => void warnings.push({ ...fields, message }) };
-  const tracing = await openTracing({ endpoint, log, exportTimeoutMs });
+  const address = `${endpoint.replace(/\/$/, '')}/v1/traces`;
+  const tracing = openTracing({ address, log, exportTimeoutMs: 1_000, retryMs: 10, ...options });
   onTestFinished(() => tracing.close());
   return { tracing, warnings };
 }
 
 test('a decision is a span of the caller, with its stages in it', async () => {
   const collector = await startCollector();
-  const { tracing } = await trace(collector.endpoint);
+  const { tracing } = trace(collector.endpoint);
   const service = await startService({ tracing });
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
@@ -85,7 +102,7 @@ test('a decision is a span of the caller, with its stages in it', async () => {
   await tracing.close();
   const [first] = collector.received;
   expect(first).toMatchObject({ url: '/v1/traces', headers: { 'content-type': 'application/json' } });
-  expect(first?.text).toContain('"service.name"');
+  expect(collector.faults).toEqual([]);
   const spans = spansOf(collector);
   expect(spans.map(({ name }) => name).sort()).toEqual([
     'POST /v1/authorize',
@@ -125,7 +142,7 @@ test('a decision is a span of the caller, with its stages in it', async () => {
 
 test('a hook call is a span of its own route, decided or refused, and counts in the time of decisions', async () => {
   const collector = await startCollector();
-  const { tracing } = await trace(collector.endpoint);
+  const { tracing } = trace(collector.endpoint);
   const service = await startService({ tracing });
   const call = (input: object) =>
     fetch(`${service.url}/v1/hooks/claude-code?wait=0`, {
@@ -148,7 +165,7 @@ test('a hook call is a span of its own route, decided or refused, and counts in 
 
 test('a refusal is a span with its code, a request of nobody is none, and nothing that was sent is in either', async () => {
   const collector = await startCollector();
-  const { tracing } = await trace(collector.endpoint);
+  const { tracing } = trace(collector.endpoint);
   const service = await startService({ tracing });
   await authorize(service, { body: '{"action_key":"hush-hush","payload":{"a":"hush-hush"},"x":1}' });
   await authorize(service, { body: '{"action_key":"demo.allow","payload":{"a":"hush-hush"}}' });
@@ -160,24 +177,28 @@ test('a refusal is a span with its code, a request of nobody is none, and nothin
   for (const secret of ['hush-hush', service.apiKey]) expect(sent).not.toContain(secret);
 });
 
-test.each(['00-x-y-01', '00-00000000000000000000000000000000-00f067aa0ba902b7-01', ''])(
-  'a `traceparent` that is none begins a trace of its own: %j',
-  async (traceparent) => {
-    const collector = await startCollector();
-    const { tracing } = await trace(collector.endpoint);
-    const service = await startService({ tracing });
-    expect((await authorize(service, { headers: { traceparent } })).status).toBe(200);
-    await tracing.close();
-    const whole = spansOf(collector).find(({ name }) => name === 'POST /v1/authorize');
-    expect(whole?.traceId).toMatch(/^[0-9a-f]{32}$/);
-    expect(whole?.traceId).not.toMatch(/^0+$/);
-    expect(whole?.parentSpanId ?? '').toBe('');
-  },
-);
+test.each([
+  '00-x-y-01',
+  '00-00000000000000000000000000000000-00f067aa0ba902b7-01',
+  '00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01',
+  'ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more',
+  '',
+])('a `traceparent` that is none begins a trace of its own: %j', async (traceparent) => {
+  const collector = await startCollector();
+  const { tracing } = trace(collector.endpoint);
+  const service = await startService({ tracing });
+  expect((await authorize(service, { headers: { traceparent } })).status).toBe(200);
+  await tracing.close();
+  const whole = spansOf(collector).find(({ name }) => name === 'POST /v1/authorize');
+  expect(whole?.traceId).toMatch(/^[0-9a-f]{32}$/);
+  expect(whole?.traceId).not.toMatch(/^0+$/);
+  expect(whole?.parentSpanId ?? '').toBe('');
+});
 
 test('a caller who traces nothing is followed', async () => {
   const collector = await startCollector();
-  const { tracing } = await trace(collector.endpoint);
+  const { tracing } = trace(collector.endpoint);
   const service = await startService({ tracing });
   await authorize(service, {
     headers: { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00' },
@@ -188,7 +209,7 @@ test('a caller who traces nothing is followed', async () => {
 
 test('a collector that is down: requests are answered as ever, and the log says so once', async () => {
   // Port 9 belongs to the discard service, which nobody runs.
-  const { tracing, warnings } = await trace('http://127.0.0.1:9', 300);
+  const { tracing, warnings } = trace('http://127.0.0.1:9', { exportTimeoutMs: 300 });
   const service = await startService({ tracing });
   for (let count = 0; count < 20; count++) {
     expect(await (await authorize(service)).json()).toMatchObject({ decision: 'ALLOW' });
@@ -200,8 +221,8 @@ test('a collector that is down: requests are answered as ever, and the log says 
 });
 
 test('a collector that never answers: requests are answered, what waits is bounded, and the stop is not held up', async () => {
-  const collector = await startCollector({ isSilent: true });
-  const { tracing } = await trace(collector.endpoint, 60_000);
+  const collector = await startCollector(() => null);
+  const { tracing } = trace(collector.endpoint, { exportTimeoutMs: 60_000 });
   const service = await startService({ tracing });
   for (let count = 0; count < 2_000; count++) {
     const body = count % 2 === 0 ? allowBody : '{';
@@ -212,28 +233,135 @@ test('a collector that never answers: requests are answered, what waits is bound
   expect(performance.now() - start).toBeLessThan(10_000);
 });
 
-test('the library is loaded by one file, and only once a collector is configured', () => {
-  const source = readFileSync(
-    new URL('../../../src/service/http/telemetry/tracing.ts', import.meta.url),
-    'utf8',
-  );
-  const values = source.match(/^import (?!type ).*'@opentelemetry/gm);
-  expect(values).toBeNull();
-  expect(source).toContain("import('@opentelemetry/api')");
+test('what is sent is a message of the protocol, with the attributes of the service', async () => {
+  const collector = await startCollector();
+  const headers = new Map([['authorization', 'Bearer hush']]);
+  const resource = { 'service.name': 'gate', 'service.instance.id': 'one' };
+  const { tracing } = trace(collector.endpoint, { headers, resource });
+  const service = await startService({ tracing });
+  await authorize(service);
+  await tracing.close();
+  const [message] = collector.received;
+  expect(message?.headers.authorization).toBe('Bearer hush');
+  const { resourceSpans } = JSON.parse(message?.text ?? '') as {
+    resourceSpans: { resource: Pick<SpanSent, 'attributes'>; scopeSpans: { scope: object }[] }[];
+  };
+  expect(attributesOf(resourceSpans[0]!.resource)).toMatchObject({
+    'service.name': 'gate',
+    'service.instance.id': 'one',
+    'service.version': expect.stringMatching(/^\d/),
+  });
+  expect(resourceSpans[0]!.scopeSpans[0]!.scope).toMatchObject({ name: 'writ' });
+  expect(collector.faults).toEqual([]);
+  expect(tracing.counts()).toEqual({
+    sent: 5,
+    droppedWaiting: 0,
+    droppedUnreachable: 0,
+    droppedRefused: 0,
+  });
 });
 
-test('a service without the library starts and decides', async () => {
-  const { optionalDependencies: packages } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const running = await startProgram({
-    policies: 'policies',
-    env: {
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
-      ...withoutPackages(Object.keys(packages).filter((name) => name.startsWith('@opentelemetry/'))),
-    },
+test('the check of messages finds what the protocol forbids', () => {
+  const span = {
+    traceId: 'S/kvNXezTaajzpKdDg5HNg==',
+    start_time_unix_nano: '1',
+    startTimeUnixNano: 1,
+    kind: 'SPAN_KIND_SERVER',
+  };
+  const found = faultsOf('ExportTraceServiceRequest', {
+    resourceSpans: [{ scopeSpans: [{ spans: [span] }] }],
   });
-  onTestFinished(async () => void (await running.end('SIGTERM')));
-  expect(running.output()).toContain('OpenTelemetry could not be loaded: no traces are sent');
-  const key = await addAgent(running.data, 'tracer');
-  const { status } = await ask(running.url, key, { action_key: 'none.such', payload: {} });
-  expect(status).toBe(200);
+  expect(found).toEqual([
+    'resourceSpans[0].scopeSpans[0].spans[0].traceId is not 32 hexadecimal digits',
+    'resourceSpans[0].scopeSpans[0].spans[0].start_time_unix_nano is no field of Span',
+    'resourceSpans[0].scopeSpans[0].spans[0].startTimeUnixNano is not a 64-bit number as text',
+    'resourceSpans[0].scopeSpans[0].spans[0].kind is not a number of 32 bits',
+  ]);
+});
+
+test('a collector that is busy is asked again, and one that refuses is not', async () => {
+  const busy = await startCollector((count) => (count < 3 ? { status: 503 } : {}));
+  const first = trace(busy.endpoint);
+  await authorize(await startService({ tracing: first.tracing }));
+  await first.tracing.close();
+  expect(busy.received).toHaveLength(3);
+  expect(first.tracing.counts()).toMatchObject({ sent: 5, droppedUnreachable: 0 });
+
+  const refusing = await startCollector(() => ({ status: 401 }));
+  const second = trace(refusing.endpoint);
+  await authorize(await startService({ tracing: second.tracing }));
+  await second.tracing.close();
+  expect(refusing.received).toHaveLength(1);
+  expect(second.tracing.counts()).toMatchObject({ sent: 0, droppedRefused: 5 });
+  expect(second.warnings).toMatchObject([{ reason: 'the collector answered 401' }]);
+});
+
+test('spans that a collector refuses among others are counted', async () => {
+  const body = { partialSuccess: { rejectedSpans: '2', errorMessage: 'too old' } };
+  const collector = await startCollector(() => ({ body }));
+  const { tracing } = trace(collector.endpoint);
+  const service = await startService({ tracing });
+  await authorize(service);
+  await tracing.close();
+  expect(tracing.counts()).toMatchObject({ sent: 3, droppedRefused: 2 });
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  expect(metrics).toContain('writ_trace_spans_sent_total 3\n');
+  expect(metrics).toContain('writ_trace_spans_dropped_total{reason="refused"} 2\n');
+});
+
+test('a delivery is a span, and its receiver is told which', async () => {
+  const collector = await startCollector();
+  const { tracing } = trace(collector.endpoint);
+  const delivery = tracing.delivering('hooks.example.com');
+  delivery.ended(204);
+  tracing.delivering('hooks.example.com').ended(null);
+  await tracing.close();
+  const [good, bad] = spansOf(collector);
+  expect(delivery.traceparent).toBe(`00-${good!.traceId}-${good!.spanId}-01`);
+  expect(attributesOf(good!)).toMatchObject({
+    'server.address': 'hooks.example.com',
+    'http.response.status_code': '204',
+  });
+  expect(attributesOf(bad!)).toMatchObject({ 'error.type': 'no_answer' });
+  expect(collector.faults).toEqual([]);
+});
+
+test('requests leave only a note of themselves while a batch is sent, and no more than fit', async () => {
+  const collector = await startCollector(() => null);
+  const { tracing } = trace(collector.endpoint, { exportTimeoutMs: 60_000 });
+  const exchange = {
+    ...{ traceparent: undefined, path: '/v1/authorize', requestId: 'r', agentId: 'a', startedAtMs: 0 },
+    ...{ httpStatus: 400, errorCode: 'invalid_json', decided: null },
+  };
+  for (let count = 0; count < 5_000; count++) tracing.answered(exchange);
+  expect(tracing.counts().droppedWaiting).toBe(5_000 - 4_096);
+});
+
+test('the variables of all programs start traces in the program, and no value of them stops it', async () => {
+  const collector = await startCollector();
+  const data = temporary('data');
+  const start = (env: Readonly<Record<string, string>>) => startProgram({ policies: 'policies', data, env });
+  const service = await start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=a%20b',
+    OTEL_SERVICE_NAME: 'gate',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.name=other',
+  });
+  onTestFinished(() => void service.end('SIGKILL'));
+  const key = await addAgent(data, 'tracer');
+  expect((await ask(service.url, key, { action_key: 'none.such', payload: {} })).status).toBe(200);
+  await service.end('SIGTERM');
+  expect(collector.received[0]?.headers['x-tenant']).toBe('a b');
+  expect(collector.received[0]?.text).toContain('{"key":"service.name","value":{"stringValue":"gate"}}');
+  expect(collector.received[0]?.text).toContain('deployment.environment.name');
+  expect(collector.faults).toEqual([]);
+
+  const wrong = await start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
+    OTEL_EXPORTER_OTLP_HEADERS: 'no pair',
+    OTEL_SDK_DISABLED: 'perhaps',
+  });
+  onTestFinished(() => void wrong.end('SIGKILL'));
+  expect((await ask(wrong.url, key, { action_key: 'none.such', payload: {} })).status).toBe(200);
+  expect(wrong.output()).toContain('ignoring a standard variable');
 });

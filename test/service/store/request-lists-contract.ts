@@ -249,6 +249,28 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
       expect(await idsOf('first call')).toEqual([approved.id, waiting.id]);
     });
 
+    test('pending requests are counted by the group that they ask, those of control owners as one', async () => {
+      const { store } = await open();
+      const agent = agentRow();
+      await store.agents.add(agent, keyRow(agent.id));
+      const common = { agent: 0, action: 'pay.create', status: 'pending', policy: 'pay', risk: 0 } as const;
+      const asks = (group: string, endsMs: number) => ({
+        ...common,
+        outcome: 'ESCALATE',
+        group,
+        atMs: 0,
+        endsMs,
+      });
+      const made = [asks('finance', 20), asks('finance', 10), asks('owner', 30), asks('finance', -10)];
+      for (const one of made)
+        await store.requests.append({ ...rowOf(one, [agent.id]), decidedAtMs: null }, { openMax: 9 });
+      expect(await store.requests.pendingByGroup(startMs)).toEqual([
+        { group: 'finance', count: 2, nearestMs: startMs + 10 },
+        { group: 'owner', count: 1, nearestMs: startMs + 30 },
+      ]);
+      expect(await store.sizeBytes()).toBeGreaterThan(10_000);
+    });
+
     test('a queue is counted, and what somebody approved or was asked about is told beside it', async () => {
       const { store } = await open();
       const agent = agentRow();

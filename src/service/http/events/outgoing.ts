@@ -5,8 +5,8 @@ import { createDirectory } from '../../people/directory.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';
 import type { RequestEvents } from '../../requests/record/request-events.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { createDispatcher, type Dispatcher } from '../../webhooks/dispatch.ts';
-import { createMailer } from '../../webhooks/mail.ts';
+import { createDispatcher, type DeliveryTracing, type Dispatcher } from '../../webhooks/dispatch.ts';
+import { createMailer, type MailCounts } from '../../webhooks/mail.ts';
 import { followRevocations } from '../../webhooks/revocations.ts';
 import type { AccessNews } from './access-news.ts';
 import { type AssignmentNews, createAssignmentNews } from './assignment-news.ts';
@@ -26,6 +26,8 @@ export interface OutgoingDeps {
   readonly arePrivateAddressesAllowed: boolean;
   readonly smtp: SmtpOptions | null;
   readonly log: { warn(fields: object, message: string): void };
+  /** Traces deliveries; null when nothing is traced. */
+  readonly tracing: DeliveryTracing | null;
 }
 
 export interface OutgoingMessages {
@@ -33,6 +35,8 @@ export interface OutgoingMessages {
   readonly access: AccessNews;
   readonly assignments: AssignmentNews;
   readonly alertMessages: News['alertMessages'];
+  /** Null without a mail server. */
+  readonly mailCounts: (() => MailCounts) | null;
   start(): void;
   close(): Promise<void>;
 }
@@ -46,6 +50,7 @@ export function createOutgoing(deps: OutgoingDeps): OutgoingMessages {
     masterKey: store.masterKey,
     arePrivateAddressesAllowed,
     onFailure,
+    tracing: deps.tracing,
     follow: followRevocations({ directory, chain: store.chain, prepare: (one) => news.revoked(one) }),
   });
   const mailer =
@@ -66,6 +71,7 @@ export function createOutgoing(deps: OutgoingDeps): OutgoingMessages {
     access: news,
     assignments: createAssignmentNews({ publicUrl, mailer }),
     alertMessages: news.alertMessages,
+    mailCounts: mailer?.counts ?? null,
     start: () => dispatcher.start(),
     close: async () => void (await Promise.all([dispatcher.close(), mailer?.close()])),
   };

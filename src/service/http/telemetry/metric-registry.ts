@@ -24,7 +24,9 @@ export interface MetricRegistry {
   /** Adds a gauge; `read` is called when the metrics are requested. */
   gauge(options: MetricOptions, read: () => readonly GaugeReading[]): void;
   /** Adds a counter that is kept elsewhere; `read` is called when the metrics are requested. */
-  counted(options: Omit<MetricOptions, 'labels'>, read: () => number): void;
+  counted(options: MetricOptions, read: () => readonly GaugeReading[]): void;
+  /** Adds a summary that is kept elsewhere; `read` is called when the metrics are requested. */
+  summary(options: Omit<MetricOptions, 'labels'>, read: () => SummaryReading): void;
   /** Adds a histogram; `bounds` are the upper ends of all buckets but the last, rising. */
   histogram(options: MetricOptions, bounds: readonly number[]): HistogramMetric;
   text(): string;
@@ -33,6 +35,14 @@ export interface MetricRegistry {
 export interface GaugeReading {
   readonly value: number;
   readonly labels?: LabelValues;
+}
+
+export interface SummaryReading {
+  /** Values by quantile, from 0 to 1. */
+  readonly quantiles: readonly (readonly [number, number])[];
+  /** Since the start; neither ever falls. */
+  readonly sum: number;
+  readonly count: number;
 }
 
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -78,16 +88,22 @@ export function createMetricRegistry(): MetricRegistry {
         },
       };
     },
-    gauge({ name, help, labels = [] }, read) {
-      metrics.push(() => [
-        ...head(name, help, 'gauge'),
-        ...read().map(
-          ({ value, labels: values = [] }) => `${name}${labelText(labels, values)} ${numberText(value)}`,
-        ),
-      ]);
+    gauge(options, read) {
+      metrics.push(() => readings(options, 'gauge', read()));
     },
-    counted({ name, help }, read) {
-      metrics.push(() => [...head(name, help, 'counter'), `${name} ${read()}`]);
+    counted(options, read) {
+      metrics.push(() => readings(options, 'counter', read()));
+    },
+    summary({ name, help }, read) {
+      metrics.push(() => {
+        const { quantiles, sum, count } = read();
+        return [
+          ...head(name, help, 'summary'),
+          ...quantiles.map(([quantile, value]) => `${name}{quantile="${quantile}"} ${numberText(value)}`),
+          `${name}_sum ${sum}`,
+          `${name}_count ${count}`,
+        ];
+      });
     },
     histogram({ name, help }, bounds) {
       const counts = new Float64Array(bounds.length + 1);
@@ -110,7 +126,24 @@ export function createMetricRegistry(): MetricRegistry {
   };
 }
 
-function head(name: string, help: string, type: 'counter' | 'gauge' | 'histogram'): readonly string[] {
+/** The lines of a metric; none, not even its head, when it has no samples. */
+function readings(
+  { name, help, labels = [] }: MetricOptions,
+  type: 'counter' | 'gauge',
+  samples: readonly GaugeReading[],
+): readonly string[] {
+  if (samples.length === 0) return [];
+  const lines = samples.map(
+    ({ value, labels: values = [] }) => `${name}${labelText(labels, values)} ${numberText(value)}`,
+  );
+  return [...head(name, help, type), ...lines];
+}
+
+function head(
+  name: string,
+  help: string,
+  type: 'counter' | 'gauge' | 'histogram' | 'summary',
+): readonly string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
 }
 

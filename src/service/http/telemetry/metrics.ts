@@ -8,6 +8,7 @@ import type { Clock } from '../../clock.ts';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { createMetricRegistry, type MetricRegistry } from './metric-registry.ts';
+import { addStateMetrics, type StateMetricsDeps } from './state-metrics.ts';
 
 export interface Metrics {
   /** Counts a decision, and the time that it took; null when the decision was made by an earlier request. */
@@ -16,8 +17,10 @@ export interface Metrics {
   refused(code: string): void;
   /** Notes how long a request for a decision took, in milliseconds; refused requests count too. */
   took(durationMs: number): void;
+  /** Adds what the store holds. */
+  addState(deps: StateMetricsDeps): void;
   /** All metrics in the Prometheus text format. */
-  text(): string;
+  text(): Promise<string>;
   close(): void;
 }
 
@@ -64,6 +67,7 @@ export function createMetrics({ store, policies, clock }: MetricsOptions): Metri
   addPolicyMetrics(registry, policies);
   const closeLag = addEventLoopMetrics(registry);
   addProcessMetrics(registry);
+  let readState = async (): Promise<void> => undefined;
   return {
     decided(decision, matchedPolicy, decideMicroseconds) {
       decisions.add(decision, matchedPolicy);
@@ -71,7 +75,13 @@ export function createMetrics({ store, policies, clock }: MetricsOptions): Metri
     },
     refused: (code) => refusals.add(code),
     took: (durationMs) => seconds.observe(durationMs / 1000),
-    text: () => registry.text(),
+    addState(deps) {
+      readState = addStateMetrics(registry, deps);
+    },
+    async text() {
+      await readState();
+      return registry.text();
+    },
     close: closeLag,
   };
 }
@@ -101,7 +111,7 @@ function addStoreMetrics(registry: MetricRegistry, store: MetricsOptions['store'
   ]);
   registry.counted(
     { name: 'writ_store_reads_refused_total', help: 'Reads that were refused because too many waited.' },
-    () => store.readQueue().refused,
+    () => [{ value: store.readQueue().refused }],
   );
   registry.gauge({ name: 'writ_store_writable', help: '1 while records can be written.' }, () => [
     { value: Number(store.isWritable()) },
@@ -167,21 +177,21 @@ const lagResolutionMs = 20;
 function addEventLoopMetrics(registry: MetricRegistry): () => void {
   const lag = monitorEventLoopDelay({ resolution: lagResolutionMs });
   lag.enable();
-  registry.gauge(
-    {
-      name: 'writ_event_loop_lag_seconds',
-      labels: ['quantile'],
-      help: 'How late timers ran since the last scrape.',
-    },
+  let [sum, count] = [0, 0];
+  registry.summary(
+    { name: 'writ_event_loop_lag_seconds', help: 'How late timers ran; quantiles since the last scrape.' },
     () => {
       const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - lagResolutionMs / 1000);
-      const readings = [
-        { labels: ['0.5'], value: late(lag.percentile(50)) },
-        { labels: ['0.99'], value: late(lag.percentile(99)) },
-        { labels: ['1'], value: late(lag.max) },
-      ];
+      const quantiles = [
+        [0.5, late(lag.percentile(50))],
+        [0.99, late(lag.percentile(99))],
+        [1, late(lag.max)],
+      ] as const;
+      // The mean of no reading is not a number.
+      if (lag.count > 0) sum += late(lag.mean) * lag.count;
+      count += lag.count;
       lag.reset();
-      return readings;
+      return { quantiles, sum, count };
     },
   );
   return () => void lag.disable();
@@ -191,9 +201,9 @@ function addProcessMetrics(registry: MetricRegistry): void {
   const one = (name: string, help: string, read: () => number) =>
     registry.gauge({ name, help }, () => [{ value: read() }]);
   one('process_start_time_seconds', 'When the process started.', () => performance.timeOrigin / 1000);
-  one('process_cpu_seconds', 'Processor time used, all threads.', () => {
+  registry.counted({ name: 'process_cpu_seconds_total', help: 'Processor time used, all threads.' }, () => {
     const { user, system } = process.cpuUsage();
-    return (user + system) / 1e6;
+    return [{ value: (user + system) / 1e6 }];
   });
   one('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
   one('nodejs_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);

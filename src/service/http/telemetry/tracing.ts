@@ -1,188 +1,277 @@
-// Turns requests for decisions into OpenTelemetry spans, sent to a collector as OTLP over HTTP in JSON: one
-// span for a request and one for each of its stages, made when the request is over. The library is loaded
-// only when a collector is configured. INVARIANT: a request never waits for a span; what the collector does
-// not take in time is dropped, the oldest last.
+// Sends a span of each request for a decision to a collector, as OTLP over HTTP in JSON. A request only leaves a
+// note of itself; its spans are made when a batch is sent. INVARIANT: a request never waits for a span, notes are
+// bounded, and what the collector does not take in time is dropped, counted and logged.
 
 import { performance } from 'node:perf_hooks';
-import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
-import type { SpanExporter } from '@opentelemetry/sdk-trace';
+import { setTimeout as wait } from 'node:timers/promises';
+import { boundedFetch } from '../../fetching/fetch-document.ts';
 import { engineVersions } from '../../requests/record/record.ts';
+import {
+  createSpanContext,
+  type EndedExchange,
+  exportRequest,
+  type OtlpSpan,
+  type Scope,
+  spanOfDelivery,
+  spansOf,
+  type TracedDelivery,
+  type TracedExchange,
+  traceparentOf,
+} from './otlp.ts';
 
 export interface RequestTracing {
   /** Traces a request of a known agent that has been answered. */
   answered(exchange: TracedExchange): void;
+  /** Begins the span of a delivery to another service. */
+  delivering(host: string): Delivering;
+  counts(): SpanCounts;
   /** Sends the remaining spans, as far as the collector takes them within a moment. */
   close(): Promise<void>;
 }
 
-/** A request and its answer; times are on the clock of `performance.now`. */
-export interface TracedExchange {
-  /** The header of W3C Trace Context, as sent. */
-  readonly traceparent: unknown;
-  /** The path of the route that was called. */
-  readonly path: string;
-  readonly requestId: string;
-  readonly agentId: string;
-  readonly startedAtMs: number;
-  readonly httpStatus: number;
-  /** The code of the error in the reply; null when there is a decision. */
-  readonly errorCode: string | null;
-  readonly decided: SpanOfDecision | null;
+export interface Delivering {
+  /** The header for the receiver, so that its spans belong to the same trace. */
+  readonly traceparent: string;
+  /** Ends the span; null when no answer came. */
+  ended(httpStatus: number | null): void;
 }
 
-export interface SpanOfDecision {
-  readonly decision: string;
-  readonly policy: string;
-  readonly rule: string;
-  readonly risk: number;
-  readonly status: string;
-  /**
-   * When the body had arrived; `checkedAtMs` is when body and signature were found good, `recordedAtMs` when
-   * the record was on disk.
-   */
-  readonly readAtMs: number;
-  readonly checkedAtMs: number;
-  readonly recordedAtMs: number;
-  readonly decideMs: number;
+/** Spans since the start. */
+export interface SpanCounts {
+  readonly sent: number;
+  /** Too many requests waited to be sent. */
+  readonly droppedWaiting: number;
+  /** The collector did not answer, or not in time. */
+  readonly droppedUnreachable: number;
+  /** The collector refused them. */
+  readonly droppedRefused: number;
 }
 
 export interface TracingOptions {
-  /** Base address of the collector; traces are sent to `v1/traces` under it. */
-  readonly endpoint: string;
+  /** The address that takes traces, whole. */
+  readonly address: string;
+  readonly headers?: ReadonlyMap<string, string>;
+  /** The attributes of the resource, beside the version of the service. */
+  readonly resource?: Readonly<Record<string, string>>;
   readonly log: { warn(fields: object, message: string): void };
   readonly exportTimeoutMs?: number;
+  /** How long an export waits before it is tried again, the first time. */
+  readonly retryMs?: number;
 }
 
 const defaultExportTimeoutMs = 10_000;
+const defaultRetryMs = 1_000;
 /** How long a stop waits for the collector. */
 const closeMs = 2_000;
-const spansWaitingMax = 4_096;
+const batchEveryMs = 1_000;
+/** Requests of a batch, each of which has up to five spans. */
+const batchMax = 256;
+const waitingMax = 4_096;
+const attemptsMax = 3;
+const retryMaxMs = 30_000;
 const warnEveryMs = 60_000;
+/** The longest answer that is read: it says which spans were refused. */
+const answerBytesMax = 64 * 1024;
 
-export async function openTracing(options: TracingOptions): Promise<RequestTracing> {
-  const { endpoint, exportTimeoutMs = defaultExportTimeoutMs } = options;
-  const [api, sdk, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
-    import('@opentelemetry/api'),
-    import('@opentelemetry/sdk-trace'),
-    import('@opentelemetry/exporter-trace-otlp-http'),
-    import('@opentelemetry/resources'),
-  ]);
-  const collector = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
-    timeoutMillis: exportTimeoutMs,
-  });
-  const tell = createFailureLog(options);
-  const exporter: SpanExporter = {
-    export(spans, done) {
-      collector.export(spans, (result) => {
-        if (result.error !== undefined || result.code !== 0) tell();
-        done(result);
-      });
-    },
-    shutdown: () => collector.shutdown(),
-  };
-  const provider = new sdk.TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'writ', 'service.version': engineVersions.writ }),
-    sampler: new sdk.ParentBasedSampler({ root: new sdk.AlwaysOnSampler() }),
-    spanProcessors: [
-      new sdk.BatchSpanProcessor({
-        exporter,
-        maxQueueSize: spansWaitingMax,
-        exportTimeoutMillis: exportTimeoutMs,
-      }),
-    ],
-  });
-  const tracer = provider.getTracer('writ', engineVersions.writ);
+/** What waits to be sent. */
+type Note = { readonly exchange: EndedExchange } | { readonly delivery: TracedDelivery };
 
-  /** The caller's span as context; the root context when the header does not have the standard's form. */
-  function contextOf(traceparent: unknown): Context {
-    const [, traceId = '', spanId = '', flags = ''] = traceparentForm.exec(String(traceparent ?? '')) ?? [];
-    const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
-    return api.isSpanContextValid(parent)
-      ? api.trace.setSpanContext(api.ROOT_CONTEXT, parent)
-      : api.ROOT_CONTEXT;
+export function openTracing(options: TracingOptions): RequestTracing {
+  const exporter = createExporter(options);
+  let notes: Note[] = [];
+  let sending: Promise<void> | null = null;
+  const counts = { sent: 0, droppedWaiting: 0, droppedUnreachable: 0, droppedRefused: 0 };
+  const timer = setInterval(() => void flush(), batchEveryMs);
+  timer.unref();
+
+  function add(note: Note): void {
+    if (notes.length >= waitingMax) {
+      counts.droppedWaiting += 'exchange' in note && note.exchange.exchange.decided !== null ? 5 : 1;
+      exporter.tell('too many spans are waiting');
+      return;
+    }
+    notes.push(note);
+    // Not in this turn, in which a request is being answered.
+    if (notes.length === batchMax) setImmediate(() => void flush());
+  }
+
+  /** Sends all that waits, one batch after the other; calls meanwhile wait for the same end. */
+  function flush(): Promise<void> {
+    sending ??= sendAll().finally(() => {
+      sending = null;
+    });
+    return sending;
+  }
+
+  async function sendAll(): Promise<void> {
+    while (notes.length > 0) {
+      const batch = notes.slice(0, batchMax);
+      notes = notes.slice(batchMax);
+      const spans = batch.flatMap((note) =>
+        'exchange' in note ? spansOf(note.exchange) : [spanOfDelivery(note.delivery)],
+      );
+      if (spans.length === 0) continue;
+      const { refused, unreachable } = await exporter.send(spans);
+      counts.sent += spans.length - refused - unreachable;
+      counts.droppedRefused += refused;
+      counts.droppedUnreachable += unreachable;
+    }
   }
 
   return {
-    answered(exchange) {
-      const toWall = wallOffset();
-      const startTime = toWall + exchange.startedAtMs;
-      const span = tracer.startSpan(
-        `POST ${exchange.path}`,
-        { kind: api.SpanKind.SERVER, startTime, attributes: attributesOf(exchange) },
-        contextOf(exchange.traceparent),
-      );
-      if (exchange.decided !== null && span.isRecording())
-        addStages(tracer, api.trace.setSpan(api.ROOT_CONTEXT, span), { ...exchange, toWall });
-      if (exchange.httpStatus >= 500) span.setStatus({ code: api.SpanStatusCode.ERROR });
-      span.end(toWall + performance.now());
+    answered: (exchange) =>
+      add({ exchange: { exchange, endedAtMs: performance.now(), toWallMs: wallOffsetMs() } }),
+    delivering(host) {
+      const context = createSpanContext();
+      const startedAtMs = performance.now();
+      return {
+        traceparent: traceparentOf(context),
+        ended: (httpStatus) =>
+          add({
+            delivery: {
+              ...{ context, host, startedAtMs, httpStatus },
+              endedAtMs: performance.now(),
+              toWallMs: wallOffsetMs(),
+            },
+          }),
+      };
     },
+    counts: () => counts,
     async close() {
-      const wait = new Promise<void>((resolve) => setTimeout(resolve, closeMs).unref());
-      await Promise.race([provider.shutdown().catch(() => undefined), wait]);
+      clearInterval(timer);
+      await Promise.race([flush().then(flush), wait(closeMs, undefined, { ref: false })]);
+      exporter.close();
     },
   };
 }
 
-const traceparentForm = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
-
 /** The offset that turns a reading of `performance.now` into the machine's time. */
-function wallOffset(): number {
+function wallOffsetMs(): number {
   return Date.now() - performance.now();
 }
 
-function attributesOf(exchange: TracedExchange): Attributes {
-  const { path, requestId, agentId, httpStatus, errorCode, decided } = exchange;
+/** How many spans of a batch are lost. */
+interface Loss {
+  readonly refused: number;
+  readonly unreachable: number;
+}
+
+interface Exporter {
+  /** Sends a batch, again where that may help. Never rejects. */
+  send(spans: readonly OtlpSpan[]): Promise<Loss>;
+  /** Logs that spans are dropped, at most once a minute. */
+  tell(reason: string): void;
+  close(): void;
+}
+
+/** Statuses after which the protocol allows the same batch to be sent again. */
+const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+function createExporter(options: TracingOptions): Exporter {
+  const { address, headers = new Map(), exportTimeoutMs = defaultExportTimeoutMs } = options;
+  const scope: Scope = {
+    version: engineVersions.writ,
+    resource: { ...options.resource, 'service.version': engineVersions.writ },
+  };
+  const post = boundedFetch({ bytesMax: answerBytesMax, timeoutMs: exportTimeoutMs });
+  const closing = new AbortController();
+  const tell = createFailureLog(options);
+
+  async function attempt(body: string): Promise<Response | null> {
+    try {
+      return await post(address, {
+        method: 'POST',
+        headers: { ...Object.fromEntries(headers), 'content-type': 'application/json' },
+        body,
+        signal: closing.signal,
+      });
+    } catch {
+      return null;
+    }
+  }
+
   return {
-    'http.request.method': 'POST',
-    'http.route': path,
-    'http.response.status_code': httpStatus,
-    'writ.request_id': requestId,
-    'writ.agent_id': agentId,
-    ...(errorCode === null ? {} : { 'error.type': errorCode }),
-    ...(decided === null
-      ? {}
-      : {
-          'writ.decision': decided.decision,
-          'writ.policy': decided.policy,
-          'writ.rule': decided.rule,
-          'writ.risk': decided.risk,
-          'writ.status': decided.status,
-        }),
+    async send(spans) {
+      const body = exportRequest(spans, scope);
+      for (let attempts = 1; ; attempts++) {
+        const reply = await attempt(body);
+        if (reply?.ok === true) {
+          const refused = await refusedOf(reply, spans.length);
+          if (refused > 0) tell(`the collector refused ${refused} spans`);
+          return { refused, unreachable: 0 };
+        }
+        if (reply !== null && !retryable.has(reply.status)) {
+          tell(`the collector answered ${reply.status}`);
+          return { refused: spans.length, unreachable: 0 };
+        }
+        if (attempts === attemptsMax || closing.signal.aborted) {
+          tell(reply === null ? 'the collector does not answer' : `the collector answered ${reply.status}`);
+          return { refused: 0, unreachable: spans.length };
+        }
+        await pause(pauseMs(reply, attempts, options.retryMs ?? defaultRetryMs), closing.signal);
+      }
+    },
+    tell,
+    close: () => closing.abort(),
   };
 }
 
-interface StageTimes extends TracedExchange {
-  readonly toWall: number;
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return wait(ms, undefined, { ref: false, signal }).catch(() => undefined);
 }
 
-/**
- * Adds a span for each stage, one after the other: receiving, checking, deciding, and waiting for the disk.
- */
-function addStages(tracer: Tracer, parent: Context, { startedAtMs, decided, toWall }: StageTimes): void {
-  if (decided === null) return;
-  const { readAtMs, checkedAtMs, recordedAtMs, decideMs } = decided;
-  const stages: readonly (readonly [string, number, number])[] = [
-    ['receive', startedAtMs, readAtMs],
-    ['check', readAtMs, checkedAtMs],
-    ['decide', checkedAtMs, checkedAtMs + decideMs],
-    ['record', checkedAtMs + decideMs, recordedAtMs],
-  ];
-  for (const [name, from, to] of stages) {
-    const span: Span = tracer.startSpan(name, { startTime: toWall + from }, parent);
-    span.end(toWall + Math.max(from, to));
-  }
+/** How long to wait for the next attempt: what the collector says, or twice as long each time. */
+function pauseMs(reply: Response | null, attempts: number, retryMs: number): number {
+  const seconds = Number(reply?.headers.get('retry-after') ?? Number.NaN);
+  const told = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : retryMs * 2 ** (attempts - 1);
+  return Math.min(told, retryMaxMs);
 }
 
-/**
- * Logs that traces could not be sent, once a minute at most: a collector that is down fails every few
- * seconds.
- */
-function createFailureLog({ log, endpoint }: TracingOptions): () => void {
+/** How many spans a collector that accepted the batch has refused all the same. */
+async function refusedOf(reply: Response, spanCount: number): Promise<number> {
+  const answer = (await reply.json().catch(() => null)) as {
+    readonly partialSuccess?: { readonly rejectedSpans?: unknown };
+  } | null;
+  const refused = Number(answer?.partialSuccess?.rejectedSpans ?? 0);
+  return Number.isSafeInteger(refused) && refused > 0 ? Math.min(refused, spanCount) : 0;
+}
+
+function createFailureLog({ log, address }: TracingOptions): (reason: string) => void {
   let toldAtMs = -Infinity;
-  return () => {
+  return (reason) => {
     if (performance.now() - toldAtMs < warnEveryMs) return;
     toldAtMs = performance.now();
-    log.warn({ collector: new URL(endpoint).host }, 'could not send traces; dropping them');
+    const collector = new URL(address).host;
+    log.warn(
+      { collector, reason },
+      'could not send traces (OTLP over HTTP, usually port 4318); dropping them',
+    );
   };
+}
+
+/** What the settings say of traces. */
+export interface TraceSettings {
+  readonly otelEndpoint: string | null;
+  readonly otelTracesEndpoint: string | null;
+  readonly otelHeaders: ReadonlyMap<string, string>;
+  readonly otelServiceName: string;
+  readonly otelResourceAttributes: ReadonlyMap<string, string>;
+  readonly isOtelDisabled: boolean;
+}
+
+/** The options of a tracing by the settings; null when nothing is to be traced. */
+export function tracingOptionsOf(
+  settings: TraceSettings,
+  instanceId: string,
+): Omit<TracingOptions, 'log'> | null {
+  const { otelEndpoint, otelTracesEndpoint, isOtelDisabled } = settings;
+  const address =
+    otelTracesEndpoint ?? (otelEndpoint === null ? null : `${otelEndpoint.replace(/\/+$/, '')}/v1/traces`);
+  if (address === null || isOtelDisabled) return null;
+  const resource = {
+    'service.instance.id': instanceId,
+    ...Object.fromEntries(settings.otelResourceAttributes),
+    'service.name': settings.otelServiceName,
+  };
+  return { address, headers: settings.otelHeaders, resource };
 }

@@ -46,7 +46,7 @@ interface MetricsExchange {
 function createMetricsExchange(send: (message: WorkerMessage) => void): MetricsExchange {
   const resolvers = new Map<number, (text: string) => void>();
   let latest = 0;
-  let ownText = () => '';
+  let ownText = async () => '';
   return {
     share(text) {
       ownText = text;
@@ -59,7 +59,7 @@ function createMetricsExchange(send: (message: WorkerMessage) => void): MetricsE
     },
     receive(message) {
       if (message.kind === 'metrics-wanted') {
-        send({ kind: 'metrics', round: message.round, text: ownText() });
+        void ownText().then((text) => send({ kind: 'metrics', round: message.round, text }));
         return;
       }
       resolvers.get(message.ask)?.(message.text);

@@ -83,6 +83,8 @@ export interface Store {
    * rounded; null when this machine's clock is the only one. May go back.
    */
   serverNow(): number | null;
+  /** The size of the store on its disk, in bytes; null where the database does not tell. */
+  sizeBytes(): Promise<number | null>;
   /** How many writes are waiting for the disk. */
   queueDepth(): number;
   /** How many reads are waiting for a connection, and how many were refused since too many did. */
@@ -215,6 +217,8 @@ export interface RequestStore {
    * latest end first. Before all of them comes the request that `taker` has taken.
    */
   heldOf(query: HeldQuery): Promise<readonly RequestHistory[]>;
+  /** Pending requests by the approval group that they ask; those that ask a control owner are under `owner`. */
+  pendingByGroup(nowMs: number): Promise<readonly PendingGroup[]>;
   /** Ids of the agent's pending requests. */
   openOf(agentId: string, countMax: number): Promise<readonly string[]>;
   /**
@@ -301,6 +305,13 @@ export interface FoundRequests {
 export interface WaitingCount extends Pick<WaitingPage, 'asked' | 'nowMs'> {
   /** The id of the person, to tell which requests they have already approved. */
   readonly person: string;
+}
+
+export interface PendingGroup {
+  readonly group: string;
+  readonly count: number;
+  /** When the first of the requests expires. */
+  readonly nearestMs: number;
 }
 
 export interface PendingCounts {

@@ -11,6 +11,7 @@ import { StoreError } from '../contract/store-error.ts';
 export const placementKind = 'store';
 export const movedId = 'moved';
 const restoredId = 'restored';
+const backupId = 'backup';
 
 /** `moved`: the records are now at `place`. `arriving`: they are being copied to this store from `place`. */
 export interface MoveState {
@@ -108,6 +109,16 @@ export async function noteMoved(
   if (result !== 'changed') throw new StoreError('locked', 'another command moves this store');
 }
 
+/** Notes that a backup of the store was made, which leaves no record. */
+export async function noteBackup(store: Pick<Store, 'documents'>, atMs: number): Promise<void> {
+  await store.documents.write([await putOf(store, backupId, { value: { atMs }, atMs })], null);
+}
+
+/** When `noteBackup` was last called; null when never. */
+export async function backupAtMs(store: Pick<Store, 'documents'>): Promise<number | null> {
+  return (await read<{ readonly atMs: number }>(store, backupId))?.atMs ?? null;
+}
+
 /** Notes that the store has the records of an earlier moment and is used from now on. */
 export async function noteRestored(
   store: Store,
@@ -128,7 +139,7 @@ export async function noteRestored(
 }
 
 async function putOf(
-  { documents }: Store,
+  { documents }: Pick<Store, 'documents'>,
   id: string,
   { value, atMs }: { readonly value: CanonicalValue; readonly atMs: number },
 ): Promise<DocumentPut> {

@@ -232,6 +232,10 @@ function createStore({ url, pool, queue, masterKey }: OpenOptions): Store {
     fault: () => queue.server.fault(),
     onEnd: (listener) => queue.onEnd(listener),
     serverNow: () => queue.server.clock.now(),
+    async sizeBytes() {
+      const text = 'SELECT pg_database_size(current_database())::float8 AS bytes';
+      return (await pool.rows<{ readonly bytes: number }>(text))[0]?.bytes ?? null;
+    },
     queueDepth: () => queue.depth(),
     readQueue: () => ({ waiting: pool.waiting(), refused: pool.refused() }),
     async close() {

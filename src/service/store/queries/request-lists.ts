@@ -7,6 +7,7 @@
 import { type ApproverIdentity, askedOwner } from '../contract/asked-owner.ts';
 import type { SearchedRequest } from '../contract/search-text.ts';
 import type {
+  PendingGroup,
   RequestFilter,
   RequestPage,
   RequestPlace,
@@ -267,16 +268,31 @@ export function numberReads({ rows }: Pick<QueryRunner, 'rows'>) {
   };
 }
 
-type OtherReads = Pick<RequestStore, 'countOpen' | 'openOf' | 'refusals'>;
+/** Once a request counts in each group that its latest decision asks, and once under `owner` for a step-up. */
+function pendingByGroupText(sql: Dialect): string {
+  const pending = `SELECT id AS request_id, ${endNow} AS ends, coalesce((SELECT detail_json FROM request_events
+      WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1), record_json) AS decided
+    FROM requests WHERE ${statusNow} = 'pending' AND ${endNow} > @nowMs`;
+  const approvals = sql.elementsOf('decided', 'decision', 'requires', 'approvals');
+  const asked = `SELECT request_id, ends, ${sql.textAt('asked.value', 'group')} AS name
+      FROM (${pending}) AS pending, ${approvals} AS asked
+    UNION SELECT request_id, ends, '${askedOwner}' AS name FROM (${pending}) AS pending
+      WHERE ${sql.textAt('decided', 'decision', 'requires', 'reauth')} IS NOT NULL`;
+  return `SELECT name AS "group", count(*) AS count, min(ends) AS "nearestMs"
+    FROM (${asked}) AS all_asked GROUP BY name ORDER BY name`;
+}
 
-/** Reads requests that wait, and refusals, of one agent. */
-export function requestReads({ rows }: Pick<QueryRunner, 'rows'>): OtherReads {
+type OtherReads = Pick<RequestStore, 'countOpen' | 'openOf' | 'pendingByGroup' | 'refusals'>;
+
+/** Reads requests that wait, and the refusals of one agent. */
+export function requestReads({ rows, sql }: Pick<QueryRunner, 'rows' | 'sql'>): OtherReads {
   const open = `FROM requests WHERE ${statusNow} = 'pending' AND agent_id = @agentId`;
   return {
     async countOpen(agentId, nowMs) {
       const text = `SELECT count(*) AS count ${open} AND ${endNow} > @nowMs`;
       return (await rows(query<{ readonly count: number }>(text, { agentId, nowMs })))[0]?.count ?? 0;
     },
+    pendingByGroup: (nowMs) => rows(query<PendingGroup>(pendingByGroupText(sql), { nowMs })),
     async openOf(agentId, countMax) {
       const text = `SELECT id ${open} ORDER BY ${endNow} LIMIT @countMax`;
       return (await rows(query<RequestId>(text, { agentId, countMax }))).map(({ id }) => id);

@@ -90,6 +90,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
+function databaseFiles(path: string): readonly string[] {
+  return [path, `${path}-wal`];
+}
+
 function prepareFiles(path: string): MasterKey {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   checkDataFiles(path);
@@ -158,6 +162,11 @@ async function openWithWriter(
       onEnd: queue.onEnd,
       serverNow: () => null,
       queueDepth: queue.depth,
+      sizeBytes: async () =>
+        databaseFiles(path).reduce(
+          (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+          0,
+        ),
       // A read is done before the next one begins.
       readQueue: () => ({ waiting: 0, refused: 0 }),
       async close() {

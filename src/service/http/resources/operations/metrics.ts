@@ -26,7 +26,7 @@ export const getMetrics: DescribedRoute = { method: 'GET', url: '/metrics', oper
  * Turns a function that returns the metrics of this process into one that returns those of all processes that
  * serve its address.
  */
-export type ShareMetrics = (ownText: () => string) => () => Promise<string>;
+export type ShareMetrics = (own: () => Promise<string>) => () => Promise<string>;
 
 export interface MetricsRouteOptions {
   readonly metrics: Pick<Metrics, 'text'>;

@@ -20,7 +20,8 @@ import { pointNotActive } from '../../auth/identify-point.ts';
 import { type Envelope, readEnvelope } from '../../contract/envelope.ts';
 import { ProblemError, problems } from '../../contract/problem.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import type { RequestTracing, TracedExchange } from '../../telemetry/tracing.ts';
+import type { TracedExchange } from '../../telemetry/otlp.ts';
+import type { RequestTracing } from '../../telemetry/tracing.ts';
 
 // Reads what a client prefers of the answer (`Prefer`, RFC 7240), apart from how long it waits. Unknown
 // preferences are ignored.
