@@ -166,12 +166,12 @@ function exampleLines(examples: readonly ReplayExample[], marks: Marks): readonl
     ...columns(
       all
         .slice(0, shownOfKind)
-        .map(({ id, atMs, agent, action, before }) => [
+        .map(({ id, atMs, agent, action, before, now, asks }) => [
           id,
           new Date(atMs).toISOString(),
           agent,
           action,
-          `was by ${before.by}`,
+          asks.length > 0 ? asks.join(', ') : before.by === now.by ? '' : `was by ${before.by}`,
         ]),
       ['left', 'left', 'left', 'left', 'left'],
     ).map(marks.faint),

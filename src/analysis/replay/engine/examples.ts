@@ -11,6 +11,8 @@ export interface ReplayExample {
   readonly action: string;
   readonly before: DecidedAs;
   readonly now: DecidedAs;
+  /** What is asked otherwise when the outcome is the same, in phrases such as "asks finance as well". */
+  readonly asks: readonly string[];
   /** Id of the finding that the request is filed under; null when there is none. */
   readonly finding: string | null;
   /**

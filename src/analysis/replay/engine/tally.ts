@@ -11,6 +11,7 @@ import {
 } from '../../../language/model/decision.ts';
 import { type Facts, valueAt } from '../../../language/model/request.ts';
 import { noTrace } from '../../../language/model/trace.ts';
+import { askedOtherwise } from './asked-otherwise.ts';
 import type { ReplayCandidate } from './candidate.ts';
 import { Examples, type ReplayExample } from './examples.ts';
 import type { LoggedRequest } from './log.ts';
@@ -265,6 +266,7 @@ export class Tally {
       action,
       before: { outcome: logged.decision.outcome, by: logged.decision.by },
       now: { outcome: decision.outcome, by: decision.by },
+      asks: askedOtherwise(logged.decision, decision),
       finding,
       incompleteMeters: incomplete,
     };

@@ -100,6 +100,10 @@ const exampleSchema = objectSchema({
   action: text,
   before: decidedAs,
   now: decidedAs,
+  asks: {
+    ...arrayOf(text),
+    description: 'If the outcome is the same: what is asked otherwise, such as `asks finance as well`.',
+  },
   finding: { ...textOrNull, description: 'The `log.id` of the finding that it meets.' },
   incomplete_meters: { ...arrayOf(text), description: 'Those that it reads as recorded.' },
 });
@@ -258,6 +262,7 @@ const replayLineExample = {
           action: 'payment.create',
           before: { outcome: 'DENY', by: 'default_deny' },
           now: { outcome: 'ESCALATE', by: 'vendor_payments/large_payment' },
+          asks: [],
           finding: '1',
           incomplete_meters: [],
         },
