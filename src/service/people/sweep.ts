@@ -1,6 +1,6 @@
 // Deletes what has ended: sessions, tokens, invitations, reset links, notices, claims, assignments, snoozes,
-// alerts that are long over, answered questions of passkeys, rows that were removed, and messages that were
-// delivered or given up. Ended documents count as ended before they are deleted; the sweep only keeps the
+// alerts that are long over, answered questions of passkeys, rows that were removed, drafts of policies that nobody
+// has saved for long, and messages that were delivered or given up. Ended documents count as ended before they are deleted; the sweep only keeps the
 // store small.
 
 import type { DocumentStore } from '../store/contract/documents.ts';
@@ -33,6 +33,7 @@ const sweptKinds = [
   'alert',
   'answered-question',
   'table-row',
+  'policy-draft',
 ] as const;
 const everyMsDefault = 60_000;
 /** Bounds how long one deletion holds the lock that other writes wait for. */

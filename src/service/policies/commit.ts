@@ -1,14 +1,25 @@
-// Finds the git commit that is checked out around a directory. Reads git's own files and starts no process.
-// Returns null when there is no repository or no commit yet; never throws.
+// Finds the git repository around a directory: the commit that is checked out, and where the directory lies in it.
+// Reads git's own files and starts no process. Returns null when there is none; never throws.
 
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /** Returns 40 hexadecimal digits, or 64 in a repository that uses SHA-256. */
 export async function commitOf(directory: string): Promise<string | null> {
   try {
-    const gitFolder = await findGitFolder(await realpath(directory));
-    return gitFolder === null ? null : await readHead(gitFolder);
+    const found = await findRepository(await realpath(directory));
+    return found === null ? null : await readHead(found.gitFolder);
+  } catch {
+    return null;
+  }
+}
+
+/** The path of the directory from the top of its repository, with forward slashes; empty for the top itself. */
+export async function pathInRepository(directory: string): Promise<string | null> {
+  try {
+    const real = await realpath(directory);
+    const found = await findRepository(real);
+    return found === null ? null : relative(found.top, real).split(sep).join('/');
   } catch {
     return null;
   }
@@ -18,20 +29,26 @@ const hashForm = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** The most symbolic references that are followed one after the other; git itself follows no more. */
 const referencesMax = 5;
 
+interface Repository {
+  /** The top folder of the work tree. */
+  readonly top: string;
+  readonly gitFolder: string;
+}
+
 /**
  * Finds `.git` of the nearest enclosing folder that has one. In a worktree or submodule `.git` is a file that
  * names the folder.
  */
-async function findGitFolder(folder: string): Promise<string | null> {
+async function findRepository(folder: string): Promise<Repository | null> {
   const candidate = join(folder, '.git');
   const stats = await stat(candidate).catch(() => null);
-  if (stats?.isDirectory()) return candidate;
+  if (stats?.isDirectory()) return { top: folder, gitFolder: candidate };
   if (stats?.isFile()) {
     const target = /^gitdir: (.+)$/m.exec(await readFile(candidate, 'utf8'))?.[1]?.trim();
-    return target === undefined ? null : resolve(folder, target);
+    return target === undefined ? null : { top: folder, gitFolder: resolve(folder, target) };
   }
   const parent = dirname(folder);
-  return parent === folder ? null : findGitFolder(parent);
+  return parent === folder ? null : findRepository(parent);
 }
 
 async function readHead(gitFolder: string): Promise<string | null> {

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commitOf } from '../../../src/service/policies/commit.ts';
+import { commitOf, pathInRepository } from '../../../src/service/policies/commit.ts';
 import { createFolder, writeFiles } from './folder.ts';
 
 const first = 'a'.repeat(40);
@@ -28,8 +28,11 @@ describe('commitOf', () => {
     expect(await commitOf(join(folder, 'policies'))).toBe(commit);
     git('pack-refs', '--all');
     expect(await commitOf(folder)).toBe(commit);
+    expect(await pathInRepository(join(folder, 'policies'))).toBe('policies');
+    expect(await pathInRepository(folder)).toBe('');
     git('worktree', 'add', '-b', 'other', join(folder, 'tree'));
     expect(await commitOf(join(folder, 'tree/policies'))).toBe(commit);
+    expect(await pathInRepository(join(folder, 'tree/policies'))).toBe('policies');
     git('checkout', '--detach');
     expect(await commitOf(folder)).toBe(commit);
   });

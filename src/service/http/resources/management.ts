@@ -29,6 +29,7 @@ import { actionRoutes } from './policies/actions.ts';
 import { explainRoutes } from './policies/explain-routes.ts';
 import { playgroundRoutes } from './policies/playground.ts';
 import { policyRoutes } from './policies/policies.ts';
+import { policyDraftRoutes } from './policies/policy-drafts.ts';
 import { policyHistoryRoutes } from './policies/policy-history.ts';
 import { policyHitRoutes } from './policies/policy-hits.ts';
 import { policySummaryRoutes } from './policies/policy-summary.ts';
@@ -66,6 +67,7 @@ export const managementRoutes = [
   ...pointRoutes,
   ...policyRoutes,
   ...playgroundRoutes,
+  ...policyDraftRoutes,
   ...replayRoutes,
   ...policyHistoryRoutes,
   ...policySummaryRoutes,
