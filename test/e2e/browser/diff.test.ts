@@ -33,9 +33,9 @@ async function world(): Promise<Service> {
   return shared;
 }
 
-const policyPane = (page: Page) => page.getByRole('region', { name: 'Policies', exact: true });
+const view = (page: Page) => page.getByRole('region', { name: 'Compared with the active policies' });
 const status = (page: Page) => page.locator('.diff').getByRole('status').first();
-const diffButton = (page: Page) => page.getByRole('button', { name: 'Diff' });
+const diffButton = (page: Page) => page.getByRole('button', { name: 'Compare with active' });
 const findings = (page: Page) => page.getByRole('list', { name: /loosest first$/ }).locator('> li');
 
 async function write(page: Page, text: string): Promise<void> {
@@ -53,7 +53,7 @@ test('the loosest comes first, with what it rests on and a request that is tried
   const { page } = await open(await world(), { email });
   await page.goto('/playground');
   await press(page, diffButton(page));
-  await policyPane(page).getByText('No changes yet').waitFor();
+  await view(page).getByText('No changes yet').waitFor();
   await press(page, diffButton(page));
 
   await write(page, policies.replace('payload.amount <= 1_000\n', 'payload.amount <= 12_000\n'));
@@ -99,6 +99,9 @@ test('the loosest comes first, with what it rests on and a request that is tried
 
   await press(page, first.getByRole('button', { name: 'demo.policy:5' }));
   await page.getByRole('textbox', { name: /^demo\.policy\./ }).waitFor();
+  // The diff stays below the editor until it is closed.
+  expect(await diffButton(page).getAttribute('aria-pressed')).toBe('true');
+  await press(page, view(page).getByRole('button', { name: /^Close/ }));
   expect(await diffButton(page).getAttribute('aria-pressed')).toBe('false');
 });
 
@@ -137,7 +140,7 @@ test('a diff that is refused says so, and is asked for again by one press', asyn
   await write(page, policies.replace('payload.amount <= 1_000\n', 'payload.amount <= 500\n'));
   await press(page, diffButton(page));
   await page.getByRole('alert').getByText('it was not done after 5 seconds').waitFor();
-  await policyPane(page).getByText('has no time limit').waitFor();
+  await view(page).getByText('has no time limit').waitFor();
   await page.unroute('**/v1/policies/diff');
   await press(page, page.getByRole('button', { name: 'Try again' }));
   await status(page).getByText('0 loosened · 1 stricter · 0 undecided').waitFor();

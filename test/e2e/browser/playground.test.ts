@@ -1,6 +1,7 @@
 // The playground: a copy of the policies and a request, tried while one types. Nothing is recorded, the
 // keyboard always gets out of the editor, and the content policy holds.
 
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { signedIn } from '../../service/http/person-client.ts';
@@ -74,7 +75,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   const before = await recorded(shared);
   const { page } = await open(shared, { email });
   await page.goto('/playground');
-  await page.getByText('Nothing is granted, recorded or saved').waitFor();
+  await page.getByText('Nothing is granted or recorded').waitFor();
   // The playground starts with a request that waits for people.
   await answer(page).getByText('Escalate', { exact: true }).waitFor();
   await expect.poll(() => requestEditor(page).innerText()).toContain('"action_key": "pay.create"');
@@ -111,7 +112,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   await diagnostics(page).getByRole('button', { name: 'write amount' }).focus();
   await page.keyboard.press('Enter');
   await diagnostics(page).getByText('The policies have no errors.').waitFor();
-  await page.getByRole('button', { name: 'My changes (0)' }).waitFor();
+  await page.getByRole('button', { name: 'My draft (0)' }).waitFor();
 
   await write(
     page,
@@ -122,7 +123,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
     .getByText(/^ALLOW if payload.amount/)
     .waitFor();
   await answer(page).getByText('Deny', { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'My changes (1)' }).click();
+  await page.getByRole('button', { name: 'My draft (1)' }).click();
   await page.locator('.text-diff-new').getByText('payload.amount < 1').waitFor();
   await page.locator('.text-diff-gone').getByText('payload.amount <= 100').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -162,7 +163,7 @@ test('a worker says what names are, completes and formats', async () => {
   await write(page, editor, broken);
   await diagnostics(page).getByText('The policies have 1 error.').waitFor();
   await page.keyboard.press('Shift+Alt+F');
-  await page.getByRole('button', { name: 'My changes (1)' }).waitFor();
+  await page.getByRole('button', { name: 'My draft (1)' }).waitFor();
   expect(await editor.innerText()).toContain('allow   small   whem');
 });
 
@@ -249,12 +250,12 @@ test('what is wrong with a request is told where it stands, and the active polic
   await usePolicies(shared, policies.replace('Over 100 to', 'More than 100 to'));
   await answer(page).locator('strong').getByText('More than 100 to x').waitFor();
   await page.locator('.cm-line', { hasText: 'More than 100' }).waitFor();
-  await page.getByRole('button', { name: 'My changes (0)' }).waitFor();
+  await page.getByRole('button', { name: 'My draft (0)' }).waitFor();
   const changed = policies.replace('Over 100 to', 'Much more than 100 to');
   await write(page, policyEditor(page), changed);
-  await page.getByRole('button', { name: 'My changes (1)' }).waitFor();
+  await page.getByRole('button', { name: 'My draft (1)' }).waitFor();
   await usePolicies(shared, changed);
-  await page.getByRole('button', { name: 'My changes (0)' }).waitFor();
+  await page.getByRole('button', { name: 'My draft (0)' }).waitFor();
   await usePolicies(shared, policies);
   // The copy equalled the active policies, so it was dropped, and does not come back by itself.
   await page.locator('.cm-line', { hasText: 'Over 100' }).waitFor();
@@ -311,4 +312,95 @@ test('where the editor cannot be loaded, a plain field takes its place', async (
     .fill('{ "action_key": "pay.create", "payload": { "amount": 101, "vendor": "y" } }');
   await answer(page).locator('strong').getByText('Over 100 to y').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+const draftView = (page: Page) => page.getByRole('region', { name: 'My draft', exact: true });
+
+test('a draft is saved on the service, opens in another window, and never becomes active', async () => {
+  const { shared } = await world();
+  const { page } = await open(shared, { email });
+  await page.goto('/playground');
+  await policyEditor(page).waitFor();
+  const changed = policies.replace('payload.amount <= 100 because', 'payload.amount <= 90 because');
+  await write(page, policyEditor(page), changed);
+  await page.getByRole('button', { name: 'My draft (1)' }).click();
+  await draftView(page).getByText('Not saved yet').waitFor();
+  await draftView(page).getByText('no errors', { exact: true }).waitFor();
+  await draftView(page).getByRole('link', { name: '0 loosened · 1 stricter · 0 undecided' }).waitFor();
+  // The patch is one that Git applies (test/dashboard/git-patch.test.ts).
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    draftView(page).getByRole('button', { name: 'Download .patch' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('draft.patch');
+  const patch = readFileSync(await download.path(), 'utf8');
+  expect(patch).toContain('--- a/demo.policy\n+++ b/demo.policy\n@@ -');
+  expect(patch).toContain('+  allow small when payload.amount <= 90 because "Small"\n');
+  await draftView(page).getByText('Patch as text').click();
+  expect(await draftView(page).locator('pre').textContent()).toBe(patch);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await draftView(page).getByRole('button', { name: 'Save draft' }).focus();
+  await page.keyboard.press('Enter');
+  await draftView(page).getByText('on the service, for you alone. It is not active.').waitFor();
+  await shared.policies.reload();
+  expect((await ask(shared, 'pay.create', { payload: { amount: 95, vendor: 'x' } })).decision).toBe('ALLOW');
+
+  // Another window of the same person opens it; another person has none.
+  const other = await open(shared, { email, size: sizes.phone, theme: 'dark' });
+  await other.page.goto('/playground');
+  await other.page.getByText('You saved a draft of 1 file').waitFor();
+  expect(await accessibilityFaults(other.page)).toEqual([]);
+  await other.page.getByRole('button', { name: 'Open it' }).click();
+  await other.page.getByRole('button', { name: 'My draft (1)' }).click();
+  await draftView(other.page).getByText('It is not active.').waitFor();
+  expect(await isTooWide(other.page)).toBe(false);
+  await write(other.page, policyEditor(other.page), policies.replace('"Small"', '"Tiny"'));
+  await draftView(other.page).getByRole('button', { name: 'Save draft' }).click();
+  await draftView(other.page).getByText('on the service, for you alone').waitFor();
+  const ben = await open(shared, { email: 'ben@example.com' });
+  await ben.page.goto('/playground?view=changes');
+  await draftView(ben.page).getByText('Nothing is changed in this window.').waitFor();
+  expect(
+    await draftView(ben.page)
+      .getByRole('button', { name: /^Delete/ })
+      .count(),
+  ).toBe(0);
+});
+
+test('a draft that another window has saved is not overwritten unseen, and can be deleted', async () => {
+  const { shared } = await world();
+  const { page } = await open(shared, { email: 'cleo@example.com', expected: /409/ });
+  await page.goto('/playground?view=changes');
+  await policyEditor(page).waitFor();
+  await write(page, policyEditor(page), policies.replace('"Small"', '"Mine"'));
+  const cleo = await signedIn(shared, 'cleo@example.com');
+  const files = [{ path: 'demo.policy', text: policies.replace('"Small"', '"Theirs"') }];
+  await cleo.send('/v1/policies/draft', { method: 'PUT', body: { files, version: 0 } });
+  await draftView(page).getByRole('button', { name: 'Save draft' }).click();
+  await page.getByRole('alert').getByText('another window has saved or deleted your draft').waitFor();
+  await draftView(page).getByText('opening it replaces that').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await draftView(page).getByRole('button', { name: 'Open it' }).click();
+  await page.locator('.text-diff-new').getByText('"Theirs"').waitFor();
+  await draftView(page).getByRole('button', { name: 'Delete saved draft…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+  await draftView(page).getByText('Not saved yet').waitFor();
+  expect((await cleo.send('/v1/policies/draft')).body.draft).toBeNull();
+});
+
+test('while the playground loads, it says nothing of the request or the policies', async () => {
+  const { shared } = await world();
+  const { page } = await open(shared, { email });
+  const held: (() => void)[] = [];
+  await page.route('**/v1/policies/try', (route) => void held.push(() => void route.continue()));
+  await page.goto('/playground');
+  await policyEditor(page).waitFor();
+  await answer(page).locator('.loading').waitFor();
+  await expect.poll(() => held.length).toBeGreaterThan(0);
+  expect(await page.locator('.playground-state').count()).toBe(0);
+  expect(await diagnostics(page).count()).toBe(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  for (const release of held) release();
+  await answer(page).getByText('Up to date.').waitFor();
+  await diagnostics(page).getByText('The policies have no errors.').waitFor();
 });

@@ -34,19 +34,21 @@ type Decision = NonNullable<TryReply['decision']>;
 export function Answer({ trying, issues, hasFault, onRule, clauses, written }: AnswerProps) {
   const { tried, decided, isOfNow, problem, retry } = trying;
   const decision = decided?.decision ?? null;
-  const why = isOfNow ? whyNone({ tried, issues, hasFault }) : null;
+  /** While the first answer is on its way, there is nothing to say about the request. */
+  const isFirst = tried === null && problem === null;
+  const why = isOfNow && !isFirst ? whyNone({ tried, issues, hasFault }) : null;
   const isOld = !isOfNow || problem !== null || tried?.answer !== decided;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
     <aside class="playground-answer" aria-label="Result" tabIndex={0}>
-      <State why={why} isOld={isOld} hasDecision={decision !== null} isAsking={!isOfNow} />
+      {!isFirst && <State why={why} isOld={isOld} hasDecision={decision !== null} isAsking={!isOfNow} />}
       <p role="status" class="visually-hidden">
         {decision !== null && !isOld ? spoken(decision) : (why ?? '')}
       </p>
       {isOfNow && issues.length === 0 && <ProblemNote problem={problem} onRetry={retry} />}
       {decision === null ? (
         <Section title="Decision">
-          {tried === null && problem === null ? (
+          {isFirst ? (
             <Loading label="The first answer takes a moment: the policies are being compiled" lines={5} />
           ) : (
             <Empty icon="try" title="No decision yet" />

@@ -17,7 +17,7 @@ export function ChangeList({ playground }: { readonly playground: PlaygroundStat
   if (changes.length === 0)
     return (
       <Empty icon="policy" title="No changes yet">
-        Your changes are listed here line by line, ready to carry over into the policy directory.
+        Your changes are listed here line by line, with a patch for the repository of the policies.
       </Empty>
     );
   return (

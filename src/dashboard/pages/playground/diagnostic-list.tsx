@@ -8,17 +8,18 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { Fix, PolicyDiagnostic } from './marks.ts';
 
 interface DiagnosticListProps {
-  readonly diagnostics: readonly PolicyDiagnostic[];
+  /** Null until the first answer. */
+  readonly diagnostics: readonly PolicyDiagnostic[] | null;
   readonly onFix: (fix: Fix) => void;
   readonly onGo: (diagnostic: PolicyDiagnostic) => void;
 }
 
 export function DiagnosticList({ diagnostics, onFix, onGo }: DiagnosticListProps) {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  if (diagnostics === null) return null;
   return (
     <div class="playground-diagnostics">
       <p role="status" class={diagnostics.length === 0 ? 'playground-soft' : ''}>
-        {summary(errors, diagnostics.length - errors)}
+        {summary(diagnostics)}
       </p>
       {diagnostics.length > 0 && (
         <ul class="playground-diagnostic-list">
@@ -61,12 +62,18 @@ function FixButton({ fix, onFix }: { readonly fix: Fix } & Pick<DiagnosticListPr
   );
 }
 
-function summary(errors: number, warnings: number): string {
-  if (errors + warnings === 0) return 'The policies have no errors.';
+function summary(diagnostics: readonly PolicyDiagnostic[]): string {
+  return `The policies have ${diagnosticCounts(diagnostics)}.`;
+}
+
+/** "no errors", or "2 errors and 1 warning". */
+export function diagnosticCounts(diagnostics: readonly PolicyDiagnostic[]): string {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const warnings = diagnostics.length - errors;
   const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
   const parts = [
     ...(errors > 0 ? [counted(errors, 'error')] : []),
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
-  return `The policies have ${parts.join(' and ')}.`;
+  return parts.length === 0 ? 'no errors' : parts.join(' and ');
 }

@@ -1,5 +1,6 @@
 // The playground: a copy of the policies to change, a request, and the copy's decision on it, updated while
-// the person types. INVARIANT: nothing is granted, recorded or saved; the copy belongs to this window alone.
+// the person types. INVARIANT: nothing is granted or recorded; the copy belongs to this window, and the
+// draft that it is saved as belongs to its person alone.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -25,7 +26,7 @@ export default function Playground() {
   return (
     <PageFrame
       title="Playground"
-      lead="Change a copy of the policies and see at once how a request is decided. Nothing is granted, recorded or saved, and no meter counts it."
+      lead="Change a copy of the policies and see at once how a request is decided. Nothing is granted or recorded, and a draft is never active."
     >
       {looks.map(({ problem, reload }, index) => (
         <ProblemNote key={index} problem={problem} onRetry={reload} />
@@ -120,7 +121,7 @@ function useFixes(playground: PlaygroundState, isOfNow: TryState['isOfNow']): (f
     // The places of a fix refer to the text that the answer was about.
     if (!latest.current.isOfNow) tellDone('The text has changed since; the new answer is on its way');
     else if (fixed === null) {
-      setQuery({ file: edit?.file ?? null, view: null });
+      setQuery({ file: edit?.file ?? null });
       tellDone('The file is being opened; apply it again then');
     } else {
       for (const { path, text } of fixed) setText(path, text);
@@ -150,7 +151,7 @@ function useWays({ path, paths, textOf, isUntouched }: PlaygroundState, decidedB
     // Opens the file of the first decision once; a file that is open stays open, whatever decides later.
     if (firstFile !== undefined) setQuery({ file: firstFile }, { replace: true });
   }, [firstFile]);
-  const open = (file: string): void => setQuery({ file, view: null });
+  const open = (file: string): void => setQuery({ file });
   return {
     target,
     goToPlace: (place: LinePlace & { readonly file: string }): void => {

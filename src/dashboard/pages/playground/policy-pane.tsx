@@ -1,24 +1,20 @@
-// The copy of the policies: the open file in the editor, all diagnostics, and the changes against the active
-// policies.
+// The copy of the policies: the open file in the editor, all diagnostics, and below it the draft, its diff or its replay.
 
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useGrant } from '../../api/session.tsx';
 import type { PolicyAnswers } from '../../editor/editor.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
 import { openPolicyWorker, type PolicyWorker } from '../../editor/policy-worker.ts';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
-import { DiffResult } from '../../parts/diff/diff-result.tsx';
-import { countsText, type DiffReply } from '../../parts/diff/diff-words.ts';
 import type { FindingWays } from '../../parts/diff/finding.tsx';
-import type { AnswerState } from '../../parts/diff/use-answer.ts';
-import { type ChangedFiles, useDiff } from '../../parts/diff/use-diff.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Empty, Loading, Note } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
-import { ChangeList } from './change-list.tsx';
 import { DiagnosticList } from './diagnostic-list.tsx';
+import { DiffView } from './diff-view.tsx';
+import { DraftView, OtherDraft } from './draft-view.tsx';
 import { type Fix, markDiagnostics, type PolicyDiagnostic } from './marks.ts';
 import { NewFileDialog } from './new-file.tsx';
 import type { Target } from './playground.tsx';
@@ -26,6 +22,7 @@ import { ReplayView } from './replay/replay-view.tsx';
 import { daysText } from './replay/replay-words.ts';
 import { type ReplayState, useReplay } from './replay/use-replay.ts';
 import type { PlaygroundState } from './use-playground.ts';
+import { useSavedDraft } from './use-saved-draft.ts';
 import type { TryState } from './use-try.ts';
 
 interface PolicyPaneProps {
@@ -44,27 +41,63 @@ export function PolicyPane(props: PolicyPaneProps) {
   const { query } = usePlace();
   const view = query.get('view');
   const replaying = useReplay(playground.changes, playground.digest ?? '');
+  const saved = useSavedDraft();
   return (
-    <Section
-      title="Policies"
-      actions={<PolicyActions playground={playground} view={view} replaying={replaying} />}
-    >
-      {!playground.isKept && (
-        <Note icon="warning" tone="escalate">
-          Your changes cannot be kept in this window: reloading the page loses them.
-        </Note>
-      )}
-      {view === 'changes' ? (
-        <ChangeList playground={playground} />
-      ) : view === 'diff' ? (
-        <DiffView changes={playground.changes} digest={playground.digest} ways={ways} />
-      ) : view === 'replay' ? (
-        <ReplayView replaying={replaying} ways={ways} />
-      ) : (
+    <>
+      <Section
+        title="Policies"
+        actions={<PolicyActions playground={playground} view={view} replaying={replaying} />}
+      >
+        {!playground.isKept && (
+          <Note icon="warning" tone="escalate">
+            Your changes cannot be kept in this window: reloading the page loses them.
+          </Note>
+        )}
+        {view !== 'changes' && playground.changes.length === 0 && (
+          <OtherDraft playground={playground} saved={saved} />
+        )}
         <OpenFile {...props} />
+        <DiagnosticList diagnostics={tried?.answer.diagnostics ?? null} onFix={onFix} onGo={onGo} />
+      </Section>
+      {view === 'changes' && (
+        <ViewSection title="My draft">
+          <DraftView playground={playground} saved={saved} tried={tried} />
+        </ViewSection>
       )}
-      <DiagnosticList diagnostics={tried?.answer.diagnostics ?? noDiagnostics} onFix={onFix} onGo={onGo} />
-    </Section>
+      {view === 'diff' && (
+        <ViewSection title="Compared with the active policies">
+          <DiffView changes={playground.changes} digest={playground.digest} ways={ways} />
+        </ViewSection>
+      )}
+      {view === 'replay' && (
+        <ViewSection title="On recorded requests">
+          <ReplayView replaying={replaying} ways={ways} />
+        </ViewSection>
+      )}
+    </>
+  );
+}
+
+/** A view below the editor, which stays; it scrolls into sight when it opens. */
+function ViewSection({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => frame.current?.scrollIntoView({ block: 'nearest' }), []);
+  return (
+    <div class="playground-view" ref={frame}>
+      <Section
+        title={title}
+        actions={
+          <Button
+            look="quiet"
+            icon="close"
+            label={`Close: ${title}`}
+            onClick={() => setQuery({ view: null }, { replace: true })}
+          />
+        }
+      >
+        {children}
+      </Section>
+    </div>
   );
 }
 
@@ -85,10 +118,7 @@ function PolicyActions({
   return (
     <div class="playground-bar playground-files">
       <Field label="File">
-        <select
-          value={path}
-          onChange={({ currentTarget }) => setQuery({ file: currentTarget.value, view: null })}
-        >
+        <select value={path} onChange={({ currentTarget }) => setQuery({ file: currentTarget.value })}>
           {paths.map((one) => (
             <option key={one} value={one}>
               {changed.has(one) ? `${one} (changed)` : one}
@@ -100,10 +130,10 @@ function PolicyActions({
         New file
       </Button>
       <ViewButton name="changes" view={view}>
-        My changes ({changes.length})
+        My draft ({changes.length})
       </ViewButton>
       <ViewButton name="diff" view={view}>
-        Diff
+        Compare with active
       </ViewButton>
       {mayReplay && (
         <ViewButton
@@ -121,7 +151,7 @@ function PolicyActions({
           onClose={() => setNaming(false)}
           onName={(name) => {
             setText(name, newFileText);
-            setQuery({ file: name, view: null });
+            setQuery({ file: name });
           }}
         />
       )}
@@ -136,7 +166,7 @@ interface ViewButtonProps {
   readonly children: ComponentChildren;
 }
 
-/** Switches between a view and the editor in the same place. */
+/** Shows or hides a view below the editor. */
 function ViewButton({ name, view, onShow, children }: ViewButtonProps) {
   const isShown = view === name;
   return (
@@ -229,46 +259,4 @@ function usePolicyWorker(playground: PlaygroundState, path: string): PolicyAnswe
       format: (text) => worker.ask('format', { path, text }),
     };
   }, [worker, vocabulary, path, others, texts.byPath]);
-}
-
-// Which requests the copy decides differently from the active policies, the loosest first, and what is proved
-// of all other requests.
-
-export interface DiffViewProps {
-  readonly ways: FindingWays;
-  /** Files of the copy that differ from the active policies. */
-  readonly changes: ChangedFiles;
-  /** Digest of the active policies. */
-  readonly digest: string | null;
-}
-
-function DiffView({ changes, digest, ways }: DiffViewProps) {
-  const computing = useDiff(changes, digest ?? '');
-  if (changes.length === 0)
-    return (
-      <Empty icon="policy" title="No changes yet">
-        Change a file to see here which requests would be decided otherwise.
-      </Empty>
-    );
-  const { answer, problem, retry } = computing;
-  return (
-    <div class="diff">
-      <p role="status">{statusOf(computing)}</p>
-      <ProblemNote problem={problem} onRetry={retry} />
-      {problem?.code === 'playground_failed' && (
-        <Note icon="clock">
-          On the command line <code>writ diff</code> has no time limit.
-        </Note>
-      )}
-      {answer === null && problem === null && <Loading label="The diff is being computed" lines={5} />}
-      {answer?.diff != null && <DiffResult diff={answer.diff} requests={answer.requests} ways={ways} />}
-    </div>
-  );
-}
-
-function statusOf({ answer, problem }: AnswerState<DiffReply>): string {
-  if (problem !== null) return 'There is no diff.';
-  if (answer === null) return 'The diff with the active policies is being computed…';
-  if (answer.diff === null) return 'There is no diff while the policies have errors. They are listed below.';
-  return countsText(answer.diff);
 }

@@ -27,6 +27,8 @@ export interface PlaygroundState {
   /** The text of a file in the playground; null until it is loaded. */
   readonly textOf: (path: string) => string | null;
   readonly setText: (path: string, text: string) => void;
+  /** Replaces all changes. */
+  readonly setChanges: (changes: readonly Change[]) => void;
   /** Discards the changes of a file; null discards all. */
   readonly reset: (path: string | null) => void;
   readonly request: string;
@@ -86,6 +88,8 @@ export function usePlayground(): PlaygroundState {
         ...before,
         changes: withText(before.changes, { path: one, text }, activeText(one)),
       })),
+    setChanges: (to) =>
+      setDraft((before) => ({ ...before, changes: to.toSorted((a, b) => (a.path < b.path ? -1 : 1)) })),
     reset: (one) =>
       setDraft((before) => ({
         ...before,

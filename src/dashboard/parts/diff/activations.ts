@@ -1,6 +1,7 @@
 // The sets of the history: their names, the two of the first diff, and the address of a diff.
 
 import type { Reply } from '../../../api/operations.ts';
+import { minuteTime } from '../layout/time.tsx';
 
 export type Activation = Reply<'listActivations'>['items'][number];
 
@@ -17,12 +18,10 @@ export function shortDigest(digest: string): string {
   return digest.replace('sha256:', '').slice(0, 10);
 }
 
-const when = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-
 /** One line of a choice. A set that was active several times is named after its latest activation. */
 export function setName({ activated_at: at, digest, commit }: Activation): string {
   const revision = commit === null ? '' : `, commit ${commit.slice(0, 10)}`;
-  return `${when.format(Date.parse(at))}, ${shortDigest(digest)}${revision}`;
+  return `${minuteTime.format(Date.parse(at))}, ${shortDigest(digest)}${revision}`;
 }
 
 /** Each set once, by its latest activation, if its texts are kept. */

@@ -96,7 +96,7 @@ function statusText({ progress, answer, problem }: ReplayState): string {
   if (problem !== null) return 'There is no result.';
   if (answer === null) return '';
   return answer.replay === null
-    ? 'Your copy cannot be tried while the policies have errors. They are listed below.'
+    ? 'Your copy cannot be tried while the policies have errors. They are listed under the editor.'
     : replayText(answer.replay);
 }
 
@@ -195,15 +195,33 @@ function Filed({ log: { requests: count, agents, people }, examples }: FiledProp
 function ExampleList({ examples }: { readonly examples: readonly ReplayExample[] }) {
   return (
     <ul class="replay-examples">
-      {examples.toSorted(loosestFirst).map(({ request_id: id, at, agent, action, before, now }) => (
+      {examples.toSorted(loosestFirst).map(({ request_id: id, at, agent, action, before, now, asks }) => (
         <li key={id}>
           <a href={`/requests/${encodeURIComponent(id)}`}>
             <PlainText text={action} isShort /> by <PlainText text={agent} isShort />, <At at={at} />
           </a>{' '}
-          <DecisionBadge decision={before.outcome} /> <span aria-hidden="true">→</span>
-          <span class="visually-hidden">becomes</span> <DecisionBadge decision={now.outcome} />{' '}
+          {before.outcome !== now.outcome && (
+            <>
+              <DecisionBadge decision={before.outcome} /> <span aria-hidden="true">→</span>
+              <span class="visually-hidden">becomes</span>{' '}
+            </>
+          )}
+          <DecisionBadge decision={now.outcome} />{' '}
           <span>
+            {asks.length > 0 && (
+              <>
+                <strong>
+                  <PlainText text={asks.join(', ')} isShort />
+                </strong>
+                ,{' '}
+              </>
+            )}
             by <code>{now.by}</code>
+            {before.by !== now.by && (
+              <>
+                , before by <code>{before.by}</code>
+              </>
+            )}
           </span>
         </li>
       ))}
