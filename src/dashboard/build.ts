@@ -1,5 +1,5 @@
 // `node src/dashboard/build.ts [--if-needed]`: builds dist/ from the sources of the dashboard. With
-// `--if-needed`, it builds only when a source, the lock file of npm or this script has changed since the last
+// `--if-needed`, it builds only when a source, a manifest of npm or this script has changed since the last
 // build, as their digest shows. INVARIANT: dist/ is always whole: it is built elsewhere and put in place at
 // once, so a service that starts meanwhile reads one build.
 
@@ -50,7 +50,8 @@ function sourcesDigest(): string {
     ...own,
     ...languageFolders.flatMap((folder) => filesOf(join(root, '../language', folder))),
   ];
-  for (const path of [...sources, join(root, '../../package-lock.json')].sort()) {
+  const manifests = ['package.json', 'package-lock.json'].map((name) => join(root, '../..', name));
+  for (const path of [...sources, ...manifests].sort()) {
     hash.update(relative(root, path)).update('\0').update(readFileSync(path)).update('\0');
   }
   return hash.digest('hex');

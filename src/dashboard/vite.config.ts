@@ -1,7 +1,13 @@
 // Builds the dashboard for browsers: hashed file names, nothing inline (the page's policy allows no inline
 // script), and separate parts for the editor and the plots, which are loaded on demand.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
+
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+  readonly version: string;
+};
 
 /** Address of the service for the development server of `vite`. */
 const service = process.env.WRIT_URL ?? 'http://localhost:8181';
@@ -23,6 +29,7 @@ const plotsInAnyLanguage: Plugin = {
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
+  define: { 'import.meta.env.VITE_WRIT_VERSION': JSON.stringify(version) },
   plugins: [plotsInAnyLanguage],
   publicDir: 'public',
   clearScreen: false,
@@ -37,5 +44,5 @@ export default defineConfig({
     rolldownOptions: { output: { entryFileNames: 'assets/main-[hash].js' } },
     reportCompressedSize: false,
   },
-  server: { proxy: { '/v1': service, '/readyz': service, '/openapi.json': service } },
+  server: { proxy: { '/v1': service, '/readyz': service, '/openapi.json': service, '/docs': service } },
 });

@@ -1,7 +1,7 @@
 // Spans of time in words for people.
 
 import { expect, test } from 'vitest';
-import { spanText } from '../../src/dashboard/parts/layout/span-text.ts';
+import { agoText, spanText } from '../../src/dashboard/parts/layout/span-text.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -25,6 +25,17 @@ test.each([
   [0, '0 s'],
 ])('%d ms: %s', (ms, text) => {
   expect(spanText(ms)).toBe(text);
+});
+
+test.each([
+  [-4_999, 'just now'],
+  [-42 * second, '42 s ago'],
+  [-(minute + 16 * second), '1 min ago'],
+  [-(5 * minute + 52 * second), '6 min ago'],
+  [-(2 * hour + 5 * minute), '2 h 5 min ago'],
+  [minute + 31 * second, 'in 2 min'],
+])('%d ms from now: %s', (ms, text) => {
+  expect(agoText(ms)).toBe(text);
 });
 
 test('are within half of what is shown last', () => {

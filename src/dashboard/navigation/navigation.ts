@@ -81,7 +81,7 @@ export function followLinks(): void {
       return;
     const url = new URL(link.href, window.location.href);
     const isOurs =
-      url.origin === window.location.origin && !/^\/(v1|sso|openapi\.json|metrics)/.test(url.pathname);
+      url.origin === window.location.origin && !/^\/(v1|sso|docs|openapi\.json|metrics)/.test(url.pathname);
     if (!isOurs || link.getAttribute('href')?.startsWith('#')) return;
     event.preventDefault();
     go(url.pathname + url.search + url.hash);

@@ -2,10 +2,9 @@
 // stops a scope with a reason.
 
 import { useId, useState } from 'preact/hooks';
-import type { Reply } from '../../api/operations.ts';
 import { call } from '../api/client.ts';
 import { detailFor } from '../api/problem.ts';
-import { type Resource, useResource } from '../api/resource.ts';
+import { useResource } from '../api/resource.ts';
 import { useGrant } from '../api/session.tsx';
 import { Dialog } from '../parts/dialog/dialog.tsx';
 import { Field } from '../parts/form/field.tsx';
@@ -16,14 +15,9 @@ import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
 import { Ago } from '../parts/layout/time.tsx';
 import { tellDone } from '../parts/layout/toast.tsx';
+import type { useKillSwitches } from '../parts/policy/kill-switches.tsx';
+import type { KillSwitch } from '../parts/policy/stop-of.ts';
 import { PlainText } from '../parts/text/plain-text.tsx';
-
-type KillSwitch = Reply<'listKillSwitches'>['items'][number];
-
-export function useKillSwitches(): Resource<Reply<'listKillSwitches'>> {
-  const mayView = useGrant('kill-switches.view') !== 'no';
-  return useResource('listKillSwitches', mayView ? {} : null, ['kill_switches']);
-}
 
 interface StoppedBannerProps {
   readonly killSwitches: ReturnType<typeof useKillSwitches>;

@@ -12,14 +12,17 @@ import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
 import { narrowQuery } from '../parts/layout/narrow.ts';
 import { Ago, At } from '../parts/layout/time.tsx';
-import { KillSwitchButton, StoppedBanner, useKillSwitches } from './kill-switch.tsx';
+import { KillSwitchButton, StoppedBanner } from './kill-switch.tsx';
 import type { Page } from './page.ts';
 import { DemoBanner, SignInForm } from './sign-in.tsx';
 import './layout.css';
+import { useShortcutsOfAllPages } from '../parts/dialog/shortcuts.tsx';
 import { Note } from '../parts/layout/note.tsx';
 import { setTitleCount } from '../parts/layout/page-title.ts';
 import { useIsPrinting } from '../parts/layout/printing.ts';
+import { useKillSwitches } from '../parts/policy/kill-switches.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
+import { Help } from './help.tsx';
 import { Notices } from './notices.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
 import { PaletteButton, usePalette } from './use-palette.tsx';
@@ -36,6 +39,7 @@ export function Layout({ pages, children }: LayoutProps) {
   const staleSince = useStaleSince();
   const waiting = useWaitingCount();
   const palette = usePalette(pages);
+  const shortcuts = useShortcutsOfAllPages();
   const inMenu = { pages, waiting, arePoliciesStale: staleSince !== null };
   // The page is built at once but shown only when it is known whether the kill switch's banner is above it,
   // so that the page does not move.
@@ -72,6 +76,7 @@ export function Layout({ pages, children }: LayoutProps) {
         <div class="menu-end">
           <KillSwitchButton />
           <ThemeChoice />
+          <Help />
           <WhoIsIn />
         </div>
       </nav>
@@ -86,6 +91,7 @@ export function Layout({ pages, children }: LayoutProps) {
       </main>
       <SignInAgain />
       {palette.shown}
+      {shortcuts}
     </div>
   );
 }

@@ -2,11 +2,16 @@
 // one. INVARIANT: the palette offers only what the person's roles grant, and does nothing that no page does.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { Reply } from '../../api/operations.ts';
 import { useResource } from '../api/resource.ts';
 import { useGrant, useSession } from '../api/session.tsx';
 import { go } from '../navigation/navigation.ts';
 import { Dialog } from '../parts/dialog/dialog.tsx';
+import { statusWord } from '../parts/layout/badge.tsx';
 import { Icon, type IconName } from '../parts/layout/icon.tsx';
+import { minuteTime } from '../parts/layout/time.tsx';
+import { useKillSwitches } from '../parts/policy/kill-switches.tsx';
+import { type KillSwitch, stopOf } from '../parts/policy/stop-of.ts';
 import { PlainText } from '../parts/text/plain-text.tsx';
 import type { Page } from './page.ts';
 import './palette.css';
@@ -18,6 +23,8 @@ interface Entry {
   readonly word: string;
   /** The kind of thing, shown beside the word. */
   readonly kind: string;
+  /** What tells it from others with the same word. */
+  readonly detail?: string;
   readonly run: () => void;
 }
 
@@ -83,7 +90,14 @@ export default function Palette({ pages, onStop, onClose }: PaletteProps) {
             onClick={() => run(entry)}
           >
             <Icon name={entry.icon} />
-            <PlainText text={entry.word} isShort />
+            <span class="palette-word">
+              <PlainText text={entry.word} isShort />
+              {entry.detail !== undefined && (
+                <span class="palette-detail">
+                  <PlainText text={entry.detail} isShort />
+                </span>
+              )}
+            </span>
             <span class="palette-kind">{entry.kind}</span>
           </button>
         ))}
@@ -153,6 +167,7 @@ function useFound(typed: string): { readonly entries: readonly Entry[]; readonly
   const mayRequests = useGrant('requests.view') !== 'no' && text !== '';
   const agents = useResource('listAgents', mayAgents ? query : null);
   const requests = useResource('listRequests', mayRequests ? query : null);
+  const killSwitches = useKillSwitches().data?.items ?? [];
   const ofAgents = (mayAgents ? agents.data?.items : null) ?? [];
   const ofRequests = (mayRequests ? requests.data?.items : null) ?? [];
   const all: Entry = {
@@ -165,23 +180,42 @@ function useFound(typed: string): { readonly entries: readonly Entry[]; readonly
   return {
     isLooking: text !== typed.trim() || agents.isLoading || requests.isLoading,
     entries: [
-      ...ofAgents.map(({ id, name }) => ({
-        id,
+      ...ofAgents.map((agent) => ({
+        id: agent.id,
         icon: 'agent' as const,
-        word: name,
+        word: agent.name,
+        detail: agentDetail(agent, killSwitches),
         kind: 'agent',
-        run: () => go(`/agents/${id}`),
+        run: () => go(`/agents/${agent.id}`),
       })),
-      ...ofRequests.map(({ request_id: id, title, action_key }) => ({
-        id,
+      ...ofRequests.map((request) => ({
+        id: request.request_id,
         icon: 'list' as const,
-        word: title === '' ? action_key : title,
+        word: request.title === '' ? request.action_key : request.title,
+        detail: requestDetail(request),
         kind: 'request',
-        run: () => go(`/requests/${id}`),
+        run: () => go(`/requests/${request.request_id}`),
       })),
       ...(mayRequests ? [all] : []),
     ],
   };
+}
+
+type FoundAgent = Reply<'listAgents'>['items'][number];
+type FoundRequest = Reply<'listRequests'>['items'][number];
+
+/** "Stopped by Kim Kay: pays twice", or "Active, high risk, of kim@acme.example". */
+function agentDetail(agent: FoundAgent, killSwitches: readonly KillSwitch[]): string {
+  const { status, risk_tier: tier, control_owner: owner } = agent;
+  const stop = status === 'active' ? stopOf(agent, killSwitches) : null;
+  if (stop !== null) return `Stopped by ${stop.created_by_name}: ${stop.reason}`;
+  return `${statusWord(status)}, ${tier} risk, of ${owner}`;
+}
+
+/** "treasury-bot, 29 Nov 2026, 12:03, Waiting: two people decide on large payments". */
+function requestDetail({ agent, created_at: at, status, decision, reason }: FoundRequest): string {
+  const name = typeof agent.name === 'string' ? `${agent.name}, ` : '';
+  return `${name}${minuteTime.format(Date.parse(at))}, ${statusWord(status, decision)}: ${reason}`;
 }
 
 function useRested(text: string): string {

@@ -72,14 +72,14 @@ test('an agent is registered by keyboard, asks with its key, and is found again'
   expect(today.slice(1)).toEqual(['1', '0', '0', '0', '0']);
 
   await page.goto('/agents?tier=critical&status=active');
-  await page.getByLabel('Name, control owner, tag or id').fill('img src');
+  await page.getByLabel('Search').fill('img src');
   await page.waitForURL(/text=img/);
   await page.getByRole('link', { name }).waitFor();
-  await page.getByLabel('Name, control owner, tag or id').fill('nobody is called this');
+  await page.getByLabel('Search').fill('nobody is called this');
   await page.getByText('No agents match these filters').waitFor();
   await page.getByRole('link', { name: 'Clear filters' }).click();
   await page.getByRole('link', { name }).waitFor();
-  expect(await page.getByLabel('Name, control owner, tag or id').inputValue()).toBe('');
+  expect(await page.getByLabel('Search').inputValue()).toBe('');
 });
 
 test('a name that is taken is said at its field, and nothing typed is lost', async () => {
@@ -157,6 +157,26 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
   await page.getByRole('button', { name: 'Stop: doomed' }).click();
   await page.getByRole('region', { name: 'What is stopped' }).waitFor();
   expect(await statusOf(service(), key)).toBe(403);
+  // The page, the list and the palette say so, with who and why.
+  await page.locator('header').getByText('Stopped', { exact: true }).waitFor();
+  expect(await page.locator('header').getByText('Active', { exact: true }).count()).toBe(0);
+  await page.getByText(/^Stopped by Ann, .*: it misbehaves\. Its requests are refused/).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('doomed');
+  await page.getByRole('option').getByText('Stopped by Ann: it misbehaves').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.goto('/agents?text=doomed');
+  const row = page.getByRole('row').filter({ hasText: 'doomed' });
+  await row.getByText('Stopped', { exact: true }).waitFor();
+  expect(await row.innerText()).toMatch(/by Ann, .*: it misbehaves/);
+  for (const size of [sizes.phone, { width: 1024, height: 768 }, { width: 1440, height: 900 }]) {
+    await page.setViewportSize(size);
+    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+    expect(await accessibilityFaults(page)).toEqual([]);
+  }
+  await page.goto(`/agents/${id}`);
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByRole('dialog').getByLabel('Reason').fill('it behaves');
   await page.getByRole('dialog').getByRole('button', { name: 'Let act again' }).click();

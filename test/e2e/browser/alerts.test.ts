@@ -35,7 +35,7 @@ test('a rule is added, told to a chat, and goes on and off by itself', async () 
   await page.getByLabel('Address').fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`);
   await page.getByRole('button', { name: 'Add the chat' }).click();
   await page.getByText('Chat', { exact: true }).waitFor();
-  await page.getByRole('link', { name: 'Rules' }).click();
+  await page.getByRole('tab', { name: 'Rules' }).click();
   await page
     .getByRole('row', { name: /^Many denials 50 % of the decisions are denials within 15 minutes/ })
     .waitFor();
@@ -58,7 +58,7 @@ test('a rule is added, told to a chat, and goes on and off by itself', async () 
     .toContain(
       'Alert: Broken bodies. 1 request was refused with invalid_json within 5 minutes (1 is the threshold).',
     );
-  await page.getByRole('link', { name: 'Rules' }).click();
+  await page.getByRole('tab', { name: 'Rules' }).click();
   await page.getByRole('button', { name: 'Delete Broken bodies' }).click();
   await page.getByRole('link', { name: 'Alerts', exact: true }).first().waitFor();
   await expect.poll(() => got.at(-1)).toMatch(/^Over: Broken bodies\. It lasted from /);

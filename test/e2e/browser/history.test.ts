@@ -35,7 +35,7 @@ async function world(): Promise<Service> {
 test('the history says what changed with a set, and leads to the full diff, which can be handed on', async () => {
   const shared = await world();
   const { page } = await open(shared, { email: 'ann@example.com' });
-  await page.goto('/policies');
+  await page.goto('/policies?tab=history');
   const history = page.getByRole('region', { name: 'History', exact: true });
   await history.getByText('The first recorded set.').waitFor();
   expect(await history.getByRole('listitem').count()).toBe(3);
@@ -104,7 +104,7 @@ test('where no set can be written back the history says why, and offers no butto
       json: { ...(await reply.json()), no_roll_back: 'the policies come from a bundle' },
     });
   });
-  await page.goto('/policies');
+  await page.goto('/policies?tab=history');
   const history = page.getByRole('region', { name: 'History', exact: true });
   await history.getByText('No set can be written back here: the policies come from a bundle.').waitFor();
   expect(await history.getByRole('listitem').count()).toBeGreaterThan(1);
@@ -116,7 +116,7 @@ test('an admin rolls back from the history with a reason; who may not sees no wa
   const shared = await startService({ isInFile: true });
   await prepare(shared);
   const { page } = await open(shared, { email: 'ann@example.com' });
-  await page.goto('/policies');
+  await page.goto('/policies?tab=history');
   const history = page.getByRole('region', { name: 'History', exact: true });
   const now = shared.policies.current().digest;
   await history
@@ -137,7 +137,7 @@ test('an admin rolls back from the history with a reason; who may not sees no wa
     .getByRole('link', { name: /^Its decisions/ });
   expect(await link.getAttribute('href')).toMatch(/^\/requests\?from=.*&to=/);
   const other = await open(shared, { email: 'ben@example.com' });
-  await other.page.goto('/policies');
+  await other.page.goto('/policies?tab=history');
   await other.page.getByText('The first recorded set.').waitFor();
   expect(await other.page.getByRole('button', { name: /^Roll back/ }).count()).toBe(0);
 });

@@ -38,6 +38,9 @@ function shotsOf({ shown }: Demo): readonly Shot[] {
     { name: 'agent-new', address: '/agents/new' },
     { name: 'agent', address: `/agents/${shown.agent}` },
     { name: 'policies', address: '/policies' },
+    { name: 'policies-sentences', address: '/policies?tab=sentences' },
+    { name: 'policies-hits', address: '/policies?tab=hits' },
+    { name: 'policies-history', address: '/policies?tab=history' },
     { name: 'policy-file', address: '/policies/file?path=payments%2Fpayments.policy' },
     {
       name: 'playground',

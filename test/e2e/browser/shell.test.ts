@@ -226,7 +226,7 @@ test('a loss that the event stream outlives heals by itself', async () => {
   await page.goto('/agents');
   await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
   await context.setOffline(true);
-  await page.getByLabel('Name, control owner, tag or id').fill('nobody');
+  await page.getByLabel('Search').fill('nobody');
   const banner = page.getByText('Writ cannot be reached');
   await banner.waitFor();
   await context.setOffline(false);
@@ -313,6 +313,7 @@ test('with the keyboard one skips to the page and walks through the menu', async
     'Audit',
     'Kill switch',
     'Theme: same as the system',
+    'Help',
     'Ann',
     'Sign out',
   ]);
@@ -346,6 +347,10 @@ test('by Ctrl+K one goes to a page, an agent, a request or something to do, with
   await chosen.filter({ hasText: 'buyer' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'buyer' }).waitFor();
+  // What tells one from others with the same words stands below: the status and the owner, or who, when and why.
+  await ask('buy');
+  await chosen.getByText('Active, high risk, of').waitFor();
+  await page.keyboard.press('Escape');
   await ask('no such thing');
   await page.getByText('1 found').waitFor();
   await page.keyboard.press('Enter');
@@ -365,6 +370,47 @@ test('by Ctrl+K one goes to a page, an agent, a request or something to do, with
   expect(await field.count()).toBe(0);
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+});
+
+test('every page has a help with the documentation, the shortcuts and the version', async () => {
+  await people();
+  const { page } = await open(service(), { email: ann });
+  for (const [address, theme] of [
+    ['/account', 'light'],
+    ['/approvals', 'dark'],
+  ] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.goto(address);
+    await page.getByRole('button', { name: 'Help' }).focus();
+    await page.keyboard.press('Enter');
+    const help = page.getByRole('list', { name: 'Help' });
+    const hrefs = await help
+      .getByRole('link')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('href')));
+    expect(hrefs).toEqual(['/docs', '/docs/LANGUAGE']);
+    await help.getByText(/^Writ \d+\.\d+\.\d+/).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Help' }).press('Enter');
+    await help.getByRole('button', { name: 'Keyboard shortcuts' }).press('Enter');
+    const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await list.getByText('Go to a page, an agent or a request').waitFor();
+    expect(await list.count()).toBe(1);
+    // The inbox has keys of its own; a page without any shows those of all pages.
+    expect(await list.getByText('Next request').count()).toBe(address === '/approvals' ? 1 : 0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await list.waitFor({ state: 'detached' });
+    await page.keyboard.press('?');
+    await list.waitFor();
+    await page.keyboard.press('Escape');
+  }
+  await page.setViewportSize(sizes.phone);
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('button', { name: 'Help' }).click();
+  await page.getByRole('list', { name: 'Help' }).getByRole('link', { name: 'Guide' }).waitFor();
+  expect(await isTooWide(page)).toBe(false);
 });
 
 test('on a phone an approver finds by the same what their roles grant, and no more', async () => {

@@ -3,9 +3,8 @@
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import type { PageProps } from '../../navigation/page-props.ts';
-import { StatusBadge } from '../../parts/layout/badge.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
-import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { Ago, At } from '../../parts/layout/time.tsx';
 import './agent.css';
@@ -18,6 +17,8 @@ import { useSending } from '../../parts/form/form.ts';
 import { Marks } from '../../parts/form/roles.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
+import { AgentStatus, StopReason, useKillSwitches } from '../../parts/policy/kill-switches.tsx';
+import { stopOf } from '../../parts/policy/stop-of.ts';
 import { AgentActions } from './agent-actions.tsx';
 import { AgentActivity } from './agent-activity.tsx';
 import { AgentLimits } from './agent-limits.tsx';
@@ -27,6 +28,7 @@ import { AgentStepUp } from './agent-step-up.tsx';
 
 export default function AgentPage({ params: { id = '' } }: PageProps) {
   const { data: agent, problem, reload } = useResource('getAgent', { params: { id } }, ['agents']);
+  const killSwitches = useKillSwitches().data?.items ?? [];
   const mayRequests = useGrant('requests.view') !== 'no';
   const mayAudit = useGrant('audit.view') !== 'no';
   if (agent === null) {
@@ -37,11 +39,12 @@ export default function AgentPage({ params: { id = '' } }: PageProps) {
       </PageFrame>
     );
   }
+  const stop = agent.status === 'active' ? stopOf(agent, killSwitches) : null;
   const props: AgentProps = { agent, onChange: reload };
   return (
     <PageFrame
       title={agent.name}
-      beside={<StatusBadge status={agent.status} />}
+      beside={<AgentStatus status={agent.status} stop={stop} />}
       actions={
         <>
           {mayRequests && <ButtonLink href={`/requests?agent=${id}`}>Its requests</ButtonLink>}
@@ -51,6 +54,14 @@ export default function AgentPage({ params: { id = '' } }: PageProps) {
       }
     >
       <ProblemNote problem={problem} onRetry={reload} />
+      {stop !== null && (
+        <Note tone="deny" icon="stop">
+          <p>
+            {stopWords(stop.scope)} <StopReason stop={stop} />. Its requests are refused until someone resumes
+            it.
+          </p>
+        </Note>
+      )}
       <div class="agent-columns">
         <div class="agent-column">
           <AgentActivity {...props} />
@@ -65,6 +76,11 @@ export default function AgentPage({ params: { id = '' } }: PageProps) {
       </div>
     </PageFrame>
   );
+}
+
+function stopWords(scope: string): string {
+  if (scope === 'all') return 'Stopped with every agent';
+  return scope.startsWith('tier:') ? `Stopped with all agents of ${scope.slice(5)} risk` : 'Stopped';
 }
 
 function NoSuchAgent() {

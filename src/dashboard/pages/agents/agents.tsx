@@ -1,5 +1,6 @@
 // The list of agents; its filters are in the address.
 
+import { useMemo } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
@@ -7,13 +8,14 @@ import { usePlace } from '../../navigation/navigation.ts';
 import { riskTiers } from '../../parts/form/agent-fields.tsx';
 import { ChoiceFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
 import { Marks } from '../../parts/form/roles.tsx';
-import { StatusBadge } from '../../parts/layout/badge.tsx';
 import { ButtonLink } from '../../parts/layout/button.tsx';
 import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { ListSection } from '../../parts/layout/list-section.tsx';
 import { Empty } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
+import { AgentStatus, StopReason, useKillSwitches } from '../../parts/policy/kill-switches.tsx';
+import { type KillSwitch, stopOf } from '../../parts/policy/stop-of.ts';
 import './agents.css';
 
 type Agent = Reply<'listAgents'>['items'][number];
@@ -33,6 +35,8 @@ export default function Agents() {
     tier: riskTiers.find((one) => one === query.get('tier')),
   };
   const list = useResource('listAgents', { query: asked }, ['agents']);
+  const killSwitches = useKillSwitches().data?.items;
+  const columns = useMemo(() => columnsOf(killSwitches ?? []), [killSwitches]);
   const isFiltered = filterNames.some((name) => query.has(name));
   return (
     <PageFrame
@@ -68,7 +72,7 @@ function AgentFilters() {
   const same = (words: readonly string[]) => words.map((word) => [word, word] as const);
   return (
     <Filters>
-      <TextFilter name="text" label="Name, control owner, tag or id" />
+      <TextFilter name="text" label="Search" placeholder="Name, owner, tag, id" />
       <ChoiceFilter name="status" label="Status" any="any" choices={same(statuses)} />
       <ChoiceFilter name="tier" label="Risk tier" any="any" choices={same(riskTiers)} />
       <ChoiceFilter name="owner" label="Control owner" any="anyone" choices={[[email, 'me']]} />
@@ -95,7 +99,7 @@ function NoAgents({ isFiltered }: { readonly isFiltered: boolean }) {
   );
 }
 
-const columns: readonly Column<Agent>[] = [
+const columnsOf = (killSwitches: readonly KillSwitch[]): readonly Column<Agent>[] => [
   {
     head: 'Name',
     kind: 'row',
@@ -105,7 +109,22 @@ const columns: readonly Column<Agent>[] = [
       </a>
     ),
   },
-  { head: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    head: 'Status',
+    cell: (agent) => {
+      const stop = agent.status === 'active' ? stopOf(agent, killSwitches) : null;
+      return (
+        <div class="agents-status">
+          <AgentStatus status={agent.status} stop={stop} />
+          {stop !== null && (
+            <span>
+              <StopReason stop={stop} />
+            </span>
+          )}
+        </div>
+      );
+    },
+  },
   {
     head: 'Risk tier',
     cell: ({ risk_tier: tier }) => (

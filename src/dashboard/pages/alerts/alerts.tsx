@@ -2,9 +2,8 @@
 // which tab is shown.
 
 import { useGrant } from '../../api/session.tsx';
-import { usePlace } from '../../navigation/navigation.ts';
 import { PageFrame } from '../../parts/layout/page.tsx';
-import '../../parts/layout/tabs.css';
+import { Tabs } from '../../parts/layout/tabs.tsx';
 import { AlertRules } from './alert-rules.tsx';
 import './alerts.css';
 import { AlertLog } from './alert-log.tsx';
@@ -17,31 +16,21 @@ const tabs = {
 } as const;
 
 type TabName = keyof typeof tabs;
-const names = Object.keys(tabs) as TabName[];
 
 export default function Alerts() {
-  const { query } = usePlace();
-  const shown = names.find((name) => name === query.get('tab')) ?? 'alerts';
-  const { Content, access } = tabs[shown];
-  const maySee = useGrant(access) !== 'no';
+  const mayView = {
+    'alerts.view': useGrant('alerts.view') !== 'no',
+    'webhooks.view': useGrant('webhooks.view') !== 'no',
+  };
+  const names = (Object.keys(tabs) as TabName[]).filter((name) => mayView[tabs[name].access]);
   return (
     <PageFrame title="Alerts" lead="What is out of the ordinary, and who is told of it.">
-      <nav class="tabs" aria-label="Sections">
-        {names.map((name) => (
-          <Tab key={name} name={name} isHere={name === shown} />
-        ))}
-      </nav>
-      {maySee ? <Content /> : <p>Your roles do not include this.</p>}
+      <Tabs label="Parts of the alerts" tabs={names.map((name) => [name, tabs[name].title] as const)}>
+        {(name) => {
+          const { Content } = tabs[name as TabName];
+          return <Content />;
+        }}
+      </Tabs>
     </PageFrame>
-  );
-}
-
-function Tab({ name, isHere }: { readonly name: TabName; readonly isHere: boolean }) {
-  const { title, access } = tabs[name];
-  if (useGrant(access) === 'no') return null;
-  return (
-    <a href={`/alerts?tab=${name}`} aria-current={isHere ? 'page' : undefined}>
-      {title}
-    </a>
   );
 }

@@ -44,7 +44,7 @@ export default function File() {
       }
       lead={
         <>
-          <a href="/policies">Policies</a> / <PlainText text={path} isShort />
+          <a href="/policies?tab=files">Policies</a> / <PlainText text={path} isShort />
         </>
       }
       actions={
@@ -73,7 +73,7 @@ function NoFile() {
   return (
     <PageFrame title="Policy file">
       <Empty icon="search" title="The address names no policy file">
-        Find the files under <a href="/policies">Policies</a>.
+        Find the files under <a href="/policies?tab=files">Policies</a>.
       </Empty>
     </PageFrame>
   );

@@ -1,5 +1,5 @@
-// The page of policies: which set is active and whether it equals the directory, what each policy is for, how
-// often its rules decide, what rules in shadow would change, and the files.
+// The page of policies, in tabs: what each policy is for and which set is active, the files, what the policies do
+// in sentences, how often rules decide, and the sets that were active before.
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
@@ -14,6 +14,7 @@ import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
 import { ResourceView } from '../../parts/layout/resource-view.tsx';
+import { Tabs } from '../../parts/layout/tabs.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -35,16 +36,12 @@ const hitsPauseMs = 5_000;
 
 export default function Policies() {
   const { data, problem, reload } = useResource('getPolicies', { query: { limit: pageSize } }, ['policies']);
-  const hits = useHits();
-  const more = useMorePolicies(data);
-  const items = [...(data?.items ?? []), ...more.items];
-  const rules = hits.data?.items ?? [];
   const isStale = data?.state.status === 'stale';
   return (
     <PageFrame
       title="Policies"
       beside={data !== null && <StateBadge isStale={isStale} />}
-      lead="What agents may do, and who is asked. The text in the policy directory is the truth; nothing is edited here."
+      lead="What agents may do, and who is asked. The files in the policy directory decide; a change begins as a draft in the playground."
       actions={<Actions onReload={reload} />}
     >
       <ProblemNote problem={problem} onRetry={reload} />
@@ -77,47 +74,94 @@ export default function Policies() {
               </ul>
             </Note>
           )}
-          <Section title="The active policies">
-            <SetFacts state={data.state} />
-          </Section>
-          <Replicas />
-          <Section title="Policies">
-            <PolicyTable items={items} rules={rules} />
-            <ProblemNote problem={more.problem} />
-            {more.hasMore && (
-              <div>
-                <Button onClick={more.load}>Show more policies</Button>
-              </div>
-            )}
-          </Section>
-          <Section title="In sentences">
-            <Summary digest={data.state.digest} />
-          </Section>
-          <Section title="Rules" actions={hits.data !== null && <Since at={hits.data.since} />}>
-            <ResourceView resource={hits}>{() => <RuleTable rules={rules} />}</ResourceView>
-          </Section>
-          {rules.some(({ shadow_changed: changed }) => changed !== null) && (
-            <Section title="What the rules in shadow would change">
-              <ShadowEffects rules={rules} />
-            </Section>
-          )}
-          <Names set={data} />
-          <Section
-            title="History"
-            actions={
-              <ButtonLink href="/diff" icon="list">
-                Diff of sets
-              </ButtonLink>
-            }
-          >
-            <History />
-          </Section>
-          <Section title="Files">
-            <Files digest={data.state.digest} />
-          </Section>
+          <Tabs label="Parts of the policies" tabs={tabs}>
+            {(tab) => <TabContent tab={tab} set={data} />}
+          </Tabs>
         </>
       )}
     </PageFrame>
+  );
+}
+
+const tabs = [
+  ['policies', 'Policies'],
+  ['files', 'Files'],
+  ['sentences', 'Sentences'],
+  ['hits', 'Hits'],
+  ['history', 'History'],
+] as const;
+
+function TabContent({ tab, set }: { readonly tab: string; readonly set: PolicySet }) {
+  switch (tab) {
+    case 'files':
+      return (
+        <Section title="Files">
+          <Files digest={set.state.digest} />
+        </Section>
+      );
+    case 'sentences':
+      return (
+        <Section title="In sentences">
+          <Summary digest={set.state.digest} />
+        </Section>
+      );
+    case 'hits':
+      return <HitsTab />;
+    case 'history':
+      return (
+        <Section
+          title="History"
+          actions={
+            <ButtonLink href="/diff" icon="list">
+              Diff of sets
+            </ButtonLink>
+          }
+        >
+          <History />
+        </Section>
+      );
+    default:
+      return <PoliciesTab set={set} />;
+  }
+}
+
+function PoliciesTab({ set }: { readonly set: PolicySet }) {
+  const hits = useHits();
+  const more = useMorePolicies(set);
+  return (
+    <>
+      <Section title="Policies">
+        <PolicyTable items={[...set.items, ...more.items]} rules={hits.data?.items ?? []} />
+        <ProblemNote problem={more.problem} />
+        {more.hasMore && (
+          <div>
+            <Button onClick={more.load}>Show more policies</Button>
+          </div>
+        )}
+      </Section>
+      <Section title="The active policies">
+        <SetFacts state={set.state} />
+      </Section>
+      <Names set={set} />
+      <Replicas />
+    </>
+  );
+}
+
+function HitsTab() {
+  const hits = useHits();
+  const rules = hits.data?.items ?? [];
+  return (
+    <>
+      <Section title="Rules" actions={hits.data !== null && <Since at={hits.data.since} />}>
+        <ResourceView resource={hits}>{() => <RuleTable rules={rules} />}</ResourceView>
+      </Section>
+      {rules.some(({ shadow_changed: changed }) => changed !== null) && (
+        <Section title="What the rules in shadow would change">
+          <ShadowEffects rules={rules} />
+        </Section>
+      )}
+    </>
   );
 }
 
@@ -147,14 +191,14 @@ function useHits() {
 }
 
 /** The policies after the first page; pages of another set are dropped. */
-function useMorePolicies(first: PolicySet | null) {
-  const digest = first?.state.digest ?? '';
+function useMorePolicies(first: PolicySet) {
+  const { digest } = first.state;
   const [page, setPage] = useState<{ digest: string; items: PolicySet['items']; next: string | null } | null>(
     null,
   );
   const { problem, run } = useSending();
   const isOfNow = page?.digest === digest;
-  const next = isOfNow ? page.next : (first?.next_cursor ?? null);
+  const next = isOfNow ? page.next : first.next_cursor;
   const items = isOfNow ? page.items : [];
   const load = (): Promise<void> =>
     run(async () => {

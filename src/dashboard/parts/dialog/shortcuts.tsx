@@ -1,7 +1,7 @@
 // Keyboard shortcuts of a page, a list of them under `?`, and a switch that turns them off (WCAG 2.1.4), kept
 // in this browser. INVARIANT: no key is taken while a person types or a dialog is open.
 
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import './shortcuts.css';
 
@@ -41,6 +41,27 @@ export function useShortcuts(shortcuts: readonly Shortcut[]) {
     return () => document.removeEventListener('keydown', onKey);
   }, []);
   return isOpen ? <ShortcutList shortcuts={shortcuts} onClose={() => setOpen(false)} /> : null;
+}
+
+/** Opens the list of the shortcuts of the page. */
+export function openShortcutList(): void {
+  document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true, cancelable: true }));
+}
+
+/** Returns the list of the shortcuts that every page has, while it is open, on pages without shortcuts of their own. */
+export function useShortcutsOfAllPages() {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== '?' || !isForPage(event)) return;
+      event.preventDefault();
+      setOpen(true);
+    };
+    // The window hears a key after the document, where a page with shortcuts takes it.
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+  return isOpen ? <ShortcutList shortcuts={[]} onClose={() => setOpen(false)} /> : null;
 }
 
 /** Tells sighted readers that there are shortcuts. */

@@ -12,8 +12,15 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
   return <search class="filters">{children}</search>;
 }
 
+interface TextFilterProps {
+  readonly name: string;
+  readonly label: string;
+  /** What the text may be, if the label does not say it. */
+  readonly placeholder?: string;
+}
+
 /** Puts the typed text into the address once typing pauses. */
-export function TextFilter({ name, label }: { readonly name: string; readonly label: string }) {
+export function TextFilter({ name, label, placeholder }: TextFilterProps) {
   const { query } = usePlace();
   const asked = query.get(name) ?? '';
   const [typed, setTyped] = useState(asked);
@@ -41,6 +48,7 @@ export function TextFilter({ name, label }: { readonly name: string; readonly la
         type="search"
         autoComplete="off"
         spellcheck={false}
+        placeholder={placeholder}
         value={typed}
         onInput={({ currentTarget }) => setTyped(currentTarget.value)}
       />

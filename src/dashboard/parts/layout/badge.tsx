@@ -59,7 +59,7 @@ export function StatusBadge({ status, decision }: StatusBadgeProps) {
 }
 
 /** The word of the badge alone. */
-export function statusWord(status: string, decision: string): string {
+export function statusWord(status: string, decision?: string): string {
   return statusOf(status, decision)[1];
 }
 

@@ -24,6 +24,14 @@ export function spanText(ms: number): string {
   return next === undefined || rest === 0 ? `${count} ${word}` : `${count} ${word} ${rest} ${next[1]}`;
 }
 
+/** Milliseconds from now, as "3 min ago" or "in 2 h"; from one minute on, without seconds. */
+export function agoText(ms: number): string {
+  if (Math.abs(ms) < 5_000) return 'just now';
+  const size = Math.abs(ms);
+  const text = spanText(size < 60_000 ? size : Math.round(size / 60_000) * 60_000);
+  return ms < 0 ? `${text} ago` : `in ${text}`;
+}
+
 /** Rounds a span to the precision that is shown, which may reach a whole unit above. */
 function rounded(ms: number): readonly [ms: number, unit: number] {
   const index = unitOf(ms);

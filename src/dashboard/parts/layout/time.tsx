@@ -2,7 +2,7 @@
 // times agree.
 
 import { useEffect, useState } from 'preact/hooks';
-import { spanText } from './span-text.ts';
+import { agoText } from './span-text.ts';
 
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -28,6 +28,9 @@ export function useNow(): number {
 
 /** Formats a time in the reader's own time zone and form. */
 export const exactTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** Formats a time to the minute, for lists. */
+export const minuteTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** Formats a time with its time zone, for times that people plan by. */
 export const zonedTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
@@ -55,11 +58,4 @@ export function At({ at }: { readonly at: string }) {
       {exactTime.format(Date.parse(at))}
     </time>
   );
-}
-
-/** Milliseconds from now, as "3 min ago" or "in 2 h". */
-function agoText(ms: number): string {
-  if (Math.abs(ms) < 5_000) return 'just now';
-  const text = spanText(Math.abs(ms));
-  return ms < 0 ? `${text} ago` : `in ${text}`;
 }
