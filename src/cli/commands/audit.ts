@@ -5,6 +5,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import {
+  approvalNames,
+  approvalPages,
+  approvalRow,
+  type ListedApproval,
+} from '../../service/audit/approvals.ts';
 import { checkpointText, createCheckpointSigner, readCheckpoint } from '../../service/audit/checkpoint.ts';
 import { type ExportFormat, exportFormats, exportRecords } from '../../service/audit/export.ts';
 import { pruneRecords } from '../../service/audit/prune.ts';
@@ -14,6 +20,7 @@ import { nameOfDifference, type StateDifference } from '../../service/store/cont
 import type { SignedCheckpoint, Store } from '../../service/store/contract/store.ts';
 import { type DataOption, withDataOption, withStore } from '../client/with-store.ts';
 import { fileError } from '../output/file-error.ts';
+import { localTime } from '../output/local-time.ts';
 import {
   createMarks,
   type ExitCode,
@@ -23,6 +30,7 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
+import { createTable, markForeignLetters } from '../output/table.ts';
 import { readMoment } from '../support/parse-time.ts';
 import { defineReplay } from './audit-replay.ts';
 
@@ -32,6 +40,7 @@ export function defineAudit(command: Command, finish: Finish): void {
   command.addHelpText('after', examples);
   defineVerify(command, finish);
   defineExport(command, finish);
+  defineApprovals(command, finish);
   defineCheckpoint(command, finish);
   definePrune(command, finish);
   defineAccept(command, finish);
@@ -44,6 +53,7 @@ Examples:
   writ audit checkpoint > /elsewhere/writ-checkpoint.json
   writ audit verify --checkpoint /elsewhere/writ-checkpoint.json
   writ audit export --since 2026-03-01 --format csv > march.csv
+  writ audit approvals --since 2026-03-01 --until 2026-04-01 --csv > march.csv
   writ audit prune --before 2025-01-01
   writ audit accept
   writ audit replay --all --policies policies`;
@@ -151,6 +161,67 @@ async function exportAll(store: Store, { since, until, format }: ExportCommandOp
     if (!process.stdout.write(line)) await once(process.stdout, 'drain');
   }
   return exitCodes.ok;
+}
+
+interface ApprovalsCommandOptions extends DataOption {
+  readonly since: number;
+  readonly until?: number;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+}
+
+function defineApprovals(command: Command, finish: Finish): void {
+  withDataOption(command.command('approvals'))
+    .description('print who approved or rejected what, newest first')
+    .requiredOption('--since <time>', 'votes since this time', readMoment)
+    .option('--until <time>', 'votes before this time', readMoment)
+    .addOption(new Option('--json', 'print one JSON object per line').conflicts('csv'))
+    .option('--csv', 'print a table for spreadsheets')
+    .action(async (options: ApprovalsCommandOptions) => {
+      finish(await withStore(options, (store) => printApprovals(store, options)));
+    });
+}
+
+async function printApprovals(
+  store: Store,
+  { since, until = Number.MAX_SAFE_INTEGER, json = false, csv = false }: ApprovalsCommandOptions,
+): Promise<ExitCode> {
+  const render = createTable(['at', 'person', 'vote', 'for', 'request', 'agent', 'comment']);
+  let isEmpty = true;
+  if (csv) print(approvalNames);
+  for await (const page of approvalPages(store, { sinceMs: since, untilMs: until })) {
+    isEmpty = false;
+    const text = json
+      ? page.map((one) => `${JSON.stringify(one)}\n`).join('')
+      : csv
+        ? page.map(approvalRow).join('')
+        : render(page.map(approvalCells));
+    // With a slow reader, lines must not pile up in memory.
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  }
+  if (isEmpty && !json && !csv) print('nobody voted on a request in this time\n');
+  return exitCodes.ok;
+}
+
+function approvalCells({
+  at,
+  person,
+  vote,
+  group,
+  title,
+  action_key: action,
+  agent,
+  comment,
+}: ListedApproval) {
+  return [
+    localTime(at),
+    person.name === '' ? person.email : `${person.name} <${person.email}>`,
+    vote.replace('_', ' '),
+    group ?? 'control owner',
+    markForeignLetters(title === '' ? action : title),
+    agent.name,
+    comment,
+  ];
 }
 
 function defineCheckpoint(command: Command, finish: Finish): void {

@@ -1,5 +1,5 @@
-// The audit page: what people changed, filtered by the address; whether the chain of records is whole; and a
-// download of all records.
+// The audit page: what people changed, or who approved what, filtered by the address; whether the chain of records is
+// whole; and downloads.
 
 import { addressOf } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
@@ -11,6 +11,7 @@ import { ListSection } from '../../parts/layout/list-section.tsx';
 import { Empty } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import './audit.css';
+import { approvalColumns } from './approval-columns.tsx';
 import { ChainStatus } from './chain-status.tsx';
 import { changeColumns } from './change-columns.tsx';
 import { kindsOfChange } from './change-words.ts';
@@ -18,26 +19,18 @@ import { startOfDay } from './days.ts';
 
 /** Each change has many parts, so longer pages would be slow to show. */
 const pageSize = '20';
+/** The kinds of changes, and people's votes on requests. */
+const whatChoices = [['approvals', 'Approvals of requests'], ...kindsOfChange] as const;
 const filterNames = ['who', 'what', 'subject', 'from', 'to'] as const;
 
 export default function Audit() {
   const { query } = usePlace();
-  const given = (name: string): string | undefined => query.get(name) ?? undefined;
   const times = { from: startOfDay(query.get('from')), to: startOfDay(query.get('to'), 1) };
-  const asked = {
-    who: given('who'),
-    what: given('what'),
-    subject: given('subject'),
-    cursor: given('cursor'),
-    limit: pageSize,
-    ...times,
-  };
-  const list = useResource('listAuditLog', { query: asked }, ['agents', 'people', 'kill_switches']);
-  const isFiltered = filterNames.some((name) => query.has(name));
+  const isApprovals = query.get('what') === 'approvals';
   return (
     <PageFrame
       title="Audit"
-      lead="Every management change and who made it, with proof that no record was altered since."
+      lead="Every management change and who made it, every approval and who gave it, with proof that no record was altered since."
       actions={
         <ButtonLink href={addressOf('exportRecords', { query: times })} icon="download" download>
           Export all records
@@ -47,31 +40,93 @@ export default function Audit() {
       <ChainStatus />
       <Filters>
         <TextFilter name="who" label="Who" />
-        <ChoiceFilter name="what" label="What" any="anything" choices={kindsOfChange} />
-        <TextFilter name="subject" label="Id of the subject" />
+        <ChoiceFilter name="what" label="What" any="anything" choices={whatChoices} />
+        {!isApprovals && <TextFilter name="subject" label="Id of the subject" />}
         <DayFilter name="from" label="From" />
         <DayFilter name="to" label="Until (inclusive)" />
       </Filters>
-      <ListSection title="Changes" list={list} empty={<NoChanges isFiltered={isFiltered} />}>
-        {(changes, isOld) => (
-          <DataTable
-            label="List of changes"
-            columns={changeColumns}
-            rows={changes}
-            rowKey={({ sequence }) => sequence}
-            isOld={isOld}
-            class="audit-table"
-          />
-        )}
-      </ListSection>
+      {isApprovals ? <Approvals times={times} /> : <Changes times={times} />}
     </PageFrame>
   );
 }
 
-function NoChanges({ isFiltered }: { readonly isFiltered: boolean }) {
-  if (!isFiltered) return <Empty icon="audit" title="No change yet" />;
+interface ListProps {
+  readonly times: { readonly from: string | undefined; readonly to: string | undefined };
+}
+
+function Changes({ times }: ListProps) {
+  const { query } = usePlace();
+  const given = (name: string): string | undefined => query.get(name) ?? undefined;
+  const asked = {
+    who: given('who'),
+    what: given('what'),
+    subject: given('subject'),
+    cursor: given('cursor'),
+    limit: pageSize,
+    ...times,
+  };
+  const list = useResource('listAuditLog', { query: asked }, ['agents', 'people', 'kill_switches']);
   return (
-    <Empty icon="search" title="No changes match these filters">
+    <ListSection title="Changes" list={list} empty={<NoChanges isFiltered={isFiltered(query)} />}>
+      {(changes, isOld) => (
+        <DataTable
+          label="List of changes"
+          columns={changeColumns}
+          rows={changes}
+          rowKey={({ sequence }) => sequence}
+          isOld={isOld}
+          class="audit-table"
+        />
+      )}
+    </ListSection>
+  );
+}
+
+/** Who approved or rejected what. */
+function Approvals({ times }: ListProps) {
+  const { query } = usePlace();
+  const who = query.get('who') ?? undefined;
+  const list = useResource(
+    'listApprovalLog',
+    { query: { who, cursor: query.get('cursor') ?? undefined, limit: '50', ...times } },
+    ['approvals'],
+  );
+  return (
+    <ListSection
+      title="Approvals"
+      actions={
+        <ButtonLink
+          href={addressOf('exportApprovalLog', { query: { who, ...times } })}
+          icon="download"
+          download
+        >
+          CSV
+        </ButtonLink>
+      }
+      list={list}
+      empty={<NoChanges isFiltered={isFiltered(query)} />}
+    >
+      {(votes, isOld) => (
+        <DataTable
+          label="List of approvals"
+          columns={approvalColumns}
+          rows={votes}
+          rowKey={({ sequence }) => sequence}
+          isOld={isOld}
+        />
+      )}
+    </ListSection>
+  );
+}
+
+function isFiltered(query: URLSearchParams): boolean {
+  return filterNames.some((name) => query.has(name) && query.get(name) !== 'approvals');
+}
+
+function NoChanges({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (!isFiltered) return <Empty icon="audit" title="Nothing yet" />;
+  return (
+    <Empty icon="search" title="Nothing matches these filters">
       <ButtonLink href="/audit">Clear filters</ButtonLink>
     </Empty>
   );

@@ -5,28 +5,56 @@ import type { Column } from '../../parts/layout/data-table.tsx';
 import { At } from '../../parts/layout/time.tsx';
 import { FewLines } from '../../parts/text/few-lines.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { pageOfScope, pageOfSubject, wordsOfChange, wordsOfField, wordsOfScope } from './change-words.ts';
+import {
+  agentOfScope,
+  pageOfScope,
+  pageOfSubject,
+  wordsOfChange,
+  wordsOfField,
+  wordsOfScope,
+} from './change-words.ts';
 import { type Difference, differences } from './differences.ts';
 
 type Change = Reply<'listAuditLog'>['items'][number];
 
 export const changeColumns: readonly Column<Change>[] = [
   { head: 'When', class: 'table-when', cell: ({ at }) => <At at={at} /> },
-  { head: 'Who', cell: ({ who }) => <PlainText text={withoutId(who)} isShort /> },
+  { head: 'Who', cell: (change) => <Who change={change} /> },
   { head: 'What', cell: (change) => <What change={change} /> },
   {
     head: 'Before and after',
     label: null,
-    cell: ({ subject, before, after }) => (
-      <Differences items={differences(before, after).filter((one) => one.after !== subject)} />
+    cell: ({ subject, before, after, names }) => (
+      <Differences items={differences(before, after).filter((one) => one.after !== subject)} names={names} />
     ),
   },
   { head: 'Record', kind: 'number', cell: ({ sequence }) => sequence },
 ];
 
-function What({ change: { who, what, subject, before, after } }: { readonly change: Change }) {
+/** The name of the person, with the address beneath; what is no person has one line. */
+function Who({ change: { who, names } }: { readonly change: Change }) {
+  const name = names[idOf(who)] ?? null;
+  const address = withoutId(who);
+  if (name === null || name === address) return <PlainText text={address} isShort />;
+  return (
+    <div>
+      <PlainText text={name} isShort />
+      <div class="audit-subject">
+        <PlainText text={address} isShort />
+      </div>
+    </div>
+  );
+}
+
+function What({ change: { who, what, subject, before, after, names } }: { readonly change: Change }) {
   const page = pageOfSubject(what, subject) ?? pageOfScope(fieldOf(after ?? before, 'scope'));
-  const name = nameOfSubject(after) ?? nameOfSubject(before) ?? subject;
+  const agent = agentOfScope(fieldOf(after ?? before, 'scope'));
+  const name =
+    (agent === null ? null : names[agent]) ??
+    nameOfSubject(after) ??
+    nameOfSubject(before) ??
+    names[subject] ??
+    subject;
   // The person is already named beside the change.
   const isOwn = name === subject && who.endsWith(`(${subject})`);
   return (
@@ -63,6 +91,11 @@ function fieldOf(value: unknown, name: string): unknown {
     : null;
 }
 
+/** The id in "ann@example.com (b3f1...)"; empty when there is none. */
+function idOf(who: string): string {
+  return / \(([^()]*)\)$/.exec(who)?.[1] ?? '';
+}
+
 /** "ann@example.com (b3f1...)" becomes "ann@example.com". */
 function withoutId(who: string): string {
   return who.replace(/ \([^()]*\)$/, '');
@@ -70,23 +103,29 @@ function withoutId(who: string): string {
 
 const shownMax = 4;
 
-function Differences({ items }: { readonly items: readonly Difference[] }) {
+interface DifferencesProps {
+  readonly items: readonly Difference[];
+  /** Names of people and agents by their ids. */
+  readonly names: Change['names'];
+}
+
+function Differences({ items, names }: DifferencesProps) {
   if (items.length === 0) return <span class="audit-soft">nothing else is recorded</span>;
   const [first, rest] = [items.slice(0, shownMax), items.slice(shownMax)];
   return (
     <>
-      <DifferenceList items={first} />
+      <DifferenceList items={first} names={names} />
       {rest.length > 0 && (
         <details class="audit-rest">
           <summary>{rest.length} more</summary>
-          <DifferenceList items={rest} />
+          <DifferenceList items={rest} names={names} />
         </details>
       )}
     </>
   );
 }
 
-function DifferenceList({ items }: { readonly items: readonly Difference[] }) {
+function DifferenceList({ items, names }: DifferencesProps) {
   return (
     <dl class="audit-differences">
       {items.map(({ path, before, after }) => (
@@ -98,14 +137,14 @@ function DifferenceList({ items }: { readonly items: readonly Difference[] }) {
             {before !== null && (
               <del>
                 <span class="visually-hidden">before: </span>
-                <FewLines text={before} />
+                <FewLines text={names[before] ?? before} />
               </del>
             )}
             {before !== null && after !== null && <span aria-hidden="true"> → </span>}
             {after !== null && (
               <ins>
                 <span class="visually-hidden">after: </span>
-                <FewLines text={after} />
+                <FewLines text={names[after] ?? after} />
               </ins>
             )}
           </dd>

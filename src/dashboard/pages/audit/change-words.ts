@@ -83,11 +83,17 @@ export function wordsOfScope(scope: unknown): string | null {
   return kind === 'agent' ? 'One agent' : null;
 }
 
-/** The agent that a kill switch stops, by its scope in the record; null for anything else. */
-export function pageOfScope(scope: unknown): string | null {
+/** The id of the agent that a kill switch stops, by its scope in the record; null for anything else. */
+export function agentOfScope(scope: unknown): string | null {
   if (typeof scope !== 'object' || scope === null) return null;
   const { kind, agentId } = scope as Readonly<Record<string, unknown>>;
-  return kind === 'agent' && typeof agentId === 'string' ? `/agents/${encodeURIComponent(agentId)}` : null;
+  return kind === 'agent' && typeof agentId === 'string' ? agentId : null;
+}
+
+/** The page of the agent that a kill switch stops; null for anything else. */
+export function pageOfScope(scope: unknown): string | null {
+  const agent = agentOfScope(scope);
+  return agent === null ? null : `/agents/${encodeURIComponent(agent)}`;
 }
 
 const personChanges: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-// Records of changes of management as readers get them, the latest first.
+// Records of changes of management, and of people's votes on requests, as readers get them: the latest first.
 
 export interface ChangeRow {
   /** The number of the record in the chain. */
@@ -17,4 +17,23 @@ export interface ChangePage {
   /** Only changes with lower record numbers; null begins with the latest change. */
   readonly beforeSequence: number | null;
   readonly countMax: number;
+}
+
+/** A vote of a person on a request, or an approval that a person has taken back. */
+export interface VoteRow {
+  readonly sequence: number;
+  readonly requestId: string;
+  readonly atMs: number;
+  /** The person's name in the record. */
+  readonly who: string;
+  readonly what: 'approved' | 'rejected' | 'taken-back';
+  /** What the vote holds, as JSON: the person, the group, the comment. */
+  readonly detailJson: string | null;
+}
+
+export interface VotePage extends ChangePage {
+  /** Milliseconds since 1970; only votes from this moment on. */
+  readonly sinceMs: number;
+  /** Only votes before this moment. */
+  readonly untilMs: number;
 }

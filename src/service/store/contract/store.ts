@@ -4,7 +4,7 @@
 
 import type { ActivityStore } from './agent-activity.ts';
 import type { ApproverIdentity } from './asked-owner.ts';
-import type { ChangePage, ChangeRow } from './audit-log.ts';
+import type { ChangePage, ChangeRow, VotePage, VoteRow } from './audit-log.ts';
 import type { ChainRecord } from './chain.ts';
 import type { DocumentStore } from './documents.ts';
 import type { GrantBasis } from './grant-basis.ts';
@@ -390,6 +390,8 @@ export interface ChainStore {
   segment(afterSequence: number, countMax: number): Promise<ChainSegment>;
   /** Changes of management, the latest first. */
   changes(page: ChangePage): Promise<readonly ChangeRow[]>;
+  /** Votes of people on requests, the latest first. */
+  votes(page: VotePage): Promise<readonly VoteRow[]>;
   /** All checkpoints, by number; the caller has to check which of them are genuine. */
   checkpoints(): Promise<readonly SignedCheckpoint[]>;
   /** When the latest record of any kind was made; null when there are none. */

@@ -1,7 +1,7 @@
 // Reads records of the chain as people and a replay see them: changes of management, the log, and the times of
 // the first and the last record. The chain itself is read in the folder of each store: a database has lanes.
 
-import type { ChangeRow } from '../contract/audit-log.ts';
+import type { ChangeRow, VoteRow } from '../contract/audit-log.ts';
 import type { LogRecord, RecordReader } from '../contract/log.ts';
 import type { ChainStore } from '../contract/store.ts';
 import { type Query, type QueryRunner, query } from './dialect.ts';
@@ -26,15 +26,30 @@ const changesText = `SELECT sequence, at_ms AS "atMs", who, what, subject, befor
     after_json AS "afterJson"
   FROM changes WHERE sequence < @before ORDER BY sequence DESC LIMIT @countMax`;
 
+const votesText = `SELECT sequence, request_id AS "requestId", at_ms AS "atMs", who, what,
+    detail_json AS "detailJson"
+  FROM request_events
+  WHERE what IN ('approved', 'rejected', 'taken-back') AND sequence < @before AND at_ms >= @since AND at_ms < @until
+  ORDER BY sequence DESC LIMIT @countMax`;
+
 /** Returns the time of the last record; null if there is none. */
 export const latest: Query<{ readonly atMs: number | null }> = query(
   `SELECT max(at_ms) AS "atMs" FROM ${timesOf('DESC')}`,
 );
 
-export function chainReads({ rows }: QueryRunner): Pick<ChainStore, 'changes' | 'latestAtMs'> {
+export function chainReads({ rows }: QueryRunner): Pick<ChainStore, 'changes' | 'votes' | 'latestAtMs'> {
   return {
     changes: ({ beforeSequence, countMax }) =>
       rows(query<ChangeRow>(changesText, { before: beforeSequence ?? Number.MAX_SAFE_INTEGER, countMax })),
+    votes: ({ beforeSequence, sinceMs, untilMs, countMax }) =>
+      rows(
+        query<VoteRow>(votesText, {
+          before: beforeSequence ?? Number.MAX_SAFE_INTEGER,
+          since: sinceMs,
+          until: untilMs,
+          countMax,
+        }),
+      ),
     latestAtMs: async () => (await rows(latest))[0]?.atMs ?? null,
   };
 }

@@ -3,10 +3,19 @@
 // continued by the next call.
 
 import { setImmediate as pause } from 'node:timers/promises';
+import {
+  approvalNames,
+  approvalPages,
+  approvalRow,
+  approvalsOf,
+  type ListedApproval,
+} from '../../../audit/approvals.ts';
 import * as chainExport from '../../../audit/export.ts';
 import { type ChainBreak, verifyChain } from '../../../audit/verify.ts';
+import type { Person } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { ChangeRow } from '../../../store/contract/audit-log.ts';
+import type { Collection } from '../../../store/contract/collection.ts';
 import { type ChainPlace, type LaneEnd, laneTuples, readLanes } from '../../../store/contract/lanes.ts';
 import { nameOfDifference } from '../../../store/contract/state.ts';
 import type { Store } from '../../../store/contract/store.ts';
@@ -50,6 +59,12 @@ const changeSchema = objectSchema({
   subject: text(400),
   before: anything,
   after: anything,
+  names: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description:
+      'The names of the people and agents whose ids are in `who`, `subject`, `before` or `after`, by id.',
+  },
 });
 
 const changeExample = {
@@ -60,6 +75,10 @@ const changeExample = {
   subject: 'a9e27000-0000-4000-8000-000000000000',
   before: { status: 'active' },
   after: { status: 'disabled' },
+  names: {
+    'b3f1c2d4-0000-4000-8000-000000000000': 'Ann',
+    'a9e27000-0000-4000-8000-000000000000': 'buyer',
+  },
 };
 
 const exportExample =
@@ -96,10 +115,11 @@ const listAuditLog = route<AuditDeps>({
     parameters: [...pageParameters, ...filters],
     replies: { 200: pageReply('A page of the audit log', changeSchema, changeExample) },
   },
-  handle: async ({ store }, { query }) => {
+  handle: async ({ store, signInDeps }, { query }) => {
     const { countMax, after } = readPage(query);
     const matches = readFilters(query);
-    const changes = await collect(
+    const nameOf = createNames(store, signInDeps.directory.people);
+    const found = await collect(
       { countMax: countMax + 1, after },
       {
         next: (place, count) => store.chain.changes({ beforeSequence: sequenceOf(place), countMax: count }),
@@ -108,7 +128,12 @@ const listAuditLog = route<AuditDeps>({
       },
     );
     const read = changes.map((change) => ({ value: { ...placeOf(change), change }, version: 0 }));
-    return pageOf(read, countMax, ({ change }) => shownChange(change));
+    const named = new Map<ChangeRow, Readonly<Record<string, string>>>();
+    for (const change of changes.slice(0, countMax)) named.set(change, await namesIn(change, nameOf));
+    return pageOf(read, countMax, ({ change }) => ({
+      ...shownChange(change),
+      names: named.get(change) ?? {},
+    }));
   },
 });
 
@@ -164,7 +189,123 @@ const verifyRecords = route<AuditDeps, { cursor?: string }>({
   handle: async ({ store, steadyMs }, { body }) => walk(store, steadyMs, readCursor(body.cursor)),
 });
 
-export const auditRoutes: readonly Route<AuditDeps>[] = [listAuditLog, exportRecords, verifyRecords];
+const who = queryParameter('who', 'Words in the name or address of the person.', text(300), 'ann');
+
+const approvalSchema = objectSchema({
+  sequence: { type: 'integer', minimum: 1 },
+  at: time,
+  vote: { type: 'string', enum: ['approved', 'rejected', 'taken_back'] },
+  person: objectSchema({ id: text(200), name: text(200), email: text(400) }),
+  group: { ...textOrNull, description: 'Null for the control owner.' },
+  comment: { type: 'string' },
+  request_id: text(100),
+  action_key: { type: 'string' },
+  title: { type: 'string' },
+  agent: objectSchema({ id: text(100), name: { type: 'string' } }),
+});
+
+const approvalExample: ListedApproval = {
+  sequence: 43,
+  at: '2026-03-02T10:04:00.000Z',
+  vote: 'approved',
+  person: { id: 'b3f1c2d4-0000-4000-8000-000000000000', name: 'Ann', email: 'ann@example.com' },
+  group: 'finance',
+  comment: 'The invoice is right.',
+  request_id: '0195a3f0-0000-7000-8000-000000000000',
+  action_key: 'payment.create',
+  title: 'Pay 6,420.00 USD to Grainger',
+  agent: { id: 'a9e27000-0000-4000-8000-000000000000', name: 'buyer' },
+};
+
+const listApprovalLog = route<AuditDeps>({
+  method: 'GET',
+  url: '/v1/audit/approvals',
+  access: 'audit.view',
+  operation: {
+    id: 'listApprovalLog',
+    summary: 'Who approved or rejected what: all votes of people on requests, newest first',
+    parameters: [...pageParameters, who, ...times],
+    replies: { 200: pageReply('A page of votes', approvalSchema, approvalExample) },
+  },
+  handle: async ({ store }, { query }) => {
+    const { countMax, after } = readPage(query);
+    const wanted = readVoteTimes(query);
+    const found = await collect(
+      { countMax: countMax + 1, after },
+      {
+        next: (place, count) =>
+          approvalsOf(store, { ...wanted, beforeSequence: sequenceOf(place), countMax: count }),
+        placeOf: (one) => placeOf({ atMs: Date.parse(one.at), sequence: one.sequence }),
+        matches: isBy(query.who ?? ''),
+        atOnce: votesAtOnce,
+      },
+    );
+    const read = found.map((vote) => ({
+      value: { ...placeOf({ atMs: Date.parse(vote.at), sequence: vote.sequence }), vote },
+      version: 0,
+    }));
+    return pageOf(read, countMax, ({ vote }) => vote);
+  },
+});
+
+const exportApprovalLog = route<AuditDeps>({
+  method: 'GET',
+  url: '/v1/audit/approvals/export',
+  access: 'audit.view',
+  operation: {
+    id: 'exportApprovalLog',
+    summary: 'Who approved or rejected what, as CSV with a column for each part of a vote, newest first',
+    parameters: [who, ...times],
+    replies: {
+      200: {
+        description: 'The votes',
+        contentType: 'text/csv',
+        schema: { description: 'CSV.' },
+        example: approvalNames,
+        headers: ['Content-Disposition'],
+      },
+    },
+  },
+  handle: async ({ store, downloads, signInDeps }, { query, reply }) =>
+    downloads.send(reply, {
+      subject: 'approvals',
+      format: 'csv',
+      atMs: signInDeps.directory.clock(),
+      lines: approvalLines(store, query),
+    }),
+});
+
+/** Each vote is looked up with its request. */
+const votesAtOnce = 20;
+
+function isBy(words: string): (one: ListedApproval) => boolean {
+  const wanted = words.toLowerCase();
+  return ({ person }) => `${person.name} ${person.email}`.toLowerCase().includes(wanted);
+}
+
+async function* approvalLines(store: Store, query: Readonly<Record<string, string>>): AsyncGenerator<string> {
+  yield approvalNames;
+  for await (const page of approvalPages(store, readVoteTimes(query))) {
+    const lines = page.filter(isBy(query.who ?? '')).map(approvalRow);
+    if (lines.length > 0) yield lines.join('');
+    await pause();
+  }
+}
+
+function readVoteTimes({ from, to }: Readonly<Record<string, string>>) {
+  return {
+    sinceMs: readTime('from', from, 0),
+    untilMs: readTime('to', to, Number.MAX_SAFE_INTEGER),
+  };
+}
+
+export const auditRoutes: readonly Route<AuditDeps>[] = [
+  listAuditLog,
+  listApprovalLog,
+  exportApprovalLog,
+  exportRecords,
+  verifyRecords,
+];
 
 function readFilters(query: Readonly<Record<string, string>>): (change: ChangeRow) => boolean {
   const { who = '', what, subject, from, to } = query;
@@ -187,7 +328,7 @@ function readTime(name: string, value: string | undefined, otherwise: number): n
   );
 }
 
-function placeOf({ atMs, sequence }: ChangeRow): PagePlace {
+function placeOf({ atMs, sequence }: Pick<ChangeRow, 'atMs' | 'sequence'>): PagePlace {
   return { createdAtMs: Math.max(0, atMs), id: String(sequence) };
 }
 
@@ -195,6 +336,35 @@ function sequenceOf(place: PagePlace | null): number | null {
   if (place === null) return null;
   if (/^\d{1,15}$/.test(place.id)) return Number(place.id);
   throw new ProblemError('invalid_query', '`cursor` is not from a reply of this list');
+}
+
+type NameOf = (id: string) => Promise<string | null>;
+
+/** Looks up the name of an agent or a person, once for each id. */
+function createNames(store: Pick<Store, 'agents'>, people: Collection<Person>): NameOf {
+  const names = new Map<string, Promise<string | null>>();
+  const find: NameOf = async (id) =>
+    (await people.find(id))?.value.name ?? (await store.agents.find(id))?.name ?? null;
+  return (id) => {
+    const name = names.get(id) ?? find(id);
+    names.set(id, name);
+    return name;
+  };
+}
+
+const idForm = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+/** More ids than a change has names for people. */
+const namedMax = 20;
+
+async function namesIn(
+  { who, subject, beforeJson, afterJson }: ChangeRow,
+  nameOf: NameOf,
+): Promise<Readonly<Record<string, string>>> {
+  const text = `${subject} ${beforeJson ?? ''} ${afterJson ?? ''}`;
+  const [, author = ''] = / \(([^()]*)\)$/.exec(who) ?? [];
+  const ids = [...new Set([author, ...(text.match(idForm) ?? [])])].filter((id) => id !== '');
+  const named = await Promise.all(ids.slice(0, namedMax).map(async (id) => [id, await nameOf(id)] as const));
+  return Object.fromEntries(named.flatMap(([id, name]) => (name === null ? [] : [[id, name] as const])));
 }
 
 function shownChange({ sequence, atMs, who, what, subject, beforeJson, afterJson }: ChangeRow) {

@@ -1,0 +1,54 @@
+// The columns of the list of approvals: who approved or rejected what, for whom, and why.
+
+import type { Reply } from '../../../api/operations.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import type { Column } from '../../parts/layout/data-table.tsx';
+import { At } from '../../parts/layout/time.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+
+type Vote = Reply<'listApprovalLog'>['items'][number];
+
+const votes = {
+  approved: ['allow', 'Approved'],
+  rejected: ['deny', 'Rejected'],
+  taken_back: ['unknown', 'Taken back'],
+} as const;
+
+export const approvalColumns: readonly Column<Vote>[] = [
+  { head: 'When', class: 'table-when', cell: ({ at }) => <At at={at} /> },
+  {
+    head: 'Who',
+    cell: ({ person: { name, email } }) => (
+      <div>
+        <PlainText text={name === '' ? email : name} isShort />
+        {name !== '' && (
+          <div class="audit-subject">
+            <PlainText text={email} isShort />
+          </div>
+        )}
+      </div>
+    ),
+  },
+  {
+    head: 'Vote',
+    cell: ({ vote }) => {
+      const [tone, word] = votes[vote];
+      return <Badge tone={tone}>{word}</Badge>;
+    },
+  },
+  {
+    head: 'Request',
+    cell: ({ request_id: id, title, action_key: action, agent }) => (
+      <div>
+        <a href={`/requests/${encodeURIComponent(id)}`}>
+          <PlainText text={title === '' ? action : title} isShort />
+        </a>
+        <div class="audit-subject">
+          <PlainText text={agent.name} isShort />
+        </div>
+      </div>
+    ),
+  },
+  { head: 'For', cell: ({ group }) => <PlainText text={group ?? 'the control owner'} isShort /> },
+  { head: 'Comment', cell: ({ comment }) => <PlainText text={comment} /> },
+];
