@@ -119,7 +119,7 @@ const listAuditLog = route<AuditDeps>({
     const { countMax, after } = readPage(query);
     const matches = readFilters(query);
     const nameOf = createNames(store, signInDeps.directory.people);
-    const found = await collect(
+    const changes = await collect(
       { countMax: countMax + 1, after },
       {
         next: (place, count) => store.chain.changes({ beforeSequence: sequenceOf(place), countMax: count }),
