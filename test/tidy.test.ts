@@ -32,7 +32,7 @@ const mayKnow: readonly (readonly [packages: readonly string[], folders: readonl
 ).map(([packages = '', , folders = '']) => [packages.split(', '), folders.split(', ')]);
 
 /** Parts of `src` whose folders each have a row. */
-const wings = ['language', 'reasoning', 'service', 'packaging'];
+const wings = ['language', 'reasoning', 'service', 'packaging', 'site'];
 const longFunctionsMax = 12;
 
 /** Words of the glossary, each with other words for the same thing. */
@@ -43,7 +43,7 @@ const otherWords: readonly (readonly [word: string, others: RegExp])[] = [
 ];
 
 /** Names of types that end like participles and are nouns. */
-const nounsLikeParticiples = ['Feed', 'Finding', 'Metering', 'Renaming', 'Setting', 'Token'];
+const nounsLikeParticiples = ['Feed', 'Finding', 'Heading', 'Metering', 'Renaming', 'Setting', 'Token'];
 
 /** Irregular participles, adverbs, adjectives and verbs that were names of types; the rule adds -ed, -ing, -en. */
 const notNouns = (

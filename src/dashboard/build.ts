@@ -1,18 +1,22 @@
-// `node src/dashboard/build.ts [--if-needed]`: builds dist/ from the sources of the dashboard. With
-// `--if-needed`, it builds only when a source, a manifest of npm or this script has changed since the last
-// build, as their digest shows. INVARIANT: dist/ is always whole: it is built elsewhere and put in place at
+// `node src/dashboard/build.ts [--if-needed]`: builds dist/ from the sources of the dashboard, and dist/docs/ from
+// the pages of the documentation. With `--if-needed`, it builds only when a source, a page, a manifest of npm or
+// this script has changed since the last build, as their digest shows. INVARIANT: dist/ is always whole: it is built elsewhere and put in place at
 // once, so a service that starts meanwhile reads one build.
 
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { buildSite } from '../site/pages/build.ts';
+import { pagePaths } from '../site/pages/sources.ts';
 
 const root = import.meta.dirname;
 const place = join(root, 'dist');
 const markFile = join(place, '.built');
-/** Folders of the language that the editor's worker contains, besides the dashboard. */
-const languageFolders = ['assist', 'diagnostic', 'model', 'syntax', 'value'];
+const repository = join(root, '../..');
+/** Parts of `src` that scripts for browsers contain, besides the dashboard: the documentation's playground decides. */
+const sourceFolders = ['site', 'embedded', 'language'];
+const sourceFiles = ['src/pipeline.ts', 'package-lock.json'];
 
 const digest = sourcesDigest();
 if (!process.argv.includes('--if-needed') || !isBuilt(digest)) {
@@ -30,8 +34,16 @@ async function make(folder: string): Promise<void> {
   process.env.NODE_ENV = 'production';
   const { build } = await import('vite');
   await build({ configFile: join(root, 'vite.config.ts'), build: { outDir: folder } });
-  for (const path of filesOf(folder)) writeFileSync(`${path}.br`, brotliCompressSync(readFileSync(path)));
+  await buildSite(join(folder, 'docs'));
+  for (const path of filesOf(folder).filter((one) => !one.endsWith('.png')))
+    writeFileSync(`${path}.br`, compressed(path));
   writeFileSync(join(folder, '.built'), digest);
+}
+
+/** The pages of the documentation are many: the best compression would take most of the build's time. */
+function compressed(path: string): Buffer {
+  const quality = path.endsWith('.html') ? 9 : constants.BROTLI_DEFAULT_QUALITY;
+  return brotliCompressSync(readFileSync(path), { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
 }
 
 function putInPlace(folder: string): void {
@@ -48,10 +60,12 @@ function sourcesDigest(): string {
   const own = filesOf(root).filter((path) => !path.startsWith(place));
   const sources = [
     ...own,
-    ...languageFolders.flatMap((folder) => filesOf(join(root, '../language', folder))),
+    ...sourceFolders.flatMap((folder) => filesOf(join(root, '..', folder))),
+    ...filesOf(join(repository, 'docs')),
+    ...[...sourceFiles, ...pagePaths(repository)].map((path) => join(repository, path)),
   ];
   const manifests = ['package.json', 'package-lock.json'].map((name) => join(root, '../..', name));
-  for (const path of [...sources, ...manifests].sort()) {
+  for (const path of new Set([...sources, ...manifests].sort())) {
     hash.update(relative(root, path)).update('\0').update(readFileSync(path)).update('\0');
   }
   return hash.digest('hex');

@@ -97,12 +97,6 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/playground/playground.tsx'),
   },
   {
-    pattern: '/diagnostics/:code',
-    title: 'Diagnostic',
-    access: 'policies.view',
-    load: () => import('./pages/diagnostic/diagnostic.tsx'),
-  },
-  {
     pattern: '/alerts',
     title: 'Alerts',
     access: 'alerts.view',

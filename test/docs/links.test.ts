@@ -4,6 +4,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
+import { anchorsOf } from '../../src/site/pages/anchors.ts';
 
 /** The page that `writ init` puts into a new directory. */
 const copiedByInit = 'src/cli/init/README.md';
@@ -19,18 +20,10 @@ const pages = [
   ...globSync('src/**/README.md').filter((page) => page !== copiedByInit),
 ].filter((page) => !page.includes('node_modules'));
 
-/** The anchors that GitHub makes of headings; the second heading of the same name gets `-1`. */
-function anchorsOf(page: string): ReadonlySet<string> {
+/** The anchors of a page's headings, on GitHub and on the site. */
+function anchorsIn(page: string): ReadonlySet<string> {
   const text = readFileSync(page, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
-  const slugs = [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, title = '']) =>
-    title
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-  const before = (at: number) => slugs.slice(0, at).filter((slug) => slug === slugs[at]).length;
-  return new Set(slugs.map((slug, at) => (before(at) === 0 ? slug : `${slug}-${before(at)}`)));
+  return new Set(anchorsOf([...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, title = '']) => title)));
 }
 
 interface Link {
@@ -61,7 +54,7 @@ it('has links that lead somewhere', () => {
 
 it('has links to headings that are there', () => {
   const astray = links.filter(
-    ({ to, anchor }) => anchor !== '' && to.endsWith('.md') && existsSync(to) && !anchorsOf(to).has(anchor),
+    ({ to, anchor }) => anchor !== '' && to.endsWith('.md') && existsSync(to) && !anchorsIn(to).has(anchor),
   );
   expect(astray).toEqual([]);
 });

@@ -4,6 +4,7 @@
 import type { DeskAnswers, DeskKind, DeskQuestions, DeskSet } from '../../language/assist/policy-desk.ts';
 import type { FromThread, ToThread } from './policy-thread.ts';
 import threadUrl from './policy-thread.ts?worker&url';
+import { trustedScript } from './trusted-script.ts';
 
 export interface PolicyWorker {
   take(set: DeskSet): void;
@@ -12,7 +13,7 @@ export interface PolicyWorker {
 }
 
 export function openPolicyWorker(): PolicyWorker {
-  const worker = new Worker(trusted(threadUrl), { type: 'module', name: 'policies' });
+  const worker = new Worker(trustedScript(threadUrl), { type: 'module', name: 'policies' });
   const waiting = new Map<number, (answer: unknown) => void>();
   let [asked, isClosed] = [0, false];
   const close = (): void => {
@@ -40,26 +41,4 @@ export function openPolicyWorker(): PolicyWorker {
     },
     close,
   };
-}
-
-interface TrustedTypes {
-  createPolicy(
-    name: string,
-    rules: { readonly createScriptURL: (url: string) => string },
-  ): {
-    createScriptURL(url: string): string;
-  };
-}
-
-/** The page's content policy allows a worker to start only from a script of this policy. */
-function trusted(url: string): string {
-  const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes };
-  if (trustedTypes === undefined) return url;
-  const policy = trustedTypes.createPolicy('writ-worker', {
-    createScriptURL(asked) {
-      if (asked !== threadUrl) throw new TypeError(`${asked} is no worker of the dashboard`);
-      return asked;
-    },
-  });
-  return policy.createScriptURL(url);
 }

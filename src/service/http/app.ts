@@ -36,6 +36,7 @@ import { requireDocumented } from './contract/openapi.ts';
 import type { ChangeFeedTiming } from './events/change-feed.ts';
 import { createDaysOf } from './resources/agents/agent-activity-view.ts';
 import { type DemoAccount, dashboardRoutes } from './resources/dashboard/dashboard.ts';
+import { documentationRoutes } from './resources/dashboard/documentation.ts';
 import { describedRoutes } from './resources/described.ts';
 import { addManagementRoutes, type ManagementDeps } from './resources/management.ts';
 import { healthRoutes } from './resources/operations/health.ts';
@@ -223,6 +224,7 @@ function addRoutes(app: FastifyInstance, furnished: AppParts): void {
   });
   app.register(metricsRoute, { metrics, shareMetrics: deps.shareMetrics ?? null });
   app.register(dashboardRoutes, { demo: deps.demo ?? null });
+  app.register(documentationRoutes, {});
   app.register(ssoPages, { ...managementDeps(furnished), sso: parts.sso, log: app.log });
   app.register(scimRoutes, {
     directory: createDirectory(store.documents, clock),

@@ -48,7 +48,6 @@ function shotsOf({ shown }: Demo): readonly Shot[] {
       waitFor: '.cm-content',
     },
     { name: 'diff', address: '/diff' },
-    { name: 'diagnostic', address: '/diagnostics/unknown-field' },
     { name: 'alerts', address: '/alerts' },
     { name: 'alert-rules', address: '/alerts?tab=rules' },
     { name: 'webhooks', address: '/alerts?tab=webhooks' },

@@ -31,7 +31,6 @@ describe('the page', () => {
     '/policies',
     '/policies/file?path=a.policy',
     '/diff',
-    '/diagnostics/unexpected-token',
     '/playground',
     '/enforcement-points',
     '/alerts',

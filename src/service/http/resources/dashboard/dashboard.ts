@@ -1,13 +1,13 @@
 // Serves the dashboard's files to browsers: its page at each address that the dashboard has, and under
 // /assets what the page loads, which is named by its content and so may be kept for good. INVARIANT: only
-// scripts of this service run in the page (no inline script, no other origin), no other page may frame it,
-// and only files of the build are served.
+// files of the build are served.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '../../contract/problem.ts';
+import { asksForHtml, contentTypes, packed, type StaticFile, sendFile } from './static-file.ts';
 
 const builtFolder = join(import.meta.dirname, '../../../../dashboard/dist');
 
@@ -24,7 +24,6 @@ const pageAddresses = [
   '/policies',
   '/policies/file',
   '/diff',
-  '/diagnostics/:code',
   '/playground',
   '/enforcement-points',
   '/enforcement-points/:id',
@@ -40,40 +39,6 @@ const pageAddresses = [
 ];
 
 const indexName = 'index.html';
-
-const contentTypes: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-};
-
-const contentPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ');
-
-const headers = {
-  'content-security-policy': contentPolicy,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
-} as const;
-
-type ContentEncoding = 'br' | 'gzip' | 'identity';
-
-interface StaticFile {
-  readonly type: string;
-  readonly bytes: (encoding: ContentEncoding) => Buffer;
-}
 
 /** The account that the sign-in page of a demo offers. */
 export interface DemoAccount {
@@ -100,12 +65,7 @@ export async function dashboardRoutes(
   const send = (name: string, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const file = files.get(name);
     if (file === undefined) throw missing(files);
-    const isKept = name.startsWith('assets/');
-    const encoding = encodingFor(String(request.headers['accept-encoding'] ?? ''));
-    reply.headers({ ...headers, vary: 'accept-encoding' }).type(file.type);
-    reply.header('cache-control', isKept ? 'public, max-age=31536000, immutable' : 'no-cache');
-    if (encoding !== 'identity') reply.header('content-encoding', encoding);
-    return reply.send(file.bytes(encoding));
+    return sendFile(file, request, reply);
   };
 
   const config = { isDocumented: false };
@@ -128,31 +88,8 @@ export async function dashboardRoutes(
  * Whether a browser asks for a page: then the page itself, with its menu, shows that nothing is there.
  * Programs get a problem.
  */
-function asksForPage({ headers: { accept = '' }, url }: FastifyRequest): boolean {
-  return accept.includes('text/html') && !/^\/(?:v1|assets)\//.test(url);
-}
-
-/** Gzip is made when it is first needed, because nearly all browsers take brotli. */
-function packed(identity: Buffer, br: Buffer): StaticFile['bytes'] {
-  let gzip: Buffer | null = null;
-  return (encoding) => {
-    if (encoding !== 'gzip') return encoding === 'br' ? br : identity;
-    gzip ??= gzipSync(identity);
-    return gzip;
-  };
-}
-
-/**
- * The smallest encoding that is accepted. Browsers accept brotli only over `https:` and from this machine.
- */
-function encodingFor(accepted: string): ContentEncoding {
-  const taken = accepted
-    .toLowerCase()
-    .split(',')
-    .map((part) => part.replaceAll(' ', '').split(';q='))
-    .filter(([, weight = '1']) => Number(weight) > 0)
-    .map(([name]) => name);
-  return (['br', 'gzip'] as const).find((encoding) => taken.includes(encoding)) ?? 'identity';
+function asksForPage(request: FastifyRequest): boolean {
+  return asksForHtml(request) && !/^\/(?:v1|assets)\//.test(request.url);
 }
 
 function missing(files: ReadonlyMap<string, StaticFile>): ProblemError {
@@ -179,10 +116,17 @@ function readAll(root: string): Map<string, StaticFile> {
   const files = new Map<string, StaticFile>();
   for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
     const type = contentTypes[extname(entry)];
-    if (type === undefined) continue;
+    // The documentation, in a folder of its own, has its own routes.
+    if (type === undefined || /^docs[\\/]/.test(entry)) continue;
     const bytes = readFileSync(join(root, entry));
     const br = readFileSync(join(root, `${entry}.br`));
-    files.set(entry.replaceAll('\\', '/'), { type, bytes: packed(bytes, br) });
+    const name = entry.replaceAll('\\', '/');
+    files.set(name, {
+      type,
+      bytes: packed(bytes, br),
+      isKept: name.startsWith('assets/'),
+      isCompressed: true,
+    });
   }
   return files;
 }
@@ -193,5 +137,6 @@ function demoPage(path: string, demo: DemoAccount): StaticFile {
   const bytes = Buffer.from(
     readFileSync(path, 'utf8').replace('<html ', () => `<html data-demo="${value}" `),
   );
-  return { type: contentTypes['.html'] ?? '', bytes: packed(bytes, brotliCompressSync(bytes)) };
+  const type = contentTypes['.html'] ?? '';
+  return { type, bytes: packed(bytes, brotliCompressSync(bytes)), isKept: false, isCompressed: true };
 }

@@ -1,0 +1,35 @@
+// docs/COOKBOOK.md: each wish has a policy that compiles without diagnostics, and tests that pass and expect at
+// least two different decisions.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { checkSources } from '../../src/pipeline.ts';
+import { recipesOf } from '../../src/site/pages/cookbook.ts';
+import { runTestFiles } from '../../src/testing/run.ts';
+import { createFolder } from '../service/policies/folder.ts';
+
+const source = readFileSync('docs/COOKBOOK.md', 'utf8');
+const recipes = recipesOf(source);
+
+it('has as many recipes as it says', () => {
+  const [, count] = /^(\d+) wishes/m.exec(source) ?? [];
+  expect(recipes.length).toBe(Number(count));
+  expect(new Set(recipes.map(({ title }) => title)).size).toBe(recipes.length);
+});
+
+it.each(recipes)('$title', async ({ policy, cases }) => {
+  const { diagnostics } = checkSources({
+    files: [{ path: 'recipe.policy', text: policy }],
+    readListFile: (path) => ({ code: 'list-file-missing', message: path }),
+  });
+  expect(diagnostics).toEqual([]);
+  const folder = createFolder();
+  writeFileSync(join(folder, 'recipe.policy'), policy);
+  writeFileSync(join(folder, 'recipe.test.yaml'), cases);
+  const { files } = await runTestFiles([folder]);
+  const results = files.flatMap((file) => file.cases);
+  expect(files.map(({ failure }) => failure)).toEqual([null]);
+  expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
+  expect(new Set(results.map(({ decision }) => decision?.outcome)).size).toBeGreaterThan(1);
+});
