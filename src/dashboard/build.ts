@@ -16,7 +16,7 @@ const markFile = join(place, '.built');
 const repository = join(root, '../..');
 /** Parts of `src` that scripts for browsers contain, besides the dashboard: the documentation's playground decides. */
 const sourceFolders = ['site', 'embedded', 'language'];
-const sourceFiles = ['src/pipeline.ts', 'package-lock.json'];
+const sourceFiles = ['src/pipeline.ts'];
 
 const digest = sourcesDigest();
 if (!process.argv.includes('--if-needed') || !isBuilt(digest)) {
