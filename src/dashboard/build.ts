@@ -4,7 +4,8 @@
 // once, so a service that starts meanwhile reads one build.
 
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { join, relative } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { buildSite } from '../site/pages/build.ts';
@@ -22,8 +23,14 @@ const digest = sourcesDigest();
 if (!process.argv.includes('--if-needed') || !isBuilt(digest)) {
   const making = join(root, `.dist-${process.pid}`);
   try {
+    // The service sees this folder, and says that the dashboard is being built.
+    mkdirSync(making, { recursive: true });
+    console.error('Building the dashboard ...');
+    // A service that starts meanwhile comes first.
+    setPriority(10);
     await make(making);
     putInPlace(making);
+    console.error('The dashboard is built.');
   } finally {
     for (const left of [making, `${making}-old`]) rmSync(left, { recursive: true, force: true });
   }

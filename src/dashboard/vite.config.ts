@@ -41,7 +41,11 @@ export default defineConfig({
     target: 'es2023',
     modulePreload: { polyfill: false },
     manifest: 'manifest.json',
-    rolldownOptions: { output: { entryFileNames: 'assets/main-[hash].js' } },
+    rolldownOptions: {
+      output: { entryFileNames: 'assets/main-[hash].js' },
+      // It would be printed wherever the machine is busy.
+      checks: { bundlerTimings: false },
+    },
     reportCompressedSize: false,
   },
   server: { proxy: { '/v1': service, '/readyz': service, '/openapi.json': service, '/docs': service } },

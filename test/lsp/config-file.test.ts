@@ -41,7 +41,7 @@ test('is told nothing that `writ config` does not say', async () => {
 });
 
 test.each([
-  ['li|', ['limits.burst', 'port', 'log.level']],
+  ['li|', ['limits.burst', 'port', 'log.level', 'log.format']],
   ['limits:\n  b|', ['burst', 'rate_per_minute']],
   ['log:\n  level: |', ['trace', 'silent']],
   ['receipts: |', ['true', 'false']],

@@ -19,6 +19,8 @@ const roomNeededBytes = 6 * 1024 ** 3;
 export default function prepareRun(): () => void {
   const imports = pathToFileURL(join(import.meta.dirname, 'quick-imports.ts')).href;
   process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import=${imports}`;
+  // With it, every command would print colours.
+  delete process.env.FORCE_COLOR;
   const root = mkdtempSync(join(hasRoomInMemory() ? memoryFolder : tmpdir(), 'writ-tests-'));
   process.env.TMPDIR = root;
   const remove = (): void => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });

@@ -33,10 +33,12 @@ export function printJson(value: unknown): void {
   print(`${JSON.stringify(value, plain, 2)}\n`);
 }
 
-/** Whether to use colours: on terminals only, and never with NO_COLOR. */
+/** Whether to use colours: on terminals, never with NO_COLOR, and always with FORCE_COLOR, as the log of a CI takes them. */
 export function useColor(stream: NodeJS.WriteStream = process.stdout): boolean {
-  const { NO_COLOR, TERM } = process.env;
-  return stream.isTTY === true && (NO_COLOR === undefined || NO_COLOR === '') && TERM !== 'dumb';
+  const { FORCE_COLOR, NO_COLOR, TERM } = process.env;
+  if (NO_COLOR !== undefined && NO_COLOR !== '') return false;
+  if (FORCE_COLOR !== undefined) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  return stream.isTTY === true && TERM !== 'dumb';
 }
 
 export function createMarks(stream: NodeJS.WriteStream = process.stdout): Marks {

@@ -23,10 +23,12 @@ import type { Store } from '../store/contract/store.ts';
 import type { StoreError } from '../store/contract/store-error.ts';
 import { openStore, type StorePlace, shownPlace, storePlaceOf } from '../store/open.ts';
 import { aboutSelf } from './app.ts';
+import { formattedLog } from './log-text.ts';
 import { portOf, publicUrlOf, urlOf } from './own-address.ts';
 import type { DemoAccount } from './resources/dashboard/dashboard.ts';
 import type { ShareMetrics } from './resources/operations/metrics.ts';
 import { tokenDigest } from './resources/policies/plants.ts';
+import type { LogOptions } from './shell.ts';
 import { StartError, toStartError } from './start-error.ts';
 import { createWaitForStore } from './start-wait.ts';
 import { openTracing, type RequestTracing, tracingOptionsOf } from './telemetry/tracing.ts';
@@ -142,7 +144,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   const wall = options.wall ?? Date.now;
   const opening = startPolicies({ config, log, wall, slot: options.worker?.slot ?? 0 }, opened);
   const loading = import('./app.ts');
-  const logOptions = { level: config.logLevel, stream: options.logStream ?? process.stderr };
+  const logOptions = logOptionsOf(config, options);
   const waiting = createWaitForStore({ forMs: config.storeWaitMs, log: logOptions });
   const store = await waiting(() => openServed(place));
   opened.push(() => store.close());
@@ -219,6 +221,10 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
     stop().catch((err: unknown) => app.log.error({ err }, 'stopping failed'));
   });
   return { url, config, ...made, onStop: (closing) => void opened.push(closing), ended, stop };
+}
+
+function logOptionsOf({ logFormat, logLevel }: Config, { logStream }: ServeOptions): LogOptions {
+  return { level: logLevel, stream: formattedLog(logFormat, logStream ?? process.stderr) };
 }
 
 function openTraces(config: Config, instance: string, log: PolicyLog): RequestTracing | null {

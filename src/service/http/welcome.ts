@@ -54,10 +54,10 @@ export function welcome(facts: Welcome): string {
     `Writ listens on ${url} (API and dashboard)`,
     `  policies  ${policies.place} (${count(policies.actions, 'action')}, ${count(policies.rules, 'rule')}, set ${policies.digest.slice(0, 12)})`,
     `  data      ${dataFile}`,
-    ...(facts.newSandboxToken === null ? [] : [`  sandbox   token ${facts.newSandboxToken} (shown once)`]),
     ...setUpLines(facts),
     '',
     ...keyLines(facts),
+    ...sandboxLines(facts),
     '',
   ];
   return `${lines.join('\n')}\n`;
@@ -71,6 +71,12 @@ function setUpLines({ setUpUrl }: Welcome): readonly string[] {
     '',
     `  ${setUpUrl}`,
   ];
+}
+
+/** Last, because nobody needs it to begin with. */
+function sandboxLines({ newSandboxToken }: Welcome): readonly string[] {
+  if (newSandboxToken === null) return [];
+  return [`For tries with POST /plants, which decides nothing: token ${newSandboxToken}, shown once`];
 }
 
 function count(number: number, noun: string): string {

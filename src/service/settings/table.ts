@@ -32,6 +32,9 @@ export interface Setting {
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+const logFormats = ['auto', 'text', 'json'] as const;
+export type LogFormat = (typeof logFormats)[number];
+
 const besidePrefix = (prefix: string) =>
   `with \`${prefix}\` in the same file, write it as one key with a dot` as const;
 
@@ -420,6 +423,13 @@ export const settings = {
     field: 'logLevel',
     placeholder: 'level',
     help: 'trace, debug, info, warn, error or silent',
+  },
+  'log.format': {
+    default: 'auto',
+    kind: { is: 'choice', of: logFormats },
+    field: 'logFormat',
+    placeholder: 'format',
+    help: 'text for people, json for programs, or auto: text on a terminal, else json',
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 

@@ -1,7 +1,7 @@
 // The dashboard's files over HTTP: which files there are, how they may be cached and compressed, and what the
 // page may do.
 
-import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
@@ -207,5 +207,27 @@ test.each([
   await app.register(dashboardRoutes, { folder: names.length === 0 ? join(folder, 'none') : folder });
   const reply = await app.inject('/overview');
   expect([reply.statusCode, reply.body]).toEqual([404, expect.stringContaining('npm run build')]);
+  await app.close();
+});
+
+test('while the dashboard is being built its addresses say so, and then they are served', async () => {
+  const folder = join(temporaryDirectory(), 'dist');
+  const building = join(folder, `../.dist-${process.pid}`);
+  mkdirSync(building);
+  const app = Fastify();
+  await app.register(dashboardRoutes, { folder });
+  const page = () => app.inject({ url: '/overview', headers: { accept: 'text/html' } });
+  const waiting = await page();
+  expect([waiting.statusCode, waiting.headers['retry-after'], waiting.headers['cache-control']]).toEqual([
+    503,
+    '1',
+    'no-store',
+  ]);
+  expect(waiting.body).toContain('The dashboard is being built');
+  expect(waiting.body).toContain('<meta http-equiv="refresh" content="1">');
+  cpSync(dist, folder, { recursive: true });
+  const built = await page();
+  expect([built.statusCode, built.body]).toEqual([200, index]);
+  expect((await app.inject(`/assets/${script}`)).statusCode).toBe(200);
   await app.close();
 });

@@ -121,7 +121,7 @@ test.each(['answer', 'write'] as const)(
     const token = /setup#token=([\w-]+)/.exec(text)?.[1] ?? '';
     const admin = { email: 'ann@example.com', name: 'Ann', password: 'correct horse battery' };
     expect((await post(url, '/v1/setup', {}, { token, ...admin })).status).toBe(201);
-    expect(text).toMatch(/sandbox {3}token writs_\w+/);
+    expect(text).toMatch(/POST \/plants.*: token writs_\w+/);
   },
 );
 

@@ -5,6 +5,7 @@
 import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
 import type { Config } from '../../settings/load.ts';
+import { formattedLog } from '../log-text.ts';
 import { portOf } from '../own-address.ts';
 import { createWorkerPool, type WorkerPool } from './worker-pool.ts';
 
@@ -21,7 +22,7 @@ export interface SuperviseOptions {
  */
 export async function superviseWorkers({ config, args }: SuperviseOptions): Promise<string> {
   cluster.setupPrimary({ args: [...args, '--port', String(await portOf(config))] });
-  const log = pino({ level: config.logLevel }, process.stderr);
+  const log = pino({ level: config.logLevel }, formattedLog(config.logFormat, process.stderr));
   const crew = createWorkerPool({
     onEnd: ({ slot, pid, code, signal }) =>
       log.warn({ worker: slot, worker_pid: pid, code, signal }, 'a worker exited; starting another'),

@@ -3,11 +3,18 @@
 // files of the build are served.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '../../contract/problem.ts';
-import { asksForHtml, contentTypes, packed, type StaticFile, sendFile } from './static-file.ts';
+import {
+  asksForHtml,
+  contentTypes,
+  packed,
+  type StaticFile,
+  sendFile,
+  staticHeaders,
+} from './static-file.ts';
 
 const builtFolder = join(import.meta.dirname, '../../../../dashboard/dist');
 
@@ -60,10 +67,17 @@ export async function dashboardRoutes(
   app: FastifyInstance,
   { folder = builtFolder, demo = null }: DashboardRouteOptions,
 ): Promise<void> {
-  const files = readFiles(folder, demo);
+  let files = readFiles(folder, demo);
+  /** The first start of a checkout serves before the dashboard is built, so files may appear later. */
+  const findFile = (name: string): StaticFile | undefined => {
+    if (files.size === 0) files = readFiles(folder, demo);
+    return files.get(name);
+  };
 
   const send = (name: string, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const file = files.get(name);
+    const file = findFile(name);
+    if (file === undefined && files.size === 0 && isBeingBuilt(folder) && asksForPage(request))
+      return sendWaitPage(reply);
     if (file === undefined) throw missing(files);
     return sendFile(file, request, reply);
   };
@@ -75,13 +89,55 @@ export async function dashboardRoutes(
   app.get<{ Params: { '*': string } }>('/assets/*', { config }, (request, reply) =>
     send(`assets/${request.params['*']}`, request, reply),
   );
-  const others = [...files.keys()].filter((name) => name !== indexName && !name.startsWith('assets/'));
-  for (const name of others) app.get(`/${name}`, { config }, (request, reply) => send(name, request, reply));
-  app.get('/*', { config }, (request, reply) =>
-    asksForPage(request) && files.has(indexName)
+  app.get<{ Params: { '*': string } }>('/*', { config }, (request, reply) => {
+    const name = request.params['*'];
+    if (name !== indexName && findFile(name) !== undefined) return send(name, request, reply);
+    return asksForPage(request) && findFile(indexName) !== undefined
       ? send(indexName, request, reply.code(404))
-      : reply.callNotFound(),
-  );
+      : reply.callNotFound();
+  });
+}
+
+/** Whether a process is building the dashboard: it works in a folder beside the result, named after its id. */
+function isBeingBuilt(folder: string): boolean {
+  return filesBeside(folder).some((name) => {
+    const [, id] = /^\.dist-(\d+)$/.exec(name) ?? [];
+    return id !== undefined && isRunning(Number(id));
+  });
+}
+
+function filesBeside(folder: string): readonly string[] {
+  try {
+    return readdirSync(dirname(folder));
+  } catch {
+    return [];
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Loads itself again until the dashboard is there. */
+const waitPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="refresh" content="1">
+<title>Writ</title>
+<h1>The dashboard is being built</h1>
+<p>This happens once and takes a few seconds. The page reloads by itself. Agents can ask already.</p>
+`;
+
+function sendWaitPage(reply: FastifyReply): FastifyReply {
+  reply.code(503).headers({ ...staticHeaders, 'cache-control': 'no-store', 'retry-after': '1' });
+  return reply.type(contentTypes['.html'] ?? '').send(waitPage);
 }
 
 /**

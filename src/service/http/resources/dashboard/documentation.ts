@@ -25,9 +25,11 @@ export async function documentationRoutes(
   app: FastifyInstance,
   { folder = builtFolder }: DocumentationRouteOptions,
 ): Promise<void> {
-  const files = readFiles(folder);
+  let files = readFiles(folder);
 
   const send = (path: string, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    // The first start of a checkout serves before the build, so files may appear later.
+    if (files.size === 0) files = readFiles(folder);
     const asked = path.replace(/\/$/, '');
     const page = asked === '' ? 'index' : asked;
     const file = files.get(page) ?? files.get(`${page}.html`) ?? files.get(`${page}/index.html`);

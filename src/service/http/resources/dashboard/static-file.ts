@@ -24,7 +24,7 @@ const contentPolicy = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-const headers = {
+export const staticHeaders = {
   'content-security-policy': contentPolicy,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -51,7 +51,7 @@ export function asksForHtml({ headers: { accept = '' } }: FastifyRequest): boole
 export function sendFile(file: StaticFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const accepted = String(request.headers['accept-encoding'] ?? '');
   const encoding = file.isCompressed ? encodingFor(accepted) : 'identity';
-  reply.headers({ ...headers, vary: 'accept-encoding' }).type(file.type);
+  reply.headers({ ...staticHeaders, vary: 'accept-encoding' }).type(file.type);
   reply.header('cache-control', file.isKept ? 'public, max-age=31536000, immutable' : 'no-cache');
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
   return reply.send(file.bytes(encoding));

@@ -57,7 +57,8 @@ const listActions = route<ActionDeps>({
               result_fields: {
                 type: ['array', 'null'],
                 items: { type: 'string' },
-                description: 'The fields of the result that the action declares, or null if it declares none.',
+                description:
+                  'The fields of the result that the action declares, or null if it declares none.',
               },
             }),
           },
