@@ -1,12 +1,10 @@
-"""An agent in Python, with the one file that it needs: integrations/python/writ.py."""
+"""An agent in Python, with the package that `npm run wheel` builds. WRIT_URL and WRIT_API_KEY name the service and the key."""
 
-import os
-import sys
+import math
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "integrations", "python"))
-import writ  # noqa: E402
+import writ
 
-client = writ.Writ(os.environ.get("WRIT_URL", "http://127.0.0.1:8181"), os.environ["WRIT_API_KEY"], wait=0)
+client = writ.Writ(wait=0)
 
 
 def deliver(*, to, text):
@@ -15,7 +13,6 @@ def deliver(*, to, text):
 
 
 send = client.guard("mail.send")(deliver)
-
 
 MAILS = [
     {"to": "bo@example.com", "text": "Lunch at noon?"},
@@ -30,6 +27,6 @@ for mail in MAILS:
         except writ.PendingError as waiting:
             print(f"waits for people: {waiting.decision.url}", flush=True)
             # The same call again comes back to the same request, and is held until people have decided.
-            client.run("mail.send", mail, lambda _: deliver(**mail), wait=4 * 3600)
+            client.run("mail.send", mail, lambda _: deliver(**mail), wait=math.inf)
     except writ.DeniedError as denied:
         print(f"not sent: {denied.decision.reason}", flush=True)

@@ -40,7 +40,12 @@ async function run(file: string): Promise<number> {
   const timer = values.approve ? setInterval(() => void service.approveAll(), 500) : null;
   try {
     const key = await service.addAgent(nameOf(file));
-    return await ended(file, { ...process.env, WRIT_URL: service.url, WRIT_API_KEY: key });
+    return await ended(file, {
+      ...process.env,
+      PYTHONPATH: join(import.meta.dirname, '../integrations/python'),
+      WRIT_URL: service.url,
+      WRIT_API_KEY: key,
+    });
   } finally {
     if (timer !== null) clearInterval(timer);
     await service.stop();

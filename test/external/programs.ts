@@ -11,6 +11,3 @@ export function requireProgram([program = '', ...args]: readonly string[], packa
     `\`${[program, ...args].join(' ')}\` fails here: apt-get install --no-install-recommends ${packages}\n${stderr ?? ''}`,
   );
 }
-
-/** Debian's Python, which has the packages that Debian installs; another one on the path may not. */
-export const python = '/usr/bin/python3';

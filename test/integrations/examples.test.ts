@@ -2,24 +2,31 @@
 // Allowed calls are sent; calls that people must approve are sent once, after the approval; denied calls are
 // not sent.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { startExampleService } from '../../examples/service.ts';
+import { python, requirePython, sources } from './python/python.ts';
 
 const folder = join(import.meta.dirname, '../../examples');
-const python = '/usr/bin/python3';
-const hasPython = spawnSync(python, ['-c', 'import sys; assert sys.version_info >= (3, 9)']).status === 0;
+
+beforeAll(requirePython);
 
 /** The examples that run without a package of their own. */
-const agents = globSync(['frameworks/{ai-sdk,openai-agents,langchain,mastra}.ts', 'http.ts', 'python.py'], {
-  cwd: folder,
-}).filter((file) => hasPython || !file.endsWith('.py'));
+const agents = globSync(
+  ['frameworks/{ai-sdk,openai-agents,langchain,mastra}.ts', 'http.ts', 'python{,-async}.py'],
+  {
+    cwd: folder,
+  },
+);
 
 function start(file: string, env: Readonly<Record<string, string>>) {
   const program = file.endsWith('.py') ? python : process.execPath;
-  const child = spawn(program, [join(folder, file)], { env: { ...process.env, ...env }, stdio: 'pipe' });
+  const child = spawn(program, [join(folder, file)], {
+    env: { ...process.env, PYTHONPATH: sources, ...env },
+    stdio: 'pipe',
+  });
   let printed = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {

@@ -1,7 +1,7 @@
 // LAW: no sequence of granting, issuing, waiting, showing, reporting and restarting passes a grant twice,
 // whatever the clocks differ by within the tolerance: in the check for TypeScript, with a memory of the process
 // and with one that outlives it, and with a plain JWT library that keeps each `jti` until `exp`. A fresh grant
-// passes. `test/external` holds the check for Python to the same.
+// passes. `python/receipts.test.ts` holds the check for Python to the same.
 
 import { join } from 'node:path';
 import { createLocalJWKSet, jwtVerify } from 'jose';

@@ -18,7 +18,6 @@ const copied = [
   'README.md',
   'CHANGELOG.md',
   'grammar/generated',
-  'integrations/python/writ.py',
   'policies',
   'examples/packs',
   'docs/diagnostics',

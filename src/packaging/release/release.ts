@@ -36,6 +36,7 @@ function make(source: Source): void {
   runTool('build.ts');
   if (isThere('dpkg-deb')) runTool('debian.ts');
   else console.error(`release ${version}: dpkg-deb is missing, so no Debian package is built`);
+  runTool('wheel.ts');
   describeRelease(folder, source);
   for (const name of readdirSync(folder).toSorted()) console.log(join(folder, name));
   if (isDry) return;

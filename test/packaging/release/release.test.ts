@@ -111,7 +111,7 @@ test('a release is described, the same each time, and its checksums hold', () =>
   expect(readFileSync(join(again, 'SHA256SUMS'), 'utf8')).toBe(textOf('SHA256SUMS'));
 });
 
-test.each(['package/build', 'package/debian', 'release/release'])(
+test.each(['package/build', 'package/debian', 'package/wheel', 'release/release'])(
   '%s shows its help, and takes no unknown option for a folder',
   (tool) => {
     const script = join(import.meta.dirname, `../../../src/packaging/${tool}.ts`);

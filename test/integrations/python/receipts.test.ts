@@ -1,9 +1,9 @@
 // LAW: the check of receipts for Python passes no grant twice, with a memory of the process and with one that
-// outlives it. `test/integrations` holds the check for TypeScript to the same.
+// outlives it. `test/integrations/receipt-law.test.ts` holds the check for TypeScript to the same.
 
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from '../../service/store/rows.ts';
 import {
   audience,
   expectLaw,
@@ -12,21 +12,15 @@ import {
   issuer,
   type Passes,
   toleranceSeconds,
-} from '../integrations/receipt-history.ts';
-import { temporaryFolder } from '../service/store/rows.ts';
-import { python, requireProgram } from './programs.ts';
+} from '../receipt-history.ts';
+import { inPython, requirePython } from './python.ts';
 
-beforeAll(() => requireProgram([python, '-c', 'import cryptography'], 'python3 python3-cryptography'));
+beforeAll(requirePython);
 
-function inPython({ steps, keys }: History, memory: string): Passes {
-  const text = `
-import json, sys
-sys.dont_write_bytecode = True
-sys.path.insert(0, 'integrations/python')
-import writ
-given = json.load(sys.stdin)
+function passesOf({ steps, keys }: History, memory: string): Promise<Passes> {
+  const program = `
 now = [given['steps'][0]['at'] - 600]
-writ.time.time = lambda: now[0]
+time.time = lambda: now[0]
 def begin():
     return ${memory}
 used = begin()
@@ -43,20 +37,14 @@ for step in given['steps']:
         passes.append(True)
     except writ.ReceiptError:
         passes.append(False)
-print(json.dumps(passes))
-`;
-  const { stdout, stderr } = spawnSync(python, ['-c', text], {
-    input: JSON.stringify({ steps, keys }),
-    encoding: 'utf8',
-  });
-  if (stdout === '') throw new Error(stderr);
-  return JSON.parse(stdout);
+say(passes)`;
+  return inPython({ steps, keys }, program);
 }
 
 test.each([1, 2, 3])('law: a grant passes once, seed %i', { timeout: 240_000 }, async (seed) => {
   const history = await historyOf(seed, 120);
-  expectLaw(history, inPython(history, 'writ.UsedReceipts()'));
+  expectLaw(history, await passesOf(history, 'writ.UsedReceipts()'));
   const folder = join(temporaryFolder(), 'used');
-  expectLaw(history, inPython(history, `writ.UsedReceiptFiles(${JSON.stringify(folder)})`));
+  expectLaw(history, await passesOf(history, `writ.UsedReceiptFiles(${JSON.stringify(folder)})`));
   expect(history.steps.length).toBeGreaterThan(50);
 });

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks the Writ service before a tool runs, on the standard library of Python 3.9 or later.
+
+A tool runs under a grant and under nothing else: whatever is not in every field what the service says of a grant is a
+refusal, and where no answer comes nothing runs. `verify_receipt` needs the package `cryptography`.
+"""
+
+from .client import AsyncWrit, Outcome, Writ
+from .decisions import (
+    AllowedDecision,
+    Decision,
+    DeniedDecision,
+    DeniedError,
+    PendingDecision,
+    PendingError,
+    PossibleAction,
+    RequestStatus,
+    StepUpRequiredError,
+    UnreachableError,
+    WritError,
+)
+from .payloads import canonical_json, payload_digest
+from .receipts import ReceiptError, UsedReceiptFiles, UsedReceipts, verify_receipt
+from .version import __version__
+
+__all__ = [
+    "AllowedDecision",
+    "AsyncWrit",
+    "Decision",
+    "DeniedDecision",
+    "DeniedError",
+    "Outcome",
+    "PendingDecision",
+    "PendingError",
+    "PossibleAction",
+    "ReceiptError",
+    "RequestStatus",
+    "StepUpRequiredError",
+    "UnreachableError",
+    "UsedReceiptFiles",
+    "UsedReceipts",
+    "Writ",
+    "WritError",
+    "__version__",
+    "canonical_json",
+    "payload_digest",
+    "verify_receipt",
+]
