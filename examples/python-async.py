@@ -5,33 +5,32 @@ import math
 
 import writ
 
-client = writ.AsyncWrit()
+client = writ.AsyncWrit(wait=0)
 
 
-@client.guard("mail.send", wait=math.inf)
-async def send(to: str, text: str) -> None:
+async def deliver(to: str, text: str) -> None:
     """The tool. Here it prints; yours has a mail server."""
     print(f"sent to {to}", flush=True)
 
 
+async def send(to: str, text: str) -> None:
+    try:
+        try:
+            await client.guard("mail.send")(deliver)(to, text)
+        except writ.PendingError as waiting:
+            print(f"waits for people: {waiting.decision.url}", flush=True)
+            # The same call again comes back to the same request, and is held until people have decided.
+            await client.guard("mail.send", wait=math.inf)(deliver)(to, text)
+    except writ.DeniedError as denied:
+        print(f"not sent: {denied.decision.reason}", flush=True)
+
+
 async def main() -> None:
-    mails = [
-        {"to": "bo@example.com", "text": "Lunch at noon?"},
-        {"to": "kim@shop.example", "text": "Your parcel is on its way."},
-        {"to": "max@rival.example", "text": "Our prices for next year."},
-    ]
-    tasks = {asyncio.ensure_future(send(**mail)): mail for mail in mails}
-    done, pending = await asyncio.wait(tasks, timeout=10)
-    for task in pending:
-        print(f"the mail to {tasks[task]['to']} waits for people", flush=True)
-    if pending:
-        done |= (await asyncio.wait(pending))[0]
-    for task in done:
-        error = task.exception()
-        if isinstance(error, writ.DeniedError):
-            print(f"not sent: {error.decision.reason}", flush=True)
-        elif error is not None:
-            raise error
+    await asyncio.gather(
+        send("bo@example.com", "Lunch at noon?"),
+        send("kim@shop.example", "Your parcel is on its way."),
+        send("max@rival.example", "Our prices for next year."),
+    )
 
 
 asyncio.run(main())
