@@ -1,6 +1,7 @@
 // Decides a request by a policy set, or reports what is wrong with the request or the policies. Nothing is
 // recorded, no meter is changed, and nothing is granted.
 
+import { unknownApprovers, whomText } from '../language/model/asked.ts';
 import { type Decision, defaultValidForSeconds, gates, type Outcome } from '../language/model/decision.ts';
 import { exceptText } from '../language/model/describe.ts';
 import type { Json, JsonObject } from '../language/model/json.ts';
@@ -83,7 +84,12 @@ const statuses: Readonly<Record<Outcome, TriedDecision['status']>> = {
 function requiresOf({ requires }: Decision): TriedDecision['requires'] {
   if (requires === null) return null;
   return {
-    approvals: requires.approvals.map(({ group, needs }) => ({ group, needs, given: 0 })),
+    approvals: requires.approvals.map(({ group, needs, anyOf }) => ({
+      group,
+      ...(anyOf && { any_of: anyOf }),
+      needs,
+      given: 0,
+    })),
     step_up: requires.reauth !== null,
     // Nobody has approved a request that is only tried.
     invalidated: [],
@@ -99,11 +105,14 @@ function messageOf({ outcome, validForSeconds, requires }: Decision): string {
     case 'ESCALATE':
     case 'REAUTH_REQUIRED': {
       const approvals = (requires?.approvals ?? []).map(
-        ({ group, needs, withinSeconds, except }) =>
-          `${needs} ${needs === 1 ? 'approval' : 'approvals'} by ${approverWords(group)}${exceptText(except)} within ${duration(withinSeconds)}`,
+        ({ needs, withinSeconds, except, ...whom }) =>
+          `${needs} ${needs === 1 ? 'approval' : 'approvals'} by ${whomText(whom, approverWords)}${exceptText(except)} within ${duration(withinSeconds)}`,
       );
       const stepUp = requires?.reauth == null ? [] : ["a step-up by the agent's control owner"];
-      return `It would wait for ${[...stepUp, ...approvals].join(', then for ')}.`;
+      const unknown = unknownApprovers(requires?.approvals ?? []).map(
+        (why) => ` The approver is not known: ${why}.`,
+      );
+      return `It would wait for ${[...stepUp, ...approvals].join(', then for ')}.${unknown.join('')}`;
     }
   }
 }

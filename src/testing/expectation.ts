@@ -6,6 +6,7 @@ import {
   type Decision,
   outcomes,
   type Requirements,
+  type ResolvedApprover,
 } from '../language/model/decision.ts';
 import { exceptText } from '../language/model/describe.ts';
 import { fromNumber } from '../language/value/decimal.ts';
@@ -108,6 +109,7 @@ export const expectationKeys = [
   'requires',
   'valid_for',
 ] as const;
+const approvalKeys = ['group', 'any_of', 'needs', 'within', 'except'] as const;
 const thisRequest = 'this request';
 
 function readDecision(located: LocatedValue, report: Report): Expectation['decision'] {
@@ -145,7 +147,7 @@ function readApprovals(located: LocatedValue, report: Report): readonly Expected
     return null;
   }
   return located.items.flatMap((item) => {
-    const map = readMap(item, { name: 'an approval', keys: ['group', 'needs', 'within', 'except'] }, report);
+    const map = readMap(item, { name: 'an approval', keys: approvalKeys }, report);
     const name = find(map, 'group');
     if (map !== null && name === null) report(item.span, 'an approval needs a `group`');
     const group = name === null ? null : readText(name, '`group`', report);
@@ -155,7 +157,9 @@ function readApprovals(located: LocatedValue, report: Report): readonly Expected
     );
     const withinSeconds = readIfThere(map, 'within', (value) => readDuration(value, '`within`', report));
     const except = readIfThere(map, 'except', (value) => readTexts(value, '`except`', report));
-    return [{ group, needs, withinSeconds, except: except?.map(({ text }) => text).sort() ?? null }];
+    const anyOf = readIfThere(map, 'any_of', (value) => readTexts(value, '`any_of`', report));
+    const sorted = (texts: typeof except) => texts?.map(({ text }) => text).sort() ?? null;
+    return [{ group, needs, withinSeconds, except: sorted(except), anyOf: sorted(anyOf) }];
   });
 }
 
@@ -215,18 +219,27 @@ function isSameApproval(expected: ExpectedApproval, actual: ApprovalRequirement)
     expected.group === actual.group &&
     (expected.needs === null || expected.needs === actual.needs) &&
     (expected.withinSeconds === null || expected.withinSeconds === actual.withinSeconds) &&
-    (expected.except === null || exceptText(expected.except) === exceptText(actual.except))
+    (expected.except === null || exceptText(expected.except) === exceptText(actual.except)) &&
+    (expected.anyOf === null || listed(expected.anyOf) === listed(knownApprovers(actual)))
   );
 }
 
-function describeApproval({
-  group,
-  needs,
-  withinSeconds,
-  except,
-}: ExpectedApproval | ApprovalRequirement): string {
+function describeApproval(approval: ExpectedApproval | ApprovalRequirement): string {
+  const { group, needs, withinSeconds, except, anyOf } = approval;
   const people = needs === null ? '' : ` needs ${needs}`;
-  return `${group}${people}${exceptText(except ?? [])}${withinSeconds === null ? '' : ` within ${duration(withinSeconds)}`}`;
+  const names = anyOf == null ? null : anyOf.flatMap((one) => (typeof one === 'string' ? one : nameOf(one)));
+  const whom = names === null ? '' : ` (any of ${listed(names)})`;
+  return `${group}${whom}${people}${exceptText(except ?? [])}${withinSeconds === null ? '' : ` within ${duration(withinSeconds)}`}`;
+}
+
+/** The groups and people who may approve. */
+function knownApprovers({ group, anyOf = [{ group }] }: ApprovalRequirement): readonly string[] {
+  return anyOf.flatMap(nameOf);
+}
+
+function nameOf(approver: ResolvedApprover): readonly string[] {
+  if ('unknown' in approver) return [];
+  return ['person' in approver ? approver.person : approver.group];
 }
 
 function duration(seconds: number): string {

@@ -117,4 +117,6 @@ export interface ExpectedApproval {
   readonly withinSeconds: number | null;
   /** Fields that name who may not approve, in any order. */
   readonly except: readonly string[] | null;
+  /** The groups and people who may approve, in any order; empty for an approver who is not known. */
+  readonly anyOf: readonly string[] | null;
 }

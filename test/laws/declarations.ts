@@ -106,10 +106,24 @@ export const hoursNames = ['office', 'nights', 'days_off', 'all_week', 'freezes'
 export const groupNames = ['careful', 'open_ended'];
 export const approverNames = ['finance', 'legal', 'owner'];
 
+/** Expressions that name approvers; `KEY` is the text of a key. */
+export const namedApprovers = [
+  'things[KEY].mail',
+  'things[KEY].label',
+  'parcels[KEY].label',
+  'things[KEY].note',
+  'asks[KEY]',
+  'chief',
+  'deputy',
+] as const;
+
 /** All declarations but actions, meters and policies. */
 export const fixedDeclarations: readonly string[] = [
   '# Who is asked.\napprovers finance "Finance"',
   'approvers legal "Legal"',
+  'table asks = { alpha: "finance", USD: "legal", low: "owner" }',
+  'let chief = if agent.risk_tier == "low" then "legal" else asks["USD"]',
+  'let deputy = things[agent.name].mail',
   ...Object.values(constantLets).map(([declaration]) => declaration),
   'list friends = ["alpha", "buyer-1", "VIP10", "/workspace/a", "https://a.example.com/x"]',
   'list folded ignoring case = ["ALPHA  beta", "Bob", "Ann@Example.com"]',

@@ -4,7 +4,14 @@
 import type { SourceText } from '../../src/language/diagnostic/span.ts';
 import type { RandomSource } from '../../src/language/value/random.ts';
 import { condition, presenceGuard } from './conditions.ts';
-import { approverNames, fixedDeclarations, groupNames, listFiles } from './declarations.ts';
+import {
+  approverNames,
+  fixedDeclarations,
+  groupNames,
+  listFiles,
+  namedApprovers,
+  tableKeys,
+} from './declarations.ts';
 import {
   currencyField,
   fieldKinds,
@@ -405,6 +412,8 @@ function guarantee(scope: Scope, name: string, patterns: string): string {
     ['never escalate when agent.risk_tier == "low"', 'always allow'],
     ['allow unapproved only when agent.risk_tier == "low"', 'allow only when request.signed'],
     ['always ask owner when request.signed', 'never ask owner needs 2'],
+    ['never ask legal or owner', 'always ask finance or asks["USD"] needs 1'],
+    ['never ask chief', 'always ask things["alpha"].mail when request.signed'],
   ]);
   return `guarantee ${name} on ${withoutExcept} {\n${claims.map((claim) => `  ${claim}`).join('\n')}\n}`;
 }
@@ -426,7 +435,7 @@ function randomRule(around: Scope, name: string): string {
   const when = guard === null ? condition(scope, depth) : `${guard.test} and ${condition(inner, depth)}`;
   const hasWhen = guard !== null || random.chance(0.9);
   const clauses = [
-    `${random.chance(0.1) ? 'shadow ' : ''}${effect} ${name} ${effect === 'risk' ? points : parameters(random, effect)}`,
+    `${random.chance(0.1) ? 'shadow ' : ''}${effect} ${name} ${effect === 'risk' ? points : parameters(inner, effect)}`,
     ...(hasWhen ? [`  when ${when}`] : []),
     ...(random.chance(0.3) ? [`  unless ${exception(inner)}`] : []),
     ...(effect !== 'risk' && !readsRisk && random.chance(0.3) ? [`  risk ${points}`] : []),
@@ -441,12 +450,16 @@ function exception(scope: Scope): string {
   return condition({ ...scope, risk }, scope.random.below(2));
 }
 
-function parameters(random: RandomSource, effect: Exclude<Effect, 'risk'>): string {
+function parameters(scope: Scope, effect: Exclude<Effect, 'risk'>): string {
+  const { random } = scope;
   const people = random.pick(approverNames);
   const other = random.pick(approverNames);
-  const groups = random.chance(0.3) && other !== people ? `${people} and ${other}` : people;
+  const isData = random.chance(0.35);
+  const joint = random.pick(['and', 'or']);
+  const both = random.chance(0.3) && other !== people ? `${people} ${joint} ${other}` : people;
+  const groups = isData ? asked(scope) : both;
   const drawn = random.pick(['', ` needs ${1 + random.below(3)}`]);
-  const needs = groups.includes('owner') ? '' : drawn;
+  const needs = isData || groups.includes('owner') ? '' : drawn;
   const apart = ' except request.user.email';
   const times = ['', ' within 1h', ' within 4h'] as const;
   const [except, within] = random.pick([
@@ -462,7 +475,7 @@ function parameters(random: RandomSource, effect: Exclude<Effect, 'risk'>): stri
         'for 10m',
         'for 2m',
         `after approval by ${groups}${except}${needs}${within}`,
-        `for 1h after approval by ${people}${needs}`,
+        `for 1h after approval by ${people}${people === 'owner' ? '' : drawn}`,
         `after reauth${within}`,
       ]);
     case 'escalate':
@@ -474,6 +487,20 @@ function parameters(random: RandomSource, effect: Exclude<Effect, 'risk'>): stri
   }
 }
 
+/** Approvers whom data name, alone or with others. */
+function asked(scope: Scope): string {
+  const { random } = scope;
+  const named = random.pick(namedApprovers).replace('KEY', approverKey(scope));
+  const joint = random.pick([' and ', ' or ']);
+  return random.chance(0.5) ? named : [named, random.pick(approverNames)].join(joint);
+}
+
+function approverKey(scope: Scope): string {
+  const { random } = scope;
+  const read = random.chance(0.6) ? subject(withoutRisk(scope), 'text', 0) : null;
+  return read ?? random.pick(tableKeys.text);
+}
+
 /** A policy of one guard over some of the actions, to add to their set; its points only raise risk. */
 export function randomGuard(random: RandomSource, actions: readonly RandomAction[]): string {
   const source = { random, actions, meters: [] };
@@ -482,7 +509,7 @@ export function randomGuard(random: RandomSource, actions: readonly RandomAction
   const readsRisk = random.chance(0.3);
   const scope: Scope = { ...scopeOver(source, matching.actions), risk: readsRisk ? 'rise' : 'none' };
   const clauses = [
-    `${effect} added ${parameters(random, effect)}`,
+    `${effect} added ${parameters(scope, effect)}`,
     `  when ${condition(scope, random.below(3))}`,
     ...(readsRisk || random.chance(0.5) ? [] : [`  risk +${random.pick([5, 40, 70])}`]),
   ];

@@ -158,6 +158,8 @@ const clauses = {
     'for',
     'after-approval',
     'several groups',
+    'choice',
+    'look-up approver',
     'after-reauth',
     'except',
     'needs',
@@ -165,10 +167,23 @@ const clauses = {
     'points',
   ],
   deny: [...conditions, 'points'],
-  escalate: [...conditions, 'to', 'several groups', 'except', 'needs', 'within', 'points'],
+  escalate: [
+    ...conditions,
+    'to',
+    'several groups',
+    'choice',
+    'look-up approver',
+    'except',
+    'needs',
+    'within',
+    'points',
+  ],
   reauth: [...conditions, 'within', 'points'],
   risk: [...conditions, 'points'],
-} satisfies Record<EffectWord, readonly (Clause['kind'] | 'several groups')[]>;
+} satisfies Record<
+  EffectWord,
+  readonly (Clause['kind'] | 'several groups' | 'choice' | 'look-up approver')[]
+>;
 
 const declarations = {
   action: ['one key', 'several keys', 'in several groups', 'open', 'quoted'],

@@ -1,6 +1,7 @@
 // The constructs in a policy file, as names of features: one for each construct of the language in its tree.
 
 import type {
+  AskedNode,
   Clause,
   Declaration,
   ExpressionNode,
@@ -152,8 +153,16 @@ function ruleFeatures({ effect, isShadow, clauses }: RuleNode): readonly string[
     ...(isShadow ? [`written rule shadow`] : []),
     ...clauses.map((clause) => `written ${effect} ${clause.kind}`),
     ...clauses.flatMap((clause) =>
-      'groups' in clause && clause.groups.length > 1 ? [`written ${effect} several groups`] : [],
+      'asked' in clause ? askedFeatures(clause.asked).map((feature) => `written ${effect} ${feature}`) : [],
     ),
+  ];
+}
+
+function askedFeatures({ each, joints }: AskedNode): readonly string[] {
+  return [
+    ...(each.length > 1 ? ['several groups'] : []),
+    ...(joints.includes('or') ? ['choice'] : []),
+    ...each.flatMap((one) => (one.kind === 'look-up' ? ['look-up approver'] : [])),
   ];
 }
 

@@ -3,6 +3,7 @@
 // requests stands in code spans in Markdown, and is escaped on a terminal.
 
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
+import { whomText } from '../../language/model/asked.ts';
 import { exceptText } from '../../language/model/describe.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
@@ -204,8 +205,8 @@ function asksText({
   valid_for_seconds: seconds,
 }: NonNullable<ReportedFinding['example']>['old']): string {
   const people = requires?.approvals.map(
-    ({ group, needs, withinSeconds, except }) =>
-      `${needs} of ${group}${exceptText(except)} within ${durationText(withinSeconds)}`,
+    ({ needs, withinSeconds, except, ...whom }) =>
+      `${needs} of ${whomText(whom)}${exceptText(except)} within ${durationText(withinSeconds)}`,
   );
   const stepUp = requires?.reauth ?? null;
   const step =

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ConditionLine, conditionLines, textOf } from '../../analysis/condition-lines.ts';
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
+import { unknownApprovers, whomText } from '../../language/model/asked.ts';
 import { type Decision, isRefusedByGate, type Requirements } from '../../language/model/decision.ts';
 import { exceptText } from '../../language/model/describe.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
@@ -228,13 +229,14 @@ function showTruth(truth: Truth): string {
 
 function describeRequirements({ approvals, reauth }: Requirements): readonly string[] {
   const people = approvals.map(
-    ({ group, needs, withinSeconds, except }) =>
-      `needs ${needs} of ${group}${exceptText(except)} within ${duration(withinSeconds)}`,
+    ({ needs, withinSeconds, except, ...whom }) =>
+      `needs ${needs} of ${whomText(whom)}${exceptText(except)} within ${duration(withinSeconds)}`,
   );
-  if (reauth === null) return people;
+  const unknown = unknownApprovers(approvals).map((why) => `the approver is not known: ${why}`);
+  if (reauth === null) return [...people, ...unknown];
   const when =
     reauth.withinSeconds === null ? 'for this request' : `not older than ${duration(reauth.withinSeconds)}`;
-  return [`needs a step-up ${when}`, ...people];
+  return [`needs a step-up ${when}`, ...people, ...unknown];
 }
 
 function duration(seconds: number): string {

@@ -3,6 +3,7 @@
 
 import type { Span } from '../diagnostic/span.ts';
 import type {
+  AskedNode,
   Clause,
   Declaration,
   DeclarationOf,
@@ -181,8 +182,8 @@ function addDeclaration(declaration: Declaration, around: NamesInScope): void {
       const inner = { ...around, patterns: textsOf(declaration.patterns) };
       for (const pattern of declaration.patterns) addPattern(pattern, inner);
       for (const claim of declaration.claims) {
-        if (claim.group !== null) use('approvers', claim.group, inner);
-        if (claim.when !== null) addExpression(claim.when, inner);
+        if (claim.asked !== null) addAsked(claim.asked, own);
+        if (claim.when !== null) addExpression(claim.when, own);
       }
     }
   }
@@ -201,7 +202,7 @@ function addClause(clause: Clause, around: NamesInScope): void {
   switch (clause.kind) {
     case 'to':
     case 'after-approval':
-      for (const group of clause.groups) use('approvers', group, around);
+      addAsked(clause.asked, around);
       return;
     case 'when':
     case 'unless':
@@ -211,6 +212,14 @@ function addClause(clause: Clause, around: NamesInScope): void {
       addTemplate(clause.reason, around);
       return;
     default:
+  }
+}
+
+function addAsked({ each }: AskedNode, around: NamesInScope): void {
+  for (const node of each) {
+    const name = node.kind === 'path' && node.steps.length === 0 ? node.root : null;
+    if (name !== null && around.names.get(name.text) !== 'let') use('approvers', name, around);
+    else addExpression(node, around);
   }
 }
 

@@ -5,11 +5,12 @@
 
 import { inOneList } from '../diagnostic/by-file.ts';
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
+import { approverText } from '../model/asked.ts';
 import type { AskClause, Guarantee, GuaranteeClause, OutcomeClause, PolicySet } from '../model/policy.ts';
 import { declarationsOfKind } from '../syntax/tree/by-kind.ts';
 import type { GuaranteeClauseNode, GuaranteeDeclaration, PolicyFile } from '../syntax/tree/tree.ts';
 import { resolveActions } from './declarations/actions.ts';
-import { isApprovingGroup, readPeople } from './declarations/asked-people.ts';
+import { readAsked, readPeople } from './declarations/asked-people.ts';
 import { resolveHours } from './declarations/hours.ts';
 import { resolveLists } from './declarations/lists.ts';
 import { resolveMeters } from './declarations/meters.ts';
@@ -33,7 +34,7 @@ import type { ResolvedPolicy } from './incremental/resolved.ts';
 import { sortPolicies } from './incremental/sorted-policies.ts';
 import { type CheckedSet, type CheckState, createCheckState, type LastCheck } from './incremental/state.ts';
 import { sameOrNew } from './logic/same.ts';
-import { unapprovedMisplaced } from './messages/errors.ts';
+import { claimOfSeveral, unapprovedMisplaced } from './messages/errors.ts';
 import type { ListFile } from './messages/list-files.ts';
 import { warn } from './warnings/warn.ts';
 
@@ -276,15 +277,22 @@ function readClause(node: GuaranteeClauseNode, ctx: Context): OutcomeClause | As
   return { mode: mode === 'only' ? 'never' : mode, effect, isUnapproved };
 }
 
-function readAskClause({ mode, group, people }: GuaranteeClauseNode, ctx: Context): AskClause | null {
-  const isKnown = group !== null && isApprovingGroup(group, ctx.env);
+function readAskClause({ mode, asked, people }: GuaranteeClauseNode, ctx: Context): AskClause | null {
+  const whom = asked && readAsked(asked, ctx);
   const needs = readPeople(people, ctx.env);
-  if (!isKnown || needs === null) return null;
+  if (asked === null || whom === null || needs === null) return null;
+  const [group, other] = whom.groups;
+  if (group === undefined || other !== undefined) {
+    ctx.env.report(claimOfSeveral(asked.span));
+    return null;
+  }
+  const [choice] = whom.choices ?? [];
   return {
     mode: mode === 'never' ? 'never' : 'always',
     effect: 'ask',
     isUnapproved: true,
-    group: group.text,
+    group,
+    ...(choice && { anyOf: choice.anyOf.map(approverText) }),
     needs,
   };
 }

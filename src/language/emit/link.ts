@@ -343,7 +343,7 @@ function ownText(action: OpenAction, { program, session }: LinkContext): Emitted
 function ownRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   const code = ctx.session.reuse({ action, part: 'rules' }, () => ctx.run<ActionCode>(ownText(action, ctx)));
   const { lets } = action;
-  const decider = new KeyedDecider({ rules: headsOf(action), lets }, ownCode(code, action));
+  const decider = new KeyedDecider({ rules: headsOf(action), lets }, ownCode(code, action, ctx));
   return { code, decider, decideSome: null };
 }
 
@@ -364,6 +364,7 @@ function sharedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
     beforeRisk: evaluate(false) ?? noDigits,
     afterRisk: evaluate(true),
     reason: (rule) => shared.reason(rule),
+    approver: (one) => shared.approver(one),
   };
   return { code, decider: new KeyedDecider({ rules, lets }, code), decideSome: null };
 }
@@ -397,6 +398,7 @@ function indexedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
       return bases[place];
     },
     reason: (rule) => shared.reason(rule),
+    approver: (one) => shared.approver(one),
   };
   const rules = createRuleHeads(action);
   const afterRisk = hasAfterRisk
@@ -427,12 +429,21 @@ export interface ActionCode {
   readonly reasons: readonly (readonly [number, ReasonCode])[];
 }
 
-function ownCode({ beforeRisk, afterRisk, reasons }: ActionCode, action: OpenAction): KeyedCode {
+function ownCode(
+  { beforeRisk, afterRisk, reasons }: ActionCode,
+  action: OpenAction,
+  ctx: LinkContext,
+): KeyedCode {
   const byRule = new Map(reasons.map(([at, reason]) => [action.head(at).id, reason] as const));
+  let shared: SharedRules | null = null;
   return {
     beforeRisk,
     afterRisk,
     reason: ({ id }) => byRule.get(id)!,
+    approver: (one) => {
+      shared ??= new SharedRules(action.lets, ctx);
+      return shared.approver(one);
+    },
   };
 }
 

@@ -32,6 +32,7 @@ function placeAll(action: OpenAction, shared: SharedRules): IndexedCode {
     bases: Int32Array.from({ length: action.ruleCount }, (_, place) => placeRule(place)),
     placeRule,
     // A possibility shows no reason.
+    approver: () => () => [null, ''],
     reason: () => () => '',
   };
 }

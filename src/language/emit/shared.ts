@@ -2,9 +2,11 @@
 // of the next rule, and its constants. Rules that differ only in constants run the same code, so a hundred
 // thousand of them need no more code than ten, and the data that one decision reads is close together.
 
+import type { NamedApprover } from '../model/policy.ts';
 import type { OpenProgram } from '../program/packed/unpack.ts';
 import type { ActionProgram, Condition, RuleHead, Term } from '../program/program.ts';
 import {
+  approverTemplate,
   type Constant,
   conditionTemplate,
   type ProgramTemplate,
@@ -14,6 +16,7 @@ import {
 import type { CacheSession } from './cache.ts';
 import {
   type EmittedTemplate,
+  emitApprover,
   emitCondition,
   emitReason,
   emitTerm,
@@ -22,7 +25,7 @@ import {
 import type { CodeSlot, ConstantContext } from './code/writer.ts';
 import type { TextSets } from './runtime/membership.ts';
 import type { SharedLet } from './runtime/runtime.ts';
-import type { ReasonCode, RuleCode } from './runtime/state.ts';
+import type { ApproverCode, ReasonCode, RuleCode } from './runtime/state.ts';
 
 /** A template that is ready for every rule that has it. */
 export interface ReadyTemplate {
@@ -48,6 +51,8 @@ export class SharedRules {
   readonly #source: SharedSource;
   readonly #lets: SharedLet[] = [];
   #reasons: Map<string, ReasonCode> | null = null;
+  /** By the text of the approver, which means the same wherever it stands. */
+  #approvers: Map<string, ApproverCode> | null = null;
   /** The layout; see `digitsOf`. Rules follow the lets, in the order in which they were added. */
   readonly layout: unknown[] = [];
 
@@ -69,6 +74,21 @@ export class SharedRules {
     const cached = this.#reasons.get(rule.id) ?? this.#createReason(rule);
     this.#reasons.set(rule.id, cached);
     return cached;
+  }
+
+  /** Returns the function that reads the name of an approver. */
+  approver(approver: NamedApprover<Term>): ApproverCode {
+    this.#approvers ??= new Map();
+    const known = this.#approvers.get(approver.text) ?? this.#createApprover(approver);
+    this.#approvers.set(approver.text, known);
+    return known;
+  }
+
+  #createApprover(approver: NamedApprover<Term>): ApproverCode {
+    const { layout } = this;
+    const base = this.#place(approverCode(approver, this.#source));
+    const code = layout[base - 2] as RuleCode<ReturnType<ApproverCode>>;
+    return (facts, state) => code(facts, state, layout, base);
   }
 
   #createReason({ reason }: RuleHead): ReasonCode {
@@ -114,6 +134,11 @@ function letTemplate(value: Term, source: SharedSource): TemplateInstance {
 function reasonCode(reason: RuleHead['reason'], source: SharedSource): TemplateInstance {
   const template = reasonTemplate(reason, source.program.lists);
   return readyTemplate('reason', template, source, (from) => emitReason(reason, from));
+}
+
+function approverCode(approver: NamedApprover<Term>, source: SharedSource): TemplateInstance {
+  const template = approverTemplate(approver, source.program.lists);
+  return readyTemplate('approver', template, source, (from) => emitApprover(approver, from));
 }
 
 function readyTemplate(

@@ -1,5 +1,7 @@
 // The form of a decision, and the fixed texts and numbers in it.
 
+import type { NamedApprover } from './policy.ts';
+
 export const outcomes = ['ALLOW', 'ESCALATE', 'REAUTH_REQUIRED', 'DENY'] as const;
 /** The outcomes of decisions, from the mildest to the strictest. */
 export type Outcome = (typeof outcomes)[number];
@@ -43,11 +45,36 @@ export interface Requirements {
 }
 
 export interface ApprovalRequirement {
+  /** A group, or the text of a choice. */
   readonly group: string;
+  /** Who may approve, any of them, when it is not one declared group; absent for a group. */
+  readonly anyOf?: readonly ResolvedApprover[];
   readonly needs: number;
   readonly withinSeconds: number;
   /** The fields that name people who may not approve, sorted; absent when nobody is excepted. */
   readonly except?: readonly string[];
+}
+
+/**
+ * An approver of a choice; `from` is the expression that names it. INVARIANT: for an unknown approver nobody
+ * can approve.
+ */
+export type ResolvedApprover =
+  | { readonly group: string; readonly from?: string }
+  /** The address or the id of a person. */
+  | { readonly person: string; readonly from: string }
+  /** Why the approver is not known, as words without a full stop. */
+  | { readonly unknown: string; readonly from: string };
+
+/** Returns the approver that a value names; `missing` says why there is none. */
+export function resolvedApprover(
+  { text: from, groups }: Pick<NamedApprover, 'text' | 'groups'>,
+  value: unknown,
+  missing: () => string,
+): ResolvedApprover {
+  const name = typeof value === 'string' ? value.trim() : '';
+  if (name === '') return { unknown: missing(), from };
+  return groups === null ? { person: name, from } : { group: name, from };
 }
 
 /** A place in the payload that does not have the declared shape. */

@@ -181,11 +181,14 @@ export interface Rule {
   readonly span: Span;
 }
 
-export type Requirement =
+/** A requirement whose expressions are of type `Value`. */
+export type Requirement<Value = Expression> =
   | {
       readonly kind: 'approval';
-      /** Sorted groups, each of which must approve. */
+      /** Sorted: groups, and texts of choices, each of which must approve. */
       readonly groups: readonly string[];
+      /** The entries of `groups` that are not one declared group, sorted; absent when there are none. */
+      readonly choices?: readonly Choice<Value>[];
       /** The number of people who must approve, in each group. */
       readonly needs: number;
       /** Sorted fields that name people who may not approve, as written, such as `payload.asked_by.id`. */
@@ -194,6 +197,29 @@ export type Requirement =
     }
   /** When `withinSeconds` is null, the step-up is for this very request. */
   | { readonly kind: 'reauth'; readonly withinSeconds: number | null };
+
+/** Approvers of whom any may approve: several, or one that the data of a request name. */
+export interface Choice<Value = Expression> {
+  /** As written, sorted, such as `cfo or finance` and `staff[payload.employee].manager`. */
+  readonly text: string;
+  readonly anyOf: readonly Approver<Value>[];
+}
+
+export type Approver<Value = Expression> =
+  | { readonly kind: 'group'; readonly group: string }
+  | NamedApprover<Value>;
+
+/** A person, or a group, that an expression names. */
+export interface NamedApprover<Value = Expression> {
+  readonly kind: 'named';
+  /** The expression as written. */
+  readonly text: string;
+  /** The sorted groups that the expression may name; null when it names a person, by address or id. */
+  readonly groups: readonly string[] | null;
+  readonly value: Value;
+  /** Why the value is unknown, if it is. */
+  readonly missing: readonly (string | Value)[];
+}
 
 /** Texts and the values between them, in order. */
 export type Template = readonly (string | Expression)[];
@@ -231,6 +257,9 @@ export interface AskClause {
   readonly mode: 'never' | 'always';
   readonly effect: 'ask';
   readonly isUnapproved: true;
+  /** A group, or the text of a choice. */
   readonly group: string;
+  /** The approvers of the choice, as written; absent for a group. */
+  readonly anyOf?: readonly string[];
   readonly needs: number;
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from './json.ts';
 import type { Requirement } from './policy.ts';
 import { type RequestFacts, valueAt } from './request.ts';
 
-export type RuleRequirement = Requirement & {
+export type RuleRequirement = Requirement<string> & {
   /** The id of the rule, `policy/rule`. */
   readonly rule: string;
   /** SHA-256 of the condition's text, in hexadecimal: an approval holds for this condition only. */

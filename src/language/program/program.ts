@@ -91,7 +91,7 @@ export interface RuleHead {
   /** The parts of the reason in order: texts, and terms whose values are shown. Never empty. */
   readonly reason: readonly (string | Term)[];
   readonly validForSeconds: number | null;
-  readonly requirement: Requirement | null;
+  readonly requirement: Requirement<Term> | null;
 }
 
 export interface PlannedRule extends RuleHead {

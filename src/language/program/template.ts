@@ -2,7 +2,7 @@
 // constants in order. INVARIANT: parts with equal keys differ only in their constants, place by place, so
 // that one piece of code can serve them all.
 
-import type { List } from '../model/policy.ts';
+import type { List, NamedApprover } from '../model/policy.ts';
 import { signedMark } from '../model/signers.ts';
 import type { Value } from '../model/value.ts';
 import { globLiteralParts } from '../value/glob.ts';
@@ -49,11 +49,24 @@ export function termTemplate(term: Term, lists: Lists): ProgramTemplate {
 }
 
 export function reasonTemplate(reason: readonly (string | Term)[], lists: Lists): ProgramTemplate {
+  return gather(lists, (into) => writeReason(reason, into));
+}
+
+function writeReason(reason: readonly (string | Term)[], into: TemplateBuilder): void {
+  for (const part of reason) {
+    if (typeof part === 'string') writeConstant(part, 'text', into);
+    else writeTerm(part, into);
+  }
+}
+
+/** The value that names an approver, and why it is unknown. */
+export function approverTemplate(
+  { value, missing }: Pick<NamedApprover<Term>, 'value' | 'missing'>,
+  lists: Lists,
+): ProgramTemplate {
   return gather(lists, (into) => {
-    for (const part of reason) {
-      if (typeof part === 'string') writeConstant(part, 'text', into);
-      else writeTerm(part, into);
-    }
+    writeTerm(value, into);
+    writeReason(missing, into);
   });
 }
 

@@ -10,9 +10,11 @@ import {
   type Outcome,
   outcomes,
   type Requirements,
+  type ResolvedApprover,
+  resolvedApprover,
 } from '../model/decision.ts';
 import { payloadReason } from '../model/describe.ts';
-import type { PolicySet, Requirement, Rule, Template } from '../model/policy.ts';
+import type { Approver, Choice, PolicySet, Requirement, Rule, Template } from '../model/policy.ts';
 import type { Facts, MetRequirements } from '../model/request.ts';
 import { unknown } from '../model/value.ts';
 import { cut, escapeControls } from '../value/text.ts';
@@ -151,7 +153,12 @@ function describe(verdict: Verdict, withShadow: Outcome, satisfied: MetRequireme
     reason: decider === null ? defaultDenyReason : reasonOf(decider.rule, scope),
     risk: scope.risk,
     validForSeconds: outcome === 'ALLOW' ? validFor(judged) : null,
-    requires: isPending ? merge(unmet.flatMap(({ requirement }) => requirement ?? [])) : null,
+    requires: isPending
+      ? merge(
+          unmet.flatMap(({ requirement }) => requirement ?? []),
+          scope,
+        )
+      : null,
     rules: judged
       .filter(tookPart)
       .map(({ rule }) => rule.id)
@@ -190,15 +197,17 @@ function validFor(judged: readonly EvaluatedRule[]): number {
   return said.length === 0 ? defaultValidForSeconds : Math.min(...said);
 }
 
-function merge(requirements: readonly Requirement[]): Requirements {
-  const groups = new Map<string, Required<ApprovalRequirement>>();
+function merge(requirements: readonly Requirement[], scope: EvaluationScope): Requirements {
+  const groups = new Map<string, MergedApproval>();
   for (const requirement of requirements) {
     if (requirement.kind !== 'approval') continue;
-    const { needs, withinSeconds, except } = requirement;
+    const { needs, withinSeconds, except, choices = [] } = requirement;
     for (const group of requirement.groups) {
-      const merged = groups.get(group) ?? { group, needs, withinSeconds, except };
+      const choice = choices.find(({ text }) => text === group) ?? null;
+      const merged = groups.get(group) ?? { group, choice, needs, withinSeconds, except };
       groups.set(group, {
         group,
+        choice,
         needs: Math.max(merged.needs, needs),
         withinSeconds: Math.min(merged.withinSeconds, withinSeconds),
         except: [...new Set([...merged.except, ...except])].toSorted(compareText),
@@ -209,13 +218,36 @@ function merge(requirements: readonly Requirement[]): Requirements {
     .filter((requirement) => requirement.kind === 'reauth')
     .map((r) => r.withinSeconds);
   return {
-    approvals: [...groups.values()].toSorted((a, b) => compareText(a.group, b.group)).map(shown),
+    approvals: [...groups.values()]
+      .toSorted((a, b) => compareText(a.group, b.group))
+      .map((one) => shown(one, scope)),
     reauth: stepUps.length === 0 ? null : { withinSeconds: shortest(stepUps) },
   };
 }
 
-function shown({ except, ...asked }: Required<ApprovalRequirement>): ApprovalRequirement {
-  return except.length === 0 ? asked : { ...asked, except };
+/** What all rules together ask of a group, or of whoever a choice names. */
+interface MergedApproval extends Pick<ApprovalRequirement, 'group' | 'needs' | 'withinSeconds'> {
+  readonly choice: Choice | null;
+  readonly except: readonly string[];
+}
+
+function shown(
+  { group, choice, needs, withinSeconds, except }: MergedApproval,
+  scope: EvaluationScope,
+): ApprovalRequirement {
+  const anyOf = choice?.anyOf.map((one) => resolve(one, scope));
+  return {
+    group,
+    needs,
+    withinSeconds,
+    ...(except.length > 0 && { except }),
+    ...(anyOf && { anyOf }),
+  };
+}
+
+function resolve(approver: Approver, scope: EvaluationScope): ResolvedApprover {
+  if (approver.kind === 'group') return { group: approver.group };
+  return resolvedApprover(approver, evaluate(approver.value, scope), () => fill(approver.missing, scope));
 }
 
 /** Returns the shortest time; null, a step-up for this very request, is shorter than any time. */

@@ -1,8 +1,8 @@
 // Whether a claim of a guarantee covers a request, and whether the decision about the request refutes the
 // claim.
 
-import type { Decision, Outcome } from '../model/decision.ts';
-import type { GuaranteeClause, PolicySet } from '../model/policy.ts';
+import type { ApprovalRequirement, Decision, Outcome, ResolvedApprover } from '../model/decision.ts';
+import type { AskClause, GuaranteeClause, PolicySet } from '../model/policy.ts';
 import { type Facts, nothingSatisfied } from '../model/request.ts';
 import { authorize } from './authorize.ts';
 import { evaluateCondition } from './evaluate.ts';
@@ -44,12 +44,23 @@ export function isSpokenOf(
 /** Whether the claim rules out the decision. */
 export function isAgainst(claim: GuaranteeClause, { outcome, requires }: Decision): boolean {
   if (claim.effect !== 'ask') return (outcome === clauseOutcomes[claim.effect]) === (claim.mode === 'never');
-  const { mode, group, needs } = claim;
   const isAsked =
-    requires?.approvals.some((requirement) => requirement.group === group && requirement.needs >= needs) ===
-    true;
+    requires?.approvals.some((asked) => asked.needs >= claim.needs && isAbout(claim, asked)) === true;
   // A refused request asks nobody, so it does not fail to ask anybody either.
-  return mode === 'never' ? isAsked : outcome !== 'DENY' && !isAsked;
+  return claim.mode === 'never' ? isAsked : outcome !== 'DENY' && !isAsked;
+}
+
+/**
+ * Whether a requirement asks whom the claim is about: for `never` at least one of them, for `always` nobody
+ * else.
+ */
+function isAbout({ mode, group, anyOf = [group] }: AskClause, asked: ApprovalRequirement): boolean {
+  const isClaimed = (one: ResolvedApprover): boolean =>
+    [one.from, 'group' in one ? one.group : undefined].some(
+      (name) => name !== undefined && anyOf.includes(name),
+    );
+  const approvers = asked.anyOf ?? [{ group: asked.group }];
+  return mode === 'never' ? approvers.some(isClaimed) : approvers.every(isClaimed);
 }
 
 /** Returns the decision about the request if it refutes the claim, else null. */

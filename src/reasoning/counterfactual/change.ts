@@ -2,6 +2,7 @@
 // end it. The search changes one place first, then two. INVARIANT: the definition has decided each change that is
 // returned, on a payload of the declared shape.
 
+import { whomText } from '../../language/model/asked.ts';
 import {
   type Decision,
   isRefusedByGate,
@@ -314,7 +315,9 @@ function peoplePlaces(set: PolicySet, decision: Decision): readonly ChangePlace[
     .filter(({ id }) => decision.rules.includes(id));
   const approved = rules.filter((rule) => isApproved(rule, requires)).map(({ id }) => id);
   const steppedUp = rules.filter(({ requirement }) => requirement?.kind === 'reauth').map(({ id }) => id);
-  const approval = requires.approvals.map(({ group, needs }) => `${group} (${people(needs)})`).join(' and ');
+  const approval = requires.approvals
+    .map(({ needs, ...whom }) => `${whomText(whom)} (${people(needs)})`)
+    .join(' and ');
   const isOnePerson = requires.approvals.length === 1 && requires.approvals[0]?.needs === 1;
   const verb = isOnePerson ? 'approves' : 'approve';
   const approve = approval === '' ? [] : [{ name: `${approval} ${verb}`, escalate: approved, reauth: [] }];

@@ -1,10 +1,11 @@
 // Which of the declarations that rules read differ between the two sides, by themselves or through what they
 // read.
 
+import { namingValues } from '../../language/model/asked.ts';
 import { canonicalMeaning, isSameMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
 import { type Expression, mirroredComparison } from '../../language/model/expression.ts';
-import type { List, Meter, PolicySet } from '../../language/model/policy.ts';
+import type { List, Meter, PolicySet, Rule } from '../../language/model/policy.ts';
 import { memo } from '../../language/value/memo.ts';
 import { mapOperands } from '../prove/rewrite.ts';
 
@@ -90,6 +91,14 @@ function* readers(
 export function readsChanged(expression: Expression, changed: ChangedDeclarations): boolean {
   if (Object.values(changed).every(({ size }) => size === 0)) return false;
   return declarationsIn(expression).some(({ kind, name }) => changed[kind].has(name));
+}
+
+/** Whether the rule reads a changed declaration, in its condition or to name an approver. */
+export function ruleReadsChanged(
+  { condition, requirement }: Pick<Rule, 'condition' | 'requirement'>,
+  changed: ChangedDeclarations,
+): boolean {
+  return [condition, ...namingValues(requirement)].some((one) => readsChanged(one, changed));
 }
 
 /** The declarations that the expression itself names, each once. */

@@ -2,6 +2,7 @@
 // deadline, the lifetime of a grant, and the named rule. INVARIANT: no requirement has been met, as in the
 // outcome literals used with these gates.
 
+import { approverTexts, asksOnly } from '../../language/model/asked.ts';
 import { defaultValidForSeconds, type Outcome } from '../../language/model/decision.ts';
 import { isGuard, type Requirement, type Rule } from '../../language/model/policy.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
@@ -105,17 +106,24 @@ const thisVery = -1;
 function demandsOf(requirement: Requirement): readonly Demand[] {
   if (requirement.kind === 'approval') {
     const { needs, withinSeconds, except } = requirement;
-    return requirement.groups.flatMap((group) => [
-      ...except.map((person) => ({
-        key: `${group} except ${person}`,
-        isMetBy: (one: Requirement) => asksGroup(one, group) && one.except.includes(person),
-      })),
-      { key: `${group} needs ${needs}`, isMetBy: (one) => asksGroup(one, group) && one.needs >= needs },
-      {
-        key: `${group} within ${withinSeconds}`,
-        isMetBy: (one) => asksGroup(one, group) && one.withinSeconds <= withinSeconds,
-      },
-    ]);
+    return requirement.groups.flatMap((group) => {
+      const approvers = approverTexts(requirement, group);
+      const key = approvers.join(' or ');
+      return [
+        ...except.map((person) => ({
+          key: `${key} except ${person}`,
+          isMetBy: (one: Requirement) => asksAmong(one, approvers) && one.except.includes(person),
+        })),
+        {
+          key: `${key} needs ${needs}`,
+          isMetBy: (one: Requirement) => asksAmong(one, approvers) && one.needs >= needs,
+        },
+        {
+          key: `${key} within ${withinSeconds}`,
+          isMetBy: (one: Requirement) => asksAmong(one, approvers) && one.withinSeconds <= withinSeconds,
+        },
+      ];
+    });
   }
   const within = requirement.withinSeconds ?? thisVery;
   return [
@@ -126,11 +134,12 @@ function demandsOf(requirement: Requirement): readonly Demand[] {
   ];
 }
 
-function asksGroup(
+/** Whether a requirement asks nobody but these approvers for one of its groups. */
+function asksAmong(
   one: Requirement,
-  group: string,
+  approvers: readonly string[],
 ): one is Extract<Requirement, { readonly kind: 'approval' }> {
-  return one.kind === 'approval' && one.groups.includes(group);
+  return one.kind === 'approval' && asksOnly(one, approvers);
 }
 
 /**

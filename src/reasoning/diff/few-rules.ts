@@ -4,13 +4,14 @@
 // share, so that a proof holds whatever the open rules are. When a request shows that a guess was wrong, its
 // rule is asked, too.
 
+import { namingValues } from '../../language/model/asked.ts';
 import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import { isGuard, type Rule } from '../../language/model/policy.ts';
+import { type Approver, isGuard, type Rule } from '../../language/model/policy.ts';
 import { booleanType } from '../../language/model/type.ts';
 import { memo } from '../../language/value/memo.ts';
 import { enforcedOf, quickRules } from '../prove/problem.ts';
-import { isAlike, readsChanged } from './declarations.ts';
+import { isAlike, readsChanged, ruleReadsChanged } from './declarations.ts';
 import { createChangedProblem } from './joint-problem.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import { actsWhereChanged } from './where-changed.ts';
@@ -132,8 +133,8 @@ export function writtenRules({ joint, action, open: left, out }: JointRules): Wr
     sideRules(side).map((rule) => {
       const [before, now] = [byRule.get(rule.id), written[side](rule.condition)];
       const condition = before !== undefined && isSameMeaning(before, now) ? before : now;
-      byRule.set(rule.id, condition);
-      return { ...rule, condition };
+      known.set(rule.id, condition);
+      return { ...rule, condition, requirement: writtenRequirement(rule, side, joint) };
     });
   const rules = { before: writtenOf('before'), after: writtenOf('after') };
   const open = together(
@@ -146,6 +147,25 @@ export function writtenRules({ joint, action, open: left, out }: JointRules): Wr
     open,
     isPart: out.size > 0,
   };
+}
+
+/**
+ * The requirement, with approvers renamed for one side where the same expression may name somebody else on the
+ * other side. Only the texts of approvers are read from it.
+ */
+function writtenRequirement(
+  { requirement }: Rule,
+  side: DiffSide,
+  { changed }: JointSet,
+): Rule['requirement'] {
+  if (requirement?.kind !== 'approval') return requirement;
+  if (!namingValues(requirement).some((value) => readsChanged(value, changed))) return requirement;
+  const nameOf = (one: Approver): Approver =>
+    one.kind === 'named' && readsChanged(one.value, changed)
+      ? { ...one, text: `${one.text} (${side})` }
+      : one;
+  const choices = requirement.choices?.map(({ text, anyOf }) => ({ text, anyOf: anyOf.map(nameOf) }));
+  return { ...requirement, ...(choices && { choices }) };
 }
 
 /**
@@ -192,7 +212,7 @@ function pairsOf({ original, changed }: JointSet, action: string): readonly Rule
   const pairs = enforcedOf(original.after, action).map((after): RulePair => {
     const before = left.get(after.id) ?? null;
     left.delete(after.id);
-    const areSame = before !== null && isAlike(before, after) && !readsChanged(after.condition, changed);
+    const areSame = before !== null && isAlike(before, after) && !ruleReadsChanged(after, changed);
     return { before, after, isAlike: areSame };
   });
   const gone = [...left.values()].map((before): RulePair => ({ before, after: null, isAlike: false }));

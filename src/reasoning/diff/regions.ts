@@ -3,7 +3,8 @@
 // asked or the length of a grant differs, some region holds; the same is true when a changed rule is named on
 // one side alone.
 
-import type { Decision, Outcome, Requirements } from '../../language/model/decision.ts';
+import { canonical } from '../../language/model/canonical.ts';
+import type { ApprovalRequirement, Decision, Outcome, Requirements } from '../../language/model/decision.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
@@ -224,16 +225,29 @@ function asksMore({ before, after }: DecisionPair): boolean {
 /** Whether `asked` demands everything in `wanted`, or more. */
 function asksAll(asked: Requirements | null, wanted: Requirements | null): boolean {
   if (wanted === null) return true;
-  const areAsked = wanted.approvals.every(({ group, needs, withinSeconds, except = [] }) =>
+  const areAsked = wanted.approvals.every(({ needs, withinSeconds, except = [], ...whom }) =>
     asked?.approvals.some(
       (one) =>
-        one.group === group &&
+        isAmong(one, whom) &&
         one.needs >= needs &&
         one.withinSeconds <= withinSeconds &&
         except.every((person) => one.except?.includes(person)),
     ),
   );
   return areAsked && strictestStepUp(asked) <= strictestStepUp(wanted);
+}
+
+/** Whether everybody who may answer for `one` is among those who may answer for `other`. */
+function isAmong(one: Whom, other: Whom): boolean {
+  const wanted = approversIn(other);
+  return approversIn(one).every((approver) => wanted.includes(approver));
+}
+
+type Whom = Pick<ApprovalRequirement, 'group' | 'anyOf'>;
+
+/** Each approver as a text; one that data name differs by what they name. */
+function approversIn({ group, anyOf = [{ group }] }: Whom): readonly string[] {
+  return anyOf.map((one) => canonical(one));
 }
 
 /** In seconds; -1 for a step-up for this very request, which is the strictest, and infinity for none. */

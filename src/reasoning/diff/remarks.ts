@@ -4,7 +4,7 @@
 import type { Span } from '../../language/diagnostic/span.ts';
 import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
-import { type ChangedDeclarations, isAlike, readsChanged } from './declarations.ts';
+import { type ChangedDeclarations, isAlike, ruleReadsChanged } from './declarations.ts';
 import type { BothSides, DiffSide } from './joint-set.ts';
 
 export interface DiffRemark {
@@ -69,7 +69,7 @@ function isAsBefore(
 ): boolean {
   const [old, now] = [before, after].map((one) => (one === undefined ? null : of(one)));
   if (old === null || now === null) return old === now;
-  return isAlike(old!, now!) && before !== undefined && !readsChanged(before.condition, changed);
+  return isAlike(old!, now!) && before !== undefined && !ruleReadsChanged(before, changed);
 }
 
 function meaningOf({ span: _span, doc: _doc, ...rule }: Rule): object {

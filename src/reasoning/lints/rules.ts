@@ -2,6 +2,7 @@
 // a grant, escape a denial, or differ from what other rules do anyway. INVARIANT: a finding is proved; a rule
 // of which nothing is known has none.
 
+import { approverTexts, asksOnly } from '../../language/model/asked.ts';
 import { isGuard, type Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { judgedRules, type RuleOutcome } from '../prove/outcomes.ts';
@@ -229,7 +230,7 @@ function asksNoMore({ requirement: a }: Rule, { requirement: b }: Rule): boolean
   if (a === null) return true;
   if (a.kind === 'approval' && b?.kind === 'approval')
     return (
-      a.groups.every((group) => b.groups.includes(group)) &&
+      a.groups.every((group) => asksOnly(b, approverTexts(a, group))) &&
       a.needs <= b.needs &&
       a.except.every((person) => b.except.includes(person)) &&
       a.withinSeconds >= b.withinSeconds

@@ -3,17 +3,21 @@
 // formula admit more, so that proofs still hold; deciding the request of a model reveals what was admitted in
 // excess.
 
+import { approversFor, approverText, namingValues } from '../../language/model/asked.ts';
 import { descendants } from '../../language/model/children.ts';
 import { outcomes } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import {
+  type Approver,
   type AskClause,
   type GuaranteeClause,
   isGuard,
+  type NamedApprover,
   type Policy,
   type PolicySet,
   type Rule,
 } from '../../language/model/policy.ts';
+import { booleanType, enumeration } from '../../language/model/type.ts';
 import { clauseOutcomes } from '../../language/spec/guarantee-clause.ts';
 import { memo } from '../../language/value/memo.ts';
 import { cutLeaf } from '../cells/cut.ts';
@@ -153,6 +157,9 @@ function conditionsOf(
 ): readonly Expression[] {
   return [
     ...rules.map(({ condition }) => condition),
+    ...(claims.some(({ effect }) => effect === 'ask')
+      ? rules.flatMap(({ requirement }) => namingValues(requirement))
+      : []),
     ...claims.flatMap(({ when }) => when ?? []),
     ...[...set.meters.values()].flatMap(({ when }) => when ?? []),
   ];
@@ -198,31 +205,60 @@ function depthOf({ base }: Leaf): number {
 }
 
 /** A literal that holds if the decision asks the group for at least `needs` people. */
-function asksOf(ctx: ProofContext, clause: Pick<AskClause, 'group' | 'needs'>): SolverLiteral {
+function asksOf(ctx: ProofContext, asked: AskClause): SolverLiteral {
   const { circuit } = ctx;
   const judged = judgedRules(ctx, true);
-  const guards = judged.filter(({ rule }) => isGuard(rule) && isAsking(rule, clause));
+  const guards = judged.filter(({ rule }) => isGuard(rule));
   const isAsked = circuit.or([
-    ...guards.map(({ pair }) => notLiteral(pair.isFalse)),
-    ...grantsAsking(ctx, judged, clause),
+    ...guards.map(({ rule, pair }) => circuit.and([notLiteral(pair.isFalse), isAsking(ctx, rule, asked)])),
+    ...grantsAsking(ctx, judged, asked),
   ]);
   return circuit.and([isAsked, notLiteral(outcomesOf(ctx, true).DENY)]);
 }
 
-function isAsking({ requirement }: Rule, { group, needs }: Pick<AskClause, 'group' | 'needs'>): boolean {
-  return requirement?.kind === 'approval' && requirement.groups.includes(group) && requirement.needs >= needs;
+/** Whether the rule asks whom the claim is about, as `isAbout` of the definition decides. */
+function isAsking(ctx: ProofContext, { requirement }: Rule, claim: AskClause): SolverLiteral {
+  const { circuit } = ctx;
+  const { mode, group, anyOf = [group], needs } = claim;
+  if (requirement?.kind !== 'approval' || requirement.needs < needs) return circuit.no;
+  const each = requirement.groups.map((asked) => {
+    const claimed = approversFor(requirement, asked).map((one) => isClaimed(ctx, one, { mode, anyOf }));
+    return mode === 'never' ? circuit.or(claimed) : circuit.and(claimed);
+  });
+  return circuit.or(each);
+}
+
+function isClaimed(
+  ctx: ProofContext,
+  approver: Approver,
+  { mode, anyOf }: { readonly mode: AskClause['mode']; readonly anyOf: readonly string[] },
+): SolverLiteral {
+  const { circuit } = ctx;
+  if (anyOf.includes(approverText(approver))) return circuit.yes;
+  if (approver.kind === 'group' || approver.groups === null) return circuit.no;
+  const named = approver.groups.filter((group) => anyOf.includes(group));
+  const pairs = named.map((group) => ctx.lower(namesGroup(approver, group), noElements));
+  return circuit.or(pairs.map(({ isTrue, isFalse }) => (mode === 'never' ? notLiteral(isFalse) : isTrue)));
+}
+
+/** The condition under which an expression names the group. */
+function namesGroup({ value }: NamedApprover, group: string): Expression {
+  const { span } = value;
+  const right: Expression = { kind: 'literal', value: group, type: enumeration([group]), span };
+  return { kind: 'compare', operator: '==', left: value, right, type: booleanType, span };
 }
 
 /** At most one allow grants a request: the first that is true. */
 function grantsAsking(
-  { circuit }: ProofContext,
+  ctx: ProofContext,
   judged: readonly RuleOutcome[],
-  clause: Pick<AskClause, 'group' | 'needs'>,
+  asked: AskClause,
 ): readonly SolverLiteral[] {
+  const { circuit } = ctx;
   const asking: SolverLiteral[] = [];
   let isNoneBefore = circuit.yes;
   for (const { rule, pair } of judged.filter((one) => one.rule.effect === 'allow').toSorted(byPreference)) {
-    if (isAsking(rule, clause)) asking.push(circuit.and([isNoneBefore, pair.isTrue]));
+    asking.push(circuit.and([isNoneBefore, pair.isTrue, isAsking(ctx, rule, asked)]));
     isNoneBefore = circuit.and([isNoneBefore, notLiteral(pair.isTrue)]);
   }
   return asking;

@@ -2,8 +2,9 @@
 // Actions with the same rules share their sentences.
 
 import type { Span } from '../../language/diagnostic/span.ts';
+import { approversFor, approverText } from '../../language/model/asked.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import type { GuaranteeClause, PolicySet, Rule } from '../../language/model/policy.ts';
+import type { Approver, GuaranteeClause, PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Clause, ExpressionNode, PolicyFile, RuleNode } from '../../language/syntax/tree/tree.ts';
 import { textAt } from '../prove/report/wording.ts';
 import { conditionWords, enumerated, nameWords, type WordingContext } from './condition-wording.ts';
@@ -223,23 +224,38 @@ function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Gua
   } as const;
   const never = { mode: 'never', effect: 'allow', ...base } as const;
   if (rule.requirement?.kind !== 'approval') return [never, { mode: 'never', effect: 'escalate', ...base }];
-  const { groups, needs } = rule.requirement;
+  const { groups, needs, choices = [] } = rule.requirement;
   return [
     never,
-    ...groups.map((group): GuaranteeClause => ({ mode: 'always', effect: 'ask', group, needs, ...base })),
+    ...groups.map((group): GuaranteeClause => {
+      const anyOf = choices.find(({ text }) => text === group)?.anyOf.map(approverText);
+      return { mode: 'always', effect: 'ask', group, ...(anyOf && { anyOf }), needs, ...base };
+    }),
   ];
 }
 
 function whoOf({ requirement }: Rule, { set }: Speaker): string {
   if (requirement?.kind !== 'approval') return "a step-up of the agent's owner";
   const { groups, needs, except } = requirement;
-  const each = groups.map((group) => {
-    if (group === 'owner') return needs === 1 ? "the agent's owner" : `${needs} owners of the agent`;
-    return `${needs === 1 ? 'one' : needs} of ${nameWords(set.approvers.get(group)?.title ?? group)}`;
-  });
+  const each = groups.map((group) => approverWords(approversFor(requirement, group), needs, set));
   const apart = except.map((field) => `\`${field}\``);
   const others = apart.length === 0 ? '' : ` (but not the person that ${enumerated(apart, 'or')} names)`;
   return `${enumerated(each, 'and')}${others}`;
+}
+
+/** Such as `one of Finance`, `2 of Finance or the CFO`, `whom \`staff[payload.employee].manager\` names`. */
+function approverWords(anyOf: readonly Approver[], needs: number, set: PolicySet): string {
+  const isOne = anyOf.length === 1;
+  const words = anyOf.map((one) => {
+    if (one.kind === 'named') return `whom \`${one.text}\` names`;
+    if (one.group === 'owner') return "the agent's owner";
+    const title = nameWords(set.approvers.get(one.group)?.title ?? one.group);
+    return needs === 1 ? `one of ${title}` : title;
+  });
+  if (needs === 1) return enumerated(words, 'or');
+  if (isOne && anyOf[0]?.kind === 'group' && anyOf[0].group === 'owner')
+    return `${needs} owners of the agent`;
+  return `${needs} of ${enumerated(words, 'or')}`;
 }
 
 /** The sentence for all requests that no allow grants. */

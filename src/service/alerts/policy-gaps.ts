@@ -3,10 +3,12 @@
 // else would say so. People and enforcement points are read only after one of them, or the policies, changed.
 // INVARIANT: nothing is decided by a gap.
 
-import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
+import { approversFor } from '../../language/model/asked.ts';
+import type { ApprovalRule, RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { type Points, pointsIn } from '../agents/points/point.ts';
 import type { Directory } from '../people/directory.ts';
 import { reachOf } from '../people/operations.ts';
+import type { Person } from '../people/person.ts';
 import type { SetNeeds } from '../policies/set-needs.ts';
 
 /** What a gap is found from; the rules are those of the active policies. */
@@ -103,33 +105,51 @@ async function findPolicyGaps(
   ];
 }
 
+/** Groups of which any may approve, and who asks them. */
+interface NeededGroups {
+  readonly groups: readonly string[];
+  readonly needs: number;
+  readonly rules: readonly string[];
+}
+
 async function groupGaps(
   { people }: Directory,
   asks: readonly RuleRequirement[],
 ): Promise<readonly string[]> {
-  const needed = new Map<string, { needs: number; readonly rules: string[] }>();
-  for (const requirement of asks) {
-    if (requirement.kind !== 'approval') continue;
-    for (const group of requirement.groups) {
-      if (group === 'owner') continue;
-      const { needs, rules } = needed.get(group) ?? { needs: 0, rules: [] };
-      needed.set(group, { needs: Math.max(needs, requirement.needs), rules: [...rules, requirement.rule] });
+  const needed = new Map<string, NeededGroups>();
+  for (const asked of asks) {
+    if (asked.kind !== 'approval') continue;
+    for (const text of asked.groups) {
+      const groups = groupsAlone(asked, text);
+      if (groups === null) continue;
+      const { needs, rules } = needed.get(text) ?? { needs: 0, rules: [] };
+      needed.set(text, { groups, needs: Math.max(needs, asked.needs), rules: [...rules, asked.rule] });
     }
   }
   if (needed.size === 0) return [];
-  const members = new Map<string, number>();
-  for (const { value } of await people.list({ countMax: readMax })) {
-    if (value.status !== 'active' || !reachOf(value.roles, 'requests.approve').asked) continue;
-    for (const group of value.groups) members.set(group, (members.get(group) ?? 0) + 1);
-  }
-  return [...needed].flatMap(([group, { needs, rules }]) => {
-    const has = members.get(group) ?? 0;
+  const approvers: Person[] = [];
+  for (const { value } of await people.list({ countMax: readMax }))
+    if (value.status === 'active' && reachOf(value.roles, 'requests.approve').asked) approvers.push(value);
+  return [...needed.values()].flatMap(({ groups, needs, rules }) => {
+    const has = approvers.filter((person) => person.groups.some((one) => groups.includes(one))).length;
     if (has >= needs) return [];
     const missing = has === 0 ? 'nobody' : `only ${has} of the ${needs} people that are needed`;
+    const [which, verb, where] =
+      groups.length === 1 ? ['the group', 'has', 'it'] : ['the groups', 'have', 'them'];
     return [
-      `${rulesText(rules, ['asks', 'ask'])} the group ${group}, which has ${missing} in it: nothing can be approved`,
+      `${rulesText(rules, ['asks', 'ask'])} ${which} ${groups.join(' or ')}, which ${verb} ${missing} in ${where}: nothing can be approved`,
     ];
   });
+}
+
+/**
+ * The groups of which any may approve; null where the control owner or a person whom data name may do so
+ * instead.
+ */
+function groupsAlone(asked: ApprovalRule, text: string): readonly string[] | null {
+  const approvers = approversFor(asked, text);
+  const groups = approvers.flatMap((one) => (one.kind === 'group' ? [one.group] : []));
+  return groups.length < approvers.length || groups.includes('owner') ? null : groups;
 }
 
 async function pointGaps({ points }: Points, needed: SetNeeds['points']): Promise<readonly string[]> {

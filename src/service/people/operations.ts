@@ -83,7 +83,7 @@ export interface Reach {
   readonly own: boolean;
   /** Requests that ask one of the person's groups. */
   readonly asked: boolean;
-  /** Requests that ask the control owner, of agents in the person's charge. */
+  /** Requests that ask the person by name, or as the control owner of their agent. */
   readonly asOwner: boolean;
 }
 
@@ -96,11 +96,15 @@ export function reachOf(ofPerson: readonly Role[], operation: OperationName): Re
   const ownRoles = ofPerson.filter((role) => row[role] === 'own');
   return {
     all: ofPerson.some((role) => row[role] === 'yes'),
-    own: ownRoles.some((role) => isOfCharge(role, operation)),
-    asked:
-      ownRoles.some((role) => role === 'admin' || role === 'approver') && operation.startsWith('requests.'),
-    asOwner: ownRoles.some((role) => !isOfCharge(role, operation)),
+    own: own.some((role) => isOfCharge(role, operation)),
+    asked: own.some((role) => role === 'admin' || role === 'approver') && operation.startsWith('requests.'),
+    asOwner: own.some((role) => !isOfCharge(role, operation) || isOfAsked(operation)),
   };
+}
+
+/** Whether a person whom a request asks by name may do this, whatever else their role covers. */
+function isOfAsked(operation: OperationName): boolean {
+  return operation === 'requests.view' || operation === 'requests.reject';
 }
 
 /**

@@ -2,7 +2,14 @@
 // data and small, so that it moves between threads at little cost.
 
 import { hash } from 'node:crypto';
-import { countRules, type Effect, type Policy, type PolicySet } from '../../language/model/policy.ts';
+import { mapChoices } from '../../language/model/asked.ts';
+import {
+  countRules,
+  type Effect,
+  type Policy,
+  type PolicySet,
+  type Requirement,
+} from '../../language/model/policy.ts';
 import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { meterDefinitions } from '../../language/program/plan/meters.ts';
 import { memo } from '../../language/value/memo.ts';
@@ -75,8 +82,15 @@ export function askedRulesOf({ rules }: Policy): readonly RuleRequirement[] {
   return rules.flatMap(({ id: rule, isShadow, requirement, conditionText }) =>
     requirement === null || isShadow
       ? []
-      : [{ rule, ...requirement, conditionDigest: hash('sha256', conditionText) }],
+      : [{ rule, ...withoutExpressions(requirement), conditionDigest: hash('sha256', conditionText) }],
   );
+}
+
+/** Approvals are counted by the approvers that a decision names, so how they are named is left out. */
+function withoutExpressions(requirement: Requirement): Requirement<string> {
+  if (requirement.kind !== 'approval' || requirement.choices === undefined)
+    return requirement as Requirement<string>;
+  return { ...requirement, choices: mapChoices(requirement.choices, () => '') };
 }
 
 /** The parts of the summary about one policy, in JSON; `ruleNames` and `asks` are lists without brackets. */

@@ -16,6 +16,7 @@ import type { OnBehalf } from '../users/on-behalf.ts';
 import type { KillSwitchSnapshot, KillSwitchSource } from './approvals/change-request.ts';
 import { askedBy } from './approvals/decide-again.ts';
 import type { FindPeople } from './approvals/people-now.ts';
+import { askedGroups, askedPeople } from './approvals/rights.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
 import { createVoteEvaluator, type VoteEvaluator } from './approvals/votes-now.ts';
 import { attach, turnOf } from './attach.ts';
@@ -403,10 +404,10 @@ async function freshStepUp(
 
 function emitPending(news: RequestEvents | undefined, record: RequestRecord): void {
   const { id: requestId, agentId, actionKey, decision, createdAtMs: atMs } = record;
-  const groups = decision.requires?.approvals.map(({ group }) => group) ?? [];
+  const asked = { groups: askedGroups(decision), people: askedPeople(decision) };
   const asksStepUp = decision.requires?.reauth != null;
   const title = recordTitle(record);
-  const notice = { requestId, agentId, actionKey, title, groups, asksStepUp, atMs };
+  const notice = { requestId, agentId, actionKey, title, ...asked, asksStepUp, atMs };
   news?.emit({ kind: 'pending', status: 'pending', ...notice });
 }
 

@@ -2,7 +2,7 @@
 // a grant without its approval, and any mistake in its conditions.
 
 import type { Edit } from '../../language/diagnostic/diagnostic.ts';
-import type { Clause, NameNode, RuleNode } from '../../language/syntax/tree/tree.ts';
+import type { ApproverNode, Clause, RuleNode } from '../../language/syntax/tree/tree.ts';
 import { neighbours } from './constant.ts';
 import { excerpt, type PolicyEdit, paragraphRemoval, removal, replacement } from './edit.ts';
 import { conditionChanges, negatedExpression } from './expression.ts';
@@ -73,8 +73,8 @@ function without(rule: RuleNode, kinds: readonly Clause['kind'][], text: string)
   return rule.clauses.filter(({ kind }) => kinds.includes(kind)).map(({ span }) => removal(text, span));
 }
 
-/** Drops one of the groups that are asked. */
-function withoutGroup(groups: readonly NameNode[], at: number, text: string): PolicyEdit {
+/** Drops one of the approvers that are asked. */
+function withoutApprover(groups: readonly ApproverNode[], at: number, text: string): PolicyEdit {
   const { span } = groups[at]!;
   const start = at === 0 ? span.start : groups[at - 1]!.span.end;
   const end = at === 0 ? groups[1]!.span.start : span.end;
@@ -102,9 +102,9 @@ function clauseChanges(clause: Clause, text: string): readonly PolicyEdit[] {
       ];
     case 'after-approval':
     case 'to':
-      return clause.groups.length === 1
+      return clause.asked.each.length === 1
         ? []
-        : clause.groups.map((_, at) => withoutGroup(clause.groups, at, text));
+        : clause.asked.each.map((_, at) => withoutApprover(clause.asked.each, at, text));
     case 'except':
       return [{ edits: [removal(text, clause.span)], change: `dropped \`${excerpt(text, clause.span)}\`` }];
     case 'after-reauth':

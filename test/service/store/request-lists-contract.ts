@@ -24,6 +24,16 @@ interface Drawn {
   readonly endsMs: number;
 }
 
+/** Approvers of whom any may approve, by the text that stands for them. */
+const choices: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>> = {
+  'finance or legal': [{ group: 'finance' }, { group: 'legal' }],
+  'owner or legal': [{ group: 'owner' }, { group: 'legal' }],
+  'staff[payload.by].boss': [{ from: 'staff[payload.by].boss', person: 'aNN@example.com' }],
+  'ids[payload.by]': [{ from: 'ids[payload.by]', person: 'ben-id' }],
+  'teams[payload.by]': [{ from: 'teams[payload.by]', group: 'security' }],
+  'unknown[payload.by]': [{ from: 'unknown[payload.by]', unknown: 'unknown has no row for "x"' }],
+};
+
 const drawn: fc.Arbitrary<Drawn> = fc.record({
   agent: fc.nat(2),
   action: fc.constantFrom('pay.create', 'pay.refund'),
@@ -31,7 +41,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   outcome: fc.constantFrom('ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'),
   policy: fc.constantFrom('pay', 'default_deny'),
   risk: fc.integer({ min: 0, max: 100 }),
-  group: fc.constantFrom('finance', 'security', 'owner'),
+  group: fc.constantFrom('finance', 'security', 'owner', ...Object.keys(choices)),
   atMs: fc.nat(5),
   endsMs: fc.constantFrom(-10, 10),
 });
@@ -41,7 +51,8 @@ function rowOf(
   agentIds: readonly string[],
 ): RequestRow {
   const { outcome, policy, risk, group } = drawn;
-  const approvals = outcome === 'ESCALATE' ? [{ group, needs: 1, withinSeconds: 60 }] : [];
+  const approvals =
+    outcome === 'ESCALATE' ? [{ group, needs: 1, withinSeconds: 60, anyOf: choices[group] }] : [];
   const decision = {
     outcome,
     matchedPolicy: policy,
@@ -61,8 +72,14 @@ function rowOf(
 
 function isAsked({ outcome, group }: Drawn, agentOwner = '', { groups, owner }: ApproverIdentity): boolean {
   const isOwner = agentOwner === owner?.id || agentOwner === owner?.email.toLowerCase();
-  if (outcome === 'REAUTH_REQUIRED' || (outcome === 'ESCALATE' && group === 'owner')) return isOwner;
-  return outcome === 'ESCALATE' && groups.includes(group);
+  if (outcome === 'REAUTH_REQUIRED') return isOwner;
+  if (outcome !== 'ESCALATE') return false;
+  const isPerson = (person = ''): boolean =>
+    owner !== null && [owner.id, owner.email.toLowerCase()].includes(person.toLowerCase());
+  return (choices[group] ?? [{ group }]).some((one) => {
+    if (one.group === undefined) return isPerson(one.person);
+    return one.group === 'owner' ? isOwner : groups.includes(one.group);
+  });
 }
 
 const filter = fc.record({

@@ -8,7 +8,7 @@ import { Icon } from '../../parts/layout/icon.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { hasForeignLetters, hasInvisible } from '../../parts/text/text-pieces.ts';
 import { agentName } from '../requests/request-table.tsx';
-import { groupWords, personWords } from '../requests/timeline-events.ts';
+import { personWords, whomWords } from '../requests/timeline-events.ts';
 import { AssignmentMarks } from './assignment.tsx';
 import { Deadline } from './deadline.tsx';
 import { Reviewers, type ReviewLock } from './review-locks.tsx';
@@ -150,9 +150,9 @@ function needsOf({ requires }: QueueItem) {
   return (
     <>
       {requires?.step_up === true && <span>step-up{requires.approvals.length > 0 && ' first'}</span>}
-      {requires?.approvals.map(({ group, needs, given }) => (
-        <span key={group}>
-          {groupWords(group)} {given}/{needs}
+      {requires?.approvals.map((asked) => (
+        <span key={asked.group}>
+          <PlainText text={whomWords(asked)} isShort /> {asked.given}/{asked.needs}
         </span>
       ))}
       {requires?.invalidated.map(({ by, group, reason }) => (

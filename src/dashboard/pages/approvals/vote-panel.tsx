@@ -15,7 +15,13 @@ import { Section } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { StepUpDialog } from '../requests/step-up.tsx';
-import { groupWords, ownerGroup, personWords, type RequestDetail } from '../requests/timeline-events.ts';
+import {
+  groupWords,
+  ownerGroup,
+  personWords,
+  type RequestDetail,
+  whomWords,
+} from '../requests/timeline-events.ts';
 import type { CheckState } from './confusables.tsx';
 import { useDraft, type VoteKind } from './draft.ts';
 import type { OwnAct } from './meanwhile.tsx';
@@ -232,9 +238,12 @@ function Asked({ request: { requires } }: Pick<VotePanelProps, 'request'>) {
   return (
     <ul class="approval-asked">
       {requires?.step_up === true && <li>First a step-up by the control owner of the agent</li>}
-      {requires?.approvals.map(({ group, needs, given }) => (
-        <li key={group}>
-          <strong>{groupWords(group)}</strong>: {given} of {needs} {needs === 1 ? 'approval' : 'approvals'}
+      {requires?.approvals.map(({ needs, given, ...asked }) => (
+        <li key={asked.group}>
+          <strong>
+            <PlainText text={whomWords(asked)} isShort />
+          </strong>
+          : {given} of {needs} {needs === 1 ? 'approval' : 'approvals'}
         </li>
       ))}
       {requires?.invalidated.map(({ by, group, reason }) => (

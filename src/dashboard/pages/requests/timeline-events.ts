@@ -110,6 +110,31 @@ export function personWords(by: string): string {
 /** Used in place of a group's name: the control owner of the requesting agent. */
 export const ownerGroup = 'owner';
 
+/** An approver of several, as the API names them. */
+interface ShownApprover {
+  readonly group?: string;
+  readonly person?: string;
+  readonly name?: string;
+  readonly unknown?: string;
+}
+
+/** Who may approve: a group, or any of several, people by their names; says why an approver is not known. */
+export function whomWords({
+  group,
+  any_of: anyOf,
+}: {
+  readonly group: string;
+  readonly any_of?: readonly ShownApprover[];
+}): string {
+  if (anyOf === undefined) return groupWords(group);
+  const words = anyOf.map(({ group: one, person, name, unknown }) => {
+    if (one !== undefined) return groupWords(one);
+    if (person === undefined) return `nobody: the approver is not known, ${unknown ?? ''}`;
+    return name === undefined || name === person ? person : `${name} (${person})`;
+  });
+  return words.join(' or ');
+}
+
 /** The words for a group whose approval is asked. */
 export function groupWords(group: string): string {
   return group === ownerGroup ? 'control owner' : group;

@@ -8,9 +8,9 @@ import type { Effect, Requirement, Rule, Template } from '../../model/policy.ts'
 import { booleanType, quantity } from '../../model/type.ts';
 import { printExpression } from '../../syntax/print/print.ts';
 import type {
+  AskedNode,
   Clause,
   DurationLiteral,
-  NameNode,
   PolicyDeclaration,
   RuleNode,
   TemplateNode,
@@ -33,14 +33,14 @@ import { both, nothingKnown } from '../logic/presence.ts';
 import { isPrintable } from '../logic/type-relations.ts';
 import {
   exceptWithoutApproval,
-  groupNamedTwice,
+  fewPeople,
   guardLowersRisk,
   needsWithoutApproval,
   oneOwner,
   pointsUnfit,
 } from '../messages/errors.ts';
 import { notPrintable } from '../messages/type-errors.ts';
-import { isApprovingGroup, personField, readPeople } from './asked-people.ts';
+import { type AskedPeople, peopleMax, personField, readAsked, readPeople } from './asked-people.ts';
 
 const defaultApprovalSeconds = 86_400;
 
@@ -54,7 +54,7 @@ export interface PolicyContext {
 export function resolveRule(node: RuleNode, around: PolicyContext, ctx: Context): Rule | null {
   const condition = resolveCondition(node, around, ctx);
   const points = readPoints(node, ctx);
-  const requirement = readRequirement(node, ctx);
+  const requirement = readRequirement(node, withPresence(ctx, condition.presence));
   const validFor = readDuration(clauseOf(node, 'for')?.duration, ctx);
   const because = clauseOf(node, 'because');
   const reasonContext = withPresence(ctx, condition.presence);
@@ -183,21 +183,12 @@ function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'fa
   const within = readDuration(clauseOf(node, 'within')?.duration, ctx);
   const except = exceptedBy(node, ctx);
   const isFailed = people === null || except === null || within === 'failed';
-  const groups = approvingGroups(node);
-  if (groups.length > 0) {
-    const areDeclared = groups.map((group) => isApprovingGroup(group, ctx.env)).every(Boolean);
-    for (const [at, group] of groups.entries()) {
-      const earlier = groups.slice(0, at).find(({ text }) => text === group.text);
-      if (earlier !== undefined) ctx.env.report(groupNamedTwice(group, earlier));
-    }
-    if (!areDeclared || isFailed) return 'failed';
-    return {
-      kind: 'approval',
-      groups: [...new Set(groups.map(({ text }) => text))].sort(),
-      needs: people,
-      withinSeconds: within ?? defaultApprovalSeconds,
-      except,
-    };
+  const asked = askedBy(node);
+  if (asked !== null) {
+    const whom = readAsked(asked, ctx);
+    if (whom === null || isFailed || !areEnough(node, whom, people, ctx)) return 'failed';
+    const withinSeconds = within ?? defaultApprovalSeconds;
+    return { kind: 'approval', ...whom, needs: people, withinSeconds, except };
   }
   const asksForStepUp = node.effect === 'reauth' || clauseOf(node, 'after-reauth') !== undefined;
   if (isFailed || effectsThatAsk[node.effect] === 'always-approval') return 'failed';
@@ -216,9 +207,27 @@ const effectsThatAsk = {
   risk: 'never',
 } satisfies Record<Effect, string>;
 
-function approvingGroups(node: RuleNode): readonly NameNode[] {
-  if (node.effect === 'escalate') return clauseOf(node, 'to')?.groups ?? [];
-  return (node.effect === 'allow' && clauseOf(node, 'after-approval')?.groups) || [];
+function askedBy(node: RuleNode): AskedNode | null {
+  if (node.effect === 'escalate') return clauseOf(node, 'to')?.asked ?? null;
+  return (node.effect === 'allow' && clauseOf(node, 'after-approval')?.asked) || null;
+}
+
+/** Whether each of the asked can be as many people as are needed; reports a number that can never be met. */
+function areEnough(
+  node: RuleNode,
+  { groups, choices = [] }: AskedPeople,
+  needs: number,
+  ctx: Context,
+): boolean {
+  const clause = clauseOf(node, 'needs');
+  if (clause === undefined) return true;
+  if (needs > 1 && groups.includes(ownerGroup)) {
+    ctx.env.report(oneOwner(clause.people));
+    return false;
+  }
+  const few = choices.find((choice) => peopleMax(choice) < needs);
+  if (few !== undefined) ctx.env.report(fewPeople(clause.people, few.text, peopleMax(few)));
+  return few === undefined;
 }
 
 function peopleOfRule(node: RuleNode, { env }: Context): number | null {
@@ -227,13 +236,7 @@ function peopleOfRule(node: RuleNode, { env }: Context): number | null {
     env.report(needsWithoutApproval(clause.span));
     return null;
   }
-  const people = readPeople(clause?.people ?? null, env);
-  const asksOwner = approvingGroups(node).some(({ text }) => text === ownerGroup);
-  if (clause !== undefined && people !== null && people > 1 && asksOwner) {
-    env.report(oneOwner(clause.people));
-    return null;
-  }
-  return people;
+  return readPeople(clause?.people ?? null, env);
 }
 
 /**

@@ -93,7 +93,10 @@ export function actionDeclaredTwice(key: NameNode, first: NameNode): Diagnostic 
   });
 }
 
-export function groupNamedTwice(name: NameNode, first: NameNode): Diagnostic {
+export function groupNamedTwice(
+  name: Pick<NameNode, 'text' | 'span'>,
+  first: { readonly span: Span },
+): Diagnostic {
   return warning('group-named-twice', name.span, `\`${name.text}\` is named twice`, {
     help: 'remove one of them',
     ...earlier(first.span, 'first named here'),
@@ -272,6 +275,51 @@ export function oneOwner(node: NumberLiteral): Diagnostic {
       help: 'remove it, or ask a group as well in a rule of its own',
     },
   );
+}
+
+export function fewPeople(node: NumberLiteral, whom: string, people: number): Diagnostic {
+  const count = people === 1 ? 'one person' : `${people} people`;
+  const message = `\`needs ${node.text}\` can never be met: \`${whom}\` is ${count}`;
+  return error('needs-unfit', node.span, message, {
+    help: 'remove it, or ask a group as well in a rule of its own',
+  });
+}
+
+export function approversMixed(span: Span): Diagnostic {
+  return error(
+    'approvers-mixed',
+    span,
+    'whom this asks is not clear: it joins approvers by `and` and by `or`',
+    {
+      help: 'write a rule for each part between `and`; each rule then asks one person of its own',
+    },
+  );
+}
+
+export function claimOfSeveral(span: Span): Diagnostic {
+  return error('approvers-mixed', span, 'a claim is about one approver, or several joined by `or`', {
+    help: 'write a claim for each of them',
+  });
+}
+
+/** `why` continues the message after the expression. */
+export function approverUnfit({ span }: { readonly span: Span }, text: string, why: string): Diagnostic {
+  return error('approver-unfit', span, `\`${text}\` cannot name the approver: it ${why}`, {
+    help: 'name a group, a column of a table such as `staff[payload.employee].manager`, or a field that an enforcement point vouches for: `manager: signed by "gateway" email`',
+  });
+}
+
+/** `other` is a value that names no group; null when it is only known from a file or a request. */
+export function approverMixed(
+  { span }: { readonly span: Span },
+  text: string,
+  { group, other }: { readonly group: string; readonly other: string | null },
+): Diagnostic {
+  const what = other === null ? 'any text' : `\`${other}\`, which is no approval group`;
+  const message = `\`${text}\` may be the approval group \`${group}\`, or ${what}`;
+  return error('approver-unfit', span, message, {
+    help: 'let all its values name groups, or all of them people; for a column: `approver: "finance" | "cfo"`',
+  });
 }
 
 export function needsWithoutApproval(span: Span): Diagnostic {

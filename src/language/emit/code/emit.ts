@@ -6,6 +6,7 @@
 
 import { canonical } from '../../model/canonical.ts';
 import { type MeterDefinition, startsAnew } from '../../model/metering.ts';
+import type { NamedApprover } from '../../model/policy.ts';
 import type { IndexSubject } from '../../program/index/index-key.ts';
 import type {
   ActionMetering,
@@ -101,6 +102,21 @@ export function emitTerm(term: Term, from: TemplateSource): EmittedTemplate {
 /** Generates the function of a reason's template. The function returns the sentence. */
 export function emitReason(reason: PlannedRule['reason'], from: TemplateSource): EmittedTemplate {
   return emitTemplate(from, (unit) => declareReason(unit, reason));
+}
+
+/** Generates the function of an approver's template. It returns the value, and why the value is unknown. */
+export function emitApprover(
+  { value, missing }: Pick<NamedApprover<Term>, 'value' | 'missing'>,
+  from: TemplateSource,
+): EmittedTemplate {
+  return emitTemplate(from, (unit) =>
+    declareFunction(unit, {
+      letters: 'approver',
+      variables: noVariables,
+      body: (writer) =>
+        js`return [${valuesOf(writer, value, unit.term(writer, value))}, ${reasonText(writer, missing)}];`,
+    }),
+  );
 }
 
 /**
@@ -244,8 +260,12 @@ function declareReason(unit: Unit, reason: PlannedRule['reason']): Js {
   return declareFunction(unit, {
     letters: 'reason',
     variables: noVariables,
-    body: (writer) => js`return ${joinJs([js`""`, ...reason.map(partCode(writer))], js` + `)};`,
+    body: (writer) => js`return ${reasonText(writer, reason)};`,
   });
+}
+
+function reasonText(writer: Writer, reason: PlannedRule['reason']): Js {
+  return joinJs([js`""`, ...reason.map(partCode(writer))], js` + `);
 }
 
 function partCode(writer: Writer): (part: string | Term) => Js {

@@ -186,8 +186,8 @@ function stricterReauth(
 }
 
 function stricterApproval(
-  before: ApprovalRequirement | undefined,
-  { group, needs, withinSeconds, except: own }: Required<ApprovalRequirement>,
+  known: ApprovalRequirement | undefined,
+  { group, needs, withinSeconds, except: own }: Required<Omit<ApprovalRequirement, 'anyOf'>>,
 ): ApprovalRequirement {
   const requirement = {
     group,

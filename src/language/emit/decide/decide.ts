@@ -1,13 +1,19 @@
 // Turns facts and the truths of evaluated rules into a decision. INVARIANT: evaluation is synchronous and
 // leaves nothing behind, so its working arrays can be used again for the next request.
 
-import type { Decision, Requirements } from '../../model/decision.ts';
-import { defaultDenyReason } from '../../model/decision.ts';
+import {
+  type Decision,
+  defaultDenyReason,
+  type Requirements,
+  type ResolvedApprover,
+  resolvedApprover,
+} from '../../model/decision.ts';
+import type { Choice, NamedApprover } from '../../model/policy.ts';
 import { type Facts, type MetRequirements, nothingSatisfied } from '../../model/request.ts';
-import type { RuleHead } from '../../program/program.ts';
+import type { RuleHead, Term } from '../../program/program.ts';
 import { between, type Kleene, type RuntimeQuantity } from '../runtime/quantity.ts';
 import { isFixed } from '../runtime/show.ts';
-import type { RuleCode, State } from '../runtime/state.ts';
+import type { ApproverCode, ReasonCode, RuleCode, State } from '../runtime/state.ts';
 import { type Ballot, firing, requirements, riskOf, validity, weigh } from './combine.ts';
 
 /** An action that is ready to decide requests. */
@@ -84,6 +90,36 @@ export interface FinalDecision {
   readonly risk: RuntimeQuantity;
   /** The deciding rule when its reason shows values, otherwise null. */
   readonly shows: RuleHead | null;
+  /** The choices that the decision asks; null when it asks none. */
+  readonly asks: readonly Choice<Term>[] | null;
+}
+
+/** Functions for what a decision shows of its request. */
+export interface ShownCode {
+  /** Returns the function that makes the reason of a rule, for a reason that shows values. */
+  readonly reason: (rule: RuleHead) => ReasonCode;
+  /** Returns the function that reads the name of an approver, and why there is none. */
+  readonly approver: (approver: NamedApprover<Term>) => ApproverCode;
+}
+
+/** The decision with the values that its reason shows, and with those whom its choices name. */
+export function withValues(
+  { decision, shows, asks }: FinalDecision,
+  { code, facts, state }: { readonly code: ShownCode; readonly facts: Facts; readonly state: State },
+): Decision {
+  const reason = shows === null ? decision.reason : code.reason(shows)(facts, state);
+  if (asks === null || decision.requires === null) return { ...decision, reason };
+  const nameOf = (approver: NamedApprover<Term>): ResolvedApprover => {
+    const [value, missing] = code.approver(approver)(facts, state);
+    return resolvedApprover(approver, value, () => missing);
+  };
+  const approvals = decision.requires.approvals.map((approval) => {
+    const choice = asks.find(({ text }) => text === approval.group);
+    if (choice === undefined) return approval;
+    const anyOf = choice.anyOf.map((one) => (one.kind === 'group' ? { group: one.group } : nameOf(one)));
+    return { ...approval, anyOf };
+  });
+  return { ...decision, reason, requires: { ...decision.requires, approvals } };
 }
 
 /**
@@ -107,7 +143,17 @@ export function settle(ballot: Ballot, enforceShadow: (() => Ballot) | null): Fi
     rules: firing(ballot),
     withShadow: enforceShadow === null ? outcome : weigh(enforceShadow()).outcome,
   };
-  return { decision, risk: between(risk.low, risk.high)!, shows };
+  const asks = decision.requires === null ? null : askedChoices(ballot, decision.requires);
+  return { decision, risk: between(risk.low, risk.high)!, shows, asks };
+}
+
+function askedChoices({ rules }: Ballot, { approvals }: Requirements): readonly Choice<Term>[] | null {
+  const asked = rules.flatMap(({ requirement }) =>
+    requirement?.kind === 'approval' ? (requirement.choices ?? []) : [],
+  );
+  if (asked.length === 0) return null;
+  const texts = new Set(approvals.map(({ group }) => group));
+  return asked.filter(({ text }) => texts.has(text));
 }
 
 /** Whether no requirement has been met, so that the truths alone decide. */

@@ -7,7 +7,7 @@ import type { Facts } from '../../model/request.ts';
 import type { ActionProgram, RuleHead } from '../../program/program.ts';
 import type { Kleene, RuntimeQuantity } from '../runtime/quantity.ts';
 import { forgetTexts } from '../runtime/remembered.ts';
-import { createState, forgetLets, type ReasonCode, type RuleCode, type State } from '../runtime/state.ts';
+import { createState, forgetLets, type RuleCode, type State } from '../runtime/state.ts';
 import type { Ballot } from './combine.ts';
 import {
   type DecidedAll,
@@ -17,7 +17,9 @@ import {
   freeze,
   isNothing,
   riskQuantity,
+  type ShownCode,
   settle,
+  withValues,
 } from './decide.ts';
 import { RuleSetCache } from './rule-set-cache.ts';
 
@@ -36,7 +38,7 @@ export interface RuleHeads {
 }
 
 /** The functions of an action whose rules are evaluated one by one. */
-export interface IndexedCode {
+export interface IndexedCode extends ShownCode {
   /**
    * Writes the places of the rules to try into `found`; for a rule that is known to be true, the complement
    * of its place. Returns the number of entries.
@@ -50,8 +52,6 @@ export interface IndexedCode {
   readonly bases: Int32Array;
   /** Adds a rule to the layout and returns where its constants begin. */
   readonly placeRule: (place: number) => number;
-  /** Returns the function that makes the reason of a rule, for a reason that shows values. */
-  readonly reason: (rule: RuleHead) => ReasonCode;
 }
 
 /** The most rules that are sorted by insertion before their truths are combined. */
@@ -94,13 +94,13 @@ export class IndexedDecider implements Decider {
 
   decide(facts: Facts): Decision {
     this.#foundCount = this.#code.find(facts, this.#state, this.#found);
-    return this.#withReason(this.#settled(this.#tryBeforeRisk(facts), facts), facts);
+    return this.#withValues(this.#settled(this.#tryBeforeRisk(facts), facts), facts);
   }
 
   decideAll(facts: Facts): DecidedAll {
     const before = this.#tryAll(facts);
     const settled = this.#settled(before, facts);
-    const decision = this.#withReason(settled, facts);
+    const decision = this.#withValues(settled, facts);
     return { decision, truths: this.#truths(before, facts), risk: settled.risk };
   }
 
@@ -112,17 +112,17 @@ export class IndexedDecider implements Decider {
     this.#foundCount = this.#code.find(facts, this.#state, this.#found);
     const before = this.#tryBeforeRisk(facts);
     const settled = this.#settled(before, facts);
-    const decision = this.#withReason(settled, facts);
+    const decision = this.#withValues(settled, facts);
     const count = this.#hasAfterRisk ? this.#fireAgain(facts) : before;
     return { decision, firing: this.#firing, count, risk: settled.risk };
   }
 
-  /** The decision, with the values that its reason shows. */
-  #withReason({ decision, risk, shows }: FinalDecision, facts: Facts): Decision {
-    if (shows === null) return decision;
-    this.#state.risk = risk;
+  /** The decision, with the values that it shows. */
+  #withValues(settled: FinalDecision, facts: Facts): Decision {
+    if (settled.shows === null && settled.asks === null) return settled.decision;
+    this.#state.risk = settled.risk;
     if (this.#hasLets) forgetLets(this.#state);
-    return { ...decision, reason: this.#code.reason(shows)(facts, this.#state) };
+    return withValues(settled, { code: this.#code, facts, state: this.#state });
   }
 
   /** The truths by the rule's place, after the rules have been weighed. */

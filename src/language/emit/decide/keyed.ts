@@ -9,7 +9,7 @@ import type { ActionProgram, RuleHead } from '../../program/program.ts';
 import { BoundedMap } from '../../value/memo.ts';
 import type { Kleene, RuntimeQuantity } from '../runtime/quantity.ts';
 import { forgetTexts } from '../runtime/remembered.ts';
-import { createState, forgetLets, type ReasonCode, type State } from '../runtime/state.ts';
+import { createState, forgetLets, type State } from '../runtime/state.ts';
 import type { Ballot } from './combine.ts';
 import {
   type DecidedAll,
@@ -18,7 +18,9 @@ import {
   freeze,
   isNothing,
   riskQuantity,
+  type ShownCode,
   settle,
+  withValues,
 } from './decide.ts';
 
 /** The part of an action that a decider needs besides its functions. */
@@ -27,13 +29,11 @@ export interface KeyedAction extends Pick<ActionProgram, 'lets'> {
 }
 
 /** The functions of an action. They return the truths of rules as ternary digits, the first rule's lowest. */
-export interface KeyedCode {
+export interface KeyedCode extends ShownCode {
   /** Evaluates the rules that do not read risk. */
   readonly beforeRisk: Evaluate;
   /** Evaluates the rules that read risk; null when there are none. */
   readonly afterRisk: Evaluate | null;
-  /** Returns the function that makes the reason of a rule, for a reason that shows values. */
-  reason(rule: RuleHead): ReasonCode;
 }
 
 type Evaluate = (facts: Facts, state: State) => number;
@@ -93,20 +93,20 @@ export class KeyedDecider implements Decider {
   decide(facts: Facts): Decision {
     const key = this.#key(facts);
     if (this.#unvaried === null || !isNothing(facts.satisfied))
-      return this.#withReason(this.#settled(key, facts), facts);
+      return this.#withValues(this.#settled(key, facts), facts);
     return this.#unvaried[key] ?? this.#decideFirst(this.#unvaried, key, facts);
   }
 
   #decideFirst(unvaried: (Decision | undefined)[], key: number, facts: Facts): Decision {
     const settled = this.#settled(key, facts);
-    if (settled.shows === null && this.#isKept) unvaried[key] = settled.decision;
-    return this.#withReason(settled, facts);
+    if (settled.shows === null && settled.asks === null && this.#isKept) unvaried[key] = settled.decision;
+    return this.#withValues(settled, facts);
   }
 
   decideAll(facts: Facts): DecidedAll {
     const key = this.#key(facts);
     const settled = this.#settled(key, facts);
-    const decision = this.#withReason(settled, facts);
+    const decision = this.#withValues(settled, facts);
     this.#readTruths(key);
     return { decision, truths: this.#truths, risk: settled.risk };
   }
@@ -116,12 +116,12 @@ export class KeyedDecider implements Decider {
     return this.#rules.map((_, place) => place);
   }
 
-  /** The decision, with the values that its reason shows. */
-  #withReason({ decision, risk, shows }: FinalDecision, facts: Facts): Decision {
-    if (shows === null) return decision;
-    this.#state.risk = risk;
+  /** The decision, with the values that it shows. */
+  #withValues(settled: FinalDecision, facts: Facts): Decision {
+    if (settled.shows === null && settled.asks === null) return settled.decision;
+    this.#state.risk = settled.risk;
     if (this.#hasLets) forgetLets(this.#state);
-    return { ...decision, reason: this.#code.reason(shows)(facts, this.#state) };
+    return withValues(settled, { code: this.#code, facts, state: this.#state });
   }
 
   #key(facts: Facts): number {

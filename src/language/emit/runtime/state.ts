@@ -18,6 +18,9 @@ export type RuleCode<T> = (facts: Facts, state: State, layout: readonly unknown[
 /** Makes the sentence of a rule whose reason shows values. */
 export type ReasonCode = (facts: Facts, state: State) => string;
 
+/** Reads the value that names an approver, and why it is unknown. */
+export type ApproverCode = (facts: Facts, state: State) => readonly [value: unknown, missing: string];
+
 export function createState({ lets }: Pick<ActionProgram, 'lets'>): State {
   return { lets: lets.map(() => null), risk: 0, rounds: 1 };
 }

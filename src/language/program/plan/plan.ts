@@ -2,7 +2,8 @@
 // resolved against its shape, and what they share. INVARIANT: an action's part depends only on the
 // declarations that its rules read, so a change elsewhere leaves it equal.
 
-import type { Action, Policy, PolicySet, Rule } from '../../model/policy.ts';
+import { mapChoices } from '../../model/asked.ts';
+import type { Action, Policy, PolicySet, Requirement, Rule } from '../../model/policy.ts';
 import type { ActionProgram, Digest, PlannedRule, Program, Term } from '../program.ts';
 import { createPlanning, planMetering, type SetPlan } from './meters.ts';
 import { createTranslation, type Translation } from './translate.ts';
@@ -108,8 +109,14 @@ function planRule(rule: Rule, translation: Translation): PlannedRule {
     readsRisk: rule.readsRisk,
     reason: planReason(rule, translation),
     validForSeconds: rule.validForSeconds,
-    requirement: rule.requirement,
+    requirement: planRequirement(rule.requirement, translation),
   };
+}
+
+function planRequirement(requirement: Requirement | null, { term }: Translation): PlannedRule['requirement'] {
+  if (requirement?.kind !== 'approval' || requirement.choices === undefined)
+    return requirement as PlannedRule['requirement'];
+  return { ...requirement, choices: mapChoices(requirement.choices, term) };
 }
 
 function planReason(rule: Rule, translation: Translation): readonly (string | Term)[] {

@@ -4,6 +4,8 @@
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
 import type {
+  ApproverNode,
+  AskedNode,
   Clause,
   Declaration,
   DeclarationOf,
@@ -191,7 +193,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   // forClause = 'for' Duration
   forClause = this.durationOf('for');
 
-  // afterClause = 'after' ( 'approval' 'by' Word { 'and' Word } | 'reauth' )
+  // afterClause = 'after' ( 'approval' 'by' asked | 'reauth' )
   afterClause = this.clauseOf('afterClause', () => {
     this.CONSUME(word.after);
     return this.OR({
@@ -203,25 +205,42 @@ export abstract class PolicyRuleParser extends ShapeParser {
   private afterApproval(): ClauseParts | null {
     this.CONSUME(word.approval);
     this.CONSUME(word.by);
-    const groups = this.approvingGroups();
-    return groups && { kind: 'after-approval', groups };
+    const asked = this.SUBRULE(this.asked);
+    return asked && { kind: 'after-approval', asked };
   }
 
-  private approvingGroups(): readonly NameNode[] | null {
-    const groups: NameNode[] = [];
-    this.separated(word.and, (occurrence) => push(groups, this.used('the name of approvers', occurrence)));
-    return groups.length === 0 ? null : groups;
-  }
+  // asked = approver { ( 'and' | 'or' ) approver }
+  asked: ParserRule<AskedNode | null> = this.node<AskedNode>(
+    'asked',
+    () => ({ kind: 'asked', each: [], joints: [], span: null }),
+    ({ each, joints }) => {
+      this.add(each, this.approver);
+      this.MANY(() => {
+        joints.push(this.OR(this.joints).image as AskedNode['joints'][number]);
+        this.add(each, this.approver, 1);
+      });
+    },
+    ({ each }) => each.length > 0,
+  );
+
+  // approver = lookUp | path
+  approver: ParserRule<ApproverNode | null> = this.same('approver', () => this.OR(this.approverForms));
+
+  private approverForms = {
+    DEF: this.eachRule<ApproverNode>(this.lookUp, this.path),
+    ERR_MSG: 'the name of approvers',
+  };
+  private joints = this.eachToken(word.and, word.or);
 
   private afterReauth(): ClauseParts | null {
     return isWritten(this.CONSUME(word.reauth)) ? { kind: 'after-reauth' } : null;
   }
 
-  // toClause = 'to' Word { 'and' Word }
+  // toClause = 'to' asked
   toClause = this.clauseOf('toClause', () => {
     this.CONSUME(word.to);
-    const groups = this.approvingGroups();
-    return groups && { kind: 'to', groups };
+    const asked = this.SUBRULE(this.asked);
+    return asked && { kind: 'to', asked };
   });
 
   // exceptClause = 'except' path { 'and' path }
@@ -300,7 +319,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   );
 
   // claim = ( 'never' | 'always' )
-  //   ( ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] | 'ask' Word [ 'needs' Number ] )
+  //   ( ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] | 'ask' asked [ 'needs' Number ] )
   //   [ 'when' expression ]
   //   | 'allow' [ 'unapproved' ] 'only' 'when' expression
   claim: ParserRule<GuaranteeClauseNode | null> = this.node<GuaranteeClauseNode>(
@@ -311,7 +330,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
       span: null,
       mode: null,
       effect: null,
-      group: null,
+      asked: null,
       people: null,
       isUnapproved: false,
       when: null,
@@ -338,7 +357,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   private claimedAsking(draft: Draft<GuaranteeClauseNode>): void {
     draft.effect = this.CONSUME(word.ask).image as GuaranteeClauseNode['effect'];
-    draft.group = this.used('the name of approvers');
+    this.part(draft, 'asked', this.asked);
     this.OPTION2(() => {
       this.CONSUME(word.needs);
       draft.people = this.written('number', 'a number of people');

@@ -1,7 +1,7 @@
 // Turns rules and claims into lines of canonical text: parameters on the line of the name, every other clause
 // on a line of its own, in the order in which they were written.
 
-import type { Clause, GuaranteeClauseNode, NameNode, RuleNode, TemplateNode } from '../tree/tree.ts';
+import type { AskedNode, Clause, GuaranteeClauseNode, RuleNode, TemplateNode } from '../tree/tree.ts';
 import { escapeText, printExpression } from './expression.ts';
 import { expressionLines } from './expression-lines.ts';
 import type { HoldsComment, PrintedLine } from './layout.ts';
@@ -45,11 +45,11 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
     case 'within':
       return `${clause.kind} ${clause.duration.text}`;
     case 'after-approval':
-      return `after approval by ${printGroups(clause.groups)}`;
+      return `after approval by ${printAsked(clause.asked)}`;
     case 'after-reauth':
       return 'after reauth';
     case 'to':
-      return `to ${printGroups(clause.groups)}`;
+      return `to ${printAsked(clause.asked)}`;
     case 'except':
       return `except ${clause.people.map(printExpression).join(' and ')}`;
     case 'needs':
@@ -64,8 +64,10 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
   }
 }
 
-function printGroups(groups: readonly NameNode[]): string {
-  return groups.map(({ text }) => text).join(' and ');
+function printAsked({ each, joints }: AskedNode): string {
+  return each
+    .map((one, at) => (at === 0 ? printExpression(one) : `${joints[at - 1]} ${printExpression(one)}`))
+    .join(' ');
 }
 
 export function printTemplate({ parts }: TemplateNode): string {
@@ -92,10 +94,10 @@ export function clauseLinesOfGuarantee(
   return [{ ...first!, doc }, ...rest];
 }
 
-function printGuaranteeClause({ mode, effect, group, people, isUnapproved }: GuaranteeClauseNode): string {
+function printGuaranteeClause({ mode, effect, asked, people, isUnapproved }: GuaranteeClauseNode): string {
   const unapproved = isUnapproved ? ' unapproved' : '';
   if (mode === 'only') return `${effect}${unapproved} only`;
-  const groupText = group === null ? '' : ` ${group.text}`;
+  const whom = asked === null ? '' : ` ${printAsked(asked)}`;
   const needs = people === null ? '' : ` needs ${people.text}`;
-  return `${mode} ${effect}${groupText}${needs}${unapproved}`;
+  return `${mode} ${effect}${whom}${needs}${unapproved}`;
 }

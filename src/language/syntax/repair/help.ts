@@ -236,7 +236,6 @@ const shadow =
 const noState = 'remove it: every rule of the files counts; `shadow` before it only records it';
 /** Help by the word or sign found behind a whole rule or clause, with what is probably meant. */
 const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
-  ['or', 'each group is asked: join them by `and`, or declare one approval group for the people of both'],
   ['(', '`risk`, `now` and declared names take no parentheses; functions are called, as in `length(x)`'],
   ['.', 'elements of a list have fields: `some c in commands(payload.line) (c.program == "ls")`'],
   ['%', remainder],

@@ -246,9 +246,9 @@ export interface RuleNode extends NamedNode<'rule'> {
 
 export type Clause =
   | ({ readonly kind: 'for'; readonly duration: DurationLiteral } & Node)
-  | ({ readonly kind: 'after-approval'; readonly groups: readonly NameNode[] } & Node)
+  | ({ readonly kind: 'after-approval'; readonly asked: AskedNode } & Node)
   | ({ readonly kind: 'after-reauth' } & Node)
-  | ({ readonly kind: 'to'; readonly groups: readonly NameNode[] } & Node)
+  | ({ readonly kind: 'to'; readonly asked: AskedNode } & Node)
   /** People who may not approve, by the paths that name them. */
   | ({ readonly kind: 'except'; readonly people: readonly Path[] } & Node)
   | ({ readonly kind: 'needs'; readonly people: NumberLiteral } & Node)
@@ -258,6 +258,16 @@ export type Clause =
   /** `risk +30` as a clause, or the bare `+30` of a `risk` rule. `points` carries its sign. */
   | ({ readonly kind: 'points'; readonly points: NumberLiteral } & Node)
   | ({ readonly kind: 'because'; readonly reason: TemplateNode } & Node);
+
+/** Who is asked for approval: groups by their names, and expressions that name a person or a group. */
+export interface AskedNode extends NodeOf<'asked'> {
+  readonly each: readonly ApproverNode[];
+  /** The words between them, one fewer. */
+  readonly joints: readonly ('and' | 'or')[];
+}
+
+/** A path without steps is the name of a group, or of a `let`. */
+export type ApproverNode = Path | LookUp;
 
 /** A text with `{expression}` placeholders, in order; in its texts, escapes and `{{` are resolved. */
 export interface TemplateNode extends NodeOf<'template'> {
@@ -277,8 +287,8 @@ export interface GuaranteeClauseNode extends DocumentedNode<'claim'> {
   /** A claim with `only` says that the effect occurs only when `when` holds. */
   readonly mode: 'never' | 'always' | 'only';
   readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth' | 'ask';
-  /** The approval group of an `ask` claim; null for other claims. */
-  readonly group: NameNode | null;
+  /** Whom an `ask` claim is about; null for other claims. */
+  readonly asked: AskedNode | null;
   readonly people: NumberLiteral | null;
   readonly isUnapproved: boolean;
   readonly when: ExpressionNode | null;

@@ -2,6 +2,7 @@
 // message holds nothing but what the request's title shows, and tells where to look; whatever goes wrong here
 // is logged and harms no request.
 
+import { isNamedBy } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { Alert } from '../../alerts/alert.ts';
 import type { AlertMessages } from '../../alerts/watch-alerts.ts';
@@ -30,18 +31,19 @@ export function createNews(deps: NewsDeps): News {
   const approversOf = createApprovers(directory);
 
   async function tellPeople(notice: RequestNotice, to: Pick<Mailer, 'post'>): Promise<void> {
-    const { requestId: id, agentId, groups, asksStepUp, actionKey } = notice;
+    const { requestId: id, agentId, groups, people = [], asksStepUp, actionKey } = notice;
     const asksOwner = asksStepUp || groups.includes(askedOwner);
     const owner = asksOwner ? await controlOwnerOf(agentId) : null;
     const action = oneLine(actionKey);
     const about = aboutOf(notice);
-    const needs = groupWords(groups);
+    const needs = whomWords(notice);
     for (const person of await approversOf()) {
       const { email } = person;
       const isOwner = owner !== null && isControlOwner(person, owner);
       const isOfGroup =
         person.roles.includes('approver') && person.groups.some((one) => groups.includes(one));
-      const approves = isOfGroup || (isOwner && groups.includes(askedOwner));
+      const isNamed = people.some((name) => isNamedBy(person, name));
+      const approves = isOfGroup || isNamed || (isOwner && groups.includes(askedOwner));
       if (isOwner && asksStepUp)
         to.post({
           to: email,
@@ -58,13 +60,13 @@ export function createNews(deps: NewsDeps): News {
   }
 
   function onRequest(notice: RequestNotice): void {
-    const { kind, requestId: id, groups, asksStepUp, said = null, atMs } = notice;
+    const { kind, requestId: id, groups, people = [], asksStepUp, said = null, atMs } = notice;
     const links = { request: `${publicUrl}/v1/requests/${id}` };
     const page = `${publicUrl}/requests/${id}`;
     dispatcher.emit({ type: `request.${kind}`, id, links, text: requestWords(notice), page, atMs });
     if (mailer !== null && said !== null)
       tellSaid({ notice, said }, { ...deps, mailer, approversOf }).catch(onFailure);
-    if (mailer === null || kind !== 'pending' || (groups.length === 0 && !asksStepUp)) return;
+    if (mailer === null || kind !== 'pending' || (groups.length + people.length === 0 && !asksStepUp)) return;
     tellPeople(notice, mailer).catch(onFailure);
   }
 
@@ -130,20 +132,21 @@ async function tellSaid(
 }
 
 function requestWords(notice: RequestNotice): string {
-  const { kind, actionKey, groups, asksStepUp, status } = notice;
+  const { kind, actionKey, asksStepUp, status } = notice;
   const about = `${aboutOf(notice)} (\`${oneLine(actionKey)}\`)`;
   if (kind === 'commented') return `There is a new comment on ${about}.`;
   if (kind === 'decided') return `${about} is no longer pending: it is ${status}.`;
-  const needed = asksStepUp ? 'a step-up of its control owner' : `an approval of ${groupWords(groups)}`;
-  return `An agent asks for ${about}, which needs ${needed}.`;
+  const asked = asksStepUp ? 'a step-up of its control owner' : `an approval of ${whomWords(notice)}`;
+  return `An agent asks for ${about}, which needs ${asked}.`;
 }
 
 function aboutOf({ title, actionKey }: RequestNotice): string {
   return oneLine(title === '' ? actionKey : title);
 }
 
-function groupWords(groups: readonly string[]): string {
-  return groups.map((group) => (group === askedOwner ? 'its control owner' : group)).join(', ');
+function whomWords({ groups, people = [] }: Pick<RequestNotice, 'groups' | 'people'>): string {
+  const all = [...groups.map((group) => (group === askedOwner ? 'its control owner' : group)), ...people];
+  return all.length === 0 ? 'an approver who is not known' : all.join(', ');
 }
 
 /** However many requests begin to wait, all people are looked through at most once in this time. */

@@ -20,7 +20,7 @@ import type { RequestEvents, RequestNotice } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
 import { recordedFacts } from './decide-again.ts';
 import type { CurrentPerson, FindPeople } from './people-now.ts';
-import { askedGroups } from './rights.ts';
+import { askedGroups, askedPeople } from './rights.ts';
 import { type LastStepUp, lastStepUp, type StepUp } from './step-up.ts';
 import { voters, withEffectiveVotes } from './votes-now.ts';
 
@@ -295,9 +295,13 @@ function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: R
   const { record, status } = state;
   const isPending = status === 'pending';
   const groups = isPending ? askedGroups(state.decision) : [];
+  const people = isPending ? askedPeople(state.decision) : [];
   const asksStepUp = isPending && state.decision.requires?.reauth != null;
   const hasAskedStepUp = before.decision.requires?.reauth != null;
-  const isAsBefore = groups.join() === askedGroups(before.decision).join() && (!asksStepUp || hasAskedStepUp);
+  const areAsBefore =
+    groups.join() === askedGroups(before.decision).join() &&
+    people.join() === askedPeople(before.decision).join();
+  const isAsBefore = areAsBefore && (!asksStepUp || hasAskedStepUp);
   const said = state.said.length > before.said.length ? saidNow(state) : null;
   if (isPending && isAsBefore && said === null) return;
   news?.emit({
@@ -308,6 +312,7 @@ function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: R
     title: recordTitle(record),
     status,
     groups,
+    people,
     asksStepUp,
     said,
     atMs: Math.trunc(clock()),

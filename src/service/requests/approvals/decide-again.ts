@@ -2,7 +2,11 @@
 // decision is one synchronous step, so nothing changes between reading and deciding.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
-import { type Decision, defaultValidForSeconds } from '../../../language/model/decision.ts';
+import {
+  type ApprovalRequirement,
+  type Decision,
+  defaultValidForSeconds,
+} from '../../../language/model/decision.ts';
 import { type Facts, type MetRequirements, nothingSatisfied } from '../../../language/model/request.ts';
 import type { ApprovalRule, RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { tracedRules } from '../../../language/model/trace.ts';
@@ -19,7 +23,8 @@ import {
 } from '../record/lifecycle.ts';
 import type { RequestRecord } from '../record/record.ts';
 import { type DecidedDetail, lifecycleOf, type RequestState } from '../record/request-state.ts';
-import { type ApprovalScope, isSatisfied, requestDigest } from '../record/vote-scope.ts';
+import { type ApprovalScope, requestDigest, satisfiedRules } from '../record/vote-scope.ts';
+import { approvalsOf } from './rights.ts';
 import { freshReauths, type StepUp } from './step-up.ts';
 
 export interface DecisionContext {
@@ -35,6 +40,8 @@ export interface DecisionContext {
 }
 
 export interface RepeatedDecision extends DecidedDetail {
+  /** What the decision would ask if nobody had approved, with the approvers that data name today. */
+  readonly asking: readonly ApprovalRequirement[];
   /** What the rules that take part in today's decision ask of people. */
   readonly firing: readonly RuleRequirement[];
 }
@@ -45,7 +52,7 @@ export function decideAgain(state: RequestState, context: DecisionContext): Repe
   const facts: Facts = { ...factsOf(state, context), meters: readings.known };
   const firstPass = active.decideRecorded(facts);
   const firing = askedBy(firstPass.decision, active);
-  const satisfied = satisfiedOf(firing, state, context);
+  const satisfied = satisfiedOf({ firing, decision: firstPass.decision }, state, context);
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
   const { decision, trace } = isNothing ? firstPass : active.decideRecorded({ ...facts, satisfied });
   const policySet = { digest: active.digest, commit: active.commit };
@@ -57,6 +64,7 @@ export function decideAgain(state: RequestState, context: DecisionContext): Repe
     meters: readings.recorded,
     policySet,
     firing,
+    asking: approvalsOf(firstPass.decision),
   };
   return context.rows === null ? again : { ...again, rows: context.rows.rows.given };
 }
@@ -105,17 +113,14 @@ function factsOf({ record }: RequestState, { agent, rows, nowMs }: DecisionConte
 
 /** The rules whose approval or step-up the request has been given. */
 export function satisfiedOf(
-  firing: readonly RuleRequirement[],
+  { firing, decision }: { readonly firing: readonly RuleRequirement[]; readonly decision: Decision },
   state: RequestState,
   context: Pick<DecisionContext, 'agent' | 'lastStepUp'>,
 ): MetRequirements {
-  const approved = approvedOf(state, context.agent);
+  const approved = { ...approvedOf(state, context.agent), approvals: approvalsOf(decision) };
   const { createdAtMs } = state.record;
   return {
-    escalate: firing
-      .filter(isApprovalRule)
-      .filter((rule) => isSatisfied(rule, approved))
-      .map(({ rule }) => rule),
+    escalate: satisfiedRules(firing.filter(isApprovalRule), approved).map(({ rule }) => rule),
     // A step-up satisfies these rules if it was given for this request, was fresh when the request was made,
     // or came later.
     reauth:

@@ -49,7 +49,10 @@ export function decideCall(
   const facts: Facts = { ...plain, meters: readings.known };
   const firstPass = active.decideTraced(facts).decision;
   const firing = askedBy(firstPass, active);
-  const satisfied = withoutOthers(satisfiedOf(firing, state, { agent, lastStepUp }), state);
+  const satisfied = withoutOthers(
+    satisfiedOf({ firing, decision: firstPass }, state, { agent, lastStepUp }),
+    state,
+  );
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
   return {
     decision: isNothing ? firstPass : active.decideTraced({ ...facts, satisfied }).decision,

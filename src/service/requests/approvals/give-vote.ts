@@ -2,11 +2,21 @@
 // stored together or not at all; the voter is active, asked and allowed at the moment the vote is stored.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import { canonical } from '../../../language/model/canonical.ts';
+import type { ApprovalRequirement } from '../../../language/model/decision.ts';
+import type { ApprovalRule } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
-import { groupsLeft } from '../record/groups-left.ts';
+import { groupsOpenTo } from '../record/groups-left.ts';
 import { refusalValidSeconds } from '../record/lifecycle.ts';
 import { lifecycleOf, type RequestState, type Vote, voteEvent } from '../record/request-state.ts';
-import { approvedRule, isSatisfied, mayApprove, requestDigest } from '../record/vote-scope.ts';
+import {
+  type ApprovalScope,
+  approvedRule,
+  mayApprove,
+  requestDigest,
+  type Standing,
+  satisfiedRules,
+} from '../record/vote-scope.ts';
 import {
   type ChangeResult,
   changeRequest,
@@ -25,7 +35,7 @@ import {
 } from './decide-again.ts';
 import { closedReason, decidedEvent, grantContext } from './grant-context.ts';
 import { leftOutText } from './permissions.ts';
-import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
+import { answersFor, approvalsOf, type Caller, isWithin } from './rights.ts';
 import { lastApproval } from './votes-now.ts';
 
 export interface VoteDraft {
@@ -35,9 +45,35 @@ export interface VoteDraft {
   readonly comment: string;
 }
 
-export function approve(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
+export async function approve(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
+  const asker = draft.caller.id;
   const judge = (snapshot: RequestSnapshot) => judgeApproval(deps, snapshot, draft);
-  return changeRequest(deps, { id, asker: draft.caller.id, handler: judge });
+  const result = await changeRequest(deps, { id, asker, handler: judge });
+  if (result.kind === 'not-allowed') {
+    const askAgain = (snapshot: RequestSnapshot) => judgeApprovers(deps, snapshot);
+    await changeRequest(deps, { id, asker, handler: askAgain });
+  }
+  return result;
+}
+
+/** Asks the approvers whom data name today, if they are others than those whom the request asks. */
+async function judgeApprovers(
+  deps: DecisionsDeps,
+  snapshot: RequestSnapshot,
+): Promise<Events | RefusedChange | 'nothing'> {
+  const { state, nowMs } = snapshot;
+  const context = await grantContext(deps, snapshot, 'approve');
+  if ('kind' in context) return context;
+  const again = decideAgain(state, context);
+  const isPending = again.decision.requires !== null;
+  const namesOthers = approvalsOf(again.decision).some(
+    ({ group, anyOf }) =>
+      anyOf !== undefined &&
+      !approvalsOf(state.decision).some(
+        (one) => one.group === group && canonical(one.anyOf) === canonical(anyOf),
+      ),
+  );
+  return isPending && namesOthers ? [decidedEvent(state, 'approve', { again, nowMs })] : 'nothing';
 }
 
 export function reject(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
@@ -64,28 +100,45 @@ async function judgeApproval(
       ? [decidedEvent(state, 'approve', { again: repeated, nowMs })]
       : { kind: 'conflict', detail: `you have approved this for ${given.group ?? 'others'}` };
   }
-  const chosen = chooseGroup(
-    draft.group,
-    answersNow(snapshot, draft.caller, { right: 'approve', asked: groupsToAnswer(state, repeated) }),
+  const asked = approvalsToGive(state, repeated);
+  const theirs = answersNow(snapshot, draft.caller, { right: 'approve', asked });
+  const chosen = chooseGroups(draft.group, asked, groupsToAnswer(theirs, draft.caller, state, repeated));
+  if ('kind' in chosen) return chosen;
+  const allRules = rulesToApprove(state, repeated, context.active);
+  const approved = { ...approvedOf(state, context.agent), approvals: asked };
+  const groups = chosen.filter((group) =>
+    rulesOf(allRules, group).every((rule) => mayApprove(rule, draft.caller, approved)),
   );
-  if (typeof chosen === 'object') return chosen;
-  const rules = rulesToApprove(state, repeated, context.active).filter(({ groups }) =>
-    groups.includes(chosen),
-  );
-  const approved = approvedOf(state, context.agent);
-  if (rules.some(({ needs }) => needs > 1) && approved.isOwner(draft.caller)) return ownOneOfSeveral;
-  const apart = rules.find((rule) => !mayApprove(rule, draft.caller, approved));
-  if (apart !== undefined) return { kind: 'not-allowed', detail: leftOutText(apart.except) };
+  const rules = allRules.filter((rule) => groups.some((group) => rule.groups.includes(group)));
+  if (groups.length === 0) return whyNone(allRules, chosen, { caller: draft.caller, approved });
   const vote: Vote = {
     ...voteBy(draft, snapshot),
     isApproved: true,
-    group: chosen,
-    rules: rules.map((rule) => approvedRule(rule, chosen)),
+    group: groups[0] ?? null,
+    rules: groups.flatMap((group) => rulesOf(rules, group).map((rule) => approvedRule(rule, group))),
+    standing: standingNow(snapshot, draft.caller, 'approve'),
   };
   const next = { ...state, votes: [...state.votes, vote] };
   const approval = voteEvent(vote, lifecycleOf(state));
-  const isComplete = rules.every((rule) => isSatisfied(rule, { ...approved, votes: next.votes }));
+  const complete = satisfiedRules(allRules, { ...approved, votes: next.votes });
+  const isComplete = rules.every((rule) => complete.includes(rule));
   return isComplete ? [approval, decidedByVote(next, context, nowMs)] : [approval];
+}
+
+function rulesOf(rules: readonly ApprovalRule[], group: string): readonly ApprovalRule[] {
+  return rules.filter(({ groups }) => groups.includes(group));
+}
+
+/** Why the caller may approve for none of the groups. */
+function whyNone(
+  rules: readonly ApprovalRule[],
+  groups: readonly string[],
+  { caller, approved }: { readonly caller: Caller; readonly approved: ApprovalScope },
+): RefusedChange {
+  const asking = groups.flatMap((group) => rulesOf(rules, group));
+  if (asking.some(({ needs }) => needs > 1) && approved.isOwner(caller)) return ownOneOfSeveral;
+  const apart = asking.find((rule) => !mayApprove(rule, caller, approved));
+  return apart === undefined ? notAsked : { kind: 'not-allowed', detail: leftOutText(apart.except) };
 }
 
 function decidedByVote(state: RequestState, context: DecisionContext, nowMs: number): Events[number] {
@@ -100,9 +153,9 @@ function judgeRejection(snapshot: RequestSnapshot, draft: VoteDraft): Events | R
   const over = closedReason(state, 'reject', nowMs);
   if (over !== null) return over;
   if (people.get(caller.id)?.isActive !== true) return disabled;
-  const groups = askedGroups(state.decision);
-  const answered = answersNow(snapshot, caller, { right: 'reject', asked: groups });
-  if (group !== null && !answered.includes(group)) return notOf(group);
+  const asked = approvalsOf(state.decision);
+  const own = answersNow(snapshot, caller, { right: 'reject', asked });
+  if (group !== null && !own.includes(group)) return notOf(group);
   const isOfAll = isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
   if (answered.length === 0 && !isOfAll) return notAsked;
   const vote: Vote = {
@@ -131,38 +184,81 @@ function voteBy(
 
 interface VoteContext {
   readonly right: 'approve' | 'reject';
-  readonly asked: readonly string[];
+  readonly asked: readonly ApprovalRequirement[];
 }
 
 /**
  * The groups that the caller may answer for, both by the rights of this call and by the person's rights now.
  */
 function answersNow(
-  { people, agent }: RequestSnapshot,
+  snapshot: RequestSnapshot,
   caller: Caller,
   { right, asked }: VoteContext,
 ): readonly string[] {
+  if (snapshot.people.get(caller.id)?.isActive !== true) return [];
+  const { groups, inPerson: asOwner, isOwner } = standingNow(snapshot, caller, right);
+  return answersFor(asked, { groups, asOwner }, { ...caller, isOwner });
+}
+
+function standingNow(
+  { people, agent }: RequestSnapshot,
+  caller: Caller,
+  right: VoteContext['right'],
+): Standing {
   const person = people.get(caller.id);
-  if (person?.isActive !== true) return [];
-  const now = {
-    groups: caller[right].groups.filter((group) => person.approvesFor.includes(group)),
-    asOwner: caller[right].asOwner && person.asOwner,
+  return {
+    groups: caller[right].groups.filter((group) => person?.approvesFor.includes(group) === true),
+    inPerson: caller[right].asOwner && person?.asOwner === true,
+    isOwner: isControlOwner(caller, agent.controlOwner),
   };
-  return answersFor(asked, now, isControlOwner(caller, agent.controlOwner));
 }
 
 /**
- * The groups whose approval is still missing, by the decision that counts and by today's, which may ask other
- * groups.
+ * What may be approved: by today's decision, and by the one that counts, which may ask other groups. Of both,
+ * the approvers that data name today may answer.
  */
-function groupsToAnswer({ decision, votes }: RequestState, repeated: RepeatedDecision): readonly string[] {
-  return [...new Set([...groupsLeft(decision, votes), ...groupsLeft(repeated.decision, votes)])];
+function approvalsToGive(
+  { decision }: RequestState,
+  { asking }: RepeatedDecision,
+): readonly ApprovalRequirement[] {
+  const today = asking.map(({ group }) => group);
+  return [...approvalsOf(decision).filter(({ group }) => !today.includes(group)), ...asking];
 }
 
-function chooseGroup(group: string | null, candidates: readonly string[]): string | RefusedChange {
-  if (group !== null) return candidates.includes(group) ? group : notOf(group);
-  if (candidates.length > 1) return { kind: 'which-group', groups: candidates };
-  return candidates[0] ?? notAsked;
+/** Those of the groups whose approval by the caller is still missing, by either decision. */
+function groupsToAnswer(
+  groups: readonly string[],
+  { id }: Caller,
+  { decision, votes }: RequestState,
+  repeated: RepeatedDecision,
+): readonly string[] {
+  const open = [decision, repeated.decision].flatMap(({ requires }) =>
+    groupsOpenTo(id, groups, { requires, votes }),
+  );
+  return groups.filter((group) => open.includes(group));
+}
+
+/**
+ * Returns the groups that a vote counts for. Without a named group it may count for all, if one of them is a
+ * choice; otherwise the person has to say for which group.
+ */
+function chooseGroups(
+  group: string | null,
+  asked: readonly ApprovalRequirement[],
+  candidates: readonly string[],
+): readonly string[] | RefusedChange {
+  if (group === null) {
+    const isPlain = asked.every((one) => !candidates.includes(one.group) || one.anyOf === undefined);
+    if (isPlain && candidates.length > 1) return { kind: 'which-group', groups: candidates };
+    return candidates.length === 0 ? notAsked : candidates;
+  }
+  if (candidates.includes(group)) return [group];
+  const within = asked.filter(
+    (one) =>
+      candidates.includes(one.group) &&
+      one.anyOf?.some((approver) => 'group' in approver && approver.group === group),
+  );
+  return within.length === 0 ? notOf(group) : within.map((one) => one.group);
 }
 
 /**

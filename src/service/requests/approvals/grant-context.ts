@@ -30,7 +30,7 @@ export function decidedEvent(
   event: LifecycleEvent,
   { again, nowMs }: { readonly again: RepeatedDecision; readonly nowMs: number },
 ): Events[number] {
-  const { firing: _, ...detail } = again;
+  const { firing: _, asking: __, ...detail } = again;
   const next = stateAgain(state, event, { decision: again.decision, nowMs });
   return eventOf('decided', { who: 'system', atMs: nowMs, state: next }, detail);
 }

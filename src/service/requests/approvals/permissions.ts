@@ -4,13 +4,13 @@
 import { isExcepted } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
-import { groupsLeft } from '../record/groups-left.ts';
+import { groupsOpenTo } from '../record/groups-left.ts';
 import { statusAt } from '../record/lifecycle.ts';
 import type { AllowedActions } from '../record/reply.ts';
 import type { RequestState } from '../record/request-state.ts';
 import { mayApprove } from '../record/vote-scope.ts';
 import { approvedOf } from './decide-again.ts';
-import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
+import { answersFor, approvalsOf, type Caller, isWithin, type Rights } from './rights.ts';
 import { hasApproved, lastApproval } from './votes-now.ts';
 
 export interface PermissionOptions {
@@ -55,16 +55,24 @@ const noPermissions: Omit<AllowedActions, 'report' | 'reason'> = {
 export function mayComment(state: RequestState, caller: Caller, agent: AgentRow): boolean {
   return (
     mayReject(state, caller, agent) ||
-    answersFor(askedGroups(state.decision), caller.approve, isControlOwner(caller, agent.controlOwner))
-      .length > 0 ||
+    answersNow(state, caller.approve, { caller, agent }).length > 0 ||
     (caller.stepUp.own && isControlOwner(caller, agent.controlOwner))
   );
 }
 
 function mayReject(state: RequestState, caller: Caller, agent: AgentRow): boolean {
-  const isOwner = isControlOwner(caller, agent.controlOwner);
-  const theirs = answersFor(askedGroups(state.decision), caller.reject, isOwner);
+  const theirs = answersNow(state, caller.reject, { caller, agent });
   return theirs.length > 0 || isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
+}
+
+/** The groups of the decision that counts for which the caller may answer. */
+function answersNow(
+  { decision }: RequestState,
+  rights: Rights,
+  { caller, agent }: Pick<PermissionOptions, 'caller' | 'agent'>,
+): readonly string[] {
+  const isOwner = isControlOwner(caller, agent.controlOwner);
+  return answersFor(approvalsOf(decision), rights, { ...caller, isOwner });
 }
 
 function mayStepUp(caller: Caller, agent: AgentRow): boolean {
@@ -77,17 +85,13 @@ function mayStepUp(caller: Caller, agent: AgentRow): boolean {
  */
 function groupsToApprove(state: RequestState, { caller, agent }: PermissionOptions): readonly string[] {
   const approved = approvedOf(state, agent);
-  const left = groupsLeft(state.decision, state.votes);
-  const open = (state.decision.requires?.approvals ?? []).filter(
-    ({ group, needs, except = [] }) =>
-      left.includes(group) && mayApprove({ needs, except }, caller, approved),
+  const open = approvalsOf(state.decision).filter(({ needs, except = [] }) =>
+    mayApprove({ needs, except }, caller, approved),
   );
-  const theirs = answersFor(
-    askedGroups(state.decision),
-    caller.approve,
-    isControlOwner(caller, agent.controlOwner),
-  );
-  return theirs.filter((one) => open.some(({ group }) => group === one));
+  const theirs = answersNow(state, caller.approve, { caller, agent });
+  const fit = theirs.filter((one) => open.some(({ group }) => group === one));
+  const { requires } = state.decision;
+  return groupsOpenTo(caller.id, fit, { requires, votes: state.votes });
 }
 
 function whyNot(
@@ -95,8 +99,7 @@ function whyNot(
   { caller, agent, stopped }: PermissionOptions,
   groups: readonly string[],
 ): string | null {
-  const isOwner = isControlOwner(caller, agent.controlOwner);
-  const isAsked = answersFor(askedGroups(state.decision), caller.approve, isOwner).length > 0;
+  const isAsked = answersNow(state, caller.approve, { caller, agent }).length > 0;
   if (!isAsked) return 'Neither you nor your groups are asked.';
   if (agent.status !== 'active') return `The agent is ${agent.status}.`;
   if (stopped !== null) return sentence(stopped);

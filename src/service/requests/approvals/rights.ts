@@ -2,10 +2,13 @@
 // each right is judged by itself: what one role grants on a request is never widened by what another role
 // grants elsewhere.
 
+import type { ApprovalRequirement } from '../../../language/model/decision.ts';
+import type { KnownPerson } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { RequestState } from '../record/request-state.ts';
+import { answers } from '../record/vote-scope.ts';
 import type { StepUpPerson } from './step-up.ts';
 
 /** The requests on which a person may do something. */
@@ -15,7 +18,7 @@ export interface Rights {
   readonly own: boolean;
   /** Requests that ask one of these groups. */
   readonly groups: readonly string[];
-  /** Requests that ask the control owner, if the person is the control owner of their agent. */
+  /** Requests that ask the person by name, or as the control owner of their agent. */
   readonly asOwner: boolean;
 }
 
@@ -39,33 +42,45 @@ export function isWithin(
   { person, state: { decisions }, agent }: OnRequest,
 ): boolean {
   if (all) return true;
-  // A person whose group was asked by any decision about the request may still look at it.
-  if (decisions.flatMap(askedGroups).some((group) => groups.includes(group))) return true;
-  return (own || (asOwner && decisions.some(asksOwner))) && isControlOwner(person, agent.controlOwner);
+  const isOwner = isControlOwner(person, agent.controlOwner);
+  // A person who was asked by any decision about the request may still look at it.
+  const standing = { ...person, groups, inPerson: asOwner, isOwner };
+  if (decisions.flatMap(approvalsOf).some((asked) => answers(asked, standing))) return true;
+  return (own || (asOwner && decisions.some(({ requires }) => requires?.reauth != null))) && isOwner;
 }
 
 /**
- * Returns the asked groups that the person may answer for: groups by their roles, and `owner` for agents
+ * Returns the asked groups that the person may answer for: by their roles, by name, and `owner` for agents
  * whose control owner they are.
  */
 export function answersFor(
-  asked: readonly string[],
+  asked: readonly ApprovalRequirement[],
   { groups, asOwner }: Pick<Rights, 'groups' | 'asOwner'>,
-  isOwner: boolean,
+  { isOwner, ...person }: KnownPerson & { readonly isOwner: boolean },
 ): readonly string[] {
-  const isTheirs = (group: string): boolean =>
-    group === askedOwner ? asOwner && isOwner : groups.includes(group);
-  const theirs = asked.filter(isTheirs);
+  const standing = { id: person.id, email: person.email, groups, inPerson: asOwner, isOwner };
+  const theirs = asked.filter((one) => answers(one, standing)).map(({ group }) => group);
   // The owner's approval and a group's are separate. A person who could give both gives the owner's, which
   // nobody else can give.
   return theirs.includes(askedOwner) ? [askedOwner] : theirs;
 }
 
-function asksOwner(decision: RequestState['decision']): boolean {
-  return decision.requires?.reauth != null || askedGroups(decision).includes(askedOwner);
+/** The approvals that a decision asks for. */
+export function approvalsOf({ requires }: RequestState['decision']): readonly ApprovalRequirement[] {
+  return requires?.approvals ?? [];
 }
 
-/** Groups that a decision asks; `owner` is among them when the decision asks the control owner. */
-export function askedGroups({ requires }: RequestState['decision']): readonly string[] {
-  return requires?.approvals.map(({ group }) => group) ?? [];
+/** Groups that a decision asks, also in choices; `owner` is among them when it asks the control owner. */
+export function askedGroups(decision: RequestState['decision']): readonly string[] {
+  return [...new Set(approvalsOf(decision).flatMap(groupsIn))];
+}
+
+function groupsIn({ group, anyOf = [{ group }] }: ApprovalRequirement): readonly string[] {
+  return anyOf.flatMap((one) => ('group' in one ? [one.group] : []));
+}
+
+/** Addresses and ids of people whom a decision asks by name. */
+export function askedPeople(decision: RequestState['decision']): readonly string[] {
+  const approvers = approvalsOf(decision).flatMap(({ anyOf = [] }) => anyOf);
+  return [...new Set(approvers.flatMap((one) => ('person' in one ? [one.person] : [])))];
 }

@@ -3,14 +3,17 @@
 // unchanged since the approval.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import type { ApprovalRequirement } from '../../../language/model/decision.ts';
 import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
+import { groupsOfVote } from '../record/groups-left.ts';
 import { type RequestState, tookBack, type Vote } from '../record/request-state.ts';
-import { isFor, requestDigest } from '../record/vote-scope.ts';
+import { answers, isFor, requestDigest, type Standing } from '../record/vote-scope.ts';
 import type { CurrentPerson, FindPeople } from './people-now.ts';
+import { approvalsOf } from './rights.ts';
 
 export interface VoteContext {
   readonly people: ReadonlyMap<string, CurrentPerson>;
@@ -27,7 +30,11 @@ export function voters({ votes, stepUps }: RequestState): readonly string[] {
  * Returns the request with approvals that no longer count marked, and step-ups that no longer count left out.
  */
 export function withEffectiveVotes(state: RequestState, now: VoteContext): RequestState {
-  const votes = state.votes.map((vote) => ({ ...vote, invalidReason: invalidReasonOf(vote, state, now) }));
+  const votes = state.votes.map((vote) => ({
+    ...vote,
+    invalidReason: invalidReasonOf(vote, state, now),
+    standing: standingOf(vote, now),
+  }));
   const stepUps = state.stepUps.filter(
     (one) =>
       now.people.get(one.person)?.isActive === true &&
@@ -46,7 +53,12 @@ function invalidReasonOf(
   if (vote.takenBackAtMs !== null) return tookBack;
   const person = people.get(vote.person);
   if (person?.isActive !== true) return 'is disabled';
-  if (vote.group === askedOwner) {
+  const choices = choicesOf(vote, state);
+  if (choices.length > 0) {
+    const standing = { ...standingOf(vote, { people, agent }), id: vote.person, email: vote.email };
+    if (!person.isApprover && !person.asOwner) return 'is not an approver any more';
+    if (!choices.some((asked) => answers(asked, standing))) return 'is not asked any more';
+  } else if (vote.group === askedOwner) {
     if (!person.asOwner) return 'may not approve any more';
     if (!isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner))
       return 'is not the control owner any more';
@@ -56,6 +68,21 @@ function invalidReasonOf(
   if (!isScopeAsItWas(vote, state, asks)) return 'approved before the rule changed';
   if (isOwnerOfShared(vote, { agent, asks })) return 'is the control owner now, and the rule needs others';
   return lastApproval(state, vote.person) === vote ? null : 'has approved again';
+}
+
+/** What the person may answer for now. */
+function standingOf(vote: Vote, { people, agent }: Pick<VoteContext, 'people' | 'agent'>): Standing {
+  const person = people.get(vote.person);
+  const isOwner = isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner);
+  return { groups: person?.approvesFor ?? [], inPerson: person?.asOwner === true, isOwner };
+}
+
+/** What the vote was given for, as last decided, if one of it is not a declared group. */
+function choicesOf(vote: Vote, { decisions }: RequestState): readonly ApprovalRequirement[] {
+  const groups = groupsOfVote(vote);
+  const latest = new Map(decisions.flatMap(approvalsOf).map((asked) => [asked.group, asked]));
+  const asked = groups.flatMap((group) => latest.get(group) ?? []);
+  return asked.some(({ anyOf }) => anyOf !== undefined) ? asked : [];
 }
 
 /**

@@ -1,16 +1,20 @@
-// Compares what a decision asks of groups with the approvals that count: how many people of each group have
-// approved, and which groups are left.
+// Compares what a decision asks of people with the approvals that count: how many people have approved for each
+// requirement, and which requirements are left.
 
-import type { Decision } from '../../../language/model/decision.ts';
+import type { ApprovalRequirement, Decision, ResolvedApprover } from '../../../language/model/decision.ts';
+import { type AssignablePerson, assignPeople } from './assign-people.ts';
 import type { Vote } from './request-state.ts';
 
 export interface GroupProgress {
   readonly group: string;
+  /** Who may approve when it is not one group. */
+  readonly any_of?: readonly ResolvedApprover[];
   readonly needs: number;
   readonly given: number;
 }
 
-type Votes = readonly Pick<Vote, 'isApproved' | 'person' | 'group' | 'invalidReason'>[];
+type Votes = readonly (Pick<Vote, 'isApproved' | 'person' | 'group' | 'invalidReason'> &
+  Partial<Pick<Vote, 'rules'>>)[];
 
 /**
  * Returns the asked groups, with how many people each needs and has given. When all approvals are there and
@@ -20,25 +24,49 @@ export function groupsAsked(
   { requires }: Pick<Decision, 'requires'>,
   votes: Votes,
 ): readonly GroupProgress[] {
-  const groups = (requires?.approvals ?? []).map(({ group, needs }) => ({
+  const approvals = requires?.approvals ?? [];
+  const given = [...assignPeople(approvals, votersOf(votes)).values()];
+  const asked = approvals.map(({ group, needs, anyOf }) => ({
     group,
+    ...(anyOf && { any_of: anyOf }),
     needs,
-    given: Math.min(peopleOf(group, votes), needs),
+    given: given.filter((one) => one === group).length,
   }));
-  const isWaiting = groups.some(({ needs, given }) => given < needs);
-  return isWaiting ? groups : groups.map((one) => ({ ...one, given: one.needs - 1 }));
+  const isWaiting = asked.some(({ needs, given: count }) => count < needs);
+  return isWaiting ? asked : asked.map((one) => ({ ...one, given: one.needs - 1 }));
 }
 
-/** Returns the groups that still have to approve. */
-export function groupsLeft(decision: Pick<Decision, 'requires'>, votes: Votes): readonly string[] {
-  return groupsAsked(decision, votes)
-    .filter(({ needs, given }) => given < needs)
-    .map(({ group }) => group);
-}
-
-function peopleOf(group: string, votes: Votes): number {
-  const counting = votes.filter(
-    (vote) => vote.isApproved && vote.group === group && vote.invalidReason === null,
+/**
+ * Returns those of the groups for which an approval by the person would bring the request further, although
+ * each person counts for one group only.
+ */
+export function groupsOpenTo(
+  person: string,
+  groups: readonly string[],
+  { requires, votes }: { readonly requires: Decision['requires']; readonly votes: Votes },
+): readonly string[] {
+  const approvals: readonly ApprovalRequirement[] = requires?.approvals ?? [];
+  const others = votersOf(votes).filter((one) => one.person !== person);
+  const { size } = assignPeople(approvals, others);
+  const isMet = size === approvals.reduce((sum, { needs }) => sum + needs, 0);
+  const asked = groups.filter((group) => approvals.some((one) => one.group === group));
+  if (isMet) return asked;
+  return asked.filter(
+    (group) => assignPeople(approvals, [...others, { person, groups: [group] }]).size > size,
   );
-  return new Set(counting.map(({ person }) => person)).size;
+}
+
+/** Everybody who has approved, with the groups that their vote may count for. */
+function votersOf(votes: Votes): readonly AssignablePerson[] {
+  const counting = votes.filter(({ isApproved, invalidReason }) => isApproved && invalidReason === null);
+  const people = Map.groupBy(counting, ({ person }) => person);
+  return [...people].map(([person, own]) => ({ person, groups: [...new Set(own.flatMap(groupsOfVote))] }));
+}
+
+/** The groups that a vote may count for, the one that it was given for first. */
+export function groupsOfVote({
+  group,
+  rules = [],
+}: Pick<Vote, 'group'> & Partial<Pick<Vote, 'rules'>>): readonly string[] {
+  return [...new Set([...(group === null ? [] : [group]), ...rules.map((rule) => rule.group)])];
 }

@@ -2,6 +2,7 @@
 // the detail behind them. INVARIANT: a request past its end never reads as one under which the agent may
 // proceed.
 
+import { isUnanswerable, unknownApprovers, whomText } from '../../../language/model/asked.ts';
 import type { Outcome } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { AgentFacts, UserFacts } from '../../../language/model/request.ts';
@@ -314,7 +315,7 @@ function messageFor(status: Exclude<RequestStatus, 'rejected'>, state: RequestSt
     case 'approved':
       return `Proceed before ${until}.`;
     case 'pending':
-      return `${waitingPrefix}${requirementText(stillAsked(state))} before ${until}.${aboutText(state)}`;
+      return `${waitingPrefix}${waitText(state, until)}${aboutText(state)}`;
     case 'expired':
       return 'Do not proceed: this request has expired, so make a new one if the action is still wanted.';
     case 'consumed':
@@ -340,13 +341,20 @@ function stillAsked({ decision, votes }: RequestState): OpenRequirement {
   };
 }
 
+function waitText(state: RequestState, until: string): string {
+  const approvals = state.decision.requires?.approvals ?? [];
+  if (!isUnanswerable(approvals)) return `${requirementText(stillAsked(state))} before ${until}.`;
+  const why = unknownApprovers(approvals).join(', and ');
+  return `nobody can approve it, because its approver is not known: ${why}. It expires at ${until}.`;
+}
+
 /** What people still have to do, as words; a step-up comes first. */
 function requirementText({ approvals, step_up }: OpenRequirement): string {
   const left = approvals.filter(({ needs, given }) => given < needs);
-  const list = left.map(({ group, needs, given }) => {
+  const list = left.map(({ group, any_of: anyOf, needs, given }) => {
     const missing = needs - given;
     const more = given > 0 ? 'more ' : '';
-    return `${missing} ${more}${missing === 1 ? 'approval' : 'approvals'} by ${approverWords(group)}`;
+    return `${missing} ${more}${missing === 1 ? 'approval' : 'approvals'} by ${whomText({ group, ...(anyOf && { anyOf }) }, approverWords)}`;
   });
   const needed = list.length > 0 ? `it needs ${joinWords(list)}` : null;
   if (!step_up) return needed ?? 'it needs an approval';

@@ -23,6 +23,8 @@ export interface RequestNotice {
    * no approval.
    */
   readonly groups: readonly string[];
+  /** Addresses and ids of people whose approval the request waits for by name; absent when there are none. */
+  readonly people?: readonly string[];
   /** Whether the request waits for the control owner to step up. */
   readonly asksStepUp: boolean;
   /**

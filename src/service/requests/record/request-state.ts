@@ -10,7 +10,7 @@ import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
 import type { AgentRow, LifecycleState, RequestEvent } from '../../store/contract/records.ts';
 import type { RequestHistory } from '../../store/contract/store.ts';
 import { type ReceiptBasis, type RequestPoint, type RequestRecord, requestRecord } from './record.ts';
-import type { ApprovedRule } from './vote-scope.ts';
+import type { ApprovedRule, Standing } from './vote-scope.ts';
 
 /** A person's approval or rejection. */
 export interface Vote {
@@ -35,6 +35,8 @@ export interface Vote {
    * judged yet.
    */
   readonly invalidReason: string | null;
+  /** What the person may answer for now; absent until the vote has been judged. */
+  readonly standing?: Standing;
 }
 
 export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAtMs' | 'expiresAtMs'> {
@@ -108,7 +110,7 @@ export interface RequestComment {
   readonly atMs: number;
 }
 
-type VoteDetail = Omit<Vote, 'isApproved' | 'who' | 'atMs' | 'takenBackAtMs' | 'invalidReason'>;
+type VoteDetail = Omit<Vote, 'isApproved' | 'who' | 'atMs' | 'takenBackAtMs' | 'invalidReason' | 'standing'>;
 type SteppedUpDetail = Omit<SteppedUp, 'who' | 'atMs'>;
 type SaidDetail = Omit<RequestComment, 'who' | 'atMs'>;
 
@@ -254,7 +256,7 @@ export function eventOf(
 }
 
 export function voteEvent(vote: Vote, state: LifecycleState): RequestChange {
-  const { isApproved, who, atMs, takenBackAtMs: _, invalidReason: __, ...detail } = vote;
+  const { isApproved, who, atMs, takenBackAtMs: _, invalidReason: __, standing: ___, ...detail } = vote;
   return eventOf(isApproved ? 'approved' : 'rejected', { who, atMs, state }, detail satisfies VoteDetail);
 }
 

@@ -3,17 +3,22 @@
 // names, with unchanged conditions, and for no others; a person counts once.
 
 import { hash } from 'node:crypto';
+import type { ApprovalRequirement } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { RequestFacts } from '../../../language/model/request.ts';
 import {
   type ApprovalRule,
   isExcepted,
+  isNamedBy,
+  type KnownPerson,
   type NamingFields,
   type PersonIdentity,
 } from '../../../language/model/rule-requirement.ts';
 import { createHmacOf } from '../../agents/hmac.ts';
 import { deriveKey } from '../../agents/sealing.ts';
+import { askedOwner } from '../../store/contract/asked-owner.ts';
 import { canonicalJson } from '../../store/contract/canonical-json.ts';
+import { assignPeople } from './assign-people.ts';
 
 // The digest of a request's body into the form in which it is stored. A body may hold a short secret. From a
 // plain SHA-256, anyone with the file could find the secret by trial; a keyed digest prevents that.
@@ -24,6 +29,27 @@ const noBody = new Uint8Array();
 export function createBodyDigest(masterKey: Uint8Array): (sha256: string) => string {
   const hmacOf = createHmacOf(deriveKey(masterKey, 'request bodies'));
   return (sha256) => hmacOf({ head: sha256, body: noBody });
+}
+
+/** What a person may answer for. */
+export interface Standing {
+  /** Groups that the person may approve for. */
+  readonly groups: readonly string[];
+  /** Whether the person may answer what asks them in person: by name, or as the control owner of the agent. */
+  readonly inPerson: boolean;
+  readonly isOwner: boolean;
+}
+
+/** Whether the person is one of those who may answer. INVARIANT: nobody answers for an unknown approver. */
+export function answers(
+  { group, anyOf = [{ group }] }: Pick<ApprovalRequirement, 'group' | 'anyOf'>,
+  { groups, inPerson, isOwner, ...person }: Standing & KnownPerson,
+): boolean {
+  return anyOf.some((one) => {
+    if ('unknown' in one) return false;
+    if ('person' in one) return inPerson && isNamedBy(person, one.person);
+    return one.group === askedOwner ? inPerson && isOwner : groups.includes(one.group);
+  });
 }
 
 /** A rule as it was when a person approved. */
@@ -42,6 +68,8 @@ export interface ScopedVote {
   readonly rules: readonly ApprovedRule[];
   /** Why the vote no longer counts; null when it counts. */
   readonly invalidReason: string | null;
+  /** What the person may answer for now; absent until the vote has been judged. */
+  readonly standing?: Standing;
 }
 
 /**
@@ -89,22 +117,43 @@ export interface ApprovalScope {
   readonly isOwner: (person: PersonIdentity) => boolean;
   /** The request that is decided. */
   readonly asked: NamingFields;
+  /** What the decision asks, with the approvers that data name today. */
+  readonly approvals?: readonly ApprovalRequirement[];
 }
 
-/**
- * Returns how many people of a group have approved for the rule as it is today. Each person counts by their
- * last vote, if that vote counts.
- */
-export function approvalsOf(rule: ApprovalRule, group: string, approved: ApprovalScope): number {
+/** A vote that counts for the request, with the groups of rules that it may count for. */
+interface CountedVote {
+  readonly vote: ScopedVote;
+  readonly groups: readonly string[];
+}
+
+/** The last vote of each person, if it counts for one of the rules as they are today. */
+function countedVotes(rules: readonly ApprovalRule[], approved: ApprovalScope): readonly CountedVote[] {
   const { votes, digest } = approved;
   const last = new Map(votes.filter((vote) => vote.isApproved).map((vote) => [vote.person, vote]));
-  return [...last.values()].filter(
-    (vote) =>
-      vote.invalidReason === null &&
-      vote.digest === digest &&
-      isForGroup(vote, rule, group) &&
-      mayApprove(rule, { id: vote.person, email: vote.email }, approved),
-  ).length;
+  const groups = [...new Set(rules.flatMap((rule) => rule.groups))];
+  return [...last.values()].flatMap((vote) => {
+    if (vote.invalidReason !== null || vote.digest !== digest) return [];
+    const own = groups.filter((group) => rules.some((rule) => covers(vote, rule, group, approved)));
+    return own.length === 0 ? [] : [{ vote, groups: own }];
+  });
+}
+
+/** Whether a vote may count for a group of a rule as both are today. */
+function covers(vote: ScopedVote, rule: ApprovalRule, group: string, approved: ApprovalScope): boolean {
+  if (!isForGroup(vote, rule, group)) return false;
+  const person = { id: vote.person, email: vote.email };
+  if (!mayApprove(rule, person, approved)) return false;
+  const asked = approved.approvals?.find((one) => one.group === group);
+  if (rule.choices?.some(({ text }) => text === group) !== true) return true;
+  return (
+    asked !== undefined && vote.standing !== undefined && answers(asked, { ...vote.standing, ...person })
+  );
+}
+
+/** Returns how many people of a group have approved for the rule as it is today, if all others count elsewhere. */
+export function approvalsOf(rule: ApprovalRule, group: string, approved: ApprovalScope): number {
+  return countedVotes([rule], approved).filter(({ groups }) => groups.includes(group)).length;
 }
 
 /** Whether an approval by a person of the rule's group counts for the rule. */
@@ -116,6 +165,52 @@ export function mayApprove(
   return !(needs > 1 && isOwner(person)) && !isExcepted(except, asked, person);
 }
 
+/**
+ * Returns those of the rules for which enough people have approved. Each person counts for one group, which
+ * several rules may ask; a vote for several groups counts where people are missing.
+ */
+export function satisfiedRules(
+  rules: readonly ApprovalRule[],
+  approved: ApprovalScope,
+): readonly ApprovalRule[] {
+  const counted = countedVotes(rules, approved);
+  const fixed = counted.filter(({ groups }) => groups.length === 1);
+  const flexible = counted.filter(({ groups }) => groups.length > 1);
+  const countOf = (votes: readonly CountedVote[], rule: ApprovalRule, group: string): number =>
+    votes.filter(({ vote, groups }) => groups.includes(group) && covers(vote, rule, group, approved)).length;
+  const placed = placeFlexible(flexible, rules, { approved, given: (...of) => countOf(fixed, ...of) });
+  return rules.filter((rule) =>
+    rule.groups.every((group) => {
+      const own = flexible.filter(({ vote }) => placed.get(vote.person) === group);
+      return countOf(fixed, rule, group) + countOf(own, rule, group) >= rule.needs;
+    }),
+  );
+}
+
+/** Returns the group that each person counts for whose vote is for several groups. */
+function placeFlexible(
+  flexible: readonly CountedVote[],
+  rules: readonly ApprovalRule[],
+  {
+    approved,
+    given,
+  }: { readonly approved: ApprovalScope; readonly given: (rule: ApprovalRule, group: string) => number },
+): ReadonlyMap<string, string> {
+  if (flexible.length === 0) return new Map();
+  const groups = [...new Set(rules.flatMap((rule) => rule.groups))];
+  const lacking = (group: string): readonly ApprovalRule[] =>
+    rules.filter((rule) => rule.groups.includes(group) && given(rule, group) < rule.needs);
+  const needed = groups.map((group) => ({
+    group,
+    needs: Math.max(0, ...lacking(group).map((rule) => rule.needs - given(rule, group))),
+  }));
+  const people = flexible.map(({ vote, groups: own }) => ({
+    person: vote.person,
+    groups: own.filter((group) => lacking(group).every((rule) => covers(vote, rule, group, approved))),
+  }));
+  return assignPeople(needed, people);
+}
+
 export function isSatisfied(rule: ApprovalRule, approved: ApprovalScope): boolean {
-  return rule.groups.every((group) => approvalsOf(rule, group, approved) >= rule.needs);
+  return satisfiedRules([rule], approved).length > 0;
 }

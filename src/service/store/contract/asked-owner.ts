@@ -10,6 +10,9 @@ export const askedOwner = 'owner';
  */
 export interface ApproverIdentity {
   readonly groups: readonly string[];
-  /** How agents may name the person as control owner; null leaves out requests that ask control owners. */
+  /**
+   * How agents may name the person as control owner, and policies as approver; null leaves out requests that
+   * ask control owners, or people by name.
+   */
   readonly owner: { readonly id: string; readonly email: string } | null;
 }

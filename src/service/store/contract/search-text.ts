@@ -136,6 +136,11 @@ export function isOrderless(wanted: WantedText): boolean {
 
 export type SearchedRequest = Pick<RequestRow, 'id' | 'agentId' | 'actionKey' | 'outcome' | 'recordJson'>;
 
+interface SearchedApproval {
+  readonly group: string;
+  readonly anyOf?: readonly { readonly person?: string }[];
+}
+
 /** The parts of a record that are searched. */
 interface SearchedRecord {
   readonly payload?: unknown;
@@ -144,7 +149,7 @@ interface SearchedRecord {
   readonly decision?: {
     readonly reason?: string;
     readonly matchedPolicy?: string;
-    readonly requires?: { readonly approvals?: readonly { readonly group: string }[] } | null;
+    readonly requires?: { readonly approvals?: readonly SearchedApproval[] } | null;
   };
 }
 
@@ -176,7 +181,10 @@ function wordsOf(
   add(String(agent?.name ?? ''));
   add(String(decision?.matchedPolicy ?? ''));
   add(String(decision?.reason ?? ''));
-  for (const { group } of decision?.requires?.approvals ?? []) add(String(group));
+  for (const { group, anyOf = [] } of decision?.requires?.approvals ?? []) {
+    add(String(group));
+    for (const { person } of anyOf) if (person !== undefined) add(String(person));
+  }
   eachText(payload, add);
   return words;
 }

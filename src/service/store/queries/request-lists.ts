@@ -86,9 +86,15 @@ export function requestQueries(sql: Dialect) {
   const asks = (decided: string): string => {
     const approvals = `${sql.elementsOf(decided, 'decision', 'requires', 'approvals')} AS asked`;
     const group = sql.textAt('asked.value', 'group');
+    const choice = `${approvals}, ${sql.elementsOf('asked.value', 'anyOf')} AS one`;
+    const named = (name: string): string => sql.textAt('one.value', name);
     return `(EXISTS (SELECT 1 FROM ${approvals} WHERE ${sql.isIn(group, '@groups', 'text')} AND ${group} <> '${askedOwner}')
+      OR EXISTS (SELECT 1 FROM ${choice}
+        WHERE ${sql.isIn(named('group'), '@groups', 'text')} AND ${named('group')} <> '${askedOwner}'
+          OR ${sql.equalsNoCase(named('person'), '@askedEmail')} OR ${named('person')} = @askedId)
       OR (${ofOwner('@askedEmail', '@askedId')} AND (${sql.textAt(decided, 'decision', 'requires', 'reauth')} IS NOT NULL
-        OR EXISTS (SELECT 1 FROM ${approvals} WHERE ${group} = '${askedOwner}'))))`;
+        OR EXISTS (SELECT 1 FROM ${approvals} WHERE ${group} = '${askedOwner}')
+        OR EXISTS (SELECT 1 FROM ${choice} WHERE ${named('group')} = '${askedOwner}'))))`;
   };
   const decidedOf = `(SELECT detail_json FROM request_events
     WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1)`;

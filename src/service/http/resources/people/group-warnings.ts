@@ -1,6 +1,7 @@
 // Warns a person who assigns a group that no enforced rule asks: most likely the name is mistyped. The group
 // is assigned all the same, because policies may come later.
 
+import { groupsOf } from '../../../../language/model/asked.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
 import { text } from '../../contract/schemas.ts';
@@ -24,7 +25,7 @@ export function groupWarnings(
 
 function askedGroups(policies: Pick<PolicyHost, 'current'>): ReadonlySet<string> {
   const asks = [...policies.current().asks().values()];
-  return new Set(asks.flatMap((requirement) => (requirement.kind === 'approval' ? requirement.groups : [])));
+  return new Set(asks.flatMap((asked) => (asked.kind === 'approval' ? groupsOf(asked) : [])));
 }
 
 function toldAsked(groups: readonly string[]): string {

@@ -38,7 +38,13 @@ const decidedSchema = objectSchema({
   requires: orNull(
     objectSchema({
       approvals: arrayOf({
-        ...objectSchema({ group: word, needs: count, withinSeconds: count, except: arrayOf(word) }),
+        ...objectSchema({
+          group: word,
+          needs: count,
+          withinSeconds: count,
+          except: arrayOf(word),
+          anyOf: arrayOf({ type: 'object', additionalProperties: word }),
+        }),
         required: ['group', 'needs', 'withinSeconds'],
       }),
       reauth: orNull(objectSchema({ withinSeconds: seconds })),

@@ -15,6 +15,7 @@ import { actorOf, type ManagedCall, type Route, route } from '../../routing/rout
 import { detailOf, mayFor } from './approval-result.ts';
 import { marksView } from './inbox-marks.ts';
 import { openQuestion, queueParameters, readInboxQuery, readQueue } from './inbox-queue.ts';
+import { withNames } from './name-people.ts';
 import { detailExample, detailSchema, queuedExample, queuedSchema } from './request-view.ts';
 import { requestId } from './requests.ts';
 
@@ -77,12 +78,14 @@ const listApprovals = route<ApprovalDeps>({
     };
     const { shown, next, count, marks } = await readQueue({ store, decisions }, asked, person, page);
     return {
-      items: shown.map((seen) => ({
-        ...requestSummary(seen.state, seen.nowMs),
-        allowed_actions: mayFor(call, seen),
-        question: openQuestion(seen, person.asked),
-        ...marksView(marks, seen, id),
-      })),
+      items: await Promise.all(
+        shown.map(async (seen) => ({
+          ...(await withNames(directory, requestSummary(seen.state, seen.nowMs))),
+          allowed_actions: mayFor(call, seen),
+          question: openQuestion(seen, person.asked),
+          ...marksView(marks, seen, id),
+        })),
+      ),
       next_cursor: next === null ? null : cursorOf(next),
       count,
     };
@@ -184,5 +187,6 @@ async function give(
   const id = call.params.id ?? '';
   const { comment, group = null } = call.body;
   const draft = { caller: callerOf(actorOf(call)), group, comment };
-  return detailOf(await decide(id, draft), call, signInDeps.directory.clock());
+  const { directory } = signInDeps;
+  return withNames(directory, detailOf(await decide(id, draft), call, directory.clock()));
 }

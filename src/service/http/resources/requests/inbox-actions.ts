@@ -6,7 +6,7 @@ import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { Person } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
-import { answersFor, askedGroups } from '../../../requests/approvals/rights.ts';
+import { answersFor, approvalsOf } from '../../../requests/approvals/rights.ts';
 import { hasApproved } from '../../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { assign, assignmentOf, unassign } from '../../../requests/inbox/assignments.ts';
@@ -202,7 +202,7 @@ export const inboxActionRoutes: readonly Route<InboxActionDeps>[] = [
 function isAsked(person: Person, { state, agent }: RequestSnapshot): boolean {
   const caller = callerOf({ person, roles: person.roles });
   const isOwner = isControlOwner(person, agent.controlOwner);
-  const groups = answersFor(askedGroups(state.decision), caller.approve, isOwner);
+  const groups = answersFor(approvalsOf(state.decision), caller.approve, { ...caller, isOwner });
   const stepsUp = isOwner && caller.stepUp.own && state.decision.requires?.reauth != null;
   return stepsUp || (groups.length > 0 && !hasApproved(state, person.id));
 }

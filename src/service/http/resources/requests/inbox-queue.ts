@@ -4,7 +4,7 @@
 
 import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
-import { askedGroups } from '../../../requests/approvals/rights.ts';
+import { approvalsOf, askedGroups } from '../../../requests/approvals/rights.ts';
 import { hasApproved } from '../../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { assignmentsAt } from '../../../requests/inbox/assignments.ts';
@@ -13,7 +13,8 @@ import { statusAt } from '../../../requests/record/lifecycle.ts';
 import { requestRow } from '../../../requests/record/record.ts';
 import type { OpenQuestion } from '../../../requests/record/reply.ts';
 import { requestStateOf, waitsForAnswer } from '../../../requests/record/request-state.ts';
-import { type ApproverIdentity, askedOwner } from '../../../store/contract/asked-owner.ts';
+import { answers } from '../../../requests/record/vote-scope.ts';
+import type { ApproverIdentity } from '../../../store/contract/asked-owner.ts';
 import { holdsText, type WantedText, wordsOfRequest } from '../../../store/contract/search-text.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import type { Parameter } from '../../contract/operation.ts';
@@ -182,10 +183,10 @@ function waitsFor(
   { state, agent }: RequestSnapshot,
 ): boolean {
   if (statusAt(state, nowMs) !== 'pending') return false;
-  const named = askedGroups(state.decision);
-  const asksOwner = state.decision.requires?.reauth != null || named.includes(askedOwner);
   const isOwner = owner !== null && isControlOwner(owner, agent.controlOwner);
-  return named.some((group) => group !== askedOwner && groups.includes(group)) || (asksOwner && isOwner);
+  const standing = { id: '', email: '', ...owner, groups, inPerson: owner !== null, isOwner };
+  const isAsked = approvalsOf(state.decision).some((asked) => answers(asked, standing));
+  return isAsked || (isOwner && state.decision.requires?.reauth != null);
 }
 
 const walkedMin = 8;
@@ -231,10 +232,15 @@ function fits({ state, agent }: RequestSnapshot, asked: InboxQuery, nowMs: numbe
     (asked.kind === null || (asked.kind === 'step_up') === asksStepUp) &&
     (asked.agent === null || [agent.id, agent.name.toLowerCase()].includes(asked.agent.toLowerCase())) &&
     (asked.action === null || record.actionKey === asked.action) &&
-    (asked.group === null || askedGroups(decision).includes(asked.group)) &&
+    (asked.group === null || isGroupAsked(decision, asked.group)) &&
     (asked.waitsForMs === null || nowMs - record.createdAtMs >= asked.waitsForMs) &&
     (asked.text === null || holdsText(wordsOfRequest(requestRow(record)), asked.text))
   );
+}
+
+/** Whether the decision asks the group, alone or in a choice that may also be named whole. */
+function isGroupAsked(decision: RequestSnapshot['state']['decision'], group: string): boolean {
+  return askedGroups(decision).includes(group) || approvalsOf(decision).some((one) => one.group === group);
 }
 
 /** The place of a request in an order: a number, then its id among equal numbers. */

@@ -72,7 +72,23 @@ const requiresSchema = {
         required: ['group', 'needs', 'given'],
         additionalProperties: false,
         properties: {
-          group: { type: 'string' },
+          group: { type: 'string', description: 'A group, or the approvers as the policy names them.' },
+          any_of: {
+            type: 'array',
+            description:
+              'Who may approve, any of them; absent if one group may. An approver is a group, a person by address or id with their name, or unknown for a reason. For an unknown approver nobody can approve.',
+            items: {
+              type: 'object',
+              additionalProperties: false,
+              properties: {
+                from: { type: 'string', description: 'The expression that names the approver.' },
+                group: { type: 'string' },
+                person: { type: 'string' },
+                name: { type: 'string' },
+                unknown: { type: 'string' },
+              },
+            },
+          },
           needs: { type: 'integer', minimum: 1 },
           given: { type: 'integer', minimum: 0 },
         },

@@ -17,6 +17,7 @@ import { ProblemError } from '../../contract/problem.ts';
 import { idParameter } from '../../contract/schemas.ts';
 import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { detailFor, detailOf, isVisibleTo, requestNotFound } from './approval-result.ts';
+import { withNames } from './name-people.ts';
 import { readAskedRequests, requestFilters } from './request-filter.ts';
 import { detailExample, detailSchema, summaryExample, summarySchema } from './request-view.ts';
 import { preferHeader, type Waits } from './wait.ts';
@@ -186,12 +187,14 @@ export const requestRoutes: readonly Route<RequestDeps>[] = [
 
 /** The request as the caller may see it; null when it does not exist, or the caller may not see it. */
 async function viewFor(
-  { decisions }: RequestDeps,
+  { decisions, signInDeps: { directory } }: RequestDeps,
   call: ManagedCall<unknown>,
   history: RequestHistory | null,
 ): Promise<RequestDetail | null> {
   const [seen] = history === null ? [] : await decisions.snapshots([requestStateOf(history)]);
-  return seen !== undefined && isVisibleTo(call, seen) ? detailFor(call, seen) : null;
+  if (seen === undefined || !isVisibleTo(call, seen)) return null;
+  const detail = detailFor(call, seen);
+  return call.agent === null ? await withNames(directory, detail) : detail;
 }
 
 /** The returned function throws or rejects when the caller may no longer ask. */
