@@ -132,8 +132,12 @@ function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): 
   const isFirst = head.trim() === '';
   if (isFirst && depth === 0) return words([...declarationWords, 'shadow']);
   if (/\bhas\s+$/.test(head)) return fieldOffers(actionsAt(vocabulary, place), 'payload');
-  if (/\b(?:(?:to|approval\s+by)\s+(?:\w+\s+and\s+)*|(?:never|always)\s+ask\s+)$/.test(head))
-    return named(names.approvers, 'approvers');
+  if (/\b(?:to|approval\s+by|(?:never|always)\s+ask)\s+(?:\S+\s+(?:and|or)\s+)*$/.test(head))
+    return [
+      ...named(names.approvers, 'approvers', 1),
+      ...named(names.tables, 'table'),
+      ...named(names.lets, 'let'),
+    ];
   if (declaration === 'action' || declaration === 'table' || declaration === 'type')
     return /:\s*(?:\[\s*)?$|\|\s*$/.test(head) || declaration === 'type'
       ? [...words(typeWords), ...named(names.types, 'type')]

@@ -243,11 +243,12 @@ function whoOf({ requirement }: Rule, { set }: Speaker): string {
   return `${enumerated(each, 'and')}${others}`;
 }
 
-/** Such as `one of Finance`, `2 of Finance or the CFO`, `whom \`staff[payload.employee].manager\` names`. */
+/** Such as `one of Finance`, or the person that an expression names. */
 function approverWords(anyOf: readonly Approver[], needs: number, set: PolicySet): string {
   const isOne = anyOf.length === 1;
   const words = anyOf.map((one) => {
-    if (one.kind === 'named') return `whom \`${one.text}\` names`;
+    if (one.kind === 'named')
+      return `the ${one.groups === null ? 'person' : 'group'} that \`${one.text}\` names`;
     if (one.group === 'owner') return "the agent's owner";
     const title = nameWords(set.approvers.get(one.group)?.title ?? one.group);
     return needs === 1 ? `one of ${title}` : title;
