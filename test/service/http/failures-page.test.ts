@@ -16,7 +16,12 @@ const rows = page
 
 test('the page has its rows, each with a test', () => {
   expect(rows.length).toBeGreaterThan(25);
-  expect(rows.filter((cells) => (cells[3] ?? '') === '')).toEqual([]);
+  expect(rows.filter((cells) => (cells[4] ?? '') === '')).toEqual([]);
+});
+
+test('each row says what an operator does, in one line', () => {
+  const odd = rows.filter(([, , what = '']) => !/^[A-Z].{2,90}$/.test(what) || what.endsWith('.'));
+  expect(odd.map(([, what]) => what)).toEqual([]);
 });
 
 test.each([
@@ -33,7 +38,7 @@ test.each([
   expect(rows.some((cells) => what.test(cells[1] ?? ''))).toBe(true);
 });
 
-test.each(rows.flatMap((cells) => (cells[3] ?? '').split('; ').map((named) => [cells[1] ?? '', named])))(
+test.each(rows.flatMap((cells) => (cells[4] ?? '').split('; ').map((named) => [cells[1] ?? '', named])))(
   '%s: %s',
   (_what, named) => {
     expect(faultOfNamedTest(named)).toBeNull();
