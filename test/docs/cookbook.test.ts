@@ -5,7 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkSources } from '../../src/pipeline.ts';
-import { recipesOf } from '../../src/site/pages/cookbook.ts';
+import { answerQuestion, type PlaygroundQuestion } from '../../src/site/browser/decide.ts';
+import { recipesOf, startOf } from '../../src/site/pages/cookbook.ts';
 import { runTestFiles } from '../../src/testing/run.ts';
 import { createFolder } from '../service/policies/folder.ts';
 
@@ -32,4 +33,20 @@ it.each(recipes)('$title', async ({ policy, cases }) => {
   expect(files.map(({ failure }) => failure)).toEqual([null]);
   expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
   expect(new Set(results.map(({ decision }) => decision?.outcome)).size).toBeGreaterThan(1);
+});
+
+it.each(recipes)('the playground decides as its first test says: $title', async (recipe) => {
+  const folder = createFolder();
+  writeFileSync(join(folder, 'recipe.policy'), recipe.policy);
+  writeFileSync(join(folder, 'recipe.test.yaml'), recipe.cases);
+  const { files } = await runTestFiles([folder]);
+  const [first] = files.flatMap((file) => file.cases);
+  const { policy, request } = startOf(recipe);
+  // The cookbook's requests have the form of a given request, as the diagnostics of the answer would say.
+  const answer = answerQuestion({ policy, request: request as PlaygroundQuestion['request'] });
+  expect(answer.issues).toEqual([]);
+  expect([answer.decided?.outcome, answer.decided?.by]).toEqual([
+    first?.decision?.outcome,
+    first?.decision?.by,
+  ]);
 });

@@ -57,14 +57,29 @@ export function answerQuestion({ policy, request }: PlaygroundQuestion): Playgro
   return { ...nothing, vocabulary, decided: decide(set, facts) };
 }
 
-/** A program is made once for each policy, so its parts need no digests: their bytes identify them. */
 function functionsOf(set: PolicySet): LinkedFunctions {
-  const packed = planPacked(
-    set,
-    createPlanCache((bytes) => bytes),
-  );
+  const packed = planPacked(set, createPlanCache(numberContents()));
   return link(unpack(packed), createFunctionCache(runOfPlace()));
 }
+
+/**
+ * Numbers contents in place of digests: equal bytes have equal numbers within one program, which is all that a
+ * program needs that is neither stored nor compared with another.
+ */
+function numberContents(): (bytes: Uint8Array) => Uint8Array {
+  const numbers = new Map<string, number>();
+  return (bytes) => {
+    const content = new TextDecoder('latin1').decode(bytes);
+    const number = numbers.get(content) ?? numbers.size + 1;
+    numbers.set(content, number);
+    const digest = new Uint8Array(digestBytes);
+    new DataView(digest.buffer).setUint32(0, number);
+    return digest;
+  };
+}
+
+/** The length of a digest in a program. */
+const digestBytes = 32;
 
 function decide(set: PolicySet, facts: Facts): PlaygroundDecision {
   const engine = functionsOf(set);

@@ -26,7 +26,7 @@ export function recipesOf(source: string): readonly Recipe[] {
 }
 
 /** What the playground starts with, as its address carries it. */
-interface PlaygroundStart {
+export interface PlaygroundStart {
   readonly policy: string;
   readonly request: unknown;
 }
@@ -53,6 +53,11 @@ function firstRequest({ cases }: Recipe): unknown {
   return { action_key: action, payload, ...Object.fromEntries(given) };
 }
 
+/** The recipe with the request of its first test. */
+export function startOf(recipe: Recipe): PlaygroundStart {
+  return { policy: recipe.policy, request: firstRequest(recipe) };
+}
+
 /** Adds a link below the policy of each recipe. */
 export function playgroundLinks(html: string, source: string): string {
   const recipes = recipesOf(source)[Symbol.iterator]();
@@ -61,7 +66,7 @@ export function playgroundLinks(html: string, source: string): string {
     (block) => {
       const { value: recipe } = recipes.next();
       if (recipe === undefined) return block;
-      const address = playgroundAddress({ policy: recipe.policy, request: firstRequest(recipe) });
+      const address = playgroundAddress(startOf(recipe));
       const label = `Open in the playground: ${escapeHtml(recipe.title)}`;
       return `${block}<p class="to-playground"><a href="${escapeHtml(address)}" aria-label="${label}">Open in the playground</a></p>\n`;
     },

@@ -2,6 +2,7 @@
 // is loading. INVARIANT: a failure is announced, and never removes what was written or seen.
 
 import type { ComponentChildren } from 'preact';
+import { errorAddress } from '../../../site/address.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
@@ -32,10 +33,20 @@ export function ProblemNote({
             ))}
           </ul>
         )}
+        {known !== null && hasPage(known) && (
+          <p>
+            <a href={errorAddress(known.code)}>About this error</a>
+          </p>
+        )}
         {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
       </div>
     </div>
   );
+}
+
+/** Whether the service itself answered with a code of its table; a form says by its fields what to change. */
+function hasPage({ code, status }: ApiProblem): boolean {
+  return status > 0 && code !== 'invalid_body' && !/^(?:http_|urn:)/.test(code);
 }
 
 /** The service reports problems of a body; on a page that is a form, so the title differs. */
