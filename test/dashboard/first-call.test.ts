@@ -1,8 +1,21 @@
 // The first request of a new agent, and the command line that sends it.
 
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { curlLine, type KnownAction, sampleRequest } from '../../src/dashboard/parts/dialog/first-call.ts';
+import {
+  curlLine,
+  exportLine,
+  hookLines,
+  type KnownAction,
+  mcpLines,
+  pythonLines,
+  sampleRequest,
+  typescriptLines,
+} from '../../src/dashboard/parts/dialog/first-call.ts';
+import { writ } from '../cli/writ.ts';
+import { shareService } from '../service/http/service.ts';
 
 const today = '2026-03-02';
 
@@ -69,4 +82,47 @@ test('whatever the action is called, the line is one command with the body as da
   expect(given[8]).toBe('-d');
   expect(JSON.parse(given[9] ?? '')).toEqual(request);
   expect(given).toHaveLength(10);
+});
+
+describe('the lines of a program', () => {
+  const service = shareService();
+  const repository = join(import.meta.dirname, '../..');
+  const request = {
+    action_key: 'demo.allow',
+    payload: { amount: 120, vendor: 'O\'Neill "& Sons"', is_new: true },
+  };
+  const run = async (command: string, args: readonly string[]): Promise<string> => {
+    const env = {
+      ...process.env,
+      WRIT_API_KEY: service().apiKey,
+      PYTHONPATH: join(repository, 'integrations/python'),
+    };
+    return (await promisify(execFile)(command, [...args], { cwd: repository, env })).stdout;
+  };
+  const lines = (of: typeof pythonLines) => of(service().url, { key: service().apiKey }, request);
+
+  test('in Python ask, and go on when granted', async () => {
+    expect(await run('python3', ['-c', lines(pythonLines)])).toBe('granted\n');
+  });
+
+  test('in TypeScript ask, and go on when granted', async () => {
+    const args = ['--input-type=module', '-e', lines(typescriptLines)];
+    expect(await run(process.execPath, args)).toBe('granted\n');
+  });
+
+  test('are about five for each way', () => {
+    for (const text of [lines(pythonLines), lines(typescriptLines), mcpLines('u'), hookLines('u')])
+      expect(text.split('\n').length).toBeLessThanOrEqual(5);
+    expect(exportLine("it's")).toBe(`export WRIT_API_KEY='it'\\''s'`);
+  });
+
+  test('of the proxy and the hook name commands and options that there are', async () => {
+    const commands = [...`${mcpLines('u')}\n${hookLines('u')}`.matchAll(/^writ (\w+ \w+)(.*)$/gm)];
+    expect(commands.length).toBe(5);
+    for (const [, command = '', rest = ''] of commands) {
+      const help = (await writ([...command.split(' '), '--help'])).stdout;
+      const own = rest.split(' -- ')[0] ?? '';
+      for (const [option] of own.matchAll(/--[a-z-]+/g)) expect(help, command).toContain(option);
+    }
+  });
 });

@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import { createDirectory, type Directory } from '../../service/people/directory.ts';
 import type { Person } from '../../service/people/person.ts';
+import { rememberedAddress } from '../../service/people/service-address.ts';
 import type { ApiOptions } from '../client/api-client.ts';
 import { commandLineUser, type DataOption, withDataOption, withStore } from '../client/with-store.ts';
 import { localTime } from '../output/local-time.ts';
@@ -23,7 +24,10 @@ export function defineSetUpLink(command: Command, finish: (code: ExitCode) => vo
     )
     .option('--admin <address>', 'the admin; required if there are several')
     .option('--remove-second-factors', "the link also removes the admin's one-time codes and passkeys")
-    .option('--url <address>', 'the address at which people reach the service (WRIT_URL)')
+    .option(
+      '--url <address>',
+      'the address at which people reach the service (WRIT_URL; default: that of its last start)',
+    )
     .option('--json', 'print the result as JSON')
     .addHelpText('after', examples)
     .action(async (options: SetUpLinkOptions) => {
@@ -53,9 +57,9 @@ function resetLinks() {
 async function linkForFirstAdmin(directory: Directory, options: SetUpLinkOptions): Promise<ExitCode> {
   if (options.admin !== undefined) throw new UsageError('nobody has access yet: omit --admin');
   const { createSetUpLink } = await import('../../service/people/access.ts');
-  const secret = await createSetUpLink(directory, { who: commandLineUser(), when: 'again' });
+  const secret = await createSetUpLink(directory, { who: commandLineUser(), when: 'replace' });
   if (secret === null) throw new UsageError('there are people, but no active admin');
-  const url = `${baseOf(options)}/setup#token=${secret}`;
+  const url = `${await baseOf(directory, options)}/setup#token=${secret}`;
   if (options.json === true) printJson({ url });
   else print(`${url}\n`);
   return exitCodes.ok;
@@ -73,7 +77,7 @@ async function linkForAdmin(
   const result = await makeResetLink(directory, maker, draft);
   if (result.kind !== 'made') throw new UsageError('the admin was changed at the same time: try again');
   const { email } = result.person;
-  const url = `${baseOf(options)}/reset#token=${result.secret}`;
+  const url = `${await baseOf(directory, options)}/reset#token=${result.secret}`;
   const endsAt = new Date(result.link.endsAtMs).toISOString();
   if (options.json === true) printJson({ url, email, ends_at: endsAt });
   else
@@ -91,6 +95,8 @@ function adminNamed(admins: readonly Person[], address: string | undefined): Per
   throw new UsageError(`name the admin with --admin: ${addresses}`);
 }
 
-function baseOf({ url }: ApiOptions): string {
-  return (url ?? process.env.WRIT_URL ?? 'http://localhost:8181').replace(/\/$/, '');
+/** The address that is named; else that of the service, as its last start had it. */
+async function baseOf(directory: Directory, { url }: ApiOptions): Promise<string> {
+  const named = url ?? process.env.WRIT_URL ?? (await rememberedAddress(directory));
+  return (named ?? 'http://localhost:8181').replace(/\/$/, '');
 }

@@ -74,12 +74,3 @@ export function problemIn(
     requestId: typeof body?.instance === 'string' ? body.instance : null,
   });
 }
-
-/** The detail for a field of a form, by the field's name in the body; null when there is none. */
-export function detailFor(problem: unknown, field: string): string | null {
-  if (!(problem instanceof ApiProblem)) return null;
-  return (
-    problem.places.find(({ pointer }) => pointer === `/${field}` || pointer.startsWith(`/${field}/`))
-      ?.detail ?? null
-  );
-}

@@ -3,7 +3,6 @@
 
 import { useId, useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
-import { detailFor } from '../api/problem.ts';
 import { useResource } from '../api/resource.ts';
 import { useGrant } from '../api/session.tsx';
 import { Dialog } from '../parts/dialog/dialog.tsx';
@@ -12,43 +11,41 @@ import { useSending } from '../parts/form/form.ts';
 import { ReasonField } from '../parts/form/reason-field.tsx';
 import { SendForm } from '../parts/form/send-form.tsx';
 import { Button } from '../parts/layout/button.tsx';
-import { Icon } from '../parts/layout/icon.tsx';
 import { Ago } from '../parts/layout/time.tsx';
 import { tellDone } from '../parts/layout/toast.tsx';
 import type { useKillSwitches } from '../parts/policy/kill-switches.tsx';
 import type { KillSwitch } from '../parts/policy/stop-of.ts';
 import { PlainText } from '../parts/text/plain-text.tsx';
-
-interface StoppedBannerProps {
-  readonly killSwitches: ReturnType<typeof useKillSwitches>;
-}
+import type { Banner } from './banners.tsx';
 
 /** The scopes that are stopped now. */
-export function StoppedBanner({ killSwitches: { data, reload } }: StoppedBannerProps) {
-  const mayUse = useGrant('kill-switches.use') === 'yes';
-  const [resumed, setResumed] = useState<KillSwitch | null>(null);
-  if (data === null || data.items.length === 0) return null;
+export function stoppedBanners({ data, reload }: ReturnType<typeof useKillSwitches>): readonly Banner[] {
+  return (data?.items ?? []).map((one) => ({
+    key: one.id,
+    tone: 'deny',
+    icon: 'stop',
+    label: 'What is stopped',
+    words: (
+      <>
+        <strong>
+          <ScopeName stopped={one} />: stopped
+        </strong>{' '}
+        <Ago at={one.created_at} /> by <PlainText text={one.created_by_name} isShort />:{' '}
+        <PlainText text={one.reason} isShort />
+      </>
+    ),
+    actions: <ResumeButton stopped={one} onDone={reload} />,
+  }));
+}
+
+function ResumeButton({ stopped, onDone }: { readonly stopped: KillSwitch; readonly onDone: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  if (useGrant('kill-switches.use') !== 'yes') return null;
   return (
-    <section class="stopped" aria-label="What is stopped">
-      <ul class="stopped-list">
-        {data.items.map((one) => (
-          <li key={one.id}>
-            <Icon name="stop" />
-            <span class="stopped-words">
-              <strong>
-                <ScopeName stopped={one} />: stopped
-              </strong>{' '}
-              <Ago at={one.created_at} /> by <PlainText text={one.created_by_name} isShort />:{' '}
-              <PlainText text={one.reason} isShort />
-            </span>
-            {mayUse && <Button onClick={() => setResumed(one)}>Resume</Button>}
-          </li>
-        ))}
-      </ul>
-      {resumed !== null && (
-        <ResumeDialog resumed={resumed} onDone={reload} onClose={() => setResumed(null)} />
-      )}
-    </section>
+    <>
+      <Button onClick={() => setOpen(true)}>Resume</Button>
+      {isOpen && <ResumeDialog resumed={stopped} onDone={onDone} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 
@@ -158,7 +155,6 @@ export function KillSwitchDialog({
   const [reason, setReason] = useState('');
   const { isBusy, problem, run, clear } = useSending();
   const { word, value: label, help } = kinds[kind];
-  const atScope = detailFor(problem, 'scope');
   const stop = (): Promise<void> =>
     run(async () => {
       const scope = kind === 'all' ? 'all' : `${kind}:${agent?.id ?? value.trim()}`;
@@ -178,7 +174,7 @@ export function KillSwitchDialog({
         look="danger"
         icon="stop"
         isBusy={isBusy}
-        problem={atScope === null ? problem : null}
+        problem={problem}
         onSend={stop}
         onCancel={onClose}
       >
@@ -203,7 +199,7 @@ export function KillSwitchDialog({
           </fieldset>
         )}
         {kind === 'tier' && (
-          <Field label={label}>
+          <Field label={label} name="scope">
             <select value={value} onChange={({ currentTarget }) => setValue(currentTarget.value)}>
               {['low', 'medium', 'high', 'critical'].map((tier) => (
                 <option key={tier}>{tier}</option>
@@ -211,11 +207,9 @@ export function KillSwitchDialog({
             </select>
           </Field>
         )}
-        {kind === 'agent' && agent === null && (
-          <AgentField value={value} problem={atScope} onChange={setValue} />
-        )}
+        {kind === 'agent' && agent === null && <AgentField value={value} onChange={setValue} />}
         {kind === 'area' && agent === null && (
-          <Field label={label} help={help} problem={atScope}>
+          <Field label={label} name="scope" help={help}>
             <input required value={value} onInput={({ currentTarget }) => setValue(currentTarget.value)} />
           </Field>
         )}
@@ -231,18 +225,17 @@ export function KillSwitchDialog({
 
 interface AgentFieldProps {
   readonly value: string;
-  readonly problem: string | null;
   readonly onChange: (value: string) => void;
 }
 
 /** Suggests agents whose names contain the typed text. */
-function AgentField({ value, problem, onChange }: AgentFieldProps) {
+function AgentField({ value, onChange }: AgentFieldProps) {
   const listId = useId();
   const mayView = useGrant('agents.view') !== 'no';
   const { data } = useResource('listAgents', mayView ? { query: { text: value.trim(), limit: '20' } } : null);
   return (
     <>
-      <Field label={kinds.agent.value} help={kinds.agent.help} problem={problem}>
+      <Field label={kinds.agent.value} name="scope" help={kinds.agent.help}>
         <input
           required
           autoComplete="off"

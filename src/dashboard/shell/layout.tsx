@@ -11,19 +11,19 @@ import { Dialog } from '../parts/dialog/dialog.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
 import { narrowQuery } from '../parts/layout/narrow.ts';
-import { Ago, At } from '../parts/layout/time.tsx';
-import { KillSwitchButton, StoppedBanner } from './kill-switch.tsx';
+import { At } from '../parts/layout/time.tsx';
+import { Banners, useGapBanners, useStaleBanners } from './banners.tsx';
+import { KillSwitchButton, stoppedBanners } from './kill-switch.tsx';
 import type { Page } from './page.ts';
-import { DemoBanner, SignInForm } from './sign-in.tsx';
+import { demoBanners, SignInForm } from './sign-in.tsx';
 import './layout.css';
 import { useShortcutsOfAllPages } from '../parts/dialog/shortcuts.tsx';
-import { Note } from '../parts/layout/note.tsx';
 import { setTitleCount } from '../parts/layout/page-title.ts';
 import { useIsPrinting } from '../parts/layout/printing.ts';
 import { useKillSwitches } from '../parts/policy/kill-switches.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
 import { Help } from './help.tsx';
-import { Notices } from './notices.tsx';
+import { useNoticeBanners } from './notices.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
 import { PaletteButton, usePalette } from './use-palette.tsx';
 
@@ -38,6 +38,13 @@ export function Layout({ pages, children }: LayoutProps) {
   const killSwitches = useKillSwitches();
   const staleSince = useStaleSince();
   const waiting = useWaitingCount();
+  const banners = [
+    ...stoppedBanners(killSwitches),
+    ...useStaleBanners(staleSince),
+    ...useGapBanners(),
+    ...useNoticeBanners(),
+    ...demoBanners(),
+  ];
   const palette = usePalette(pages);
   const shortcuts = useShortcutsOfAllPages();
   const inMenu = { pages, waiting, arePoliciesStale: staleSince !== null };
@@ -81,11 +88,8 @@ export function Layout({ pages, children }: LayoutProps) {
         </div>
       </nav>
       <main id="content" class="content" tabIndex={-1} inert={isMenuOpen}>
-        <DemoBanner />
         <Unreachable />
-        <StoppedBanner killSwitches={killSwitches} />
-        <StalePolicies since={staleSince} />
-        <Notices />
+        <Banners banners={banners} />
         <div class={isPlaceKnown ? 'page' : 'page page-placeless'}>{children}</div>
         <Printed />
       </main>
@@ -281,23 +285,6 @@ function useStaleSince(): string | null {
   const mayView = useGrant('policies.view') !== 'no';
   const { data } = useResource('getPolicyState', mayView ? {} : null, ['policies']);
   return data?.failure?.at ?? null;
-}
-
-/** Not shown on the page of policies, which tells more. */
-function StalePolicies({ since }: { readonly since: string | null }) {
-  const { path } = usePlace();
-  return (
-    <div role="status">
-      {since !== null && path !== '/policies' && (
-        <Note tone="deny" icon="warning">
-          <p>
-            The policies on disk are not active: they failed to load <Ago at={since} />. The last good set
-            decides. <a href="/policies">See what is wrong</a>
-          </p>
-        </Note>
-      )}
-    </div>
-  );
 }
 
 /** Returns null when the person approves nothing. Call only once, because it sets the title. */

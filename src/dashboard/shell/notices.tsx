@@ -5,9 +5,10 @@ import { call } from '../api/client.ts';
 import { type Session, useSession } from '../api/session.tsx';
 import { useSending } from '../parts/form/form.ts';
 import { Button } from '../parts/layout/button.tsx';
-import { Note, ProblemNote } from '../parts/layout/note.tsx';
+import { ProblemNote } from '../parts/layout/note.tsx';
 import { Ago } from '../parts/layout/time.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
+import type { Banner } from './banners.tsx';
 
 type NoticeItem = Session['notices'][number];
 
@@ -25,18 +26,34 @@ const words: Readonly<Record<NoticeItem['kind'], string>> = {
   'token-made': 'A personal token was made for your account',
 };
 
-export function Notices() {
+export function useNoticeBanners(): readonly Banner[] {
   const { session } = useSession();
+  return (session?.notices ?? []).map((notice) => ({
+    key: notice.id,
+    tone: 'escalate',
+    icon: 'key',
+    label: 'Changes of your sign-in',
+    words: <NoticeWords notice={notice} />,
+    actions: <DismissButton id={notice.id} />,
+  }));
+}
+
+function NoticeWords({ notice: { kind, name, created_at: at } }: { readonly notice: NoticeItem }) {
   return (
-    <div role="status">
-      {session?.notices.map((notice) => (
-        <NoticeNote key={notice.id} notice={notice} />
-      ))}
-    </div>
+    <>
+      {words[kind]}
+      {name !== null && (
+        <>
+          {' '}
+          (<PlainText text={name} isShort />)
+        </>
+      )}{' '}
+      <Ago at={at} />. If it was not you, <a href="/account">change your password</a> and tell an admin.
+    </>
   );
 }
 
-function NoticeNote({ notice: { id, kind, name, created_at } }: { readonly notice: NoticeItem }) {
+function DismissButton({ id }: { readonly id: string }) {
   const { take } = useSession();
   const { isBusy, problem, run } = useSending();
   const dismiss = (): Promise<void> =>
@@ -45,24 +62,11 @@ function NoticeNote({ notice: { id, kind, name, created_at } }: { readonly notic
       take(await call('getSession'));
     });
   return (
-    <Note tone="escalate" icon="key">
-      <p>
-        {words[kind]}
-        {name !== null && (
-          <>
-            {' '}
-            (<PlainText text={name} isShort />)
-          </>
-        )}{' '}
-        <Ago at={created_at} />. If it was not you, <a href="/account">change your password</a> and tell an
-        admin.
-      </p>
+    <>
       <ProblemNote problem={problem} />
-      <div class="form-actions">
-        <Button isBusy={isBusy} onClick={() => void dismiss()}>
-          It was me
-        </Button>
-      </div>
-    </Note>
+      <Button isBusy={isBusy} onClick={() => void dismiss()}>
+        It was me
+      </Button>
+    </>
   );
 }

@@ -47,7 +47,7 @@ function NobodyYet() {
   return (
     <Note tone="escalate" icon="key">
       <p>
-        <strong>Nobody has access yet.</strong> Open the link that the service printed when it first started.
+        <strong>Nobody has access yet.</strong> Open the link that the service printed when it started.
       </p>
       <p>
         Lost it? <code>writ people setup-link --data DIRECTORY</code> prints a new one, on the machine of the

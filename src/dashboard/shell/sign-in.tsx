@@ -2,29 +2,22 @@
 
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
+import { codeMs, demoAccount, demoCodeAt } from '../api/demo.ts';
 import { answerPasskey } from '../api/passkey.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { type Session, useSession } from '../api/session.tsx';
 import { Field } from '../parts/form/field.tsx';
 import { useSending } from '../parts/form/form.ts';
-import { CodeField, codeDigits, focusOnce } from '../parts/form/password-and-code.tsx';
+import { CodeField, codeDigits, codeProblems, focusOnce } from '../parts/form/password-and-code.tsx';
 import { SendForm } from '../parts/form/send-form.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
+import type { Banner } from './banners.tsx';
 
-// The banner that a demo shows on every page, and the account that its sign-in page offers. Only the service
-// of a demo puts that account into the page.
-
-export interface DemoAccount {
-  readonly email: string;
-  readonly password: string;
-}
-
-/** Null when the service is not a demo. */
-const demoAccount: DemoAccount | null = readAccount(document.documentElement.dataset.demo);
-
-function readAccount(text: string | undefined): DemoAccount | null {
-  return text === undefined ? null : (JSON.parse(text) as DemoAccount);
+export function demoBanners(): readonly Banner[] {
+  if (demoAccount === null) return [];
+  const words = 'Demo: agents and colleagues are simulated, and nothing here is real.';
+  return [{ key: 'demo', tone: 'accent', icon: 'try', label: 'Demo', words }];
 }
 
 export function DemoBanner() {
@@ -61,7 +54,14 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
         password,
         ...(code === '' ? {} : { code: codeDigits(code) }),
       };
-      return call('signIn', { body, isQuiet: true });
+      return call('signIn', { body, isQuiet: true }).catch(async (error: unknown) => {
+        // In a demo the page answers for the authenticator. The code before this one counts as well, and leaves this
+        // one for a step-up.
+        const isAsked = error instanceof ApiProblem && error.code === 'code_needed';
+        const own = isAsked ? await demoCodeAt(Date.now() - codeMs) : null;
+        if (own === null) throw error;
+        return await call('signIn', { body: { ...body, code: own }, isQuiet: true });
+      });
     });
   const withPasskey = (): Promise<void> =>
     attempt(async () => {
@@ -74,6 +74,7 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
       word="Sign in"
       isBusy={isBusy}
       problem={problem}
+      fieldOf={codeProblems}
       onSend={withPassword}
       actions={
         <Button icon="passkey" onClick={withPasskey}>
@@ -81,7 +82,7 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
         </Button>
       }
     >
-      <Field label="E-mail address">
+      <Field label="E-mail address" name="email">
         <input
           type="email"
           autoComplete="username webauthn"
@@ -91,7 +92,7 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
           onInput={({ currentTarget }) => setEmail(currentTarget.value)}
         />
       </Field>
-      <Field label="Password">
+      <Field label="Password" name="password">
         <input
           type="password"
           autoComplete="current-password"

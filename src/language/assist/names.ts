@@ -182,8 +182,8 @@ function addDeclaration(declaration: Declaration, around: NamesInScope): void {
       const inner = { ...around, patterns: textsOf(declaration.patterns) };
       for (const pattern of declaration.patterns) addPattern(pattern, inner);
       for (const claim of declaration.claims) {
-        if (claim.asked !== null) addAsked(claim.asked, own);
-        if (claim.when !== null) addExpression(claim.when, own);
+        if (claim.asked !== null) addAsked(claim.asked, inner);
+        if (claim.when !== null) addExpression(claim.when, inner);
       }
     }
   }

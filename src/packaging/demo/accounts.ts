@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RunningServer } from '../../service/http/main.ts';
 import type { DemoAccount } from '../../service/http/resources/dashboard/dashboard.ts';
+import { createTotpSecret, totpAt } from '../../service/people/totp.ts';
 import type { DemoAgent } from './agent-calls.ts';
 import { createCaller, type DemoCaller } from './exchange.ts';
 
@@ -30,8 +31,8 @@ export interface DemoAccounts {
   readonly colleagues: Readonly<Record<Colleague, DemoCaller>>;
 }
 
-export function demoAccount(): DemoAccount {
-  return { email: addressOf('you'), password: newPassword() };
+export function demoAccount(): Required<DemoAccount> {
+  return { email: addressOf('you'), password: newPassword(), totp_secret: createTotpSecret() };
 }
 
 /** Registers all people and agents with a new service. */
@@ -40,7 +41,12 @@ export async function createDemoAccounts(
   account: DemoAccount,
 ): Promise<DemoAccounts> {
   const token = setUpUrl?.split('#token=')[1];
-  const { id } = await createCaller(url).done('/v1/setup', { token, name: 'You', ...account });
+  const { id } = await createCaller(url).done('/v1/setup', {
+    token,
+    name: 'You',
+    email: account.email,
+    password: account.password,
+  });
   const admin = await openSession(url, account);
   const roles = ['admin', 'operator', 'approver', 'owner', 'auditor'];
   await admin.done(`/v1/people/${id}`, { roles, groups: ['finance', 'security'] }, 'PATCH');
@@ -53,8 +59,25 @@ export async function createDemoAccounts(
 
 /** Opens a person's session, as a browser does. */
 export async function openSession(url: string, account: DemoAccount): Promise<DemoCaller> {
-  const { body, cookie } = await createCaller(url).send('/v1/session', account);
+  const { body, cookie } = await createCaller(url).send('/v1/session', {
+    email: account.email,
+    password: account.password,
+  });
   return createCaller(url, { cookie: cookie ?? '', 'x-csrf-token': body.csrf_token });
+}
+
+/**
+ * Sets up one-time codes for the visitor, so that they can step up. The code before the present one confirms them,
+ * because each is good once.
+ */
+export async function setUpCodes(url: string, account: Required<DemoAccount>, nowMs: number): Promise<void> {
+  const session = await openSession(url, account);
+  const { password, totp_secret: secret } = account;
+  const code = totpAt(secret, nowMs - 30_000);
+  await session.done('/v1/session/totp/confirm', { secret, code, password });
+  const { body } = await session.send('/v1/session', undefined, 'GET');
+  for (const { id } of body.notices) await session.done(`/v1/session/notices/${id}`, undefined, 'DELETE');
+  await session.done('/v1/session', undefined, 'DELETE');
 }
 
 interface NewPerson {

@@ -16,6 +16,7 @@ export function demoWelcome({ server, account, policies }: Demo): string {
     '  directory, which is deleted when you stop the demo with Ctrl+C.',
     '',
     `  sign in   ${account.email}, password ${account.password} (already filled in)`,
+    '  codes     the pages show the one-time codes for a step-up',
     `  policies  ${policies} (a copy that you can change)`,
     '',
     'Try this:',

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningServer, type ServeOptions, serve } from '../../service/http/main.ts';
 import type { DemoAccount } from '../../service/http/resources/dashboard/dashboard.ts';
-import { createDemoAccounts, type DemoAccounts, demoAccount, openSession } from './accounts.ts';
+import { createDemoAccounts, type DemoAccounts, demoAccount, openSession, setUpCodes } from './accounts.ts';
 import { layEarlierPolicies } from './earlier-policies.ts';
 import { createDemoClock, type DemoRequests, leaveWaiting, liveThrough } from './history.ts';
 import { keepAsking } from './live-traffic.ts';
@@ -23,7 +23,10 @@ export interface DemoOptions extends Pick<ServeOptions, 'logStream'> {
   readonly count?: number;
   /** Whether agents go on asking; true by default. */
   readonly isLive?: boolean;
-  /** Whether the pages are marked as those of a demo; false is for pictures of the pages. */
+  /**
+   * Whether the pages are marked as those of a demo, and show the one-time codes of its account; false is for
+   * pictures of the pages, and then the account has no codes.
+   */
   readonly isMarked?: boolean;
   /** Called with a text about the progress of making the past week. */
   readonly onProgress?: (text: string) => void;
@@ -49,6 +52,7 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
   cpSync(shippedPolicies, policies, { recursive: true });
   const layLaterPolicies = layEarlierPolicies(policies);
   const account = demoAccount();
+  const isMarked = options.isMarked ?? true;
   const clock = createDemoClock();
   const deleteDirectory = (): void => rmSync(directory, { recursive: true, force: true });
   const server = await serve({
@@ -67,7 +71,7 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
     print: () => undefined,
     wall: clock,
     expiryEveryMs: 100,
-    demo: (options.isMarked ?? true) ? account : null,
+    demo: isMarked ? account : null,
     ...(options.logStream === undefined ? {} : { logStream: options.logStream }),
   }).catch((error: unknown) => {
     deleteDirectory();
@@ -87,6 +91,7 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
       await (await admin()).done('/v1/policies/reload');
     });
     const demoRequests = await leaveWaiting(living, admin);
+    if (isMarked) await setUpCodes(server.url, account, clock());
     if (options.isLive ?? true) keepAlive(server, cast);
     return { server, account, policies, shown: demoRequests };
   } catch (error) {

@@ -133,7 +133,7 @@ export function writtenRules({ joint, action, open: left, out }: JointRules): Wr
     sideRules(side).map((rule) => {
       const [before, now] = [byRule.get(rule.id), written[side](rule.condition)];
       const condition = before !== undefined && isSameMeaning(before, now) ? before : now;
-      known.set(rule.id, condition);
+      byRule.set(rule.id, condition);
       return { ...rule, condition, requirement: writtenRequirement(rule, side, joint) };
     });
   const rules = { before: writtenOf('before'), after: writtenOf('after') };

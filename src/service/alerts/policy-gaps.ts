@@ -3,12 +3,10 @@
 // else would say so. People and enforcement points are read only after one of them, or the policies, changed.
 // INVARIANT: nothing is decided by a gap.
 
-import { approversFor } from '../../language/model/asked.ts';
-import type { ApprovalRule, RuleRequirement } from '../../language/model/rule-requirement.ts';
+import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { type Points, pointsIn } from '../agents/points/point.ts';
+import { approvalGroups } from '../people/approval-groups.ts';
 import type { Directory } from '../people/directory.ts';
-import { reachOf } from '../people/operations.ts';
-import type { Person } from '../people/person.ts';
 import type { SetNeeds } from '../policies/set-needs.ts';
 
 /** What a gap is found from; the rules are those of the active policies. */
@@ -85,7 +83,7 @@ function isSameBasis(one: GapBasis, other: GapBasis): boolean {
   return isSame && one.needed === other.needed;
 }
 
-/** More people and enforcement points than an installation has. */
+/** More enforcement points than an installation has. */
 const readMax = 10_000;
 const rulesNamedMax = 3;
 
@@ -105,51 +103,16 @@ async function findPolicyGaps(
   ];
 }
 
-/** Groups of which any may approve, and who asks them. */
-interface NeededGroups {
-  readonly groups: readonly string[];
-  readonly needs: number;
-  readonly rules: readonly string[];
-}
-
-async function groupGaps(
-  { people }: Directory,
-  asks: readonly RuleRequirement[],
-): Promise<readonly string[]> {
-  const needed = new Map<string, NeededGroups>();
-  for (const asked of asks) {
-    if (asked.kind !== 'approval') continue;
-    for (const text of asked.groups) {
-      const groups = groupsAlone(asked, text);
-      if (groups === null) continue;
-      const { needs, rules } = needed.get(text) ?? { needs: 0, rules: [] };
-      needed.set(text, { groups, needs: Math.max(needs, asked.needs), rules: [...rules, asked.rule] });
-    }
-  }
-  if (needed.size === 0) return [];
-  const approvers: Person[] = [];
-  for (const { value } of await people.list({ countMax: readMax }))
-    if (value.status === 'active' && reachOf(value.roles, 'requests.approve').asked) approvers.push(value);
-  return [...needed.values()].flatMap(({ groups, needs, rules }) => {
-    const has = approvers.filter((person) => person.groups.some((one) => groups.includes(one))).length;
-    if (has >= needs) return [];
-    const missing = has === 0 ? 'nobody' : `only ${has} of the ${needs} people that are needed`;
+async function groupGaps(directory: Directory, asks: readonly RuleRequirement[]): Promise<readonly string[]> {
+  return (await approvalGroups(directory, asks)).flatMap(({ groups, needs, rules, members: { length } }) => {
+    if (length >= needs) return [];
+    const missing = length === 0 ? 'nobody' : `only ${length} of the ${needs} people that are needed`;
     const [which, verb, where] =
       groups.length === 1 ? ['the group', 'has', 'it'] : ['the groups', 'have', 'them'];
     return [
       `${rulesText(rules, ['asks', 'ask'])} ${which} ${groups.join(' or ')}, which ${verb} ${missing} in ${where}: nothing can be approved`,
     ];
   });
-}
-
-/**
- * The groups of which any may approve; null where the control owner or a person whom data name may do so
- * instead.
- */
-function groupsAlone(asked: ApprovalRule, text: string): readonly string[] | null {
-  const approvers = approversFor(asked, text);
-  const groups = approvers.flatMap((one) => (one.kind === 'group' ? [one.group] : []));
-  return groups.length < approvers.length || groups.includes('owner') ? null : groups;
 }
 
 async function pointGaps({ points }: Points, needed: SetNeeds['points']): Promise<readonly string[]> {

@@ -259,6 +259,7 @@ function managementDeps({ deps, base: { store, clock }, parts }: AppParts): Mana
     },
     isSecure: publicUrl.startsWith('https:'),
     ssoName: deps.sso?.name ?? null,
+    sendsMail: deps.smtp != null,
     store,
     policies,
     rate,

@@ -11,6 +11,7 @@ import { type Clock, clockFault, createClock } from '../clock.ts';
 import { createSetUpLink } from '../people/access.ts';
 import { createDirectory } from '../people/directory.ts';
 import { createSecret } from '../people/secrets.ts';
+import { rememberAddress } from '../people/service-address.ts';
 import { startSweep } from '../people/sweep.ts';
 import { agreeOnPolicies } from '../policies/agreed-policies.ts';
 import { openBundledPolicies } from '../policies/bundles/bundled-policies.ts';
@@ -57,7 +58,7 @@ export interface RunningServer {
   readonly config: Config;
   /** The key of the agent that this start has registered; null when there were agents already. */
   readonly firstKey: string | null;
-  /** The link that sets up the first admin, when this start has made it; else null. */
+  /** The link that sets up the first admin; null when there are people. */
   readonly setUpUrl: string | null;
   /** Registers something to close before all else when the service stops. */
   readonly onStop: (closing: CloseStep) => void;
@@ -197,11 +198,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   const url = urlOf(config.host, port);
   // Signals are handled before the welcome is printed, because a process that reads it may send one.
   const stop = superviseSignals(policies, opened, app.log);
-  const made = {
-    firstKey: await waiting(createFirstAgent(store)),
-    setUpUrl: await waiting(setUpUrl(store, clock, publicUrl)),
-  };
-  const isFirstKeyLost = made.firstKey === null && (await waiting(() => isFirstKeyUnused(store)));
+  const made = await makeFirst({ store, clock, publicUrl, waiting, slot: options.worker?.slot ?? 0 });
   const print = options.print ?? ((text) => void process.stdout.write(text));
   print(
     welcome({
@@ -212,7 +209,6 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
       policies: policies.state(),
       newSandboxToken: sandbox.made,
       actionKeys: policies.current().about().actions,
-      isFirstKeyLost,
       ...made,
     }),
   );
@@ -220,7 +216,8 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
     app.log.error({ detail: why.message }, 'this process can no longer store anything; exiting');
     stop().catch((err: unknown) => app.log.error({ err }, 'stopping failed'));
   });
-  return { url, config, ...made, onStop: (closing) => void opened.push(closing), ended, stop };
+  const { firstKey, setUpUrl } = made;
+  return { url, config, firstKey, setUpUrl, onStop: (closing) => void opened.push(closing), ended, stop };
 }
 
 function logOptionsOf({ logFormat, logLevel }: Config, { logStream }: ServeOptions): LogOptions {
@@ -407,12 +404,30 @@ function sandboxToken({ sandboxToken: configured }: Config, store: Store): () =>
   };
 }
 
+interface FirstSources {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly publicUrl: string;
+  readonly waiting: ReturnType<typeof createWaitForStore>;
+  /** The number of this process among those that serve the address. */
+  readonly slot: number;
+}
+
+/** Makes what lets the first agent and the first person in, and remembers the address for commands. */
+async function makeFirst({ store, clock, publicUrl, waiting, slot }: FirstSources) {
+  const firstKey = await waiting(createFirstAgent(store));
+  const url = slot === 0 ? await waiting(setUpUrl(store, clock, publicUrl)) : null;
+  await waiting(() => rememberAddress(createDirectory(store.documents, clock), publicUrl));
+  const isFirstKeyLost = firstKey === null && (await waiting(() => isFirstKeyUnused(store)));
+  return { firstKey, setUpUrl: url, isFirstKeyLost };
+}
+
 /**
- * Returns a step that may run again; it returns the link that sets up the first admin, at the first start, and
- * null when it was printed before, or when there are people.
+ * Returns a step that may run again; it returns a link that sets up the first admin, and null when there are
+ * people. Links of earlier starts go on working, because somebody may have one open.
  */
 function setUpUrl(store: Store, clock: Clock, base: string): () => Promise<string | null> {
-  const link = { who: 'system', when: 'once', secret: createSecret() } as const;
+  const link = { who: 'system', when: 'add', secret: createSecret() } as const;
   return async () => {
     const secret = await createSetUpLink(createDirectory(store.documents, clock), link);
     return secret === null ? null : `${base}/setup#token=${secret}`;

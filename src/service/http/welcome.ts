@@ -22,7 +22,7 @@ export interface Welcome {
   readonly isFirstKeyLost: boolean;
   /** The sandbox token, when this start has made it; else null. */
   readonly newSandboxToken: string | null;
-  /** The link that sets up the first admin, when this start has made it; else null. */
+  /** The link that sets up the first admin; null when there are people. */
   readonly setUpUrl: string | null;
 }
 

@@ -86,7 +86,8 @@ export async function setUpFirstAdmin(
   { secret, email, name, password }: Newcomer & { readonly secret: string; readonly password: string },
 ): Promise<JoinResult | InvalidInput | RetryDelay | { readonly kind: 'no-link' }> {
   const link = await setUpLink(directory);
-  const isLink = link !== null && isSameDigest(digestIn(link), digestOf(secret));
+  const given = digestOf(secret);
+  const isLink = link !== null && digestsIn(link).some((digest) => isSameDigest(digest, given));
   if (!isLink || !(await isEmpty(directory))) return { kind: 'no-link' };
   const ofPassword = await passwordProblems(password, { email, name });
   const problems = [...newcomerProblems({ email, name }), ...ofPassword];
@@ -121,24 +122,26 @@ async function isEmpty({ people }: Directory): Promise<boolean> {
 /** How the link of the first admin is made. */
 interface SetUpLinkOptions {
   readonly who: string;
-  /** With `once` nothing is done where there is a link already; with `again` the earlier one stops working. */
-  readonly when: 'once' | 'again';
+  /** With `replace` all earlier links stop working; with `add` the last ones go on. */
+  readonly when: 'add' | 'replace';
   /** The secret of the link; a new one by default. Who tries again after an error passes the same. */
   readonly secret?: string;
 }
 
-/**
- * Makes a link for the first admin and returns its secret. With `once`, returns null when a link with another
- * secret, which is no longer known, was made before. Returns null in any case when there are people.
- */
+/** How many links work at the same time. Whoever starts the service may hold the link of an earlier start. */
+const setUpLinksMax = 5;
+
+/** Makes a link for the first admin and returns its secret; null when there are people. */
 export async function createSetUpLink(
   directory: Directory,
-  { who, when, secret = createSecret() }: SetUpLinkOptions = { who: 'system', when: 'once' },
+  { who, when, secret = createSecret() }: SetUpLinkOptions = { who: 'system', when: 'add' },
 ): Promise<string | null> {
   if (!(await isEmpty(directory))) return null;
   const present = await setUpLink(directory);
-  if (present !== null && digestIn(present) === digestOf(secret)) return secret;
-  if (present !== null && when === 'once') return null;
+  const before = present === null ? [] : digestsIn(present);
+  const digest = digestOf(secret);
+  if (before[0] === digest) return secret;
+  const earlier = when === 'add' ? before.slice(0, setUpLinksMax - 1) : [];
   const put = {
     ...linkPlace,
     seen: present?.version ?? 0,
@@ -146,7 +149,7 @@ export async function createSetUpLink(
     parent: null,
     endsAtMs: null,
     createdAtMs: Math.trunc(directory.clock()),
-    json: JSON.stringify({ digest: digestOf(secret) }),
+    json: JSON.stringify({ digest, earlier }),
   };
   const change = { who, what: 'set-up-link-made', subject: linkPlace.id, before: null, after: null };
   return (await directory.change([put], change)) === 'changed' ? secret : null;
@@ -156,8 +159,13 @@ function setUpLink({ documents }: Directory): Promise<DocumentRow | null> {
   return documents.find(linkPlace.kind, linkPlace.id);
 }
 
-function digestIn({ json }: DocumentRow): string {
-  return (JSON.parse(json) as { readonly digest: string }).digest;
+/** The digests of the links that work, the latest first. */
+function digestsIn({ json }: DocumentRow): readonly string[] {
+  const { digest, earlier = [] } = JSON.parse(json) as {
+    readonly digest: string;
+    readonly earlier?: readonly string[];
+  };
+  return [digest, ...earlier];
 }
 
 export type InviteResult = {

@@ -35,8 +35,8 @@ export async function confirmTotp(
   const { directory, masterKey } = deps;
   const isSecret = /^[A-Z2-7]{32}$/.test(secret);
   const nowMs = directory.clock();
-  const step = isSecret ? acceptTotp(code, { secret, lastStep: null, nowMs }) : null;
-  if (step === null) return { kind: 'wrong' };
+  const step = isSecret ? acceptTotp(code, { secret, lastStep: null, nowMs }) : 'wrong';
+  if (typeof step !== 'number') return { kind: 'wrong' };
   const storedPerson = await asProved(directory, person);
   // Codes that are already set up have to be removed first, with one of them as proof.
   if (storedPerson === null || storedPerson.value.totp !== null) return { kind: 'conflict' };

@@ -32,6 +32,8 @@ const ofStrangers: Limit = { kind: 'budget', size: 200, everyMs: dayMs / 200 };
 const ofEverybody: Limit = { kind: 'budget', size: 2_500, everyMs: dayMs / 2_500 };
 /** Codes that strangers who know the password may try; six digits are few. */
 const codesOfStrangers: Limit = { kind: 'budget', size: 50, everyMs: dayMs / 50 };
+/** Passwords that somebody rates while typing one; this limit only bounds the work. */
+const ratings: Limit = { kind: 'budget', size: 60, everyMs: 1_000 };
 /** Links and passkeys cannot be guessed; this limit only bounds the work. */
 const unguessable: Limit = { kind: 'budget', size: 30, everyMs: 2_000 };
 
@@ -65,6 +67,11 @@ export function reserveUnguessable(
   nowMs: number,
 ): Reservation | RetryDelay {
   return attempts.reserve([subject(what, blockOf(address), unguessable)], nowMs);
+}
+
+/** Reserves the rating of a password; its caller never gives the reservation back. */
+export function reserveRating(attempts: Attempts, address: string, nowMs: number): Reservation | RetryDelay {
+  return attempts.reserve([subject('rating', blockOf(address), ratings)], nowMs);
 }
 
 /** Reserves an application for access; its caller never gives the reservation back. */

@@ -96,9 +96,10 @@ export function reachOf(ofPerson: readonly Role[], operation: OperationName): Re
   const ownRoles = ofPerson.filter((role) => row[role] === 'own');
   return {
     all: ofPerson.some((role) => row[role] === 'yes'),
-    own: own.some((role) => isOfCharge(role, operation)),
-    asked: own.some((role) => role === 'admin' || role === 'approver') && operation.startsWith('requests.'),
-    asOwner: own.some((role) => !isOfCharge(role, operation) || isOfAsked(operation)),
+    own: ownRoles.some((role) => isOfCharge(role, operation)),
+    asked:
+      ownRoles.some((role) => role === 'admin' || role === 'approver') && operation.startsWith('requests.'),
+    asOwner: ownRoles.some((role) => !isOfCharge(role, operation) || isOfAsked(operation)),
   };
 }
 

@@ -99,6 +99,26 @@ export function proofPurpose({ id, personId }: Session): string {
   return `prove a change by ${personId} in ${id}`;
 }
 
+/** From when on a person's second factors can be used for a step-up, in milliseconds since 1970. */
+interface StepUpFactors {
+  /** Null when one-time codes are not set up. */
+  readonly codesFromMs: number | null;
+  /** When the oldest passkey can be used; null without passkeys. */
+  readonly passkeyFromMs: number | null;
+}
+
+export async function stepUpFactors(
+  { directory, newFactorMs }: Pick<SignInDeps, 'directory' | 'newFactorMs'>,
+  { id, totp }: Person,
+): Promise<StepUpFactors> {
+  const passkeys = await directory.passkeys.list({ parent: id, countMax: passkeysMax });
+  const addedMs = passkeys.map(({ value }) => value.createdAtMs);
+  return {
+    codesFromMs: totp === null ? null : totp.setUpAtMs + newFactorMs,
+    passkeyFromMs: addedMs.length === 0 ? null : Math.min(...addedMs) + newFactorMs,
+  };
+}
+
 /** Whether a second factor was set up too recently to prove anything. */
 export function isNew({ directory, newFactorMs }: SignInDeps, sinceMs: number): boolean {
   return directory.clock() - sinceMs < newFactorMs;

@@ -38,9 +38,9 @@ export interface Credentials {
 
 /**
  * `wrong`: the address, the password or the code is wrong. `code-needed`: the password is right, and the
- * person has one-time codes set up.
+ * person has one-time codes set up. `code-used`: the code was right, and has been used before.
  */
-export type SignInRefusal = { readonly kind: 'wrong' } | { readonly kind: 'code-needed' } | RetryDelay;
+export type SignInRefusal = { readonly kind: 'wrong' | 'code-needed' | 'code-used' } | RetryDelay;
 
 export type SignInSuccess = { readonly kind: 'right'; readonly person: Person; readonly way: SignInWay };
 
@@ -130,7 +130,8 @@ async function checkCode(
     return right(reserved, person, 'password-and-recovery-code');
   }
   const step = acceptTotp(code, { ...openTotp(deps, person.id, person.totp), nowMs });
-  if (step === null) return { kind: 'wrong' };
+  if (step === 'wrong') return { kind: 'wrong' };
+  if (step === 'used') return { kind: 'code-used' };
   const used: Person = { ...person, totp: { ...person.totp, lastStep: step } };
   // If the same code is sent twice at once, the later write finds a newer version and fails: the code has
   // been used.

@@ -25,18 +25,19 @@ export function totpUri(secret: string, { issuer, account }: { issuer: string; a
   return `otpauth://totp/${label}?${query}`;
 }
 
-/** Returns the step of the code, later than `lastStep`; null when the code is wrong or was used. */
+/** Returns the step of the code, later than `lastStep`. */
 export function acceptTotp(
   code: string,
   { secret, lastStep, nowMs }: { secret: string; lastStep: number | null; nowMs: number },
-): number | null {
-  if (!/^\d{6}$/.test(code)) return null;
+): number | 'wrong' | 'used' {
+  if (!/^\d{6}$/.test(code)) return 'wrong';
   const key = fromBase32(secret);
   const current = Math.floor(nowMs / stepMs);
-  let accepted: number | null = null;
+  let accepted: number | 'wrong' | 'used' = 'wrong';
   for (let step = current - stepsAround; step <= current + stepsAround; step++) {
     const isCode = timingSafeEqual(Buffer.from(codeAt(key, step)), Buffer.from(code));
-    if (isCode && accepted === null && (lastStep === null || step > lastStep)) accepted = step;
+    if (!isCode || typeof accepted === 'number') continue;
+    accepted = lastStep === null || step > lastStep ? step : 'used';
   }
   return accepted;
 }

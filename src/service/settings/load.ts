@@ -323,7 +323,10 @@ function readStandardVariables(
   return found;
 }
 
-function readEnvironment({ directory, environment }: ConfigSources, problems: string[]): readonly GivenValue[] {
+function readEnvironment(
+  { directory, environment }: ConfigSources,
+  problems: string[],
+): readonly GivenValue[] {
   const found: GivenValue[] = [];
   for (const [variable, value] of Object.entries(environment)) {
     if (!variable.startsWith('WRIT_') || value === undefined || foreignVariable.test(variable)) continue;

@@ -1,20 +1,25 @@
 // Agents: registering, looking after and revoking them, and which of these other roles may do.
 
 import { expect, test } from 'vitest';
-import { firstAdmin, personWith, signedIn } from '../../service/http/person-client.ts';
+import { totpAt } from '../../../src/service/people/totp.ts';
+import { firstAdmin, personWith, setUpCodes, signedIn } from '../../service/http/person-client.ts';
 import { authorize, type Service, shareService } from '../../service/http/service.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 
 const service = shareService();
 const open = shareBrowser();
 const email = 'ann@example.com';
+const totpSecret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 let arePeopleThere = false;
 
 async function people(): Promise<void> {
   if (arePeopleThere) return;
   arePeopleThere = true;
   const admin = await firstAdmin(service());
-  await personWith(service(), admin, { email: 'olga@example.com', roles: ['owner'] });
+  const olga = await personWith(service(), admin, { email: 'olga@example.com', roles: ['owner'] });
+  // A factor that is old enough for a step-up.
+  const clock = () => Date.now() - 2 * 60 * 60_000;
+  await setUpCodes(service(), olga.person, { secret: totpSecret, clock });
   await personWith(service(), admin, { email: 'otto@example.com', roles: ['operator'] });
   await personWith(service(), admin, { email: 'audrey@example.com', roles: ['auditor'] });
 }
@@ -90,7 +95,7 @@ test('a name that is taken is said at its field, and nothing typed is lost', asy
   await page.getByLabel('Tags').fill('kept');
   await page.getByLabel('Control owner').fill('nobody@example.com');
   await page.getByRole('button', { name: 'Register Agent' }).click();
-  await page.getByRole('alert').waitFor();
+  await page.locator('.field-problem').first().waitFor();
   expect(await page.getByLabel('Control owner').getAttribute('aria-invalid')).toBe('true');
   await page.getByLabel('Control owner').fill(email);
   await page.getByRole('button', { name: 'Register Agent' }).click();
@@ -229,6 +234,7 @@ test('an owner sees their own agents, may disable and step up, and no more', asy
   const other = await register('of-ann');
   const { page } = await open(service(), {
     email: 'olga@example.com',
+    code: totpAt(totpSecret, Date.now()),
     size: sizes.phone,
     expected: /404|401|403/,
   });
@@ -252,7 +258,7 @@ test('an owner sees their own agents, may disable and step up, and no more', asy
   await page.setViewportSize(sizes.phone);
   await page.getByLabel('Current password').fill('wrong password');
   await page.getByLabel('One-time code').fill('123456');
-  await page.getByRole('button', { name: 'Step up with a code' }).click();
+  await page.getByRole('button', { name: 'Step up with password and code' }).click();
   await page.getByRole('alert').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);

@@ -22,6 +22,8 @@ export const sizes = {
 export interface WindowOptions {
   /** The person who is signed in; nobody when absent. */
   readonly email?: string;
+  /** The person's one-time code, if codes are set up. */
+  readonly code?: string;
   readonly theme?: 'light' | 'dark';
   readonly size?: { readonly width: number; readonly height: number };
   readonly hasTouch?: boolean;
@@ -67,7 +69,7 @@ export async function launchBrowser(): Promise<Browser> {
 async function openWindow(
   browser: Browser,
   service: Pick<Service, 'url'>,
-  { email, theme = 'light', size = sizes.laptop, hasTouch = false, expected }: WindowOptions,
+  { email, code, theme = 'light', size = sizes.laptop, hasTouch = false, expected }: WindowOptions,
 ): Promise<Window> {
   const context = await browser.newContext({
     baseURL: service.url,
@@ -79,7 +81,8 @@ async function openWindow(
     timezoneId: 'Europe/Berlin',
   });
   context.setDefaultTimeout(90_000);
-  if (email !== undefined) await signInAs(context, service, { email, password });
+  if (email !== undefined)
+    await signInAs(context, service, { email, password, ...(code === undefined ? {} : { code }) });
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`${error.message}\n${error.stack}`));
@@ -99,9 +102,13 @@ async function openWindow(
 export async function signInAs(
   context: BrowserContext,
   service: Pick<Service, 'url'>,
-  account: { readonly email: string; readonly password: string },
+  account: { readonly email: string; readonly password: string; readonly code?: string },
 ): Promise<void> {
-  const answer = await send(service, '/v1/session', { method: 'POST', body: account });
+  const { email, password: own, code } = account;
+  const answer = await send(service, '/v1/session', {
+    method: 'POST',
+    body: { email, password: own, ...(code && { code }) },
+  });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   const [name = '', value = ''] = cookieOf(answer).split('=');
   await context.addCookies([{ name, value, url: service.url, httpOnly: true, sameSite: 'Strict' }]);

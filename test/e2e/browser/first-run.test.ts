@@ -45,18 +45,35 @@ test('from the link that the first start prints to the first decision', async ()
   await page.keyboard.type('annannannann');
   await page.getByText('Too few different characters').waitFor();
   await page.keyboard.press('Enter');
-  await page.getByRole('alert').waitFor();
+  await page.getByText('A password has at least 5 different characters.').waitFor();
+  // The service refuses what attackers try first, and so does the meter, which never says that it will do.
+  await page.getByLabel('Password').fill('correct horse battery staple');
+  await page.locator('.new-password-hint', { hasText: 'Attackers try this password' }).waitFor();
+  await page.getByLabel('Password').press('Enter');
+  await page.locator('.field-problem', { hasText: 'Attackers try this password' }).waitFor();
+  expect((await page.locator('body').innerText()).match(/Attackers try/g)).toHaveLength(1);
   await page.getByLabel('Password').fill('seven quiet harbours at dusk');
   await page.getByText('Strong.').waitFor();
   await page.getByLabel('Password').press('Enter');
 
   await page.getByRole('heading', { level: 1, name: 'Welcome to Writ' }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
+  // The agent of the first start is taken over.
+  await page.getByRole('heading', { name: 'Your first agent is there' }).waitFor();
+  await page.getByText('Waiting for its first request').waitFor();
+  await page.getByRole('link', { name: 'Register another agent' }).press('Enter');
+  await page.getByLabel('Name').fill('my-agent');
   await page.getByRole('button', { name: 'Register Agent' }).press('Enter');
   await page.getByText('Copy it now').waitFor();
   const curl = await page.locator('pre', { hasText: 'curl -sS' }).innerText();
   expect(curl).toContain(`${url}/v1/authorize`);
-  await page.getByText('Waiting for its first request').waitFor();
+  await page.getByRole('tab', { name: 'curl' }).press('ArrowRight');
+  await page.getByText("import { connect } from 'writ/client';").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  for (const name of ['Python', 'MCP', 'Claude Code hooks']) {
+    await page.getByRole('tab', { name }).click();
+    await page.getByRole('tabpanel', { name }).getByText('WRIT_API_KEY').first().waitFor();
+  }
   expect(await accessibilityFaults(page)).toEqual([]);
 
   // Sends the printed request as a program would; the page shows the result by itself.
@@ -70,8 +87,17 @@ test('from the link that the first start prints to the first decision', async ()
   expect(await seeWhy.getAttribute('href')).toBe(`/requests/${decided.request_id}`);
   expect(await accessibilityFaults(page)).toEqual([]);
 
+  // The next step is an approval, and the group that is asked has nobody yet.
+  const asked = { amount: 5_000, currency: 'USD', vendor: 'Staples', description: 'paper' };
+  const { body: waiting } = await ask(url, key, { action_key: 'payment.create', payload: asked });
+  const decide = page.getByRole('link', { name: 'Decide on it' });
+  await decide.waitFor();
+  expect(await decide.getAttribute('href')).toBe(`/approvals/${waiting.request_id}`);
+  await page.getByText('Nobody can answer for finance now.').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+
   await page.reload();
-  await seeWhy.waitFor();
+  await seeWhy.first().waitFor();
   await page.getByText('is not kept here').waitFor();
   expect(await page.content()).not.toContain(key);
 
@@ -105,13 +131,15 @@ test('the first question can be asked from the page, on a telephone', async () =
   await page.getByText('Your account is created').waitFor();
   await page.unroute(signIn);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Register the first agent' }).waitFor();
+  await page.getByRole('heading', { name: 'Your first agent is there' }).waitFor();
   await page.goto('/agents?owner=ann@example.com');
   await page.getByRole('link', { name: 'first-agent' }).waitFor();
   await page.goto('/welcome');
+  await page.getByRole('link', { name: 'Register another agent' }).click();
   await page.getByLabel('Name').fill('first-agent');
   await page.getByRole('button', { name: 'Register Agent' }).click();
-  await page.getByText('another agent has this name').first().waitFor();
+  await page.getByText('another agent has this name').waitFor();
+  expect((await page.locator('body').innerText()).match(/another agent has this name/gi)).toHaveLength(1);
   await page.getByLabel('Name').fill('mine');
   await page.getByRole('button', { name: 'Register Agent' }).click();
   await page.getByRole('button', { name: 'Try it from here' }).click();

@@ -22,6 +22,7 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
   ],
   401: [
     'code_needed',
+    'code_used',
     'invalid_api_key',
     'invalid_signature',
     'missing_api_key',

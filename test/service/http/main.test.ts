@@ -120,13 +120,22 @@ describe('the welcome', () => {
 
   test('a later start prints neither, and says how to make another key', async () => {
     const directory = project(paymentText);
-    await (await start(directory)).stop();
-    const { printed } = await start(directory);
+    const first = await start(directory);
+    await first.stop();
+    const { printed, url } = await start(directory);
+    // Nobody has access yet, so it repeats that, with a link to itself.
+    expect(printed).toContain('Nobody has access yet.');
+    const link = /http:\S+\/setup#token=\S+/.exec(printed)?.[0] ?? '';
+    expect(new URL(link).port).toBe(new URL(url).port);
     expect(printed).not.toMatch(/writ_[0-9A-Za-z]{46}|token \S/);
     // The whole printed line works when it is pasted.
     const [, line = ''] = /npm run writ -- (agent add NAME .*)/.exec(printed) ?? [];
     const words = line.replace('NAME', 'another').split(' ');
     expect((await writProcess(words)).stdout).toMatch(/writ_[0-9A-Za-z]{46}/);
+    // A link that a command makes leads to this service, too.
+    const data = words[words.indexOf('--data') + 1] ?? '';
+    const made = (await writProcess(['people', 'setup-link', '--data', data])).stdout;
+    expect(made).toMatch(new RegExp(`^http://localhost:${new URL(url).port}/setup#token=`));
   });
 
   test('without payments the request names the first declared action', async () => {

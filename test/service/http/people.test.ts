@@ -130,7 +130,9 @@ describe('a session', () => {
     const { secret } = (await ann.send('/v1/session/totp', { method: 'POST' })).body;
     const confirm = (code: string) =>
       ann.send('/v1/session/totp/confirm', { method: 'POST', body: { secret, code, password } });
-    expect((await confirm('000000')).status).toBe(401);
+    expect((await confirm('000000')).body.errors).toEqual([
+      { pointer: '/code', detail: 'this is not the code that the app shows now' },
+    ]);
     expect((await confirm(totpAt(secret, nowMs))).status).toBe(200);
     const signIn = (code?: string) => {
       const body = { email: 'ann@example.com', password, ...(code === undefined ? {} : { code }) };
@@ -138,7 +140,11 @@ describe('a session', () => {
     };
     expect((await signIn()).body.type).toBe('urn:writ:error:code_needed');
     // The code of the set-up is used up; the next code, half a minute ahead, is good once.
-    expect((await signIn(totpAt(secret, nowMs))).status).toBe(401);
+    expect((await signIn(totpAt(secret, nowMs))).body).toMatchObject({
+      status: 401,
+      type: 'urn:writ:error:code_used',
+      detail: 'this code was used before: wait for the next one',
+    });
     const next = totpAt(secret, nowMs + 30_000);
     expect((await signIn(next)).status).toBe(200);
     expect((await signIn(next)).status).toBe(401);

@@ -33,15 +33,28 @@ describe('a set-up link that was lost', () => {
   it('is replaced by another while there is nobody, and then by none', async () => {
     const directory = await emptyDirectory();
     const first = (await createSetUpLink(directory)) ?? '';
-    expect(await createSetUpLink(directory)).toBeNull();
-    const second = (await createSetUpLink(directory, { who: 'root', when: 'again' })) ?? '';
+    const second = (await createSetUpLink(directory, { who: 'root', when: 'replace' })) ?? '';
     expect(await setUpFirstAdmin(directory, { secret: first, password, ...ben })).toEqual({
       kind: 'no-link',
     });
     expect(await setUpFirstAdmin(directory, { secret: second, password, ...ben })).toMatchObject({
       kind: 'joined',
     });
-    expect(await createSetUpLink(directory, { who: 'root', when: 'again' })).toBeNull();
+    expect(await createSetUpLink(directory, { who: 'root', when: 'replace' })).toBeNull();
+  });
+});
+
+describe('the set-up links of later starts', () => {
+  it('work beside those of the starts before, the last five, until somebody has access', async () => {
+    const directory = await emptyDirectory();
+    const secrets: string[] = [];
+    for (let start = 0; start < 6; start += 1) secrets.push((await createSetUpLink(directory)) ?? '');
+    const [oldest = '', second = '', , , , latest = ''] = secrets;
+    const joinBy = (secret: string) => setUpFirstAdmin(directory, { secret, password, ...ben });
+    expect(await joinBy(oldest)).toEqual({ kind: 'no-link' });
+    expect(await joinBy(second)).toMatchObject({ kind: 'joined' });
+    expect(await joinBy(latest)).toEqual({ kind: 'no-link' });
+    expect(await createSetUpLink(directory)).toBeNull();
   });
 });
 

@@ -75,7 +75,7 @@ describe('signing in', () => {
     service.time.nowMs += 30_000;
     const code = totpAt(secret, service.time.nowMs);
     await signedIn(service, { code });
-    expect(await signIn(service, { ...ann, code })).toEqual({ kind: 'wrong' });
+    expect(await signIn(service, { ...ann, code })).toEqual({ kind: 'code-used' });
   });
 
   it('takes no other secret for codes while codes are set up', async () => {
@@ -224,7 +224,7 @@ describe('a step-up', () => {
     service.time.nowMs += 30_000;
     const code = totpAt(secret, service.time.nowMs);
     expect(await again(code)).toMatchObject({ kind: 'right', factorSinceMs: service.time.nowMs - 30_000 });
-    expect(await again(code)).toEqual({ kind: 'wrong' });
+    expect(await again(code)).toEqual({ kind: 'code-used' });
   });
 
   it('takes a passkey of the person themselves alone', async () => {

@@ -9,14 +9,24 @@ import { PageFrame } from '../../parts/layout/page.tsx';
 import '../../parts/layout/tabs.css';
 import './access.css';
 import { Applications } from './applications.tsx';
+import { Groups } from './groups.tsx';
 import { Invitations } from './invitations.tsx';
 import { People } from './people.tsx';
 
 const tabs = {
-  people: { title: 'People', access: 'people.view', Content: People },
+  people: { title: 'People', access: 'people.view', Content: PeopleAndGroups },
   applications: { title: 'Applications', access: 'applications.view', Content: Applications },
   invitations: { title: 'Invitations', access: 'people.view', Content: Invitations },
 } as const;
+
+function PeopleAndGroups() {
+  return (
+    <>
+      <Groups />
+      <People />
+    </>
+  );
+}
 
 type TabName = keyof typeof tabs;
 const names = Object.keys(tabs) as TabName[];

@@ -4,7 +4,6 @@
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
@@ -48,11 +47,7 @@ export function GrantDialog({ application, onChange, onClose }: DialogProps) {
     <Dialog title="Grant access" onClose={onClose}>
       <Who application={application} />
       <SendForm word="Grant access" isBusy={isBusy} problem={problem} onSend={grant} onCancel={onClose}>
-        <RolesAndGroupsFields
-          rolesAndGroups={rolesAndGroups}
-          onChange={setRolesAndGroups}
-          problem={problem}
-        />
+        <RolesAndGroupsFields rolesAndGroups={rolesAndGroups} onChange={setRolesAndGroups} />
       </SendForm>
     </Dialog>
   );
@@ -79,7 +74,7 @@ export function DeclineDialog({ application, onChange, onClose }: DialogProps) {
         onSend={decline}
         onCancel={onClose}
       >
-        <Field label="Reason" help="The applicant reads it." problem={detailFor(problem, 'reason')}>
+        <Field label="Reason" help="The applicant reads it." name="reason">
           <textarea
             required
             maxLength={2_000}

@@ -3,7 +3,6 @@
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { EmailField } from '../../parts/form/email-field.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
@@ -54,12 +53,12 @@ function ApplyForm({ onDone }: { readonly onDone: (answer: Reply<'applyForAccess
     );
   return (
     <SendForm word="Apply" isBusy={isBusy} problem={problem} onSend={send}>
-      <NameField label="Your name" autoComplete="name" value={name} onChange={setName} problem={problem} />
-      <EmailField autoComplete="email" value={email} onChange={setEmail} problem={problem} />
+      <NameField label="Your name" autoComplete="name" value={name} onChange={setName} />
+      <EmailField autoComplete="email" value={email} onChange={setEmail} />
       <Field
         label="What you need it for"
         help={`${reason.length} of ${reasonLengthMax.toLocaleString()} characters`}
-        problem={detailFor(problem, 'reason')}
+        name="reason"
       >
         <textarea
           required

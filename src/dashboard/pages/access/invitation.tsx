@@ -42,12 +42,8 @@ function OpenInvitation({ token }: { readonly token: string }) {
     (await call('acceptInvitation', { body: { token, password } })).email;
   return (
     <NewPasswordForm owner={data} word="Create account" send={accept} next="/">
-      {() => (
-        <>
-          <Invited invited={data} />
-          <UsernameOf email={data.email} />
-        </>
-      )}
+      <Invited invited={data} />
+      <UsernameOf email={data.email} />
     </NewPasswordForm>
   );
 }

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { useGrant } from '../../api/session.tsx';
+import { useGrant, useSession } from '../../api/session.tsx';
 import { usePlace } from '../../navigation/navigation.ts';
 import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
 import { EmailField } from '../../parts/form/email-field.tsx';
@@ -56,7 +56,8 @@ export function Invitations() {
 function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'createInvitation'>) => void }) {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
-  const [rolesAndGroups, setRolesAndGroups] = useState<RolesAndGroups>({ roles: [], groups: [] });
+  const group = usePlace().query.get('group');
+  const [rolesAndGroups, setRolesAndGroups] = useState(() => wanted(group));
   const { isBusy, problem, run } = useSending();
   const send = (): Promise<void> =>
     run(async () => {
@@ -66,26 +67,31 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'createInvita
   return (
     <Section title="Invite someone">
       <SendForm word="Create invitation" isBusy={isBusy} problem={problem} onSend={send}>
-        <NameField value={name} onChange={setName} problem={problem} />
-        <EmailField autoComplete="off" value={email} onChange={setEmail} problem={problem} />
-        <RolesAndGroupsFields
-          rolesAndGroups={rolesAndGroups}
-          onChange={setRolesAndGroups}
-          problem={problem}
-        />
+        <NameField value={name} onChange={setName} />
+        <EmailField autoComplete="off" value={email} onChange={setEmail} />
+        <RolesAndGroupsFields rolesAndGroups={rolesAndGroups} onChange={setRolesAndGroups} />
       </SendForm>
     </Section>
   );
 }
 
+/** What an invitation to a group gives; nothing without a group. */
+function wanted(group: string | null): RolesAndGroups {
+  return group === null ? { roles: [], groups: [] } : { roles: ['approver'], groups: [group] };
+}
+
 /** The link of a new invitation, which is shown only this once. */
 export function InvitationLink({ invited }: { readonly invited: Reply<'createInvitation'> }) {
+  const { session } = useSession();
+  const mailed =
+    session?.sends_mail === true
+      ? 'Writ has also mailed it to them.'
+      : 'No mail server is set up, so send it yourself.';
   const link = `${window.location.origin}/invitation#token=${invited.token}`;
   return (
     <ShownOnce title={`Invitation for ${invited.email}`} label="invitation link" text={link}>
       <p>
-        Give this link to them and to nobody else. It works once, until <At at={invited.ends_at} />. If a mail
-        server is set up, Writ also sends it by mail; otherwise send it yourself.
+        Give this link to them and to nobody else. It works once, until <At at={invited.ends_at} />. {mailed}
       </p>
     </ShownOnce>
   );

@@ -72,8 +72,8 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
     });
   return (
     <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
-      <NameField value={name} onChange={setName} problem={problem} />
-      <RolesAndGroupsFields rolesAndGroups={rolesAndGroups} onChange={setRolesAndGroups} problem={problem} />
+      <NameField value={name} onChange={setName} />
+      <RolesAndGroupsFields rolesAndGroups={rolesAndGroups} onChange={setRolesAndGroups} />
     </SendForm>
   );
 }

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
+import { useSession } from '../../api/session.tsx';
 import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
@@ -75,6 +76,8 @@ interface QuestionProps {
 }
 
 function ResetPassword({ person, onClose }: QuestionProps) {
+  const { session } = useSession();
+  const mailed = session?.sends_mail === true ? 'Writ has also mailed it to them.' : null;
   const [removesFactors, setRemovesFactors] = useState(false);
   const [made, setMade] = useState<Reply<'createResetLink'> | null>(null);
   const make = async (proof: Proof): Promise<void> => {
@@ -86,8 +89,7 @@ function ResetPassword({ person, onClose }: QuestionProps) {
     return (
       <ShownOnce title={`Reset link for ${made.email}`} label="reset link" text={link}>
         <p>
-          Give this link to them and to nobody else. It works once, until <At at={made.ends_at} />. If a mail
-          server is set up, Writ also sends it by mail.
+          Give this link to them and to nobody else. It works once, until <At at={made.ends_at} />. {mailed}
         </p>
       </ShownOnce>
     );

@@ -48,18 +48,13 @@ function ResetLink({ token }: { readonly token: string }) {
   };
   return (
     <NewPasswordForm owner={data} label="New password" word="Set the password" send={reset}>
-      {() => (
-        <>
-          <p>
-            For <PlainText text={name} isShort /> (<bdi>{email}</bdi>). All your sessions and personal tokens
-            end.{' '}
-            {removesFactors
-              ? 'Your one-time codes and passkeys are removed: set them up again after you have signed in.'
-              : 'Your one-time codes and passkeys stay.'}
-          </p>
-          <UsernameOf email={email} />
-        </>
-      )}
+      <p>
+        For <PlainText text={name} isShort /> (<bdi>{email}</bdi>). All your sessions and personal tokens end.{' '}
+        {removesFactors
+          ? 'Your one-time codes and passkeys are removed: set them up again after you have signed in.'
+          : 'Your one-time codes and passkeys stay.'}
+      </p>
+      <UsernameOf email={email} />
     </NewPasswordForm>
   );
 }

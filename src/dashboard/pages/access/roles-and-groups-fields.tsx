@@ -2,9 +2,9 @@
 // that the person already has: a group that no policy asks is most likely a typing error.
 
 import { useRef } from 'preact/hooks';
-import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
+import { FieldGroup } from '../../parts/form/field.tsx';
 import { type Role, RoleChoice, roles } from '../../parts/form/roles.tsx';
 import { ProblemNote } from '../../parts/layout/note.tsx';
 
@@ -16,7 +16,6 @@ export interface RolesAndGroups {
 interface RolesAndGroupsFieldsProps {
   readonly rolesAndGroups: RolesAndGroups;
   readonly onChange: (rolesAndGroups: RolesAndGroups) => void;
-  readonly problem: unknown;
 }
 
 /** Only an admin may give these roles, and any group. */
@@ -24,7 +23,7 @@ export const rolesOfAdmins: readonly Role[] = ['admin', 'operator', 'approver'];
 /** The control owner of the requesting agent, which is not a group that people can be given. */
 const implied = 'owner';
 
-export function RolesAndGroupsFields({ rolesAndGroups, onChange, problem }: RolesAndGroupsFieldsProps) {
+export function RolesAndGroupsFields({ rolesAndGroups, onChange }: RolesAndGroupsFieldsProps) {
   const isAdmin = useGrant('people.change') === 'yes';
   return (
     <>
@@ -32,25 +31,22 @@ export function RolesAndGroupsFields({ rolesAndGroups, onChange, problem }: Role
         offered={isAdmin ? roles : roles.filter((role) => !rolesOfAdmins.includes(role))}
         chosen={rolesAndGroups.roles}
         onChoose={(chosen) => onChange({ ...rolesAndGroups, roles: chosen })}
-        problem={detailFor(problem, 'roles')}
       />
-      {isAdmin && <GroupFields rolesAndGroups={rolesAndGroups} onChange={onChange} problem={problem} />}
+      {isAdmin && <GroupFields rolesAndGroups={rolesAndGroups} onChange={onChange} />}
     </>
   );
 }
 
-function GroupFields({ rolesAndGroups, onChange, problem }: RolesAndGroupsFieldsProps) {
+function GroupFields({ rolesAndGroups, onChange }: RolesAndGroupsFieldsProps) {
   const policies = useResource('getPolicies', { query: { limit: '1' } }, ['policies']);
   const asked = (policies.data?.approvers ?? []).filter(({ name }) => name !== implied);
   const held = useRef(rolesAndGroups.groups).current;
   const others = held.filter((group) => !asked.some(({ name }) => name === group));
   const groups = [...asked, ...others.map((name) => ({ name, title: 'no policy uses it now' }))];
-  const problemOfGroups = detailFor(problem, 'groups');
   return (
     <>
       <ProblemNote problem={policies.problem} onRetry={policies.reload} />
-      <fieldset>
-        <legend class="field-legend">Groups that they approve for</legend>
+      <FieldGroup legend="Groups that they approve for" name="groups">
         {groups.map(({ name, title }) => (
           <label class="choice" key={name}>
             <input
@@ -69,8 +65,7 @@ function GroupFields({ rolesAndGroups, onChange, problem }: RolesAndGroupsFields
         {groups.length === 0 && policies.data !== null && (
           <p class="access-soft">No policy asks a group for approval yet.</p>
         )}
-        {problemOfGroups !== null && <p class="field-problem">{problemOfGroups}</p>}
-      </fieldset>
+      </FieldGroup>
     </>
   );
 }

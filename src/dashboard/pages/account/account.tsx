@@ -11,7 +11,6 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import './account.css';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { SessionTable } from '../../parts/form/session-table.tsx';
@@ -92,18 +91,14 @@ export function Password() {
   return (
     <Section title="Password">
       <ProofForm word="Change the password" onProof={change}>
-        {(problem) => (
-          <>
-            <NewPassword
-              label="New password"
-              value={next}
-              onInput={setNext}
-              owner={{ name, email }}
-              problem={detailFor(problem, 'new_password')}
-            />
-            <p class="account-soft">This ends all your other sessions and your tokens.</p>
-          </>
-        )}
+        <NewPassword
+          label="New password"
+          value={next}
+          onInput={setNext}
+          owner={{ name, email }}
+          name="new_password"
+        />
+        <p class="account-soft">This ends all your other sessions and your tokens.</p>
       </ProofForm>
     </Section>
   );

@@ -162,14 +162,12 @@ function Confirm({ offer, onDone, onClose }: ConfirmProps) {
         <p>Scan it with your app, or type the secret there:</p>
         <CopyText text={offer.secret} label="secret" />
         <ProofForm word="Confirm" onProof={confirm} onClose={onClose}>
-          {() => (
-            <CodeField
-              label="First code"
-              help="The six digits that the app shows now."
-              code={code}
-              onCode={setCode}
-            />
-          )}
+          <CodeField
+            label="First code"
+            help="The six digits that the app shows now."
+            code={code}
+            onCode={setCode}
+          />
         </ProofForm>
       </div>
     </div>

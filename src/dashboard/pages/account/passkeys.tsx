@@ -85,15 +85,12 @@ function AddDialog({ onChange, onClose }: DialogProps) {
   return (
     <Dialog title="Add a passkey" onClose={onClose}>
       <ProofForm word="Continue in the browser" onProof={add} onClose={onClose}>
-        {(problem) => (
-          <NameField
-            label="Name of the device"
-            help="To recognize it later: my phone, the blue key."
-            value={name}
-            onChange={setName}
-            problem={problem}
-          />
-        )}
+        <NameField
+          label="Name of the device"
+          help="To recognize it later: my phone, the blue key."
+          value={name}
+          onChange={setName}
+        />
       </ProofForm>
     </Dialog>
   );

@@ -4,7 +4,6 @@
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson, useReloadSession } from '../../api/session.tsx';
 import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
@@ -116,27 +115,17 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
   return (
     <Dialog title="Create a token" onClose={onClose}>
       <ProofForm word="Create the token" onProof={make} onClose={onClose}>
-        {(problem) => (
-          <>
-            <NameField help="What will use it." value={name} onChange={setName} problem={problem} />
-            <RoleChoice
-              legend="It can act as"
-              offered={held}
-              chosen={roles}
-              onChoose={setRoles}
-              problem={detailFor(problem, 'roles')}
-            />
-            <Field label="Valid for" problem={detailFor(problem, 'days')}>
-              <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
-                {spans.map(([value, word]) => (
-                  <option key={value} value={value}>
-                    {word}
-                  </option>
-                ))}
-              </select>
-            </Field>
-          </>
-        )}
+        <NameField help="What will use it." value={name} onChange={setName} />
+        <RoleChoice legend="It can act as" offered={held} chosen={roles} onChoose={setRoles} />
+        <Field label="Valid for" name="days">
+          <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
+            {spans.map(([value, word]) => (
+              <option key={value} value={value}>
+                {word}
+              </option>
+            ))}
+          </select>
+        </Field>
       </ProofForm>
     </Dialog>
   );

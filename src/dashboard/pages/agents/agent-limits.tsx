@@ -2,7 +2,6 @@
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
@@ -68,7 +67,7 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
         service.
       </p>
       <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
-        <Field label="Requests a minute" isOptional problem={detailFor(problem, 'rate_per_minute')}>
+        <Field label="Requests a minute" isOptional name="rate_per_minute">
           <input
             type="number"
             min={1}
@@ -78,7 +77,7 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
             onInput={({ currentTarget }) => setPerMinute(currentTarget.value)}
           />
         </Field>
-        <Field label="At once" isOptional problem={detailFor(problem, 'burst')}>
+        <Field label="At once" isOptional name="burst">
           <input
             type="number"
             min={1}

@@ -5,6 +5,7 @@ import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { ShownOnce, StoredButton } from '../../parts/dialog/shown-once.tsx';
+import { FieldGroup } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
@@ -60,8 +61,7 @@ function SigningDialog({ agent, onChange, onClose }: AgentProps & { readonly onC
   return (
     <Dialog title="Signatures" onClose={onClose}>
       <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
-        <fieldset>
-          <legend class="field-legend">Requests of this agent</legend>
+        <FieldGroup legend="Requests of this agent" name="mode">
           {modes.map((one) => (
             <label class="choice agent-choice" key={one}>
               <input type="radio" name="mode" checked={mode === one} onChange={() => setMode(one)} />
@@ -70,7 +70,7 @@ function SigningDialog({ agent, onChange, onClose }: AgentProps & { readonly onC
               </span>
             </label>
           ))}
-        </fieldset>
+        </FieldGroup>
         {hasSecret && mode !== 'off' && (
           <label class="choice">
             <input

@@ -3,13 +3,9 @@
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { answerPasskey } from '../../api/passkey.ts';
-import { ApiProblem } from '../../api/problem.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
-import { useSending } from '../../parts/form/form.ts';
-import { codeDigits, PasswordAndCode } from '../../parts/form/password-and-code.tsx';
-import { Button } from '../../parts/layout/button.tsx';
-import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { StepUpForm } from '../../parts/form/step-up-form.tsx';
+import { Note } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import type { AgentProps } from './agent-props.ts';
@@ -22,30 +18,14 @@ export function AgentStepUp({ agent }: AgentProps) {
   if (!mayStepUp || !isOwner || agent.status !== 'active') return null;
   return (
     <Section title="Step up">
-      <StepUpForm agentId={agent.id} />
+      <AgentStepUpForm agentId={agent.id} />
     </Section>
   );
 }
 
-function StepUpForm({ agentId }: { readonly agentId: string }) {
-  const [password, setPassword] = useState('');
-  const [code, setCode] = useState('');
+function AgentStepUpForm({ agentId }: { readonly agentId: string }) {
   const [at, setAt] = useState<string | null>(null);
-  const { isBusy, problem, run } = useSending();
   const params = { id: agentId };
-  const byPasskey = (): Promise<void> =>
-    run(async () => {
-      const passkey = await answerPasskey(await call('getAgentStepUpChallenge', { params }));
-      setAt((await call('stepUpForAgent', { params, body: { passkey } })).at);
-    });
-  const byCode = (): Promise<void> =>
-    run(async () => {
-      const body = { password, code: codeDigits(code) };
-      setAt((await call('stepUpForAgent', { params, body })).at);
-      setPassword('');
-      setCode('');
-    });
-  const needsFactor = problem instanceof ApiProblem && problem.code === 'second_factor_missing';
   return (
     <>
       <p>
@@ -59,31 +39,11 @@ function StepUpForm({ agentId }: { readonly agentId: string }) {
           </Note>
         )}
       </div>
-      <ProblemNote problem={problem} />
-      {needsFactor && (
-        <p>
-          <a href="/account">Set one up in your account</a>, then come back.
-        </p>
-      )}
-      <div class="form-actions">
-        <Button icon="passkey" isBusy={isBusy} onClick={() => void byPasskey()}>
-          Step up with a passkey
-        </Button>
-      </div>
-      <form
-        class="form agent-step-up"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void byCode();
-        }}
-      >
-        <PasswordAndCode password={password} onPassword={setPassword} code={code} onCode={setCode} />
-        <div class="form-actions">
-          <Button type="submit" isBusy={isBusy}>
-            Step up with a code
-          </Button>
-        </div>
-      </form>
+      <StepUpForm
+        formClass="form agent-step-up"
+        challenge={() => call('getAgentStepUpChallenge', { params })}
+        onProof={async (proof) => setAt((await call('stepUpForAgent', { params, body: proof })).at)}
+      />
     </>
   );
 }

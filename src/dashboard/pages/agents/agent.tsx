@@ -146,7 +146,7 @@ function EditDialog({ agent, onChange, onClose }: AgentProps & { readonly onClos
   return (
     <Dialog title="Edit the agent" onClose={onClose}>
       <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
-        <AgentFields draft={draft} onChange={setDraft} problem={problem} />
+        <AgentFields draft={draft} onChange={setDraft} />
       </SendForm>
     </Dialog>
   );

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { usePerson } from '../../api/session.tsx';
-import { NewKey } from '../../parts/dialog/new-key.tsx';
+import { NewKey, useSampleRequest } from '../../parts/dialog/new-key.tsx';
 import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-fields.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
@@ -12,6 +12,8 @@ import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
 
 export default function Register() {
+  // Read before the key is there, so that the lines to copy are there with it.
+  useSampleRequest();
   const [made, setMade] = useState<Reply<'registerAgent'> | null>(null);
   return (
     <PageFrame
@@ -41,7 +43,7 @@ function RegisterForm({ onDone }: { readonly onDone: (made: Reply<'registerAgent
         onSend={() => run(async () => onDone(await call('registerAgent', { body: draftBody(draft) })))}
         actions={<ButtonLink href="/agents">Cancel</ButtonLink>}
       >
-        <AgentFields draft={draft} onChange={setDraft} problem={problem} />
+        <AgentFields draft={draft} onChange={setDraft} />
       </SendForm>
     </Section>
   );

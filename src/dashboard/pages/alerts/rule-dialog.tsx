@@ -2,10 +2,10 @@
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
+import { useSession } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { Field } from '../../parts/form/field.tsx';
+import { Field, FieldGroup } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { NameField } from '../../parts/form/name-field.tsx';
 import { type Role, RoleChoice } from '../../parts/form/roles.tsx';
@@ -41,6 +41,7 @@ const newDraft: Draft = {
 export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
   const [draft, setDraft] = useState<Draft>(rule ?? newDraft);
   const { isBusy, problem, run } = useSending();
+  const { session } = useSession();
   const change = (part: Partial<Draft>): void => setDraft({ ...draft, ...part });
   const { kind, name, threshold, window_minutes, code, mail_roles, webhook_ids } = draft;
   const save = (): Promise<void> =>
@@ -57,7 +58,7 @@ export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
     <Dialog title={rule === null ? 'Add a rule' : 'Change the rule'} onClose={onClose}>
       <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
         {rule === null && (
-          <Field label="What is watched">
+          <Field label="What is watched" name="kind">
             <select
               value={kind}
               onChange={({ currentTarget }) => change({ kind: currentTarget.value as Kind })}
@@ -70,10 +71,15 @@ export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
             </select>
           </Field>
         )}
-        <NameField value={name} onChange={(value) => change({ name: value })} problem={problem} />
-        <Measures draft={draft} problem={problem} onChange={change} />
+        <NameField value={name} onChange={(value) => change({ name: value })} />
+        <Measures draft={draft} onChange={change} />
         <RoleChoice
-          legend="Mail to everybody who is"
+          legend={
+            session?.sends_mail === true
+              ? 'Mail to everybody who is'
+              : 'Mail to everybody who is (no mail server is set up)'
+          }
+          name="mail_roles"
           chosen={mail_roles}
           onChoose={(roles: readonly Role[]) => change({ mail_roles: [...roles] })}
         />
@@ -85,11 +91,10 @@ export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
 
 interface MeasuresProps {
   readonly draft: Draft;
-  readonly problem: unknown;
   readonly onChange: (part: Partial<Draft>) => void;
 }
 
-function Measures({ draft, problem, onChange }: MeasuresProps) {
+function Measures({ draft, onChange }: MeasuresProps) {
   const { kind, threshold, window_minutes: minutes, code } = draft;
   const { what, isCounted } = kinds[kind];
   return (
@@ -97,7 +102,7 @@ function Measures({ draft, problem, onChange }: MeasuresProps) {
       <Field
         label={kind === 'denials' ? 'Percent' : 'Number'}
         help={`An alert when so many ${what}, or more.`}
-        problem={detailFor(problem, 'threshold')}
+        name="threshold"
       >
         <input
           type="number"
@@ -109,10 +114,7 @@ function Measures({ draft, problem, onChange }: MeasuresProps) {
           onInput={({ currentTarget }) => onChange({ threshold: Number(currentTarget.value) })}
         />
       </Field>
-      <Field
-        label={isCounted ? 'Within minutes' : 'For minutes'}
-        problem={detailFor(problem, 'window_minutes')}
-      >
+      <Field label={isCounted ? 'Within minutes' : 'For minutes'} name="window_minutes">
         <input
           type="number"
           required
@@ -124,7 +126,12 @@ function Measures({ draft, problem, onChange }: MeasuresProps) {
         />
       </Field>
       {kind === 'refusals' && (
-        <Field label="Code" isOptional help="Refusals with this code alone, such as too_many_open_requests.">
+        <Field
+          label="Code"
+          name="code"
+          isOptional
+          help="Refusals with this code alone, such as too_many_open_requests."
+        >
           <input
             maxLength={100}
             spellcheck={false}
@@ -145,8 +152,7 @@ interface ChannelChoiceProps {
 function ChannelChoice({ chosen, onChoose }: ChannelChoiceProps) {
   const { data } = useResource('listWebhooks', {});
   return (
-    <fieldset>
-      <legend class="field-legend">Webhooks and chats</legend>
+    <FieldGroup legend="Webhooks and chats" name="webhook_ids">
       <label class="choice">
         <input
           type="checkbox"
@@ -170,6 +176,6 @@ function ChannelChoice({ chosen, onChoose }: ChannelChoiceProps) {
             </span>
           </label>
         ))}
-    </fieldset>
+    </FieldGroup>
   );
 }

@@ -3,11 +3,10 @@
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { ShownOnce, StoredButton } from '../../parts/dialog/shown-once.tsx';
-import { Field } from '../../parts/form/field.tsx';
+import { Field, FieldGroup } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
@@ -65,8 +64,7 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
         onSend={make}
         onCancel={onClose}
       >
-        <fieldset>
-          <legend class="field-legend">Who reads the messages</legend>
+        <FieldGroup legend="Who reads the messages" name="format">
           {(['standard', 'chat'] as const).map((one) => (
             <label class="choice" key={one}>
               <input type="radio" name="format" checked={format === one} onChange={() => setFormat(one)} />
@@ -75,11 +73,11 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
               </span>
             </label>
           ))}
-        </fieldset>
+        </FieldGroup>
         <Field
           label="Address"
           help="Where to send messages: an https: address on the public Internet."
-          problem={detailFor(problem, 'url')}
+          name="url"
         >
           <input
             type="url"
@@ -90,8 +88,7 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
             onInput={({ currentTarget }) => setUrl(currentTarget.value)}
           />
         </Field>
-        <fieldset>
-          <legend class="field-legend">Events</legend>
+        <FieldGroup legend="Events" name="events">
           {events.map((one) => (
             <label class="choice" key={one}>
               <input
@@ -106,7 +103,7 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
               </span>
             </label>
           ))}
-        </fieldset>
+        </FieldGroup>
       </SendForm>
     </Dialog>
   );

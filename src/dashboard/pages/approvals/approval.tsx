@@ -11,6 +11,7 @@ import { StatusBadge } from '../../parts/layout/badge.tsx';
 import { ButtonLink } from '../../parts/layout/button.tsx';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
+import { GroupGaps } from '../../parts/people/group-gap.tsx';
 import { CopyText } from '../../parts/text/copy.tsx';
 import { JsonView } from '../../parts/text/json-view.tsx';
 import { onBehalfFacts } from '../../parts/text/on-behalf.tsx';
@@ -127,6 +128,7 @@ function Whole({ request, problem, reload }: WholeProps) {
       >
         <ProblemNote problem={problem} />
         <ProblemNote problem={locks.problem} />
+        <GroupGaps {...request} />
         {locks.of(id).length > 0 && (
           <div>
             <Reviewers locks={locks.of(id)} />

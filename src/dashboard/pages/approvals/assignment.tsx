@@ -3,6 +3,7 @@
 
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
+import { useSession } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
@@ -26,6 +27,8 @@ export function Assignment({ id, onSnooze }: AssignmentProps) {
     reload,
   } = useResource('getRequestAssignment', { params: { id } }, ['approvals']);
   const { problem, run } = useSending();
+  const { session } = useSession();
+  const told = session?.sends_mail === true ? 'They get a mail.' : 'They see it in their inbox.';
   const assignTo = (person: string): Promise<void> =>
     run(async () => {
       await setAssignee(id, person === '' ? null : person);
@@ -43,7 +46,7 @@ export function Assignment({ id, onSnooze }: AssignmentProps) {
   return (
     <Section title="Assignment">
       <ProblemNote problem={problem} />
-      <Field label="Assigned to" help="They are told by mail. Everybody who is asked can still decide.">
+      <Field label="Assigned to" help={`${told} Everybody who is asked can still decide.`}>
         <select
           value={assigned?.person ?? ''}
           onChange={({ currentTarget }) => void assignTo(currentTarget.value)}

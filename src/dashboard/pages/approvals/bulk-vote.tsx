@@ -6,6 +6,7 @@ import { useState } from 'preact/hooks';
 import { Dialog, useCloseGuard } from '../../parts/dialog/dialog.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { FormFrame } from '../../parts/form/form-frame.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Icon, type IconName } from '../../parts/layout/icon.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -77,13 +78,7 @@ function BulkForm({ vote, items, results, onResult, onClose }: BulkFormProps) {
       }
     });
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
+    <FormFrame problem={null} onSend={send}>
       <ul class="bulk-list">
         {items.map((item) => (
           <BulkItem
@@ -136,7 +131,7 @@ function BulkForm({ vote, items, results, onResult, onClose }: BulkFormProps) {
           {results.size > 0 || open.length === 0 ? 'Close' : 'Cancel'}
         </Button>
       </div>
-    </form>
+    </FormFrame>
   );
 }
 

@@ -36,14 +36,14 @@ export function Discussion({ request, reload }: DiscussionProps) {
   return (
     <Section title="Without deciding">
       <SendForm word="Send" look="plain" isBusy={isBusy} problem={problem} onSend={send}>
-        <Field label="What it is">
+        <Field label="What it is" name="kind">
           <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as Kind)}>
             <option value="comment">A comment</option>
             <option value="question">A question to the control owner</option>
             {isAsked && <option value="answer">An answer</option>}
           </select>
         </Field>
-        <Field label="Text" help="Recorded with your name. The agent does not see it.">
+        <Field label="Text" name="text" help="Recorded with your name. The agent does not see it.">
           <textarea
             required
             maxLength={textLengthMax}

@@ -8,6 +8,7 @@ import { ApiProblem } from '../../api/problem.ts';
 import { usePerson } from '../../api/session.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { FormFrame } from '../../parts/form/form-frame.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { isNarrow } from '../../parts/layout/narrow.ts';
 import { ProblemNote } from '../../parts/layout/note.tsx';
@@ -117,24 +118,21 @@ export function VotePanel(props: VotePanelProps) {
           )}
         </div>
       ) : (
-        <form
-          class="form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            submit();
-          }}
+        <FormFrame
+          problem={problem}
+          onSend={submit}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
               event.currentTarget.requestSubmit();
           }}
         >
           <Gist request={request} />
-          <ProblemNote problem={problem} />
           {groups.length > 1 && (
             <GroupChoice groups={groups} value={draft.group} onChange={(group) => change({ group })} />
           )}
           <Field
             label={vote === 'approve' ? 'Why you approve' : 'Why you reject'}
+            name="comment"
             help="Recorded with your name."
             isOptional={vote === 'approve'}
           >
@@ -160,7 +158,7 @@ export function VotePanel(props: VotePanelProps) {
               Cancel
             </Button>
           </div>
-        </form>
+        </FormFrame>
       )}
     </Section>
   );

@@ -4,7 +4,6 @@
 
 import { useId, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
@@ -16,11 +15,9 @@ export type AssignedAgent = Point['agents'][number];
 interface AgentsChoiceProps {
   readonly chosen: readonly AssignedAgent[];
   readonly onChoose: (chosen: readonly AssignedAgent[]) => void;
-  /** The problem of the surrounding form. */
-  readonly problem: unknown;
 }
 
-export function AgentsChoice({ chosen, onChoose, problem }: AgentsChoiceProps) {
+export function AgentsChoice({ chosen, onChoose }: AgentsChoiceProps) {
   return (
     <fieldset class="points-agents">
       <legend class="field-legend">Assigned agents</legend>
@@ -40,14 +37,12 @@ export function AgentsChoice({ chosen, onChoose, problem }: AgentsChoiceProps) {
           </li>
         ))}
       </ul>
-      <AddAgent chosen={chosen} onChoose={onChoose} problem={detailFor(problem, 'agents')} />
+      <AddAgent chosen={chosen} onChoose={onChoose} />
     </fieldset>
   );
 }
 
-type AddAgentProps = Omit<AgentsChoiceProps, 'problem'> & { readonly problem: string | null };
-
-function AddAgent({ chosen, onChoose, problem }: AddAgentProps) {
+function AddAgent({ chosen, onChoose }: AgentsChoiceProps) {
   const listId = useId();
   const [text, setText] = useState('');
   const [missing, setMissing] = useState<string | null>(null);
@@ -62,15 +57,15 @@ function AddAgent({ chosen, onChoose, problem }: AddAgentProps) {
       const agent = items.find(
         ({ id, name }) => id === wanted || name.toLowerCase() === wanted.toLowerCase(),
       );
-      if (agent === undefined) return setMissing(`there is no agent ${wanted}`);
+      if (agent === undefined) return setMissing(`There is no agent ${wanted}.`);
       if (!chosen.some(({ id }) => id === agent.id))
         onChoose([...chosen, { id: agent.id, name: agent.name }]);
       setText('');
     });
-  const failed = notSent === null ? null : 'the agents could not be looked up: add it again';
+  const failed = notSent === null ? null : 'The agents could not be looked up: add it again.';
   return (
     <div class="points-add">
-      <Field label="Add an agent" isOptional problem={missing ?? failed ?? problem} help="By name or id.">
+      <Field label="Add an agent" name="agents" isOptional problem={missing ?? failed} help="By name or id.">
         <input
           autoComplete="off"
           spellcheck={false}

@@ -2,7 +2,6 @@
 // to register and to change one.
 
 import { useId, useState } from 'preact/hooks';
-import { detailFor } from '../../api/problem.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
@@ -42,11 +41,7 @@ export function PointForm({ before, word, send, onCancel }: PointFormProps) {
       onSend={() => run(() => send({ name: name.trim(), agents: agents.map(({ id }) => id), may_release }))}
       onCancel={onCancel}
     >
-      <Field
-        label="Name"
-        problem={detailFor(problem, 'name')}
-        help="As requests show it: the program that asks, and where it runs."
-      >
+      <Field label="Name" name="name" help="As requests show it: the program that asks, and where it runs.">
         <input
           required
           maxLength={100}
@@ -56,11 +51,7 @@ export function PointForm({ before, word, send, onCancel }: PointFormProps) {
           onInput={({ currentTarget }) => setDraft({ ...draft, name: currentTarget.value })}
         />
       </Field>
-      <AgentsChoice
-        chosen={agents}
-        onChoose={(chosen) => setDraft({ ...draft, agents: chosen })}
-        problem={problem}
-      />
+      <AgentsChoice chosen={agents} onChoose={(chosen) => setDraft({ ...draft, agents: chosen })} />
       <div>
         <label class="choice">
           <input

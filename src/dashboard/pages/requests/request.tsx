@@ -11,6 +11,7 @@ import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { At } from '../../parts/layout/time.tsx';
+import { GroupGaps } from '../../parts/people/group-gap.tsx';
 import { ConditionTree, pointsText, type RuleSource } from '../../parts/policy/condition-tree.tsx';
 import {
   decidingRule,
@@ -157,6 +158,7 @@ function Whole({ request, problem, reload }: WholeProps) {
       actions={<Actions request={request} reload={reload} />}
     >
       <ProblemNote problem={problem} />
+      <GroupGaps {...request} />
       <div class="request-short">
         <Section title="Summary">
           <RequestFacts request={request} />

@@ -1,5 +1,5 @@
-// Waits for an agent's first decision and shows it at once. While the page still has the key, it can send the
-// first request itself, as the agent would. INVARIANT: the key leaves the page only in the header of that
+// Waits for an agent's first decisions and shows them at once, and leads to the first approval. While the page still
+// has the key, it can send the first request itself, as the agent would. INVARIANT: the key leaves the page only in the header of that
 // request.
 
 import { useEffect } from 'preact/hooks';
@@ -13,7 +13,10 @@ import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
+import { GroupGaps } from '../../parts/people/group-gap.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
+
+const shownMax = 3;
 
 interface FirstDecisionProps {
   readonly agentId: string;
@@ -23,7 +26,7 @@ interface FirstDecisionProps {
 }
 
 export function FirstDecision({ agentId, apiKey, onDecided }: FirstDecisionProps) {
-  const query = { agent: agentId, limit: '1' };
+  const query = { agent: agentId, limit: String(shownMax) };
   const { data, problem, reload } = useResource('listRequests', { query }, ['requests']);
   const first = data?.items[0] ?? null;
   const isDecided = first !== null;
@@ -36,15 +39,14 @@ export function FirstDecision({ agentId, apiKey, onDecided }: FirstDecisionProps
       <div role="status" class="welcome-first">
         {first === null ? (
           <p class="welcome-waiting">
-            <span class="welcome-pulse" aria-hidden="true" /> Waiting for its first request. Run the command
-            above in a terminal.
+            <span class="welcome-pulse" aria-hidden="true" /> Waiting for its first request.{' '}
+            {apiKey === null ? 'Run the command of the terminal.' : 'Run the lines above.'}
           </p>
         ) : (
-          <Decided request={first} />
+          data?.items.map((request) => <Decided key={request.request_id} request={request} />)
         )}
       </div>
       {first === null && apiKey !== null && <TryHere apiKey={apiKey} onSent={reload} />}
-      {first !== null && <WhatNext agentId={agentId} />}
     </>
   );
 }
@@ -65,9 +67,7 @@ function Decided({ request }: { readonly request: Reply<'listRequests'>['items']
         ]}
       />
       <div class="form-actions">
-        <ButtonLink look="primary" href={`/requests/${request.request_id}`}>
-          See why
-        </ButtonLink>
+        <ButtonLink href={`/requests/${request.request_id}`}>See why</ButtonLink>
       </div>
     </div>
   );
@@ -100,6 +100,40 @@ function TryHere({ apiKey, onSent }: { readonly apiKey: string; readonly onSent:
       </p>
     </>
   );
+}
+
+/** Leads to a pending request of the agent, or says how to get one; then what else there is to do. */
+export function FirstApproval({ agentId }: { readonly agentId: string }) {
+  const query = { agent: agentId, status: 'pending', limit: '1' } as const;
+  const { data, problem, reload } = useResource('listRequests', { query }, ['requests', 'approvals']);
+  const pending = data?.items[0] ?? null;
+  return (
+    <>
+      <ProblemNote problem={problem} onRetry={reload} />
+      {pending === null ? (
+        <p>
+          Nothing of it is pending. <a href="/policies">The policies</a> say what needs an approval: let the
+          agent ask for that.
+        </p>
+      ) : (
+        <>
+          <PendingGroups id={pending.request_id} />
+          <div class="form-actions">
+            <ButtonLink look="primary" icon="inbox" href={`/approvals/${pending.request_id}`}>
+              Decide on it
+            </ButtonLink>
+          </div>
+        </>
+      )}
+      <WhatNext agentId={agentId} />
+    </>
+  );
+}
+
+/** Says when a group that has to approve the request has too few members. */
+function PendingGroups({ id }: { readonly id: string }) {
+  const { data } = useResource('getRequest', { params: { id } }, ['approvals']);
+  return data === null ? null : <GroupGaps {...data} />;
 }
 
 function WhatNext({ agentId }: { readonly agentId: string }) {

@@ -24,9 +24,7 @@ export default function SetUp() {
 function NoToken() {
   return (
     <Note tone="escalate" icon="warning">
-      <p>
-        The link is incomplete. Open it exactly as the service printed it at its first start. It works once.
-      </p>
+      <p>The link is incomplete. Open it exactly as the service printed it when it started. It works once.</p>
       <p>
         <code>writ people setup-link</code> prints a new one while nobody has access. If you already have an
         account, <a href="/">sign in</a>.
@@ -45,24 +43,8 @@ function SetUpForm({ token }: { readonly token: string }) {
   };
   return (
     <NewPasswordForm owner={{ name, email }} word="Create account" send={send} next="/welcome">
-      {(problem) => (
-        <>
-          <NameField
-            label="Your name"
-            autoComplete="name"
-            value={name}
-            onChange={setName}
-            problem={problem}
-          />
-          <EmailField
-            help="You sign in with it."
-            autoComplete="username"
-            value={email}
-            onChange={setEmail}
-            problem={problem}
-          />
-        </>
-      )}
+      <NameField label="Your name" autoComplete="name" value={name} onChange={setName} />
+      <EmailField help="You sign in with it." autoComplete="username" value={email} onChange={setEmail} />
     </NewPasswordForm>
   );
 }

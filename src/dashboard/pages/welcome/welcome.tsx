@@ -1,5 +1,5 @@
-// The first minutes: register an agent, let it ask, see its decision. The address keeps the step, so a reload
-// continues there, but without the key.
+// The first minutes: an agent with a key, its decisions, and the first approval. The agent that the first start has
+// registered is taken over. The address keeps the step, so a reload continues there, but without the key.
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -14,9 +14,9 @@ import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { ButtonLink } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
-import { Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
-import { FirstDecision } from './first-decision.tsx';
+import { FirstApproval, FirstDecision } from './first-decision.tsx';
 import './welcome.css';
 
 export default function Welcome() {
@@ -24,29 +24,42 @@ export default function Welcome() {
   const mayRegister = useGrant('agents.register') === 'yes';
   const [made, setMade] = useState<Reply<'registerAgent'> | null>(null);
   const [isDecided, setDecided] = useState(false);
-  const agentId = query.get('agent');
+  const chosen = query.get('agent');
+  const { agent: first, isLoading } = useFirstAgent(mayRegister && chosen === null);
   if (!mayRegister) return <NotForYou />;
-  const isRegistered = agentId !== null;
+  if (isLoading) return <Loading />;
+  const agentId = chosen === newAgent ? null : (chosen ?? first?.id ?? null);
   return (
     <PageFrame
       title="Welcome to Writ"
-      lead="Two steps to the first decision: an agent with a key, and its first request."
+      lead="From an agent with a key to its first decision, and to the first approval."
     >
       <ol class="welcome-steps">
         <Step number={1} title="You are signed in" isDone />
-        <Step number={2} title="Register the first agent" isDone={isRegistered} isHere={!isRegistered}>
-          {!isRegistered && (
+        {agentId === null ? (
+          <Step number={2} title="Register an agent" isHere>
             <RegisterForm
               onDone={(reply) => {
                 setMade(reply);
                 setQuery({ agent: reply.agent.id }, { replace: true });
               }}
             />
-          )}
-          {isRegistered && <KeyOf agentId={agentId} made={made?.agent.id === agentId ? made : null} />}
-        </Step>
-        <Step number={3} title="See its first decision" isDone={isDecided} isHere={isRegistered}>
-          {isRegistered && (
+          </Step>
+        ) : (
+          <Step
+            number={2}
+            title={first === null ? 'The agent is registered' : 'Your first agent is there'}
+            isDone
+          >
+            {first === null ? (
+              <KeyOf agentId={agentId} made={made?.agent.id === agentId ? made : null} />
+            ) : (
+              <FirstAgent agent={first} />
+            )}
+          </Step>
+        )}
+        <Step number={3} title="See its decisions" isDone={isDecided} isHere={agentId !== null && !isDecided}>
+          {agentId !== null && (
             <FirstDecision
               agentId={agentId}
               apiKey={made?.agent.id === agentId ? made.api_key : null}
@@ -54,8 +67,42 @@ export default function Welcome() {
             />
           )}
         </Step>
+        <Step number={4} title="Approve a request" isHere={isDecided}>
+          {agentId !== null && isDecided && <FirstApproval agentId={agentId} />}
+        </Step>
       </ol>
     </PageFrame>
+  );
+}
+
+/** Stands in the address for an agent that is not registered yet. */
+const newAgent = 'new';
+
+/** The name that the service gives to the agent of its first start. */
+const firstAgentName = 'first-agent';
+
+type Agent = Reply<'listAgents'>['items'][number];
+
+/** The agent that the first start has registered; null when there is none, or when somebody has revoked it. */
+function useFirstAgent(isWanted: boolean): { readonly agent: Agent | null; readonly isLoading: boolean } {
+  const query = { text: firstAgentName, limit: '20' };
+  const { data, isLoading } = useResource('listAgents', isWanted ? { query } : null, ['agents']);
+  const found = data?.items.find(({ name, status }) => name === firstAgentName && status === 'active');
+  return { agent: isWanted ? (found ?? null) : null, isLoading: isWanted && isLoading && data === null };
+}
+
+function FirstAgent({ agent: { id, name } }: { readonly agent: Agent }) {
+  return (
+    <>
+      <p>
+        The first start of the service has registered <bdi>{name}</bdi> and printed its key in the terminal,
+        with a command to try it. You are its control owner.
+      </p>
+      <div class="form-actions">
+        <ButtonLink href={`/agents/${id}`}>Key lost? Create another</ButtonLink>
+        <ButtonLink href={`/welcome?agent=${newAgent}`}>Register another agent</ButtonLink>
+      </div>
+    </>
   );
 }
 
@@ -93,7 +140,7 @@ function RegisterForm({ onDone }: { readonly onDone: (made: Reply<'registerAgent
       problem={problem}
       onSend={() => run(async () => onDone(await call('registerAgent', { body: draftBody(draft) })))}
     >
-      <AgentFields draft={draft} onChange={setDraft} problem={problem} />
+      <AgentFields draft={draft} onChange={setDraft} />
     </SendForm>
   );
 }

@@ -1,6 +1,6 @@
 // Makes a first request that the policies know: an action with a payload made from the types of its fields,
-// and the shell command that sends it. INVARIANT: whatever the action's name is, the text is one command and
-// its body is data.
+// and what sends it: a shell command, or a few lines of a program. INVARIANT: whatever the action's name is, it is
+// data in the text, and no part of a command.
 
 export interface KnownAction {
   readonly key: string;
@@ -74,7 +74,7 @@ function rangeOf(type: string): readonly [number | null, number | null] {
   return [least === '' ? null : Number(least), most === '' ? null : Number(most)];
 }
 
-interface Sender {
+export interface Sender {
   readonly key: string;
   /** Id of the agent for which an enforcement point asks; absent with an agent's own key. */
   readonly askedFor?: string;
@@ -89,6 +89,67 @@ export function curlLine(url: string, { key, askedFor }: Sender, request: Sample
     ...(askedFor === undefined ? [] : [`-H 'X-Writ-Agent: ${askedFor}'`]),
     `-d ${quoted(JSON.stringify(request))}`,
   ].join(' \\\n  ');
+}
+
+/** A program that uses the client for TypeScript; its key is in the environment. */
+export function typescriptLines(url: string, { askedFor }: Sender, request: SampleRequest): string {
+  const { action_key: action, payload } = request;
+  const agent = askedFor === undefined ? '' : `, agent: ${JSON.stringify(askedFor)}`;
+  return [
+    "import { connect } from 'writ/client';",
+    '',
+    `const writ = connect({ url: '${url}', key: process.env.WRIT_API_KEY ?? ''${agent} });`,
+    `const payload = ${JSON.stringify(payload)};`,
+    `await writ.run(${JSON.stringify(action)}, payload, async () => console.log('granted'));`,
+  ].join('\n');
+}
+
+/** A program that uses the client for Python; its key is in the environment. */
+export function pythonLines(url: string, { askedFor }: Sender, request: SampleRequest): string {
+  const { action_key: action, payload } = request;
+  const agent = askedFor === undefined ? '' : `, agent=${JSON.stringify(askedFor)}`;
+  return [
+    'import os, writ',
+    '',
+    `client = writ.Writ('${url}', os.environ['WRIT_API_KEY']${agent})`,
+    `payload = ${pythonLiteral(payload)}`,
+    `client.run(${JSON.stringify(action)}, payload, lambda: print('granted'))`,
+  ].join('\n');
+}
+
+/** JSON and Python write texts and numbers alike, and truth values differently. */
+function pythonLiteral(payload: SampleRequest['payload']): string {
+  const words = { true: 'True', false: 'False' } as const;
+  const members = Object.entries(payload).map(([name, value]) => {
+    const text = typeof value === 'boolean' ? words[`${value}`] : JSON.stringify(value);
+    return `${JSON.stringify(name)}: ${text}`;
+  });
+  return `{${members.join(', ')}}`;
+}
+
+/** Commands that put the proxy before the MCP servers of a client. */
+export function mcpLines(url: string): string {
+  return [
+    'install -m 600 /dev/null writ.key && printf %s "$WRIT_API_KEY" > writ.key',
+    'writ mcp actions --as files -- npx -y @modelcontextprotocol/server-filesystem .  # its actions',
+    'writ mcp lock --as files -- npx -y @modelcontextprotocol/server-filesystem .  # its texts',
+    `writ mcp wrap .mcp.json --key-file writ.key --lock mcp.lock --service ${url}`,
+  ].join('\n');
+}
+
+/** Commands that put the hook into Claude Code; its key is in the environment. */
+export function hookLines(url: string): string {
+  return [
+    '# Claude Code, and all that it starts, can read this key.',
+    `writ hook install claude-code --url ${url} --dry-run  # shows the settings`,
+    `writ hook install claude-code --url ${url}`,
+    'claude',
+  ].join('\n');
+}
+
+/** Puts the key into the environment of a POSIX shell. */
+export function exportLine(key: string): string {
+  return `export WRIT_API_KEY=${quoted(key)}`;
 }
 
 /** Quotes a text for the shell; an apostrophe would end the quotes, so it is escaped. */

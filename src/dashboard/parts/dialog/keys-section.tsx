@@ -3,6 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Resource } from '../../api/resource.ts';
+import { FieldGroup } from '../form/field.tsx';
 import { useSending } from '../form/form.ts';
 import { SendForm } from '../form/send-form.tsx';
 import { Badge } from '../layout/badge.tsx';
@@ -68,8 +69,7 @@ function RotateDialog({ name, askedFor, send, onRotated, onClose }: RotateProps)
         <bdi>{name}</bdi> gets a new key that works at once. When should the current key end?
       </p>
       <SendForm word="Create a new key" isBusy={isBusy} problem={problem} onSend={rotate} onCancel={onClose}>
-        <fieldset>
-          <legend class="field-legend">The current key ends</legend>
+        <FieldGroup legend="The current key ends" name="grace_seconds">
           {graces.map(([seconds, words]) => (
             <label class="choice" key={seconds}>
               <input
@@ -81,7 +81,7 @@ function RotateDialog({ name, askedFor, send, onRotated, onClose }: RotateProps)
               {words}
             </label>
           ))}
-        </fieldset>
+        </FieldGroup>
       </SendForm>
     </Dialog>
   );

@@ -44,6 +44,7 @@ export function RevokeDialog({ what, name, send, onDone, onClose }: RevokeDialog
       >
         <Field
           label={`Name of the ${what}`}
+          name="name"
           help={
             <>
               Type <strong>{name}</strong> to confirm.

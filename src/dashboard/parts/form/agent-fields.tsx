@@ -1,7 +1,6 @@
 // The fields with which an agent is registered: name, risk tier, control owner, tags.
 
 import { useId } from 'preact/hooks';
-import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Field } from './field.tsx';
@@ -34,17 +33,16 @@ export function draftBody({ name, tier, owner, tags }: AgentDraft) {
 interface AgentFieldsProps {
   readonly draft: AgentDraft;
   readonly onChange: (draft: AgentDraft) => void;
-  readonly problem: unknown;
 }
 
-export function AgentFields({ draft, onChange, problem }: AgentFieldsProps) {
+export function AgentFields({ draft, onChange }: AgentFieldsProps) {
   const listId = useId();
   const mayList = useGrant('people.view') === 'yes';
   const { data } = useResource('listPeople', mayList ? { query: { limit: '200' } } : null, ['people']);
   const people = (data?.items ?? []).filter(({ status }) => status === 'active');
   return (
     <>
-      <Field label="Name" problem={detailFor(problem, 'name')} help="As shown in records and policies.">
+      <Field label="Name" name="name" help="As shown in records and policies.">
         <input
           required
           maxLength={100}
@@ -56,7 +54,7 @@ export function AgentFields({ draft, onChange, problem }: AgentFieldsProps) {
       </Field>
       <Field
         label="Risk tier"
-        problem={detailFor(problem, 'risk_tier')}
+        name="risk_tier"
         help="How much harm it could do; policies read it as agent.risk_tier."
       >
         <select
@@ -73,7 +71,7 @@ export function AgentFields({ draft, onChange, problem }: AgentFieldsProps) {
       </Field>
       <Field
         label="Control owner"
-        problem={detailFor(problem, 'control_owner')}
+        name="control_owner"
         help="The person who answers for it and steps up for it, by e-mail address."
       >
         <input
@@ -96,7 +94,7 @@ export function AgentFields({ draft, onChange, problem }: AgentFieldsProps) {
       <Field
         label="Tags"
         isOptional
-        problem={detailFor(problem, 'tags')}
+        name="tags"
         help="With commas between; policies read them as agent.tags."
       >
         <input

@@ -1,7 +1,6 @@
 // A field for a person's e-mail address.
 
 import type { ComponentChildren } from 'preact';
-import { detailFor } from '../../api/problem.ts';
 import { Field } from './field.tsx';
 
 interface EmailFieldProps {
@@ -10,13 +9,11 @@ interface EmailFieldProps {
   readonly autoComplete: 'username' | 'email' | 'off';
   readonly value: string;
   readonly onChange: (email: string) => void;
-  /** The problem of the whole form. */
-  readonly problem: unknown;
 }
 
-export function EmailField({ help, autoComplete, value, onChange, problem }: EmailFieldProps) {
+export function EmailField({ help, autoComplete, value, onChange }: EmailFieldProps) {
   return (
-    <Field label="E-mail address" help={help} problem={detailFor(problem, 'email')}>
+    <Field label="E-mail address" name="email" help={help}>
       <input
         type="email"
         autoComplete={autoComplete}

@@ -1,7 +1,6 @@
 // A field for the name of a person or a thing.
 
 import type { ComponentChildren } from 'preact';
-import { detailFor } from '../../api/problem.ts';
 import { Field } from './field.tsx';
 
 interface NameFieldProps {
@@ -11,14 +10,12 @@ interface NameFieldProps {
   readonly autoComplete?: 'name';
   readonly value: string;
   readonly onChange: (name: string) => void;
-  /** The problem of the whole form. */
-  readonly problem: unknown;
 }
 
 export function NameField(props: NameFieldProps) {
-  const { label = 'Name', help, autoComplete = 'off', value, onChange, problem } = props;
+  const { label = 'Name', help, autoComplete = 'off', value, onChange } = props;
   return (
-    <Field label={label} help={help} problem={detailFor(problem, 'name')}>
+    <Field label={label} name="name" help={help}>
       <input
         required
         maxLength={100}

@@ -3,16 +3,16 @@
 // repeated.
 
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { detailFor } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { go } from '../../navigation/navigation.ts';
-import { Note } from '../layout/note.tsx';
+import { Note, sentence } from '../layout/note.tsx';
 import { Field } from './field.tsx';
 import { useSending } from './form.ts';
+import { useFieldProblem } from './form-frame.tsx';
 import './new-password-form.css';
-import { type PasswordOwner, passwordHint } from './password-hint.ts';
+import { type PasswordHint, type PasswordOwner, passwordHint } from './password-hint.ts';
 import { SendForm } from './send-form.tsx';
 
 interface NewPasswordFormProps {
@@ -25,7 +25,7 @@ interface NewPasswordFormProps {
   /** The address to go to after the sign-in; absent when the person signs in later. */
   readonly next?: string;
   /** What is above the password. */
-  readonly children: (problem: unknown) => ComponentChildren;
+  readonly children: ComponentChildren;
 }
 
 export function NewPasswordForm({ owner, label, word, send, next, children }: NewPasswordFormProps) {
@@ -48,14 +48,8 @@ export function NewPasswordForm({ owner, label, word, send, next, children }: Ne
           Your account is created, but signing in failed. Try again.
         </Note>
       )}
-      {children(problem)}
-      <NewPassword
-        label={label}
-        value={password}
-        onInput={setPassword}
-        owner={owner}
-        problem={detailFor(problem, 'password')}
-      />
+      {children}
+      <NewPassword label={label} value={password} onInput={setPassword} owner={owner} />
     </SendForm>
   );
 }
@@ -65,12 +59,20 @@ interface NewPasswordProps {
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly owner: PasswordOwner;
-  readonly problem?: string | null;
+  /** Name of the field in the body of the call. */
+  readonly name?: string;
 }
 
-export function NewPassword({ label = 'Password', value, onInput, owner, problem = null }: NewPasswordProps) {
+export function NewPassword({
+  label = 'Password',
+  value,
+  onInput,
+  owner,
+  name = 'password',
+}: NewPasswordProps) {
   const [isSeen, setSeen] = useState(false);
-  const { level, text } = passwordHint(value, owner);
+  const { level, text } = useRating(value, owner);
+  const refused = useFieldProblem(name);
   const input = {
     ...({ autoComplete: 'new-password', autoCapitalize: 'none', spellcheck: false, required: true } as const),
     maxLength: 1024,
@@ -80,7 +82,7 @@ export function NewPassword({ label = 'Password', value, onInput, owner, problem
   };
   return (
     <div class="new-password">
-      <Field label={label} problem={problem}>
+      <Field label={label} name={name}>
         {isSeen ? <input type="text" {...input} /> : <input type="password" {...input} />}
       </Field>
       <div class="new-password-below">
@@ -90,7 +92,7 @@ export function NewPassword({ label = 'Password', value, onInput, owner, problem
             <i />
             <i />
           </span>
-          {text}
+          {text === refused ? null : text}
         </span>
         <label class="new-password-see">
           <input type="checkbox" checked={isSeen} onChange={() => setSeen(!isSeen)} /> Show it
@@ -98,6 +100,36 @@ export function NewPassword({ label = 'Password', value, onInput, owner, problem
       </div>
     </div>
   );
+}
+
+const typingPauseMs = 400;
+
+/**
+ * Rates the password. What the page cannot know, whether attackers try the password first, the service says once
+ * typing pauses: until then, the rating promises nothing.
+ */
+function useRating(password: string, owner: PasswordOwner): PasswordHint {
+  const hint = passwordHint(password, owner);
+  const [checked, setChecked] = useState<{ readonly password: string; readonly problem: string | null }>();
+  const { email, name } = owner;
+  useEffect(() => {
+    if (hint.level === 0) return;
+    const asking = new AbortController();
+    const timer = setTimeout(() => {
+      const body = { password, email, name };
+      call('checkPassword', { body, isQuiet: true, signal: asking.signal }).then(
+        ({ problem }) => setChecked({ password, problem }),
+        () => undefined,
+      );
+    }, typingPauseMs);
+    return () => {
+      clearTimeout(timer);
+      asking.abort();
+    };
+  }, [password, email, name, hint.level]);
+  if (hint.level === 0) return hint;
+  if (checked?.password !== password) return { level: 1, text: 'Long enough.' };
+  return checked.problem === null ? hint : { level: 0, text: sentence(checked.problem) };
 }
 
 /** Tells a password manager whose password a form sets. The field is not visible and is not sent. */

@@ -3,6 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { Button } from '../layout/button.tsx';
+import { DemoCode } from './demo-code.tsx';
 import { Field } from './field.tsx';
 
 interface CodeFieldProps {
@@ -25,6 +26,7 @@ export function CodeField({ takesRecoveryCode = false, isFocused = false, ...pro
       <Field
         key={String(isRecovery)}
         label={isRecovery ? 'Recovery code' : label}
+        name="code"
         help={isRecovery ? 'One of the ten that you stored. Each works once.' : helpOfCode}
       >
         <input
@@ -37,6 +39,7 @@ export function CodeField({ takesRecoveryCode = false, isFocused = false, ...pro
           onInput={({ currentTarget }) => onCode(currentTarget.value)}
         />
       </Field>
+      {!isRecovery && <DemoCode onCode={onCode} />}
       {takesRecoveryCode && (
         <div>
           <Button
@@ -69,7 +72,7 @@ interface PasswordAndCodeProps {
 export function PasswordAndCode({ password, onPassword, code, onCode }: PasswordAndCodeProps) {
   return (
     <>
-      <Field label="Current password">
+      <Field label="Current password" name="password">
         <input
           type="password"
           autoComplete="current-password"
@@ -82,6 +85,9 @@ export function PasswordAndCode({ password, onPassword, code, onCode }: Password
     </>
   );
 }
+
+/** The problems of a code alone. */
+export const codeProblems = { code_used: 'code', code_needed: 'code' };
 
 export function codeDigits(code: string): string {
   return code.replaceAll(' ', '');

@@ -4,13 +4,14 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
+import { demoAccount } from '../../api/demo.ts';
 import { answerPasskey } from '../../api/passkey.ts';
 import { usePerson } from '../../api/session.tsx';
 import { Button } from '../layout/button.tsx';
-import { ProblemNote } from '../layout/note.tsx';
 import { Field } from './field.tsx';
 import { useSending } from './form.ts';
-import { CodeField, codeDigits } from './password-and-code.tsx';
+import { FormFrame } from './form-frame.tsx';
+import { CodeField, codeDigits, codeProblems } from './password-and-code.tsx';
 
 export interface Proof {
   readonly password?: string;
@@ -25,13 +26,13 @@ interface ProofFormProps {
   readonly onProof: (proof: Proof) => Promise<unknown>;
   /** When absent, there is no button to go back. */
   readonly onClose?: () => void;
-  /** The caller's own fields; the function receives the form's problem. */
-  readonly children?: (problem: unknown) => ComponentChildren;
+  /** The caller's own fields. */
+  readonly children?: ComponentChildren;
 }
 
 export function ProofForm({ word, look = 'primary', onProof, onClose, children }: ProofFormProps) {
   const { has_totp: hasCodes } = usePerson();
-  const [password, setPassword] = useState('');
+  const [password, setPassword] = useState(demoAccount?.password ?? '');
   const [code, setCode] = useState('');
   const form = useRef<HTMLFormElement>(null);
   const { isBusy, problem, run } = useSending();
@@ -48,18 +49,15 @@ export function ProofForm({ word, look = 'primary', onProof, onClose, children }
     void run(async () => send({ passkey: await answerPasskey(await call('getPasskeyChallenge')) }));
   };
   return (
-    <form
-      class="form"
-      ref={form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void byPassword();
-      }}
+    <FormFrame
+      formRef={form}
+      problem={problem}
+      fieldOf={hasCodes ? codeProblems : passwordProblems}
+      onSend={byPassword}
     >
-      <ProblemNote problem={problem} />
-      {children?.(problem)}
+      {children}
       <div class="form" data-proof>
-        <Field label="Current password" help="To confirm that it is you.">
+        <Field label="Current password" name="password" help="To confirm that it is you.">
           <input
             type="password"
             autoComplete="current-password"
@@ -79,9 +77,12 @@ export function ProofForm({ word, look = 'primary', onProof, onClose, children }
         </Button>
         {onClose !== undefined && <Button onClick={onClose}>Cancel</Button>}
       </div>
-    </form>
+    </FormFrame>
   );
 }
+
+/** With the password alone, only the password can be wrong. */
+const passwordProblems = { wrong_credentials: 'password' };
 
 /** A passkey replaces only the password, so the form's other fields must be filled. */
 function areOwnFieldsFilled(form: HTMLFormElement | null): boolean {

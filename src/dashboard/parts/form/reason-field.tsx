@@ -11,7 +11,7 @@ interface ReasonFieldProps {
 /** The input allows as many characters as the service accepts. */
 export function ReasonField({ help, reason, onChange }: ReasonFieldProps) {
   return (
-    <Field label="Reason" help={help}>
+    <Field label="Reason" name="reason" help={help}>
       <input
         required
         maxLength={500}

@@ -1,5 +1,6 @@
 // The roles of people with what each permits, and a choice among them.
 
+import { FieldGroup } from './field.tsx';
 import './roles.css';
 
 export const roles = ['admin', 'operator', 'approver', 'owner', 'auditor'] as const;
@@ -22,7 +23,8 @@ interface RoleChoiceProps {
   readonly offered?: readonly Role[];
   readonly chosen: readonly Role[];
   readonly onChoose: (roles: readonly Role[]) => void;
-  readonly problem?: string | null;
+  /** Name of the field in the body of the call. */
+  readonly name?: string;
 }
 
 export function RoleChoice({
@@ -30,11 +32,10 @@ export function RoleChoice({
   offered = roles,
   chosen,
   onChoose,
-  problem = null,
+  name = 'roles',
 }: RoleChoiceProps) {
   return (
-    <fieldset class="role-choice">
-      <legend class="field-legend">{legend}</legend>
+    <FieldGroup legend={legend} name={name} class="role-choice">
       {offered.map((role) => (
         <label class="choice" key={role}>
           <input
@@ -49,8 +50,7 @@ export function RoleChoice({
           </span>
         </label>
       ))}
-      {problem !== null && <p class="field-problem">{problem}</p>}
-    </fieldset>
+    </FieldGroup>
   );
 }
 

@@ -1,10 +1,9 @@
-// Fields with a button that sends them. The problem is shown above the fields, and the button is busy until the answer
-// arrives.
+// Fields with a button that sends them. The button is busy until the answer arrives.
 
 import type { ComponentChildren } from 'preact';
 import { Button } from '../layout/button.tsx';
 import type { IconName } from '../layout/icon.tsx';
-import { ProblemNote } from '../layout/note.tsx';
+import { FormFrame } from './form-frame.tsx';
 
 interface SendFormProps {
   /** The text on the button. */
@@ -15,6 +14,8 @@ interface SendFormProps {
   readonly isReady?: boolean;
   readonly isBusy: boolean;
   readonly problem: unknown;
+  /** The fields to which problems without a place belong, by the code of the problem. */
+  readonly fieldOf?: Readonly<Record<string, string>>;
   readonly onSend: () => Promise<void>;
   /** Absent when there is nothing to go back to. */
   readonly onCancel?: () => void;
@@ -31,20 +32,18 @@ export function SendForm(props: SendFormProps) {
     isReady = true,
     isBusy,
     problem,
+    fieldOf,
     onSend,
     onCancel,
     actions,
     children,
   } = props;
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isReady) void onSend();
-      }}
+    <FormFrame
+      problem={problem}
+      onSend={() => (isReady ? onSend() : undefined)}
+      {...(fieldOf && { fieldOf })}
     >
-      <ProblemNote problem={problem} />
       {children}
       <div class="form-actions">
         <Button look={look} type="submit" isBusy={isBusy} disabled={!isReady} {...(icon && { icon })}>
@@ -53,6 +52,6 @@ export function SendForm(props: SendFormProps) {
         {actions}
         {onCancel !== undefined && <Button onClick={onCancel}>Cancel</Button>}
       </div>
-    </form>
+    </FormFrame>
   );
 }

@@ -18,21 +18,16 @@ export function ProblemNote({
 }) {
   if (problem === null || problem === undefined) return null;
   const known = problem instanceof ApiProblem ? problem : null;
+  const details = detailsOf(known);
+  const title = titleOf(known, details);
   return (
     <div class="note note-deny" role="alert">
       <Icon name="warning" />
       <div>
-        <strong>{titleOf(known)}</strong>
-        <p>{known?.message ?? 'reload the page'}</p>
-        {known !== null && known.places.length > 0 && (
-          <ul>
-            {known.places.map(({ pointer, detail }) => (
-              <li key={pointer}>
-                {pointer !== '' && <code>{pointer}</code>} {detail}
-              </li>
-            ))}
-          </ul>
-        )}
+        {title !== null && <strong>{title}</strong>}
+        {details.map((detail) => (
+          <p key={detail}>{detail}</p>
+        ))}
         {known !== null && hasPage(known) && (
           <p>
             <a href={errorAddress(known.code)}>About this error</a>
@@ -49,10 +44,25 @@ function hasPage({ code, status }: ApiProblem): boolean {
   return status > 0 && code !== 'invalid_body' && !/^(?:http_|urn:)/.test(code);
 }
 
-/** The service reports problems of a body; on a page that is a form, so the title differs. */
-function titleOf(problem: ApiProblem | null): string {
-  if (problem?.code === 'invalid_body') return 'Check the marked fields';
-  return problem?.title ?? 'Something went wrong in this page';
+/** Each detail once; the service repeats that of the first place. */
+function detailsOf(problem: ApiProblem | null): readonly string[] {
+  if (problem === null) return ['Reload the page.'];
+  const places = problem.places.map(({ detail }) => detail);
+  return [...new Set([problem.message, ...places].map(sentence))];
+}
+
+/** Null when the details say the same: a sentence about a body, or about what was typed, says all by itself. */
+function titleOf(problem: ApiProblem | null, details: readonly string[]): string | null {
+  if (problem === null) return 'Something went wrong in this page';
+  if (problem.code === 'invalid_body' || problem.code === 'wrong_credentials') return null;
+  return details.includes(sentence(problem.title)) ? null : problem.title;
+}
+
+/** A detail of the service as a sentence: it is in lower case and has no period. A name stays as it is. */
+export function sentence(detail: string): string {
+  const isName = /^\S*[._/`\d]/.test(detail);
+  const text = isName ? detail : `${detail.slice(0, 1).toUpperCase()}${detail.slice(1)}`;
+  return /[.!?…:]$/.test(text) ? text : `${text}.`;
 }
 
 type Tone = 'allow' | 'deny' | 'escalate' | 'unknown';

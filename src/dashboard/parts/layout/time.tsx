@@ -32,6 +32,20 @@ export const exactTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium
 /** Formats a time to the minute, for lists. */
 export const minuteTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
+const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const dayTime = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: 'numeric', minute: '2-digit' });
+
+/** A time of the next days, in the reader's own zone: `13:47`, or `Tue 13:47` on another day. */
+export function ClockTime({ at }: { readonly at: string }) {
+  const ms = Date.parse(at);
+  const isToday = new Date(ms).toDateString() === new Date().toDateString();
+  return (
+    <time dateTime={at} title={`${zonedTime.format(ms)} (${at})`}>
+      {(isToday ? clockTime : dayTime).format(ms)}
+    </time>
+  );
+}
+
 /** Formats a time with its time zone, for times that people plan by. */
 export const zonedTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 

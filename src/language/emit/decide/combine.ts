@@ -186,7 +186,7 @@ function stricterReauth(
 }
 
 function stricterApproval(
-  known: ApprovalRequirement | undefined,
+  before: ApprovalRequirement | undefined,
   { group, needs, withinSeconds, except: own }: Required<Omit<ApprovalRequirement, 'anyOf'>>,
 ): ApprovalRequirement {
   const requirement = {

@@ -5,7 +5,7 @@ import { repeated } from '../parse/parser.ts';
 
 const ruleForm = 'a rule is written `deny many when payload.count > 3 because "too many"`';
 const claimForm = 'claims are written `never allow when c`, `allow only when c`, `always ask finance when c`';
-const asked =
+const approversHelp =
   'name a group that `approvers` declares, `owner`, or a column of a table that names the person: `staff[payload.employee].manager`';
 
 const byExpected: ReadonlyMap<string, string> = new Map([

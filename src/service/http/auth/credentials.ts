@@ -12,12 +12,20 @@ export function refusal(refused: SignInRefusal): ProblemError {
       return wrongCredentials();
     case 'code-needed':
       return new ProblemError('code_needed', 'send the six digits of the authenticator app as `code`');
+    case 'code-used':
+      return new ProblemError('code_used', 'this code was used before: wait for the next one');
     case 'wait': {
       const seconds = String(Math.ceil(refused.waitMs / 1000));
       const headers = { 'retry-after': seconds };
       return new ProblemError('too_many_attempts', `try again in ${seconds} s`, { headers });
     }
   }
+}
+
+/** The refusal of a proof by a person who is signed in, whose address is known. */
+export function refusalOfProof(refused: SignInRefusal): ProblemError {
+  if (refused.kind !== 'wrong') return refusal(refused);
+  return new ProblemError('wrong_credentials', 'the password, the code or the passkey is wrong');
 }
 
 /** The reservation of an attempt; throws a ProblemError when the attempt has to wait. */

@@ -9,7 +9,7 @@ import type { SignInDeps } from '../../people/sign-in.ts';
 import type { JsonSchema, Operation } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { objectSchema, text } from '../contract/schemas.ts';
-import { refusal } from './credentials.ts';
+import { refusalOfProof } from './credentials.ts';
 
 /** Room for six digits, or for a recovery code however it is typed. */
 export const codeLengthMax = 20;
@@ -81,6 +81,6 @@ export async function requireProof(
         'this passkey was added too recently: use an older one or your password',
       );
     default:
-      throw refusal(result);
+      throw refusalOfProof(result);
   }
 }

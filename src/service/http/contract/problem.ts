@@ -21,6 +21,7 @@ export const problems = {
   invalid_signature: { status: 401, title: 'The signature is not valid' },
   not_signed_in: { status: 401, title: 'Not signed in' },
   wrong_credentials: { status: 401, title: 'The address, password or code is wrong' },
+  code_used: { status: 401, title: 'The one-time code was used before' },
   code_needed: { status: 401, title: 'A one-time code is required' },
   cross_site_request: { status: 403, title: 'The request may come from another site' },
   not_allowed: { status: 403, title: 'Not allowed for this person' },

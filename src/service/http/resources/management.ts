@@ -19,6 +19,7 @@ import { switchRoutes } from './kill-switches/kill-switches.ts';
 import { replicaRoutes } from './operations/replicas.ts';
 import { accessRoutes } from './people/access.ts';
 import { applicationRoutes } from './people/applications.ts';
+import { groupRoutes } from './people/groups.ts';
 import { peopleRoutes } from './people/people.ts';
 import { resetLinkRoutes } from './people/reset-links.ts';
 import { secondFactorRoutes } from './people/second-factors.ts';
@@ -60,6 +61,7 @@ export const managementRoutes = [
   ...accessRoutes,
   ...applicationRoutes,
   ...peopleRoutes,
+  ...groupRoutes,
   ...resetLinkRoutes,
   ...agentRoutes,
   ...agentKeyRoutes,

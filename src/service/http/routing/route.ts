@@ -192,6 +192,7 @@ const problemsOfCredential: Readonly<Record<Credential, readonly ProblemCode[]>>
     'proof_needed',
     'wrong_credentials',
     'code_needed',
+    'code_used',
     'too_many_attempts',
   ],
 };

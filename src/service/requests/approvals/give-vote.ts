@@ -154,8 +154,8 @@ function judgeRejection(snapshot: RequestSnapshot, draft: VoteDraft): Events | R
   if (over !== null) return over;
   if (people.get(caller.id)?.isActive !== true) return disabled;
   const asked = approvalsOf(state.decision);
-  const own = answersNow(snapshot, caller, { right: 'reject', asked });
-  if (group !== null && !own.includes(group)) return notOf(group);
+  const answered = answersNow(snapshot, caller, { right: 'reject', asked });
+  if (group !== null && !answered.includes(group)) return notOf(group);
   const isOfAll = isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
   if (answered.length === 0 && !isOfAll) return notAsked;
   const vote: Vote = {

@@ -3,7 +3,7 @@
 // grants elsewhere.
 
 import type { ApprovalRequirement } from '../../../language/model/decision.ts';
-import type { KnownPerson } from '../../../language/model/rule-requirement.ts';
+import type { PersonIdentity } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
@@ -56,7 +56,7 @@ export function isWithin(
 export function answersFor(
   asked: readonly ApprovalRequirement[],
   { groups, asOwner }: Pick<Rights, 'groups' | 'asOwner'>,
-  { isOwner, ...person }: KnownPerson & { readonly isOwner: boolean },
+  { isOwner, ...person }: PersonIdentity & { readonly isOwner: boolean },
 ): readonly string[] {
   const standing = { id: person.id, email: person.email, groups, inPerson: asOwner, isOwner };
   const theirs = asked.filter((one) => answers(one, standing)).map(({ group }) => group);

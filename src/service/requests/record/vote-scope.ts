@@ -10,8 +10,8 @@ import {
   type ApprovalRule,
   isExcepted,
   isNamedBy,
-  type KnownPerson,
   type NamingFields,
+  type PersonIdentity,
   type PersonIdentity,
 } from '../../../language/model/rule-requirement.ts';
 import { createHmacOf } from '../../agents/hmac.ts';
@@ -43,7 +43,7 @@ export interface Standing {
 /** Whether the person is one of those who may answer. INVARIANT: nobody answers for an unknown approver. */
 export function answers(
   { group, anyOf = [{ group }] }: Pick<ApprovalRequirement, 'group' | 'anyOf'>,
-  { groups, inPerson, isOwner, ...person }: Standing & KnownPerson,
+  { groups, inPerson, isOwner, ...person }: Standing & PersonIdentity,
 ): boolean {
   return anyOf.some((one) => {
     if ('unknown' in one) return false;

@@ -51,6 +51,8 @@ const indexName = 'index.html';
 export interface DemoAccount {
   readonly email: string;
   readonly password: string;
+  /** The secret of its one-time codes, in base32, so that the page can show them; absent without codes. */
+  readonly totp_secret?: string;
 }
 
 export interface DashboardRouteOptions {

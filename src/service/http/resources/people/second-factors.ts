@@ -69,11 +69,13 @@ const confirmTotpSetup = route<SignedInDeps, { secret: string; code: string }>({
   },
   handle: async ({ signInDeps }, call) => {
     const result = await confirmTotp(signInDeps, actorOf(call).person, call.body);
-    if (result.kind === 'wrong') throw wrongCredentials();
+    if (result.kind === 'wrong') throw invalidBody({ kind: 'invalid', problems: [notTheCode] });
     if (result.kind !== 'set-up') throw conflict('codes are set up: remove them first');
     return { recovery_codes: result.recoveryCodes };
   },
 });
+
+const notTheCode = { field: 'code', detail: 'this is not the code that the app shows now' };
 
 const getRecoveryCodes = route<SignedInDeps>({
   method: 'GET',

@@ -2,7 +2,15 @@
 
 import { type Notice, noticeKinds } from '../../../people/notices.ts';
 import type { OperationReply } from '../../contract/operation.ts';
-import { objectSchema, text, textList, textOrNull, time, timeText } from '../../contract/schemas.ts';
+import {
+  objectSchema,
+  text,
+  textList,
+  textOrNull,
+  time,
+  timeOrNull,
+  timeText,
+} from '../../contract/schemas.ts';
 import { personExample, personSchema } from './person-view.ts';
 
 export const noticeExample = {
@@ -19,6 +27,8 @@ const sessionExample = {
   csrf_token: 'AbC',
   ends_at: '2026-03-02T22:00:00.000Z',
   notices: [noticeExample],
+  step_up: { codes_from: '2026-03-02T11:00:00.000Z', passkey_from: null, new_for_seconds: 3600 },
+  sends_mail: true,
 };
 
 export function shownNotice({ id, what, name, createdAtMs }: Notice) {
@@ -46,6 +56,16 @@ export function sessionView(description: string): OperationReply {
       }),
       description: "Changes of the person's sign-in methods that they have not dismissed; empty for a token.",
     },
+    step_up: {
+      ...objectSchema({
+        codes_from: timeOrNull,
+        passkey_from: timeOrNull,
+        new_for_seconds: { type: 'number', minimum: 0 },
+      }),
+      description:
+        'From when on the one-time codes and the oldest passkey of the person can be used for a step-up, null without them; and how long a new factor cannot be used.',
+    },
+    sends_mail: { type: 'boolean', description: 'Whether the service sends mail.' },
   });
   return { description, schema, example: sessionExample, headers: ['Set-Cookie'] };
 }

@@ -1,11 +1,13 @@
 // /v1/session: people sign in and out, see their session, set a new password and dismiss notices.
 
 import * as passwords from '../../../people/change-password.ts';
+import { reserveRating } from '../../../people/guesses.ts';
 import * as notices from '../../../people/notices.ts';
+import { passwordProblem } from '../../../people/passwords.ts';
 import * as sessions from '../../../people/sessions.ts';
 import * as credentials from '../../../people/sign-in.ts';
 import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
-import { refusal, ssoOnly } from '../../auth/credentials.ts';
+import { refusal, reserved, ssoOnly } from '../../auth/credentials.ts';
 import { clearSessionCookie, deviceOf } from '../../auth/identify-person.ts';
 import { codeLengthMax } from '../../auth/proof.ts';
 import { idParameter, noContent, objectSchema, text, textOrNull } from '../../contract/schemas.ts';
@@ -29,7 +31,7 @@ const signIn = route<SignedInDeps, { email: string; password: string; code?: str
       },
     },
     replies: { 200: sessionView('Signed in') },
-    problems: ['wrong_credentials', 'code_needed', 'sso_only', 'too_many_attempts'],
+    problems: ['wrong_credentials', 'code_needed', 'code_used', 'sso_only', 'too_many_attempts'],
   },
   handle: async (deps, call) => {
     const { email, password, code = null } = call.body;
@@ -74,6 +76,34 @@ const getSignInMethods = route<SignedInDeps>({
   }),
 });
 
+const checkPassword = route<SignedInDeps, { password: string; email: string; name: string }>({
+  method: 'POST',
+  url: '/v1/passwords/check',
+  access: 'public',
+  operation: {
+    id: 'checkPassword',
+    summary: 'Whether a new password would be accepted',
+    description: 'For a page on which somebody chooses a password. Nothing is stored.',
+    body: {
+      description: 'The password, and whose it will be.',
+      schema: objectSchema({ password: text(1024), email: text(254), name: text(100) }),
+      examples: { ann: { password: 'seven quiet harbours', email: 'ann@example.com', name: 'Ann' } },
+    },
+    replies: {
+      200: {
+        description: 'What is wrong with it, as one sentence; null if nothing is',
+        schema: objectSchema({ problem: textOrNull }),
+        example: { problem: null },
+      },
+    },
+    problems: ['too_many_attempts'],
+  },
+  handle: async ({ signInDeps: { attempts, directory } }, { body: { password, ...owner }, request }) => {
+    reserved(reserveRating(attempts, request.clientAddress, directory.clock()));
+    return { problem: await passwordProblem(password, owner) };
+  },
+});
+
 const getSession = route<SignedInDeps>({
   method: 'GET',
   url: '/v1/session',
@@ -84,7 +114,7 @@ const getSession = route<SignedInDeps>({
     summary: 'The signed-in person and their permissions',
     replies: { 200: sessionView('The session, or the token') },
   },
-  handle: async ({ signInDeps }, call) => sessionReply(signInDeps, actorOf(call), call.session),
+  handle: async (deps, call) => sessionReply(deps, actorOf(call), call.session),
 });
 
 const signOut = route<SignedInDeps>({
@@ -168,6 +198,7 @@ const dismissNotice = route<SignedInDeps>({
 export const sessionRoutes: readonly Route<SignedInDeps>[] = [
   signIn,
   getSignInMethods,
+  checkPassword,
   getSession,
   signOut,
   changePassword,

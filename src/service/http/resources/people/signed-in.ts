@@ -5,10 +5,11 @@ import { createDevice } from '../../../people/device.ts';
 import { noticesOf } from '../../../people/notices.ts';
 import { grantsOf } from '../../../people/operations.ts';
 import type { Actor, Session } from '../../../people/person.ts';
+import { stepUpFactors } from '../../../people/prove.ts';
 import { csrfToken, type SignedIn, signOut, whoseSession } from '../../../people/sessions.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { cookieOf, setSessionCookies } from '../../auth/identify-person.ts';
-import { timeText } from '../../contract/schemas.ts';
+import { timeText, timeTextOrNull } from '../../contract/schemas.ts';
 import type { ManagedCall } from '../../routing/route.ts';
 import { shownPersonReply } from './person-view.ts';
 import { shownNotice } from './session-view.ts';
@@ -19,6 +20,8 @@ export interface SignedInDeps {
   readonly isSecure: boolean;
   /** The name of the provider of single sign-on; null when none is configured. */
   readonly ssoName: string | null;
+  /** Whether a mail server is configured. */
+  readonly sendsMail: boolean;
 }
 
 /** The reply to a new session. A session that the browser held before ends, no matter who started it. */
@@ -29,7 +32,7 @@ export async function signedIn(
 ): Promise<unknown> {
   await startedInBrowser(deps, result, exchange);
   const { person, session } = result;
-  return await sessionReply(deps.signInDeps, { person, roles: person.roles }, session);
+  return await sessionReply(deps, { person, roles: person.roles }, session);
 }
 
 /** Sets the cookies of a new session, and ends the one that the browser held. */
@@ -44,7 +47,12 @@ export async function startedInBrowser(
   setSessionCookies(reply, { secret, device: createDevice(signInDeps.masterKey, person) }, isSecure);
 }
 
-export async function sessionReply(signInDeps: SignInDeps, actor: Actor, session: Session | null) {
+export async function sessionReply(
+  { signInDeps, sendsMail }: Pick<SignedInDeps, 'signInDeps' | 'sendsMail'>,
+  actor: Actor,
+  session: Session | null,
+) {
+  const factors = await stepUpFactors(signInDeps, actor.person);
   const notices = session === null ? [] : await noticesOf(signInDeps.directory, actor.person);
   return {
     person: shownPersonReply(actor.person),
@@ -53,5 +61,11 @@ export async function sessionReply(signInDeps: SignInDeps, actor: Actor, session
     csrf_token: session === null ? null : csrfToken(signInDeps, session),
     ends_at: session === null ? null : timeText(session.endsAtMs),
     notices: notices.map(shownNotice),
+    step_up: {
+      codes_from: timeTextOrNull(factors.codesFromMs),
+      passkey_from: timeTextOrNull(factors.passkeyFromMs),
+      new_for_seconds: signInDeps.newFactorMs / 1000,
+    },
+    sends_mail: sendsMail,
   };
 }

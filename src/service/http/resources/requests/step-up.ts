@@ -10,7 +10,7 @@ import type { Decisions } from '../../../requests/decisions.ts';
 import type { AgentRow } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { notAllowed, notFound } from '../../auth/auth-refusals.ts';
-import { refusal } from '../../auth/credentials.ts';
+import { refusalOfProof } from '../../auth/credentials.ts';
 import { callerOf } from '../../auth/people-now.ts';
 import { proofFields } from '../../auth/proof.ts';
 import type { OperationReply } from '../../contract/operation.ts';
@@ -39,6 +39,7 @@ const body = {
 const problems = [
   'wrong_credentials',
   'code_needed',
+  'code_used',
   'second_factor_missing',
   'second_factor_new',
   'too_many_attempts',
@@ -180,7 +181,7 @@ async function check(
     const detail = 'send `password` and `code`, or `passkey`';
     throw new ProblemError('invalid_body', detail, { errors: [{ pointer: '', detail }] });
   }
-  if (result.kind !== 'right') throw refusal(result);
+  if (result.kind !== 'right') throw refusalOfProof(result);
   // A password alone may have been stolen with the session, and a thief may have set up a new factor with
   // both.
   if (result.factorSinceMs === null) {
@@ -188,10 +189,7 @@ async function check(
   }
   if (isNew(deps, result.factorSinceMs)) {
     const from = timeText(result.factorSinceMs + deps.newFactorMs);
-    throw new ProblemError(
-      'second_factor_new',
-      `it can be used to step up from ${from} on: use an older one`,
-    );
+    throw new ProblemError('second_factor_new', `it can be used to step up from ${from} on`);
   }
   return result.passkey;
 }

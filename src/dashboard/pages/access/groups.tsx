@@ -1,0 +1,94 @@
+// The groups whose approval the active policies ask for: who is in each, and which have too few people.
+
+import { useResource } from '../../api/resource.ts';
+import { Badge } from '../../parts/layout/badge.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
+import { ListSection } from '../../parts/layout/list-section.tsx';
+import { FillGroup, type Group } from '../../parts/people/group-gap.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
+
+const namedMax = 5;
+
+export function Groups() {
+  const list = useResource('listGroups', {}, ['people', 'policies', 'approvals']);
+  return (
+    <ListSection
+      title="Groups"
+      lead={<p class="access-soft">The groups that the active policies ask for approval.</p>}
+      list={list}
+      lines={2}
+      empty={<p class="access-soft">No policy asks a group for approval.</p>}
+    >
+      {(groups, isOld) => (
+        <DataTable
+          label="Approval groups"
+          columns={columns}
+          rows={groups}
+          rowKey={({ name }) => name}
+          narrow="brief"
+          isOld={isOld}
+        />
+      )}
+    </ListSection>
+  );
+}
+
+const columns: readonly Column<Group>[] = [
+  { head: 'Group', kind: 'row', cell: ({ name }) => <bdi>{name}</bdi> },
+  {
+    head: 'Title',
+    class: 'brief-hidden',
+    cell: ({ title }) => <PlainText text={title} isShort />,
+  },
+  { head: 'Members', cell: ({ members, has }) => <Members members={members ?? []} has={has} /> },
+  { head: 'Needed', cell: (group) => <Needed group={group} /> },
+  {
+    head: 'Requests',
+    cell: ({ pending }) =>
+      pending === null || pending === 0 ? 'none' : `${pending.toLocaleString()} pending`,
+  },
+  { head: 'Actions', kind: 'actions', cell: (group) => <Actions group={group} /> },
+];
+
+function Members({
+  members,
+  has,
+}: {
+  readonly members: NonNullable<Group['members']>;
+  readonly has: number;
+}) {
+  if (has === 0) return <span class="access-soft">nobody</span>;
+  const named = members.slice(0, namedMax);
+  return (
+    <>
+      {named.map(({ id, name }, at) => (
+        <span key={id}>
+          {at > 0 && ', '}
+          <a href={`/access?person=${id}`}>
+            <PlainText text={name} isShort />
+          </a>
+        </span>
+      ))}
+      {has > named.length && ` and ${has - named.length} more`}
+    </>
+  );
+}
+
+function Needed({ group: { needs, has } }: { readonly group: Group }) {
+  const text = `needs ${needs}, has ${has}`;
+  return has < needs ? (
+    <Badge tone="deny" icon="warning">
+      {text}
+    </Badge>
+  ) : (
+    <Badge tone="allow">{text}</Badge>
+  );
+}
+
+function Actions({ group }: { readonly group: Group }) {
+  return (
+    <div class="form-actions access-group-actions">
+      <FillGroup group={group} />
+    </div>
+  );
+}

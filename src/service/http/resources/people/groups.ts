@@ -1,0 +1,108 @@
+// /v1/groups: the groups whose approval the active policies ask for, who is in each, and how many pending
+// requests ask each.
+
+import { approvalGroups } from '../../../people/approval-groups.ts';
+import type { Directory } from '../../../people/directory.ts';
+import { grantOf } from '../../../people/operations.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { listReply, objectSchema, text } from '../../contract/schemas.ts';
+import { actorOf, type Route, route } from '../../routing/route.ts';
+
+interface GroupDeps {
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly signInDeps: { readonly directory: Directory };
+  readonly store: Pick<Store, 'requests'>;
+}
+
+const shownMembersMax = 100;
+
+const count = { type: 'integer', minimum: 0 } as const;
+
+const groupSchema = objectSchema({
+  name: text(100),
+  title: text(200),
+  needs: { type: 'integer', minimum: 1, description: 'The most people of the group that one rule needs.' },
+  has: { ...count, description: 'How many active people can approve for the group.' },
+  rules: { type: 'array', items: text(400), description: 'The ids of the rules that ask the group.' },
+  pending: {
+    type: ['integer', 'null'],
+    minimum: 0,
+    description: 'How many pending requests ask the group; null for people who may not view all requests.',
+  },
+  members: {
+    type: ['array', 'null'],
+    items: objectSchema({ id: text(100), email: text(254), name: text(100) }),
+    maxItems: shownMembersMax,
+    description: `These people, at most ${shownMembersMax}; null for people who may not view people.`,
+  },
+});
+
+const groupExample = {
+  name: 'finance',
+  title: 'Finance, on call',
+  needs: 2,
+  has: 1,
+  rules: ['payments/large'],
+  pending: 3,
+  members: [{ id: 'b3f1c2d4-0000-4000-8000-000000000000', email: 'ann@example.com', name: 'Ann' }],
+};
+
+const listGroups = route<GroupDeps>({
+  method: 'GET',
+  url: '/v1/groups',
+  access: 'policies.view',
+  operation: {
+    id: 'listGroups',
+    summary: 'The groups whose approval the active policies ask for, and how many people can give it',
+    replies: { 200: listReply('The groups', groupSchema, groupExample) },
+  },
+  handle: async ({ policies, signInDeps: { directory }, store }, call) => {
+    const { roles } = actorOf(call);
+    const isShownMembers = grantOf(roles, 'people.view') === 'yes';
+    const isShownPending = grantOf(roles, 'requests.view') === 'yes';
+    const active = policies.current();
+    const titles = new Map(active.about().approvers.map(({ name, title }) => [name, title]));
+    const groups = eachGroup(await approvalGroups(directory, active.about().asks));
+    const items = groups.map(async ({ name, needs, rules, members }) => ({
+      name,
+      title: titles.get(name) ?? '',
+      needs,
+      has: members.length,
+      rules,
+      pending: isShownPending ? await pendingOf(store, name, directory.clock()) : null,
+      members: isShownMembers
+        ? members.slice(0, shownMembersMax).map(({ id, email, name: of }) => ({ id, email, name: of }))
+        : null,
+    }));
+    return { items: await Promise.all(items) };
+  },
+});
+
+type AskedGroups = Awaited<ReturnType<typeof approvalGroups>>[number];
+
+/**
+ * One row a group, with what asks it most. For a group that is asked together with others, the members of all
+ * of them count, because any may approve.
+ */
+function eachGroup(asked: readonly AskedGroups[]): readonly (AskedGroups & { readonly name: string })[] {
+  const rows = new Map<string, AskedGroups & { readonly name: string }>();
+  const lackOf = ({ needs, members }: AskedGroups) => needs - members.length;
+  for (const one of asked)
+    for (const name of one.groups) {
+      const row = rows.get(name);
+      if (row === undefined || lackOf(one) > lackOf(row)) rows.set(name, { ...one, name });
+    }
+  return [...rows.values()];
+}
+
+/** An id that nobody has, so that no request counts as approved by the person. */
+const nobody = '';
+
+async function pendingOf({ requests }: Pick<Store, 'requests'>, group: string, nowMs: number) {
+  const asked = { groups: [group], owner: null };
+  const { untouched, touched } = await requests.countWaiting({ asked, nowMs, person: nobody });
+  return untouched + touched.length;
+}
+
+export const groupRoutes: readonly Route<GroupDeps>[] = [listGroups];
