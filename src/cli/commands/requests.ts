@@ -4,6 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Reply } from '../../api/operations.ts';
+import { requestStatusWord } from '../../api/request-status.ts';
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import { outcomes } from '../../language/model/decision.ts';
 import { toNumber } from '../../language/value/decimal.ts';
@@ -184,7 +185,7 @@ function rowOf(one: ShownRequest): readonly string[] {
   return [
     ...[one.request_id, localTime(one.created_at), markForeignLetters(one.agent.name ?? '')],
     ...[one.action_key, markForeignLetters(one.title)],
-    ...[one.decision, one.status],
+    ...[one.decision, requestStatusWord(one.status, one.decision).toLowerCase()],
     ...[String(one.risk_score), localTime(one.expires_at)],
   ];
 }

@@ -28,7 +28,13 @@ export async function examinePolicies({ policies, bundle, bodyBytesMax }: Config
       `proofs of guarantees cover payloads of up to ${payloadBytesMax} bytes, and limits.body_bytes is ${bodyBytesMax}`,
       `set limits.body_bytes to at most ${payloadBytesMax}`,
     );
-  return ok(`${policies}: ${read.found.length} files, ${countRules(compiled.set?.policies ?? [])} rules`);
+  return ok(
+    `${policies}: ${many(read.found.length, 'file')}, ${many(countRules(compiled.set?.policies ?? []), 'rule')}`,
+  );
+}
+
+function many(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
 function errorText(errors: readonly Diagnostic[], place: string): string {

@@ -1,5 +1,6 @@
 // Renders a request of a running service as lines for people.
 
+import { requestStatusWord } from '../../api/request-status.ts';
 import type { UserFacts } from '../../language/model/request.ts';
 import { localTime } from '../output/local-time.ts';
 import { markForeignLetters, printable } from '../output/table.ts';
@@ -56,7 +57,7 @@ export function requestText(one: ShownRequest): string {
     typeof value === 'string' ? markForeignLetters(value) : value;
   const payload = JSON.stringify(one.payload ?? {}, marked, 2).replaceAll('\n', '\n  ');
   const lines = [
-    `${one.request_id}  ${one.decision}, ${one.status} until ${localTime(one.expires_at)}`,
+    `${one.request_id}  ${one.decision}, ${requestStatusWord(one.status, one.decision).toLowerCase()} until ${localTime(one.expires_at)}`,
     `  agent     ${markForeignLetters(one.agent.name ?? one.agent.id ?? '')}`,
     ...forWhom(one).map((line) => `  for       ${line}`),
     `  action    ${one.action_key}`,

@@ -105,7 +105,7 @@ test('rules are counted as the service and `writ build` count them: once, howeve
     'action a.b, a.c, a.d { n: integer }\npolicy p on a.* { allow x when payload.n > 1\n deny y when payload.n > 9 }\n',
   );
   const { findings } = await doctor();
-  expect(findings.find(({ part }) => part === 'policies')?.what).toMatch(/: 1 files, 2 rules$/);
+  expect(findings.find(({ part }) => part === 'policies')?.what).toMatch(/: 1 file, 2 rules$/);
   const built = await writ(['build', 'policies', '-o', 'a.writ'], { cwd: folder });
   expect(built.stdout).toMatch(/: 2 rules, /);
   const compiled = createSetCompiler()(await readSources(join(folder, 'policies')));

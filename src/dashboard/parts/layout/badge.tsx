@@ -1,5 +1,6 @@
 // A decision, a status or a level as a word with a colour and a sign; colour is never the only signal.
 
+import { requestStatusWord } from '../../../api/request-status.ts';
 import './badge.css';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -32,18 +33,21 @@ export function DecisionBadge({ decision }: { readonly decision: string }) {
   );
 }
 
-const statuses: Readonly<Record<string, readonly [Tone, string]>> = {
-  auto_approved: ['allow', 'Approved by policy'],
-  approved: ['allow', 'Approved'],
-  rejected: ['deny', 'Rejected'],
-  pending: ['escalate', 'Waiting'],
-  expired: ['unknown', 'Unanswered'],
-  'grant-over': ['unknown', 'Grant over'],
-  consumed: ['unknown', 'Used'],
-  withdrawn: ['unknown', 'Withdrawn'],
-  active: ['allow', 'Active'],
-  disabled: ['escalate', 'Disabled'],
-  revoked: ['deny', 'Revoked'],
+/** Tones of the statuses of requests, agents and people; those of requests have their words in the API. */
+const tones: Readonly<Record<string, Tone>> = {
+  auto_approved: 'allow',
+  approved: 'allow',
+  rejected: 'deny',
+  pending: 'escalate',
+  active: 'allow',
+  disabled: 'escalate',
+  revoked: 'deny',
+};
+
+const otherWords: Readonly<Record<string, string>> = {
+  active: 'Active',
+  disabled: 'Disabled',
+  revoked: 'Revoked',
 };
 
 interface StatusBadgeProps {
@@ -64,8 +68,7 @@ export function statusWord(status: string, decision?: string): string {
 }
 
 function statusOf(status: string, decision?: string): readonly [Tone, string] {
-  const shown = status === 'expired' && decision === 'ALLOW' ? 'grant-over' : status;
-  return statuses[shown] ?? ['unknown', status];
+  return [tones[status] ?? 'unknown', otherWords[status] ?? requestStatusWord(status, decision)];
 }
 
 /** A risk from 0 to 100, as a number with a bar. */

@@ -1,0 +1,35 @@
+// The command line and the dashboard have one word for each status of a request.
+
+import { expect, it } from 'vitest';
+import { requestStatusWord } from '../../src/api/request-status.ts';
+import { requestText, type ShownRequest } from '../../src/cli/support/request-text.ts';
+import { requestStatuses } from '../../src/service/store/contract/records.ts';
+
+it.each(requestStatuses)('%s has a word that is not its name in the API', (status) => {
+  expect(requestStatusWord(status)).toMatch(/^[A-Z][a-z]+( [a-z]+)*$/);
+});
+
+it('tells a grant that is over from a request that nobody answered', () => {
+  expect(requestStatusWord('expired', 'ALLOW')).toBe('Grant over');
+  expect(requestStatusWord('expired', 'ESCALATE')).toBe('Unanswered');
+  expect(requestStatusWord('new_status')).toBe('new_status');
+});
+
+it('is what a request is shown with', () => {
+  const request = {
+    request_id: 'r1',
+    decision: 'ALLOW',
+    status: 'consumed',
+    expires_at: '2026-03-02T10:00:00Z',
+    created_at: '2026-03-02T09:00:00Z',
+    agent: { name: 'buyer' },
+    title: '',
+    message: '',
+    reason: '',
+    requires: null,
+    approvals: [],
+    comments: [],
+    step_ups: [],
+  } as unknown as ShownRequest;
+  expect(requestText(request)).toMatch(/^r1 {2}ALLOW, used until \d{4}-\d\d-\d\d \d\d:\d\d \S+\n/);
+});
