@@ -20,7 +20,7 @@ import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
 import { ResourceView } from '../../parts/layout/resource-view.tsx';
-import { CopyText } from '../../parts/text/copy.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import './diff.css';
 import { SetDiffView } from './set-diff.tsx';
 
@@ -69,9 +69,14 @@ function Choices({ activations, pair }: ChoicesProps) {
     <Section
       title="Sets"
       actions={
-        <Button icon="refresh" onClick={() => choose({ old: now, new: old })}>
-          Swap
-        </Button>
+        <div class="diff-actions">
+          <Button icon="copy" onClick={() => copyLink(pair)}>
+            Copy link
+          </Button>
+          <Button icon="refresh" onClick={() => choose({ old: now, new: old })}>
+            Swap
+          </Button>
+        </div>
       }
     >
       <div class="diff-choices">
@@ -88,8 +93,14 @@ function Choices({ activations, pair }: ChoicesProps) {
           onChoose={(one) => choose({ new: one })}
         />
       </div>
-      <CopyText label="link to this diff" text={`${window.location.origin}${diffHref(pair)}`} />
     </Section>
+  );
+}
+
+function copyLink(pair: SetPair): Promise<void> {
+  return navigator.clipboard.writeText(`${window.location.origin}${diffHref(pair)}`).then(
+    () => tellDone('The link is copied'),
+    () => tellDone('It could not be copied: copy the address of this page'),
   );
 }
 

@@ -209,8 +209,12 @@ function Sections({ overview, range, isOld }: SectionsProps) {
         <RefusalsSection overview={overview} />
       </div>
       <p class="overview-hint" id={hintId}>
-        Drag over a plot to zoom in, double-click to zoom out. With the keyboard: arrows to move, with Shift
-        to choose, Enter to zoom in, Backspace to zoom out, Escape to let go.
+        Drag over a plot to zoom in.
+        <span class="visually-hidden">
+          {' '}
+          Double-click to zoom out. With the keyboard: arrows to move, with Shift to choose, Enter to zoom in,
+          Backspace to zoom out, Escape to let go.
+        </span>
       </p>
     </div>
   );
