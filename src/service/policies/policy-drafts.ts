@@ -1,15 +1,20 @@
 // Drafts of policies: files that a person has changed and not carried over into the policy directory. INVARIANT: a
 // draft is kept beside the records and read by its person alone; nothing that decides reads it.
 
-import type { TextFile } from '../../analysis/questions.ts';
 import { createCollection } from '../store/contract/collection.ts';
 import type { DocumentStore } from '../store/contract/documents.ts';
+
+interface DraftFile {
+  /** Relative to the policy directory. */
+  readonly path: string;
+  readonly text: string;
+}
 
 export interface PolicyDraft {
   /** The id of the person. */
   readonly id: string;
   /** The changed files, each whole. */
-  readonly files: readonly TextFile[];
+  readonly files: readonly DraftFile[];
   /** The digest of the policies that were active when the draft was saved. */
   readonly basis: string;
   /** When the draft was saved, in milliseconds. */
