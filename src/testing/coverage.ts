@@ -23,7 +23,7 @@ export interface Coverage {
    * The part, from 0 to 100, of the demanded truths that tests produced: true and false for each rule.
    * Unknown is counted but not demanded.
    */
-  readonly percent: number;
+  readonly percent: number | null;
 }
 
 /** Adds the truths of one case's rules to the counts. */
@@ -66,7 +66,8 @@ export class CoverageCounter {
       .toSorted((a, b) => compareText(a.file, b.file) || compareText(a.rule, b.rule));
     const demanded = rules.reduce((sum, rule) => sum + demandedOf(rule).length, 0);
     const lacking = rules.reduce((sum, { lacks }) => sum + lacks.length, 0);
-    return { rules, percent: demanded === 0 ? 100 : Math.floor((100 * (demanded - lacking)) / demanded) };
+    const percent = demanded === 0 ? null : Math.floor((100 * (demanded - lacking)) / demanded);
+    return { rules, percent };
   }
 }
 

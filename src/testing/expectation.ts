@@ -147,7 +147,11 @@ function readApprovals(located: LocatedValue, report: Report): readonly Expected
     return null;
   }
   return located.items.flatMap((item) => {
-    const map = readMap(item, { name: 'an approval', keys: approvalKeys }, report);
+    const map = readMap(
+      item,
+      { name: 'an approval', keys: approvalKeys, shape: shapeOfApproval(item) },
+      report,
+    );
     const name = find(map, 'group');
     if (map !== null && name === null) report(item.span, 'an approval needs a `group`');
     const group = name === null ? null : readText(name, '`group`', report);
@@ -161,6 +165,13 @@ function readApprovals(located: LocatedValue, report: Report): readonly Expected
     const sorted = (texts: typeof except) => texts?.map(({ text }) => text).sort() ?? null;
     return [{ group, needs, withinSeconds, except: sorted(except), anyOf: sorted(anyOf) }];
   });
+}
+
+/** How to write the approval; what people write first is the group alone. */
+function shapeOfApproval(item: LocatedValue): string {
+  const isGroup = item.kind === 'scalar' && typeof item.value === 'string' && /^\w+$/.test(item.value);
+  const group = isGroup ? item.value : 'finance';
+  return `write \`{ group: ${group} }\`, or more of it: \`{ group: ${group}, needs: 2, within: 4h }\``;
 }
 
 function readReauth(located: LocatedValue, report: Report): ExpectedRequirements['reauth'] {

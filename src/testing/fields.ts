@@ -10,11 +10,16 @@ import type { Entry, LocatedMap, LocatedValue, Report } from './yaml.ts';
 /** The map; each key outside of `keys` is reported. */
 export function readMap(
   located: LocatedValue,
-  what: { readonly name: string; readonly keys: readonly string[] },
+  what: {
+    readonly name: string;
+    readonly keys: readonly string[];
+    /** What to write, for a value that is no map. */
+    readonly shape?: string;
+  },
   report: Report,
 ): LocatedMap | null {
   if (located.kind !== 'map') {
-    report(located.span, `${what.name} must be a mapping`);
+    report(located.span, `${what.name} must be a mapping`, what.shape);
     return null;
   }
   for (const { key, keySpan } of located.entries) {

@@ -38,6 +38,7 @@ export function reportRun(run: TestRun, marks: Marks): string {
  * A table of each file's rules, with how often each was true, false and unknown; missing truths are marked.
  */
 export function reportCoverage(coverage: Coverage, marks: Marks): string {
+  if (coverage.percent === null) return '\nno coverage: no rule was tested\n';
   const width = Math.max(4, ...coverage.rules.map(({ rule }) => rule.length));
   const head = `  ${'rule'.padEnd(width)}${truths.map((truth) => truth.padStart(8)).join('')}`;
   const files = [...Map.groupBy(coverage.rules, ({ file }) => file)].flatMap(([file, rules]) => [

@@ -145,3 +145,18 @@ describe('writ test --watch', () => {
     expect(json).toMatchObject({ code: 2, stderr: expect.stringContaining('--watch cannot be combined') });
   });
 });
+
+describe('writ test of what cannot run', () => {
+  it('shows how an approval is written, and no coverage where nothing ran', async () => {
+    const wrong = `tests:
+  - { name: small, action: a.b, payload: { n: 5 }, expect: { requires: { escalate: [security] } } }
+`;
+    const cwd = createFolder({ 'a.policy': policy, 'a.test.yaml': wrong });
+    const { code, stdout } = await writ(['test', '--coverage'], { cwd });
+    expect(code).toBe(1);
+    expect(stdout).toContain('an approval must be a mapping');
+    expect(stdout).toContain('write `{ group: security }`');
+    expect(stdout).toContain('no coverage: no rule was tested');
+    expect(stdout).not.toContain('coverage 100');
+  });
+});

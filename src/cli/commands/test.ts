@@ -142,7 +142,8 @@ function reportText(run: TestRun, { coverage, coverageMin = 0 }: Options): void 
   const marks = createMarks();
   print(reportRun(run, marks));
   if (coverage === true) print(reportCoverage(run.coverage, marks));
-  else if (run.coverage.percent < coverageMin) print(`\nnot covered:\n${reportLacking(run.coverage)}`);
+  else if ((run.coverage.percent ?? 100) < coverageMin)
+    print(`\nnot covered:\n${reportLacking(run.coverage)}`);
 }
 
 /**
@@ -185,7 +186,9 @@ function minimumComplaints(run: TestRun, mutation: Mutation | null, options: Opt
   const { percent } = run.coverage;
   const lacksMutants = mutation !== null && mutation.score < mutateMin;
   return [
-    ...(percent < coverageMin ? [`coverage is ${percent} %, less than ${coverageMin} %`] : []),
+    ...(percent !== null && percent < coverageMin
+      ? [`coverage is ${percent} %, less than ${coverageMin} %`]
+      : []),
     ...(lacksMutants ? [`mutation score is ${mutation.score} %, less than ${mutateMin} %`] : []),
     ...(wantsMutants(options) && !isPassed(run) ? ['mutants are tried only when every test passes'] : []),
   ];
