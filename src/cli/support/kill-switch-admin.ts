@@ -109,7 +109,10 @@ function storeSwitches({ documents, agents }: Store): KillSwitchAdmin {
   async function viewOf({ id, scope, reason, ...made }: KillSwitch): Promise<KillSwitchView> {
     const agent = scope.kind === 'agent' ? await agents.find(scope.agentId) : null;
     return {
-      ...{ id, scope: scopeText(scope), agent_name: agent?.name ?? null, reason },
+      id,
+      scope: scopeText(scope),
+      agent_name: agent?.name ?? null,
+      reason,
       created_at: new Date(made.createdAtMs).toISOString(),
       created_by: made.createdBy,
       created_by_name: made.createdByName,

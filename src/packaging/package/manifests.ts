@@ -10,7 +10,6 @@ interface CheckoutManifest {
   readonly license: string;
   readonly engines: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
-  readonly optionalDependencies: Readonly<Record<string, string>>;
 }
 
 const checkout = JSON.parse(
@@ -103,10 +102,7 @@ export const serviceManifest = {
 };
 
 export function versionsOf(names: readonly string[]): Readonly<Record<string, string>> {
-  const versions: Readonly<Record<string, string>> = {
-    ...checkout.dependencies,
-    ...checkout.optionalDependencies,
-  };
+  const versions = checkout.dependencies;
   return Object.fromEntries(
     names.map((name) => {
       const version = versions[name];

@@ -381,7 +381,9 @@ class OutgoingQueue implements Dispatcher {
     const result = await send({
       url,
       headers: span === undefined ? headers : { ...headers, traceparent: span.traceparent },
-      ...{ body, timeoutMs, arePrivateAddressesAllowed },
+      body,
+      timeoutMs,
+      arePrivateAddressesAllowed,
     });
     span?.ended(result.status);
     return result;

@@ -224,7 +224,7 @@ test('a collector that never answers: requests are answered, what waits is bound
   const collector = await startCollector(() => null);
   const { tracing } = trace(collector.endpoint, { exportTimeoutMs: 60_000 });
   const service = await startService({ tracing });
-  for (let count = 0; count < 2_000; count++) {
+  for (let count = 0; count < 200; count++) {
     const body = count % 2 === 0 ? allowBody : '{';
     expect((await authorize(service, { body })).status).toBe(count % 2 === 0 ? 200 : 400);
   }
@@ -330,8 +330,14 @@ test('requests leave only a note of themselves while a batch is sent, and no mor
   const collector = await startCollector(() => null);
   const { tracing } = trace(collector.endpoint, { exportTimeoutMs: 60_000 });
   const exchange = {
-    ...{ traceparent: undefined, path: '/v1/authorize', requestId: 'r', agentId: 'a', startedAtMs: 0 },
-    ...{ httpStatus: 400, errorCode: 'invalid_json', decided: null },
+    traceparent: undefined,
+    path: '/v1/authorize',
+    requestId: 'r',
+    agentId: 'a',
+    startedAtMs: 0,
+    httpStatus: 400,
+    errorCode: 'invalid_json',
+    decided: null,
   };
   for (let count = 0; count < 5_000; count++) tracing.answered(exchange);
   expect(tracing.counts().droppedWaiting).toBe(5_000 - 4_096);

@@ -23,13 +23,13 @@ export interface RequestTracing {
   /** Traces a request of a known agent that has been answered. */
   answered(exchange: TracedExchange): void;
   /** Begins the span of a delivery to another service. */
-  delivering(host: string): Delivering;
+  delivering(host: string): DeliverySpan;
   counts(): SpanCounts;
   /** Sends the remaining spans, as far as the collector takes them within a moment. */
   close(): Promise<void>;
 }
 
-export interface Delivering {
+export interface DeliverySpan {
   /** The header for the receiver, so that its spans belong to the same trace. */
   readonly traceparent: string;
   /** Ends the span; null when no answer came. */
@@ -129,7 +129,10 @@ export function openTracing(options: TracingOptions): RequestTracing {
         ended: (httpStatus) =>
           add({
             delivery: {
-              ...{ context, host, startedAtMs, httpStatus },
+              context,
+              host,
+              startedAtMs,
+              httpStatus,
               endedAtMs: performance.now(),
               toWallMs: wallOffsetMs(),
             },

@@ -41,7 +41,7 @@ export interface ReplaceOptions<Prepared> {
   readonly prepare: (path: string) => Promise<Prepared>;
 }
 
-export interface Replaced<Prepared> {
+export interface Replacement<Prepared> {
   readonly prepared: Prepared;
   /** The directory with all files of the earlier store; null when there was none. */
   readonly keptIn: string | null;
@@ -58,7 +58,7 @@ export async function replaceDatabase<Prepared>({
   path,
   backup,
   prepare,
-}: ReplaceOptions<Prepared>): Promise<Replaced<Prepared>> {
+}: ReplaceOptions<Prepared>): Promise<Replacement<Prepared>> {
   const folder = dirname(path);
   withStoreErrors(path, () => {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
