@@ -90,9 +90,9 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
       layLaterPolicies();
       await (await admin()).done('/v1/policies/reload');
     });
-    const demoRequests = await leaveWaiting(living, admin);
+    const demoRequests = await leaveWaiting(living);
     if (isMarked) await setUpCodes(server.url, account, clock());
-    if (options.isLive ?? true) keepAlive(server, cast);
+    if (options.isLive ?? true) keepAlive(server, cast, living.count);
     return { server, account, policies, shown: demoRequests };
   } catch (error) {
     const wasStopped = isStopping;
@@ -112,9 +112,9 @@ const demoSettings = {
   'people.new_factor_minutes': '0',
 } as const;
 
-function keepAlive(server: RunningServer, cast: DemoAccounts): void {
+function keepAlive(server: RunningServer, cast: DemoAccounts, countInWeek: number): void {
   const ending = new AbortController();
-  const going = keepAsking(cast, ending.signal);
+  const going = keepAsking(cast, { signal: ending.signal, countInWeek });
   server.onStop(async () => {
     ending.abort();
     await going;

@@ -4,7 +4,6 @@
 
 import { type Colleague, colleagueNames, type DemoAccounts } from './accounts.ts';
 import { type AgentCall, callOf, createChance, type DemoAgent } from './agent-calls.ts';
-import type { DemoCaller } from './exchange.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -87,6 +86,14 @@ export async function liveThrough(
     }
   }
   clock.runTo(endMs);
+  // Votes that were due later: what stays open is what `leaveWaiting` makes, and what nobody answers.
+  await giveDue(votes, cast, Number.POSITIVE_INFINITY);
+}
+
+/** The number of requests in an hour at a moment, when there are `count` in a week. */
+export function perHour(atMs: number, count: number): number {
+  const day = Array.from({ length: 24 }, (_, hour) => business(hour * hourMs));
+  return (count * business(atMs)) / (7 * day.reduce((sum, weight) => sum + weight, 0));
 }
 
 /** The relative number of requests at an hour of a day, from 0 to 1. */
@@ -139,13 +146,9 @@ export interface DemoRequests {
 }
 
 /**
- * Leaves some things open: approvals, a step-up, a stopped agent that goes on asking, an application. Returns
- * the ids of some of them.
+ * Leaves some things open: approvals, a step-up, an application. Returns the ids of some of them.
  */
-export async function leaveWaiting(
-  { cast, clock }: DemoWorld,
-  admin: () => Promise<DemoCaller>,
-): Promise<DemoRequests> {
+export async function leaveWaiting({ cast, clock }: DemoWorld): Promise<DemoRequests> {
   const nowMs = Date.now();
   const requestIds: string[] = [];
   for (const [minutes, agent, what] of waiting) {
@@ -159,12 +162,6 @@ export async function leaveWaiting(
     reason: 'I am on call for finance from next month and approve payments.',
   });
   await cast.colleagues.finance.done(`/v1/requests/${large}/approve`, { comment: 'The order is signed' });
-  clock.runTo(nowMs - minuteMs);
-  const stopped = cast.agents['treasury-bot'];
-  const reason = 'Pays the same invoice again and again';
-  await (await admin()).done('/v1/kill-switches', { scope: `agent:${stopped.id}`, reason });
-  for (let tries = 0; tries < 4; tries += 1)
-    await stopped.caller.send('/v1/authorize', payTo('Uline', 410 + tries, 'invoice 2291'));
   clock.runTo(nowMs + dayMs);
   return { request: print, approval: large, agent: cast.agents['invoice-payer'].id };
 }

@@ -1,26 +1,40 @@
-// Runs the demo while a visitor looks at it: agents ask at a human pace, and colleagues answer part of the
-// waiting requests, late enough for the visitor to be first. INVARIANT: no error ends the demo; a request
-// that fails is followed by later ones.
+// Runs the demo while a visitor looks at it: agents ask at the pace of the past week, after a few quicker requests to look
+// at, and colleagues answer most of the waiting requests, late enough for the visitor to be first. INVARIANT: no error ends
+// the demo; a request that fails is followed by later ones.
 
 import { setTimeout } from 'node:timers/promises';
 import { colleagueNames, type DemoAccounts } from './accounts.ts';
 import { callOf, createChance } from './agent-calls.ts';
-import { nextAgent } from './history.ts';
+import { nextAgent, perHour } from './history.ts';
 
-/** Milliseconds between two requests, with a mean of 2 s. */
-const pauseMs = { from: 600, to: 3_400 } as const;
+const hourMs = 3_600_000;
+/** Milliseconds between the first requests, which a visitor watches. */
+const quickPauseMs = { from: 4_000, to: 16_000 } as const;
+const quickCount = 12;
 /** Milliseconds that a request waits before colleagues look at it. */
 const patienceMs = { from: 60_000, to: 240_000 } as const;
-/** The share of the waiting requests that colleagues answer. */
-const answeredPart = 0.7;
+/** The share of the waiting requests that colleagues answer; the others wait for the visitor, or expire. */
+const answeredPart = 0.85;
+
+interface TrafficOptions {
+  readonly signal: AbortSignal;
+  /** The number of requests in the past week. */
+  readonly countInWeek: number;
+  /** Waits for some milliseconds; rejects when the signal aborts. */
+  readonly pause?: (ms: number) => Promise<unknown>;
+  readonly now?: () => number;
+}
 
 /** Sends requests until the signal aborts. Resolves when everything that was under way has ended. */
-export async function keepAsking(cast: DemoAccounts, signal: AbortSignal): Promise<void> {
-  const chance = createChance(Date.now());
+export async function keepAsking(cast: DemoAccounts, options: TrafficOptions): Promise<void> {
+  const { signal, countInWeek, now = Date.now } = options;
+  const chance = createChance(now());
   const answering = new Set<Promise<void>>();
-  const pause = (ms: number) => setTimeout(ms, undefined, { signal, ref: false });
-  const attempt = (work: Promise<void>): Promise<void> => work.catch(() => undefined);
-  while (!signal.aborted) {
+  const pause = options.pause ?? ((ms: number) => setTimeout(ms, undefined, { signal, ref: false }));
+  const attempt = async (work: Promise<unknown>): Promise<void> => {
+    await work.catch(() => undefined);
+  };
+  for (let count = 0; !signal.aborted; count += 1) {
     const name = nextAgent(chance());
     const { caller } = cast.agents[name];
     const ask = async (): Promise<void> => {
@@ -33,7 +47,9 @@ export async function keepAsking(cast: DemoAccounts, signal: AbortSignal): Promi
       void answered.finally(() => answering.delete(answered));
     };
     await attempt(ask());
-    await attempt(pause(between(pauseMs, chance)));
+    const meanMs = hourMs / perHour(now(), countInWeek);
+    const range = count < quickCount ? quickPauseMs : { from: meanMs / 2, to: 1.5 * meanMs };
+    await attempt(pause(between(range, chance)));
   }
   await Promise.all(answering);
 }
@@ -41,7 +57,7 @@ export async function keepAsking(cast: DemoAccounts, signal: AbortSignal): Promi
 interface ApproverAgent {
   readonly id: string;
   readonly chance: () => number;
-  readonly pause: (ms: number) => Promise<void>;
+  readonly pause: (ms: number) => Promise<unknown>;
 }
 
 /**

@@ -30,6 +30,13 @@ test('a newcomer signs in with what the page offers, approves, and sees agents a
     expect(await accessibilityFaults(page)).toEqual([]);
   }
 
+  const count = async (): Promise<number> => {
+    const exported = await page.evaluate(`fetch('/v1/requests?limit=200').then((reply) => reply.json())`);
+    return Number(new Date((exported as { items: { created_at: string }[] }).items[0]?.created_at ?? 0));
+  };
+  const before = await count();
+  await expect.poll(count).toBeGreaterThan(before);
+
   const { items } = (await page.evaluate(`fetch('/v1/approvals').then((reply) => reply.json())`)) as {
     items: { request_id: string; reason: string }[];
   };
@@ -40,13 +47,6 @@ test('a newcomer signs in with what the page offers, approves, and sees agents a
   await page.getByLabel('Why you approve').fill('as ordered');
   await page.getByRole('button', { name: 'Approve for finance' }).click();
   await page.getByText('Decided: approved').waitFor();
-
-  const count = async (): Promise<number> => {
-    const exported = await page.evaluate(`fetch('/v1/requests?limit=200').then((reply) => reply.json())`);
-    return Number(new Date((exported as { items: { created_at: string }[] }).items[0]?.created_at ?? 0));
-  };
-  const before = await count();
-  await expect.poll(count).toBeGreaterThan(before);
 
   const folder = /policies {2}(\S+)/.exec(demo.output())?.[1] ?? '';
   expect(folder.startsWith(room) && existsSync(folder)).toBe(true);

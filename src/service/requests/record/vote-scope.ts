@@ -12,7 +12,6 @@ import {
   isNamedBy,
   type NamingFields,
   type PersonIdentity,
-  type PersonIdentity,
 } from '../../../language/model/rule-requirement.ts';
 import { createHmacOf } from '../../agents/hmac.ts';
 import { deriveKey } from '../../agents/sealing.ts';
