@@ -14,11 +14,22 @@ import {
   UsageError,
   whenReaderLeaves,
 } from './output/output.ts';
+import { layOutHelp } from './support/help-layout.ts';
 
 /** Adds arguments, options, examples and the action of a command; the action hands its exit code to `finish`. */
 type DefineCommand = (command: Command, finish: (code: ExitCode) => void) => void;
 
+/** The headings of the help, in its order. */
+const groups = {
+  policies: 'Write and check policies:',
+  service: 'Run a service:',
+  agents: 'Connect agents:',
+  people: 'Work with a running service:',
+  tools: 'Editors and shells:',
+} as const;
+
 interface Entry {
+  readonly group: (typeof groups)[keyof typeof groups];
   readonly summary: string;
   /** The plural of the command's name, which people also try. */
   readonly alias?: string;
@@ -30,173 +41,212 @@ interface Entry {
   readonly load: () => Promise<DefineCommand>;
 }
 
-/** All commands, in the order in which people meet them. */
+/** All commands, in the order in which people meet those of a group. */
 const commands: Readonly<Record<string, Entry>> = {
   init: {
+    group: groups.policies,
     summary: 'make a directory with a first policy and its tests',
     load: async () => (await import('./commands/init.ts')).defineInit,
   },
   serve: {
+    group: groups.service,
     summary: 'start the service',
     runs: 'until it is stopped',
     load: async () => (await import('./commands/serve.ts')).defineServe,
   },
   config: {
+    group: groups.service,
     summary: 'show the settings and their sources',
     load: async () => (await import('./commands/config.ts')).defineConfig,
   },
   doctor: {
+    group: groups.service,
     summary: 'find faults of an installation and suggest fixes',
     load: async () => (await import('./commands/doctor.ts')).defineDoctor,
   },
   check: {
+    group: groups.policies,
     summary: 'check policies and show every error and warning',
     load: async () => (await import('./commands/check.ts')).defineCheck,
   },
   prove: {
+    group: groups.policies,
     summary: 'prove or refute guarantees, or your own question',
     load: async () => (await import('./commands/prove.ts')).defineProve,
   },
   diff: {
+    group: groups.policies,
     summary: 'show the requests that two policy revisions decide differently',
     load: async () => (await import('./commands/diff.ts')).defineDiff,
   },
   fmt: {
+    group: groups.policies,
     summary: 'format policy files',
     load: async () => (await import('./commands/fmt.ts')).defineFmt,
   },
   lsp: {
+    group: groups.tools,
     summary: 'start the language server for editors',
     runs: 'until it is stopped',
     load: async () => (await import('./commands/lsp.ts')).defineLsp,
   },
   dap: {
+    group: groups.tools,
     summary: 'start the debugger for editors (Debug Adapter Protocol)',
     runs: 'until it is stopped',
     load: async () => (await import('./commands/dap.ts')).defineDap,
   },
   test: {
+    group: groups.policies,
     summary: 'run the tests of policies',
     load: async () => (await import('./commands/test.ts')).defineTest,
   },
   decide: {
+    group: groups.policies,
     summary: 'decide one request and show why',
     load: async () => (await import('./commands/decide.ts')).defineDecide,
   },
   explain: {
+    group: groups.policies,
     summary: 'explain a recorded decision and what would change it',
     load: async () => (await import('./commands/explain.ts')).defineExplain,
   },
   build: {
+    group: groups.policies,
     summary: 'build a bundle: compiled policies in one file, optionally signed',
     load: async () => (await import('./commands/build.ts')).defineBuild,
   },
   'verify-bundle': {
+    group: groups.policies,
     summary: 'verify the contents and the signature of a bundle',
     load: async () => (await import('./commands/verify-bundle.ts')).defineVerifyBundle,
   },
   matrix: {
+    group: groups.policies,
     summary: 'show which rules can apply to each action',
     load: async () => (await import('./commands/matrix.ts')).defineMatrix,
   },
   summary: {
+    group: groups.policies,
     summary: 'describe policies in plain sentences, each proved',
     load: async () => (await import('./commands/summary.ts')).defineSummary,
   },
   replay: {
+    group: groups.policies,
     summary: 'try policies on past requests',
     runs: 'through many records',
     load: async () => (await import('./commands/replay.ts')).defineReplayOfLog,
   },
   types: {
+    group: groups.policies,
     summary: "print TypeScript types for the actions' payloads",
     load: async () => (await import('./commands/types.ts')).defineTypes,
   },
   bench: {
+    group: groups.policies,
     summary: 'measure the cost of decisions on your own requests',
     runs: 'through many records',
     load: async () => (await import('./commands/bench.ts')).defineBench,
   },
   agent: {
+    group: groups.agents,
     alias: 'agents',
     summary: 'register agents and manage their keys and state',
     load: async () => (await import('./commands/agent.ts')).defineAgent,
   },
   point: {
+    group: groups.agents,
     alias: 'points',
     summary: 'register enforcement points of a running service and assign agents',
     load: async () => (await import('./commands/point.ts')).definePoint,
   },
   hook: {
+    group: groups.agents,
     summary: "decide a coding agent's tool call, as its hook",
     load: async () => (await import('./commands/hook.ts')).defineHook,
   },
   mcp: {
+    group: groups.agents,
     summary: 'run a proxy for an MCP server, which asks before each call',
     runs: 'until it is stopped',
     load: async () => (await import('./commands/mcp.ts')).defineMcp,
   },
   requests: {
+    group: groups.people,
     summary: 'list and show the requests of a running service',
     load: async () => (await import('./commands/requests.ts')).defineRequests,
   },
   approve: {
+    group: groups.people,
     summary: 'approve a pending request',
     load: async () => (await import('./commands/approve.ts')).defineApprove,
   },
   reject: {
+    group: groups.people,
     summary: 'reject a pending request',
     load: async () => (await import('./commands/reject.ts')).defineReject,
   },
   people: {
+    group: groups.people,
     summary: 'manage who has access to a running service',
     load: async () => (await import('./commands/people.ts')).definePeople,
   },
   alerts: {
+    group: groups.people,
     summary: 'show alerts of a running service and change alert rules',
     load: async () => (await import('./commands/alerts.ts')).defineAlerts,
   },
   tables: {
+    group: groups.people,
     summary: 'show, set and remove rows of pushed tables of a running service',
     load: async () => (await import('./commands/tables.ts')).defineTables,
   },
   'kill-switch': {
+    group: groups.people,
     summary: 'stop agents immediately with the kill switch of a running service',
     load: async () => (await import('./commands/kill-switch.ts')).defineKillSwitch,
   },
   keys: {
+    group: groups.service,
     summary: 'list and rotate the receipt keys of a running service',
     load: async () => (await import('./commands/keys.ts')).defineKeys,
   },
   audit: {
+    group: groups.service,
     summary: 'verify, export, sign, delete and replay the records',
     runs: 'through many records',
     load: async () => (await import('./commands/audit.ts')).defineAudit,
   },
   backup: {
+    group: groups.service,
     summary: 'back up the records while the service runs',
     runs: 'through many records',
     load: async () => (await import('./commands/backup.ts')).defineBackup,
   },
   restore: {
+    group: groups.service,
     summary: 'put a backup in the place of the records, safely',
     runs: 'through many records',
     load: async () => (await import('./commands/restore.ts')).defineRestore,
   },
   replicas: {
+    group: groups.service,
     summary: 'show the replicas of a running service',
     load: async () => (await import('./commands/replicas.ts')).defineReplicas,
   },
   store: {
+    group: groups.service,
     summary: 'move the records into a database, or upgrade their schema',
     runs: 'through many records',
     load: async () => (await import('./commands/store.ts')).defineStore,
   },
   completion: {
+    group: groups.tools,
     summary: 'print a completion script for a shell',
     load: async () => (await import('./commands/completion.ts')).defineCompletion,
   },
   dump: {
+    group: groups.tools,
     summary: 'print the output of a compiler stage',
     load: async () => (await import('./commands/dump.ts')).defineDump,
   },
@@ -223,13 +273,20 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
     .description('Policy as code for what autonomous agents may do')
     .version(manifest.version)
     .exitOverride()
+    .commandsGroup(groups.tools)
     .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', '\nExit codes: 0 success, 1 problems found, 2 wrong usage, 70 internal error');
+  layOutHelp(program);
   const wanted = args.find((arg) => !arg.startsWith('-') && arg !== 'help');
   const runs = wanted === undefined ? undefined : commands[wanted]?.runs;
   whenReaderLeaves(runs === 'until it is stopped' ? 'go on' : 'end');
-  for (const [name, { summary, alias, load }] of Object.entries(commands)) {
-    const command = program.command(name).summary(summary).description(summary).exitOverride();
+  for (const [name, { group, summary, alias, load }] of inGroups()) {
+    const command = program
+      .command(name)
+      .summary(summary)
+      .description(summary)
+      .helpGroup(group)
+      .exitOverride();
     if (alias !== undefined) command.alias(alias);
     // Only the command that runs is loaded; the help shows one line for each other command. `completion`
     // needs all of them.
@@ -241,6 +298,13 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
   // People try the word `version` before the flag.
   program.command('version', { hidden: true }).action(() => print(`${manifest.version}\n`));
   return program;
+}
+
+function inGroups(): readonly (readonly [string, Entry])[] {
+  const order: readonly string[] = Object.values(groups);
+  return Object.entries(commands).toSorted(
+    ([, one], [, other]) => order.indexOf(one.group) - order.indexOf(other.group),
+  );
 }
 
 /**

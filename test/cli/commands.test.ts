@@ -51,7 +51,7 @@ describe('the command line', () => {
 
   it('names no default where there is none', async () => {
     const { stdout } = await writ(['serve', '--help']);
-    expect(stdout).toContain('such as 10.0.0.0/8\n');
+    expect(stdout).toMatch(/such as\s+10\.0\.0\.0\/8\n/);
     expect(stdout).not.toContain('(default: )');
   });
 
@@ -78,6 +78,30 @@ describe('the command line', () => {
     for (const name of ['serve', 'check', 'test', 'decide', 'agent', 'dump'])
       expect(whole.stdout).toContain(name);
     expect(one).toMatchObject({ code: 0, stdout: expect.stringContaining('Examples:') });
+  });
+
+  it.each([60, 80])('fits the help into %s columns', async (columns) => {
+    const names = ['serve', 'mcp', 'check', 'audit', 'decide', 'agent', 'hook'];
+    const shown = await Promise.all(
+      names.map((name) => writ([name, '--help'], { env: { COLUMNS: String(columns) } })),
+    );
+    // A word, a value in quotes and the name of a package are not broken.
+    const tooLong = shown
+      .flatMap(({ stdout }) => stdout.split('\n'))
+      .filter((line) => line.length > columns && !/^ +(\S+$|.*['@])/.test(line));
+    expect(tooLong).toEqual([]);
+  });
+
+  it('groups the commands by what people do with them', async () => {
+    const { stdout } = await writ(['--help']);
+    expect(stdout.match(/^\S.*:$/gm)).toEqual([
+      'Options:',
+      'Write and check policies:',
+      'Run a service:',
+      'Connect agents:',
+      'Work with a running service:',
+      'Editors and shells:',
+    ]);
   });
 
   it('ends without a word when its reader leaves', async () => {

@@ -1,0 +1,83 @@
+// How the help of all commands is laid out: it fits the width of the terminal, or 80 columns elsewhere. A long option has its
+// description below it, and a long example is continued with a backslash, so that it can still be pasted.
+
+import type { Command, Help } from 'commander';
+import { print } from '../output/output.ts';
+
+const widthDefault = 80;
+const indent = 2;
+const gap = 2;
+
+/** Applies to the program and, when called before they are added, to its commands. */
+export function layOutHelp(program: Command): void {
+  program.configureHelp({ minWidthToWrap: 10, padWidth: padWidthOf, formatItem });
+  program.configureOutput({
+    getOutHelpWidth: width,
+    getErrHelpWidth: width,
+    writeOut: (text) => print(fitted(text, width())),
+  });
+}
+
+/** The columns of the terminal, or what `COLUMNS` says. */
+function width(): number {
+  return Number(process.env.COLUMNS) || process.stdout.columns || widthDefault;
+}
+
+function padWidthOf(command: Command, helper: Help): number {
+  const longest = Math.max(
+    helper.longestOptionTermLength(command, helper),
+    helper.longestGlobalOptionTermLength(command, helper),
+    helper.longestSubcommandTermLength(command, helper),
+    helper.longestArgumentTermLength(command, helper),
+  );
+  return Math.min(longest, Math.floor(width() * 0.4));
+}
+
+function formatItem(term: string, termWidth: number, description: string, helper: Help): string {
+  const room = width() - indent - termWidth - gap;
+  const below = `\n${' '.repeat(indent + termWidth + gap)}`;
+  const lines = helper.boxWrap(description, room).replaceAll('\n', below);
+  const isLong = term.length > termWidth;
+  return `${' '.repeat(indent)}${isLong ? `${term}${below}` : term.padEnd(termWidth + gap)}${lines}`.trimEnd();
+}
+
+/** The text with lines of at most `columns`, where it can be broken. */
+function fitted(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map((line) =>
+      line.length <= columns
+        ? line
+        : line.startsWith(' ')
+          ? brokenCommand(line, columns)
+          : wrapped(line, columns),
+    )
+    .join('\n');
+}
+
+function wrapped(line: string, columns: number): string {
+  const lines = [''];
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1)!;
+    if (last === '') lines[lines.length - 1] = word;
+    else if (last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.join('\n');
+}
+
+/** Breaks an example before an option, outside of quotes. */
+function brokenCommand(line: string, columns: number): string {
+  const breaks = [...line.matchAll(/ (?=--?[a-z]|-- |&& |[|>] )/g)]
+    .map(({ index }) => index)
+    .filter((at) => at > indent && at + ' \\'.length <= columns && isOutsideQuotes(line.slice(0, at)));
+  const at = breaks.at(-1);
+  if (at === undefined) return line;
+  const rest = `${' '.repeat(3 * indent)}${line.slice(at + 1)}`;
+  const isShorter = rest.length < line.length;
+  return `${line.slice(0, at)} \\\n${isShorter && rest.length > columns ? brokenCommand(rest, columns) : rest}`;
+}
+
+function isOutsideQuotes(text: string): boolean {
+  return ["'", '"'].every((quote) => (text.split(quote).length - 1) % 2 === 0);
+}
