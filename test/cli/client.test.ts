@@ -481,6 +481,9 @@ describe('writ requests, approve, reject', () => {
     );
     const refused = await asBen('approve', id, '--comment', 'fine');
     expect([refused.code, refused.stdout]).toEqual([1, '']);
+    expect((await run('requests', 'show', id)).stdout).toMatch(
+      / {2}warning {3}vendor: "Stаples" \(mixes Latin and Cyrillic; U\+0430/,
+    );
     expect(refused.stderr).toMatch(
       /may contain deceptive letters\n {2}vendor: "St\u0430ples" \(mixes Latin and Cyrillic; U\+0430 CYRILLIC SMALL LETTER A\)\n.*--letters-checked/,
     );
@@ -514,7 +517,10 @@ describe('writ requests, approve, reject', () => {
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('demo.escalate')]);
     expect(shown.stdout).not.toContain('\u001b');
     expect(JSON.parse((await run('requests', 'show', one, '--json')).stdout).request_id).toBe(one);
-    const approved = await asBen('approve', one, '--comment', 'the invoice is right');
+    expect((await asBen('approve', one, '--comment', 'the invoice is right')).stderr).toContain(
+      'invisible characters',
+    );
+    const approved = await asBen('approve', one, '--comment', 'the invoice is right', '--letters-checked');
     expect([approved.code, approved.stderr]).toEqual([0, '']);
     expect(JSON.parse((await run('requests', 'show', one, '--json')).stdout).status).toBe('approved');
     const rejected = await asBen('reject', other, '--comment', 'we do not know this vendor', '--json');

@@ -4,6 +4,7 @@
 import { expect, test } from 'vitest';
 import { type PayloadProfile, profileNoteOf } from '../../src/dashboard/pages/approvals/payload-profile.ts';
 import { absoluteTime, chipsOf, localTime, readFilters } from '../../src/dashboard/pages/requests/filters.ts';
+import { personName } from '../../src/dashboard/pages/requests/person-name.ts';
 import {
   type RequestItem,
   type Row,
@@ -11,11 +12,7 @@ import {
   withNewest,
   withOlder,
 } from '../../src/dashboard/pages/requests/rows.ts';
-import {
-  personWords,
-  type RequestDetail,
-  timelineEvents,
-} from '../../src/dashboard/pages/requests/timeline-events.ts';
+import { type RequestDetail, timelineEvents } from '../../src/dashboard/pages/requests/timeline-events.ts';
 import { evenLines } from '../../src/dashboard/parts/policy/source-lines.ts';
 import {
   decidingRule,
@@ -255,6 +252,8 @@ function detail(change: Partial<RequestDetail>): RequestDetail {
     comments: [],
     step_ups: [],
     allowed_actions: null,
+    people: [],
+    review: null,
     ...change,
   };
 }
@@ -286,7 +285,11 @@ test.each<[string, Partial<RequestDetail>, readonly string[]]>([
 });
 
 test('a person is named without the id', () => {
-  expect(personWords(said(true).by)).toBe('ben@example.com');
+  const { by } = said(true);
+  expect(personName(by, [])).toBe('ben@example.com');
+  const id = by.replace(/.*\((.*)\)/, '$1');
+  expect(personName(by, [{ id, name: 'Ben Baker', email: 'new@example.com' }])).toBe('Ben Baker');
+  expect(personName('agent 7', [])).toBe('agent 7');
 });
 
 test('a piece of a file keeps its own depth', () => {

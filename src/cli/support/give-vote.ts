@@ -2,7 +2,6 @@
 // that may deceive is approved only by somebody who has seen them.
 
 import type { Command } from 'commander';
-import type { Reply } from '../../api/operations.ts';
 import {
   type Api,
   type ApiOptions,
@@ -15,15 +14,13 @@ import {
 } from '../client/api-client.ts';
 import { type ExitCode, print, UsageError } from '../output/output.ts';
 import { printable } from '../output/table.ts';
-import { requestText, type ShownRequest } from './request-text.ts';
+import { deceptionLines, requestText, type ShownRequest } from './request-text.ts';
 
 interface VoteOptions extends ApiOptions {
   readonly comment?: string;
   readonly group?: string;
   readonly lettersChecked?: true;
 }
-
-type LookAlikes = Reply<'listConfusables'>;
 
 export function defineVote(
   command: Command,
@@ -59,19 +56,13 @@ export function defineVote(
 
 /** Refuses when the request contains letters that may deceive, and says which. */
 async function refuseDeceptive(api: Api, id: string): Promise<void> {
-  const { items } = await api.get<LookAlikes>(`/v1/requests/${step(id)}/confusables`, {});
-  if (items.length === 0) return;
-  const lines = items.map(({ path, value, scripts, confusable_with: known, characters }) => {
-    const what = [
-      ...(scripts.length > 0 ? [`mixes ${scripts.join(' and ')}`] : []),
-      ...(known === null ? [] : [`looks like "${known.value}", granted ${known.count} times before`]),
-      ...characters.map(({ code_point, name }) => `${code_point} ${name}`.trim()),
-    ];
-    return `  ${path}: "${value}" (${what.join('; ')})`;
-  });
+  const request = await api.get<ShownRequest>(`/v1/requests/${step(id)}`);
+  if (request.status !== 'pending') return;
+  const lines = deceptionLines(request).map((line) => `\n  ${line}`);
+  if (lines.length === 0) return;
   refuse(
     printable(
-      `not approved: the request may contain deceptive letters\n${lines.join('\n')}\nRead them with \`writ requests show\`; to approve anyway, add --letters-checked`,
+      `not approved: the request may contain deceptive letters${lines.join('')}\nRead them with \`writ requests show\`; to approve anyway, add --letters-checked`,
     ),
   );
 }

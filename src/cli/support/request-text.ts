@@ -1,5 +1,6 @@
 // Renders a request of a running service as lines for people.
 
+import type { Reply } from '../../api/operations.ts';
 import { requestStatusWord } from '../../api/request-status.ts';
 import type { UserFacts } from '../../language/model/request.ts';
 import { localTime } from '../output/local-time.ts';
@@ -26,6 +27,8 @@ export interface ShownRequest {
   readonly comments?: readonly CommentView[];
   readonly step_ups?: readonly StepUpView[];
   readonly created_at: string;
+  /** What approvers should know; null for an agent. */
+  readonly review?: Reply<'getRequest'>['review'];
 }
 
 interface VoteView {
@@ -67,10 +70,25 @@ export function requestText(one: ShownRequest): string {
     `  reason    ${markForeignLetters(one.reason)}`,
     `  now       ${markForeignLetters(one.message)}`,
     ...peopleLines(one).map((line, index) => `  ${index === 0 ? 'people' : '      '}    ${line}`),
+    ...deceptionLines(one).map((line) => `  warning   ${line}`),
     `  payload   ${payload}`,
     ...(one.resolved ?? []).map(({ pointer, resolved }) => `  resolved  ${pointer}: ${resolved}`),
   ];
   return `${printable(lines.join('\n'))}\n`;
+}
+
+/** What in the request may deceive a reader, a line each; none when nothing does. */
+export function deceptionLines({ review = null }: ShownRequest): readonly string[] {
+  if (review === null || !review.warnings.includes('deceptive_letters')) return [];
+  const lines = review.confusables.map(({ path, value, scripts, confusable_with: known, characters }) => {
+    const what = [
+      ...(scripts.length > 0 ? [`mixes ${scripts.join(' and ')}`] : []),
+      ...(known === null ? [] : [`looks like "${known.value}", granted ${known.count} times before`]),
+      ...characters.map(({ code_point, name }) => `${code_point} ${name}`.trim()),
+    ];
+    return `${path}: "${value}" (${what.join('; ')})`;
+  });
+  return lines.length > 0 ? lines : ['invisible characters, or letters of several scripts in a name'];
 }
 
 /** The user on whose behalf the agent asks, or why the user is unknown. */

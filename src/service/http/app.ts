@@ -45,6 +45,7 @@ import { openApiRoute } from './resources/operations/openapi.ts';
 import { ssoPages } from './resources/people/sso.ts';
 import { plantRoute } from './resources/policies/plants.ts';
 import { authorizeRoute } from './resources/requests/authorize.ts';
+import { createReviews } from './resources/requests/reviews.ts';
 import { scimRoutes } from './resources/scim/scim.ts';
 import { type Base, createParts, type ServiceParts } from './service-parts.ts';
 import { addCommon, createShell, type LogOptions } from './shell.ts';
@@ -261,6 +262,7 @@ function managementDeps({ deps, base: { store, clock }, parts }: AppParts): Mana
     ssoName: deps.sso?.name ?? null,
     sendsMail: deps.smtp != null,
     store,
+    reviews: createReviews(store, clock),
     policies,
     rate,
     openRequestsMax: deps.openRequestsMax,

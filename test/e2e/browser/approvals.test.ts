@@ -85,11 +85,10 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   expect(await page.getByLabel('Why you approve').inputValue()).toBe('j and k are only letters here');
   await page.keyboard.press('Control+Enter');
   await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
-  await votePanel(page).getByText('You have approved this; others are waited for.').waitFor();
   await page.getByRole('button', { name: 'Take my approval back' }).click();
   await page.getByText('An approval no longer counts: ben@example.com revoked it').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByLabel('What it is').selectOption('question');
+  await page.getByLabel('Kind').selectOption('question');
   await page.getByLabel('Text').fill('which project?');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   const happened = page.getByRole('region', { name: 'What happened' });
@@ -155,7 +154,10 @@ test('on a phone it takes three touches from the mail to an approval, with all t
   touches += 1;
   await page.goto(`/approvals/${id}`);
   const panel = votePanel(page);
-  const about = [page.locator('.approval-title'), page.locator('.page-lead').getByText('Over 100 to Acme')];
+  const about = [
+    page.getByRole('heading', { level: 1 }),
+    page.locator('.page-lead').getByText('Over 100 to Acme'),
+  ];
   await page.getByText('with exactly this').waitFor();
   expect(await page.evaluate('document.documentElement.scrollHeight > 2 * innerHeight')).toBe(true);
   expect(await about[0]?.textContent()).toMatch(/^amount 4200, vendor Acme/);

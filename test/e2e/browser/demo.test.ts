@@ -42,7 +42,7 @@ test('a newcomer signs in with what the page offers, approves, and sees agents a
   };
   const waiting = items.find(({ reason }) => reason.includes('Harbour Print'));
   await page.goto(`${url}/approvals/${waiting?.request_id}`);
-  await page.getByRole('heading', { level: 1, name: 'Approval' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: /Harbour Print/ }).waitFor();
   await page.goto(`${page.url()}#approve`);
   await page.getByLabel('Why you approve').fill('as ordered');
   await page.getByRole('button', { name: 'Approve for finance' }).click();

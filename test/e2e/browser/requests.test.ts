@@ -69,13 +69,13 @@ test('the list is live, moves by keys, does not move what one reads, and is foun
   const y = await page.evaluate('scrollY');
   expect(y).toBeGreaterThan(500);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { level: 1, name: 'Request' }).waitFor();
+  await page.getByRole('region', { name: 'Summary' }).waitFor();
   expect(page.url()).toContain(opened);
   await page.keyboard.press('u');
   await eventually(() => focusedRow(page)).toBe(opened);
   expect(await page.evaluate('scrollY')).toBe(y);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { level: 1, name: 'Request' }).waitFor();
+  await page.getByRole('region', { name: 'Summary' }).waitFor();
   await page.goBack();
   await eventually(() => focusedRow(page)).toBe(opened);
 

@@ -210,7 +210,7 @@ test('a marker is in no place that keeps, sends or shows what was asked', { time
   const shown = [
     ...(await Promise.all(views.map(get))),
     ...(await Promise.all(
-      ids.flatMap((id) => ['', '/confusables', '/assignment'].map((end) => get(`/v1/requests/${id}${end}`))),
+      ids.flatMap((id) => ['', '/amounts', '/assignment'].map((end) => get(`/v1/requests/${id}${end}`))),
     )),
     await get(`/v1/agents/${service.agent.id}`),
     await get(`/v1/agents/${service.agent.id}/activity`),

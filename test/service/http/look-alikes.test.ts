@@ -83,7 +83,7 @@ test('whoever may see a request is told what looks alike in it, with the names o
   for (const vendor of ['Staples', 'Staples', 'Acme'])
     await ask(service, 'demo.allow', { payload: { vendor } });
   const { request_id: id } = await ask(service, 'demo.allow', { payload: { vendor: fake } });
-  const path = `/v1/requests/${id}/confusables`;
+  const path = `/v1/requests/${id}`;
   const told = {
     path: 'vendor',
     value: fake,
@@ -91,13 +91,15 @@ test('whoever may see a request is told what looks alike in it, with the names o
     confusable_with: { value: 'Staples', count: 2 },
     characters: [{ character: cyrillicA, code_point: 'U+0430', name: 'CYRILLIC SMALL LETTER A' }],
   };
-  expect((await ann.send(path)).body).toEqual({ items: [told] });
+  const reviewed = async (of: string) => (await ann.send(`/v1/requests/${of}`)).body.review;
+  expect(await reviewed(id)).toMatchObject({ warnings: ['deceptive_letters'], confusables: [told] });
   // A grant that came later, or for another action, is not among the known texts.
   await ask(service, 'demo.allow', { payload: { vendor: fake } });
   await ask(service, 'demo.allow', { payload: { vendor: fake } });
-  expect((await ann.send(path)).body).toEqual({ items: [told] });
+  expect((await reviewed(id)).confusables).toEqual([told]);
   const other = await ask(service, 'demo.escalate', { payload: { vendor: 'StapIes' } });
-  expect((await ann.send(`/v1/requests/${other.request_id}/confusables`)).body).toEqual({ items: [] });
+  expect(await reviewed(other.request_id)).toEqual({ warnings: [], confusables: [], earlier_grants: [] });
   expect(codeOf(await legal.send(path))).toEqual([404, 'request_not_found']);
-  expect(codeOf(await ann.send('/v1/requests/req_none/confusables'))).toEqual([404, 'request_not_found']);
+  const asAgent = await fetch(`${service.url}${path}`, { headers: { 'x-agent-api-key': service.apiKey } });
+  expect(await asAgent.json()).toMatchObject({ review: null, people: [] });
 });

@@ -38,8 +38,8 @@ function listsOf(sql: Dialect): readonly (readonly [string, Query<unknown>, stri
     ['the queue', waiting({ asked, nowMs: startMs, after: null, countMax: 9 }), 'requests_due'],
     [
       'the count of the queue',
-      waitingCount({ asked, nowMs: startMs, person: 'p1' }),
-      'requests_due|requests_open',
+      waitingCount({ asked, nowMs: startMs, person: asked.owner }),
+      'requests_due|requests_open|requests_held',
     ],
     ['granted', query(granted, activity), 'requests_by_agent'],
     ['outcomes', query(requests, activity), 'requests_by_agent'],

@@ -12,27 +12,23 @@ import { ButtonLink } from '../../parts/layout/button.tsx';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { GroupGaps } from '../../parts/people/group-gap.tsx';
-import { CopyText } from '../../parts/text/copy.tsx';
-import { JsonView } from '../../parts/text/json-view.tsx';
 import { onBehalfFacts } from '../../parts/text/on-behalf.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { ResolvedTexts } from '../../parts/text/resolved-texts.tsx';
-import { Amount, useAmounts } from '../requests/amounts.tsx';
-import { agentName } from '../requests/request-table.tsx';
+import { ControlOwner } from '../requests/people.tsx';
 import { RequestTimeline } from '../requests/request-timeline.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 import './approval.css';
 import { Assignment, SnoozeDialog } from './assignment.tsx';
-import { type Confusables, ConfusablesNote, checkStateOf, marksOf, useConfusables } from './confusables.tsx';
 import { Deadline } from './deadline.tsx';
 import { Discussion } from './discussion.tsx';
 import type { VoteKind } from './draft.ts';
 import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
-import { grantsMin, profileNoteOf } from './payload-profile.ts';
 import { RelatedRequests } from './related.tsx';
 import { Reviewers, ReviewLockButton, useReviewLocks } from './review-locks.tsx';
+import { ReviewNotes } from './review-notes.tsx';
 import { VotePanel } from './vote-panel.tsx';
 import { HiddenThings } from './warnings.tsx';
+import { WhatWillBeDone } from './what-will-be-done.tsx';
 
 export default function ApprovalPage({ params: { id = '' } }: PageProps) {
   const { data, problem, reload } = useResource('getRequest', { params: { id } }, ['approvals', 'requests']);
@@ -69,7 +65,6 @@ function Whole({ request, problem, reload }: WholeProps) {
   useVoteOfAddress((vote) => setAsked({ vote }));
   const isBar = isPending && ownAct === null && (mayVote || mayStepUp);
   const next = useNext(id);
-  const confusables = useConfusables(id);
   const locks = useReviewLocks();
   const mayReview = request.allowed_actions?.comment === true;
   const isAssignable = isPending && mayReview;
@@ -92,26 +87,22 @@ function Whole({ request, problem, reload }: WholeProps) {
     <div class="approval">
       <PageFrame
         title="Approval"
+        heading={<PlainText text={title === '' ? action_key : title} />}
         beside={
-          <>
-            <span class="approval-action">
-              <PlainText text={action_key} isShort />
-            </span>
-            {isPending ? (
-              <Deadline at={expires_at} isLarge />
-            ) : (
-              <StatusBadge status={status} decision={request.decision} />
-            )}
-          </>
+          isPending ? (
+            <Deadline at={expires_at} isLarge />
+          ) : (
+            <StatusBadge status={status} decision={request.decision} />
+          )
         }
         lead={
           <>
-            {title !== '' && (
-              <strong class="approval-title">
-                <PlainText text={title} />
-              </strong>
-            )}
             <PlainText text={reason} />
+            {title !== '' && (
+              <span class="approval-action">
+                <PlainText text={action_key} isShort />
+              </span>
+            )}
           </>
         }
         actions={
@@ -136,10 +127,10 @@ function Whole({ request, problem, reload }: WholeProps) {
         )}
         <Meanwhile request={request} ownAct={ownAct} next={next} />
         <HiddenThings request={request} />
-        <ConfusablesNote confusables={confusables} />
+        <ReviewNotes request={request} />
         <div class="approval-columns">
           <div class="approval-main">
-            <WhatWillBeDone request={request} confusables={confusables} />
+            <WhatWillBeDone request={request} />
             <Section title="What happened">
               <RequestTimeline request={request} />
             </Section>
@@ -149,11 +140,11 @@ function Whole({ request, problem, reload }: WholeProps) {
             <div class={isBar ? 'approval-vote approval-bar' : 'approval-vote'}>
               <VotePanel
                 request={request}
-                check={checkStateOf(confusables)}
                 asked={asked}
                 reload={reload}
                 isSteppingUp={isSteppingUp}
                 onStepUp={setSteppingUp}
+                isDone={ownAct !== null}
                 onSent={(act) => {
                   setOwnAct(act);
                   reload();
@@ -209,74 +200,6 @@ function useDeadline(at: string | null, look: () => void): void {
   }, [at]);
 }
 
-interface WhatProps {
-  readonly request: RequestDetail;
-  readonly confusables: Confusables;
-}
-
-function WhatWillBeDone({ request, confusables }: WhatProps) {
-  const { action_key, payload, resolved, agent, digest } = request;
-  const { data: profile, problem } = useResource(
-    'getPayloadProfile',
-    typeof agent.id === 'string' ? { params: { id: agent.id }, query: { action: action_key } } : null,
-  );
-  const amountAt = useAmounts(request.request_id);
-  const beside = (path: string, value: unknown, pointer: string) => {
-    const note = profile === null ? null : profileNoteOf(profile, path, value);
-    return (
-      <>
-        <Amount text={amountAt(pointer)} />
-        {note !== null && (
-          <span class={note.isUnusual ? 'approval-unusual' : 'approval-typical'}>
-            <PlainText text={note.words} />
-          </span>
-        )}
-      </>
-    );
-  };
-  return (
-    <Section title={request.status === 'pending' ? 'What will be done' : 'What was requested'}>
-      <p>
-        <strong>
-          <PlainText text={agentName(request)} isShort />
-        </strong>{' '}
-        does{' '}
-        <strong>
-          <PlainText text={action_key} />
-        </strong>{' '}
-        with exactly this:
-      </p>
-      <JsonView
-        value={payload}
-        label="Payload"
-        beside={beside}
-        marks={(path, text) => marksOf(confusables, path, text)}
-      />
-      <ResolvedTexts resolved={resolved} />
-      <p class="approval-soft">
-        {profile === null && problem === null && 'Loading the usual values…'}
-        {problem !== null && 'The usual values for this agent could not be loaded.'}
-        {profile !== null &&
-          profile.count === 0 &&
-          'The agent was never granted this action before, so there is nothing to compare with.'}
-        {profile !== null &&
-          profile.count > 0 &&
-          (profile.count < grantsMin
-            ? `New here: the agent was granted this action ${profile.count} ${profile.count === 1 ? 'time' : 'times'} so far, too few to say what is usual.`
-            : `Beside each value: how it compares with the last ${profile.count} requests of this action that the agent was granted.`)}
-      </p>
-      <Facts
-        items={[
-          [
-            'Your approval covers exactly this content (digest)',
-            <CopyText key="digest" text={digest} label="digest" />,
-          ],
-        ]}
-      />
-    </Section>
-  );
-}
-
 function WhoAsks({ request }: { readonly request: RequestDetail }) {
   const { agent, matched_policy, risk_score } = request;
   const about = (value: unknown) => (
@@ -288,7 +211,7 @@ function WhoAsks({ request }: { readonly request: RequestDetail }) {
       items={[
         ['Agent', about(agent.name)],
         ['Risk tier', about(agent.risk_tier)],
-        ['Control owner', about(agent.control_owner)],
+        ['Control owner', <ControlOwner key="owner" request={request} />],
         ...onBehalfFacts(request),
         ['Tags', about(tags)],
         ['Policy', about(matched_policy)],

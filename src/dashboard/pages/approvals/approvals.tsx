@@ -1,7 +1,8 @@
 // The inbox of the signed-in person: approvals and step-ups that wait for them, by default the nearest
 // deadline first.
 
-import { useRef, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go, setQuery, usePlace } from '../../navigation/navigation.ts';
@@ -9,15 +10,18 @@ import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SavedViews } from '../../parts/form/saved-views.tsx';
 import { Button } from '../../parts/layout/button.tsx';
+import { isNarrow } from '../../parts/layout/narrow.ts';
 import { Empty, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import './approvals.css';
 import { SnoozeDialog, setAssignee } from './assignment.tsx';
-import { BulkVote } from './bulk-vote.tsx';
+import { BulkVote, reasonNotSent } from './bulk-vote.tsx';
 import type { VoteKind } from './draft.ts';
+import { Peek } from './peek.tsx';
 import { isFiltered, noQueueFilter, QueueFilters, queueQuery } from './queue-filters.tsx';
-import { type QueueItem, QueueTable } from './queue-table.tsx';
+import { type QueueItem, type QueueRow, queueRows } from './queue-groups.ts';
+import { QueueTable } from './queue-table.tsx';
 import { useReviewLocks } from './review-locks.tsx';
 
 const firstShown = 50;
@@ -30,119 +34,291 @@ export default function ApprovalsPage() {
     'approvals',
   ]);
   const { data, reload } = queue;
-  const table = useRef<HTMLDivElement>(null);
-  const links = (): readonly HTMLElement[] => [
-    ...(table.current?.querySelectorAll<HTMLElement>('a[data-row]') ?? []),
-  ];
-  const at = (): number => links().indexOf(document.activeElement as HTMLElement);
-  const move = (step: 1 | -1): void => {
-    const all = links();
-    const next = all[at() === -1 ? 0 : Math.min(all.length - 1, Math.max(0, at() + step))];
-    next?.focus({ preventScroll: true });
-    next?.closest('tr')?.scrollIntoView({ block: 'nearest' });
-  };
-  const open = (vote: 'approve' | 'reject'): void => {
-    const id = links()[at()]?.dataset.row;
-    if (id !== undefined) go(`/approvals/${id}#${vote}`);
-  };
+  const { groups } = usePerson();
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
   const { chosen, choose, bulk, setBulk, end } = useChosen(data?.items ?? []);
+  const rows = queueRows(data?.items ?? [], unfolded);
+  const list = useRowFocus();
+  const peek = usePeek(list);
+  const locks = useReviewLocks();
+  const acts = useRowActs({ list, rows, locks, reload });
   const chooseThis = (): void => {
-    const id = links()[at()]?.dataset.row;
-    if (id !== undefined) choose([id], !chosen.some(({ request_id }) => request_id === id));
+    const ids = rows.find(({ item }) => item.request_id === list.current())?.alike ?? [];
+    const isChosen = ids.every(({ request_id: id }) => chosen.some((one) => one.request_id === id));
+    choose(
+      ids.map(({ request_id: id }) => id),
+      !isChosen,
+    );
   };
   const startBulk = (vote: VoteKind): void => {
     if (chosen.length > 0) setBulk({ vote, items: chosen });
   };
-  const locks = useReviewLocks();
-  const reviewThis = (): void => {
-    const id = links()[at()]?.dataset.row;
-    if (id !== undefined) void locks.toggle(id);
-  };
-  const [snoozed, setSnoozed] = useState<QueueItem | null>(null);
-  const snoozeThis = (): void => {
-    const id = links()[at()]?.dataset.row;
-    setSnoozed(data?.items.find(({ request_id }) => request_id === id) ?? null);
-  };
-  const { id: ownId, groups } = usePerson();
-  const assigning = useSending();
-  const assignThis = (): void => {
-    const id = links()[at()]?.dataset.row;
-    if (id !== undefined) void assigning.run(() => setAssignee(id, ownId).then(reload));
-  };
   const keys = useShortcuts([
-    { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => move(1) },
-    { keys: ['k', 'ArrowUp'], label: 'Previous request', run: () => move(-1) },
+    { keys: ['j', 'ArrowDown'], label: 'Next request', run: () => peek.follow(list.move(1)) },
+    { keys: ['k', 'ArrowUp'], label: 'Previous request', run: () => peek.follow(list.move(-1)) },
     { keys: ['Enter'], label: 'Open it' },
-    { keys: ['a'], label: 'Approve it, with a comment', run: () => open('approve') },
-    { keys: ['r'], label: 'Reject it, with a comment', run: () => open('reject') },
-    { keys: ['c'], label: 'Start or end your review', run: reviewThis },
-    { keys: ['m'], label: 'Assign it to yourself', run: assignThis },
-    { keys: ['h'], label: 'Snooze it', run: snoozeThis },
+    { keys: [' ', 'ArrowRight'], label: 'Preview it beside the list' },
+    { keys: ['Escape'], label: 'Close the preview', ...(peek.id === null ? {} : { run: peek.close }) },
+    ...acts.shortcuts,
     { keys: ['x'], label: 'Choose it, or not', run: chooseThis },
     { keys: ['A'], label: 'Approve all that are chosen', run: () => startBulk('approve') },
     { keys: ['R'], label: 'Reject all that are chosen', run: () => startBulk('reject') },
   ]);
   const isAsked = isFiltered(query);
+  const toggle = (digest: string): void =>
+    setUnfolded((before) =>
+      before.has(digest)
+        ? new Set([...before].filter((one) => one !== digest))
+        : new Set([...before, digest]),
+    );
+  const table = {
+    onChoose: choose,
+    onUnfold: toggle,
+    onPeek: peek.toggle,
+    peekedId: peek.id,
+    locksOf: locks.of,
+  };
   return (
     <PageFrame title="Inbox" lead={leadOf(groups)}>
       {(isAsked || (data?.count ?? 0) > 0) && <QueueFilters items={data?.items ?? []} groups={groups} />}
       <SavedViews />
-      <ProblemNote problem={locks.problem ?? assigning.problem} />
-      <ResourceView resource={queue} loading="Your inbox is loading">
-        {({ count, items, next_cursor: next }) => (
-          <>
-            <p class="approvals-count" role="status">
-              {count > 0 && `${count} ${isAsked ? 'found' : 'waiting for you'}`}
-            </p>
-            {items.length > 0 ? (
-              <div ref={table}>
-                <QueueTable
-                  items={items}
-                  chosen={new Set(chosen.map(({ request_id }) => request_id))}
-                  onChoose={choose}
-                  locksOf={locks.of}
-                />
-              </div>
-            ) : isAsked ? (
-              <NothingFits />
-            ) : (
-              <NothingWaits groups={groups} />
-            )}
-            {next !== null && (
-              <div class="approvals-more">
-                {limit < shownMax ? (
-                  <Button onClick={() => setLimit(shownMax)}>Show more</Button>
+      <ProblemNote problem={locks.problem ?? acts.problem} />
+      <div ref={list.ref} class={peek.id === null ? 'approvals-split' : 'approvals-split is-peeking'}>
+        <div>
+          <ResourceView resource={queue} loading="Your inbox is loading">
+            {({ count, next_cursor: next }) => (
+              <>
+                <p class="approvals-count" role="status">
+                  {count > 0 && `${count} ${isAsked ? 'found' : 'waiting for you'}`}
+                </p>
+                {rows.length > 0 ? (
+                  <QueueTable
+                    {...table}
+                    label="Requests for you"
+                    rows={rows}
+                    chosen={new Set(chosen.map(({ request_id }) => request_id))}
+                  />
+                ) : isAsked ? (
+                  <NothingFits />
                 ) : (
-                  <p>
-                    These are the first {shownMax}; more follow as they are decided, or with another filter.
-                  </p>
+                  <NothingWaits groups={groups} />
                 )}
-              </div>
+                {next !== null && <More limit={limit} onMore={() => setLimit(shownMax)} />}
+              </>
             )}
-          </>
-        )}
-      </ResourceView>
-      {chosen.length > 0 && (
-        <section class="approvals-chosen" aria-label="Chosen">
-          <span role="status">{chosen.length} chosen</span>
-          <Button icon="allow" onClick={() => startBulk('approve')}>
-            Approve…
-          </Button>
-          <Button icon="deny" onClick={() => startBulk('reject')}>
-            Reject…
-          </Button>
-          <Button look="quiet" onClick={() => choose([...chosen.map(({ request_id }) => request_id)], false)}>
-            Choose none
-          </Button>
-        </section>
-      )}
-      {snoozed !== null && (
-        <SnoozeDialog request={snoozed} onDone={reload} onClose={() => setSnoozed(null)} />
+          </ResourceView>
+          <Undecidable query={query} table={table} />
+        </div>
+        {peek.id !== null && <Peek id={peek.id} onClose={peek.close} />}
+      </div>
+      <ChosenBar
+        chosen={chosen}
+        onVote={startBulk}
+        onNone={() =>
+          choose(
+            chosen.map(({ request_id }) => request_id),
+            false,
+          )
+        }
+      />
+      {acts.snoozed !== null && (
+        <SnoozeDialog request={acts.snoozed} onDone={reload} onClose={acts.endSnooze} />
       )}
       {bulk !== null && <BulkVote {...bulk} onEnd={end} />}
       <ShortcutHint />
       {keys}
     </PageFrame>
+  );
+}
+
+interface RowFocus {
+  readonly ref: RefObject<HTMLDivElement | null>;
+  /** The id of the request whose row has the focus; null when none has. */
+  readonly current: () => string | null;
+  /** Moves the focus by one row, and returns the id of the request there. */
+  readonly move: (step: 1 | -1) => string | null;
+  readonly focus: (id: string) => void;
+}
+
+function useRowFocus(): RowFocus {
+  const ref = useRef<HTMLDivElement>(null);
+  const links = (): readonly HTMLElement[] => [
+    ...(ref.current?.querySelectorAll<HTMLElement>('a[data-row]') ?? []),
+  ];
+  const last = useRef<string | null>(null);
+  const current = (): string | null => {
+    const row = document.activeElement?.closest('tr')?.querySelector<HTMLElement>('a[data-row]');
+    return row?.dataset.row ?? null;
+  };
+  const focus = (link: HTMLElement | undefined): string | null => {
+    link?.focus({ preventScroll: true });
+    link?.closest('tr')?.scrollIntoView({ block: 'nearest' });
+    last.current = link?.dataset.row ?? last.current;
+    return link?.dataset.row ?? null;
+  };
+  return {
+    ref,
+    current,
+    move: (step) => {
+      const all = links();
+      // From the panel beside the list, the keys go on from the last row.
+      const from = current() ?? last.current;
+      const at = all.findIndex(({ dataset }) => dataset.row === from);
+      return focus(all[at === -1 ? 0 : Math.min(all.length - 1, Math.max(0, at + step))]);
+    },
+    focus: (id) => void focus(links().find(({ dataset }) => dataset.row === id)),
+  };
+}
+
+/** The request in the side panel, which follows the focus while it is open. On a phone its page is opened instead. */
+function usePeek(list: RowFocus) {
+  const [id, setId] = useState<string | null>(null);
+  const show = (next: string): void => (isNarrow() ? go(`/approvals/${next}`) : setId(next));
+  const close = (): void => {
+    if (id !== null) list.focus(id);
+    setId(null);
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = (event.target as Element).closest<HTMLElement>('a[data-row]')?.dataset.row;
+    if (row === undefined || (event.key !== ' ' && event.key !== 'ArrowRight')) return;
+    event.preventDefault();
+    if (event.key === ' ' && row === id) close();
+    else show(row);
+  };
+  const latest = useRef(onKey);
+  latest.current = onKey;
+  useLayoutEffect(() => {
+    const listener = (event: KeyboardEvent): void => latest.current(event);
+    document.addEventListener('keydown', listener);
+    return () => document.removeEventListener('keydown', listener);
+  }, []);
+  return {
+    id,
+    close,
+    toggle: (next: string): void => (next === id ? close() : show(next)),
+    follow: (next: string | null): void => {
+      if (id !== null && next !== null) setId(next);
+    },
+  };
+}
+
+interface RowActOptions {
+  readonly list: RowFocus;
+  readonly rows: readonly QueueRow[];
+  readonly locks: ReturnType<typeof useReviewLocks>;
+  readonly reload: () => void;
+}
+
+/** What keys do with the request whose row has the focus. */
+function useRowActs({ list, rows, locks, reload }: RowActOptions) {
+  const { id: ownId } = usePerson();
+  const assigning = useSending();
+  const [snoozed, setSnoozed] = useState<QueueItem | null>(null);
+  const withRow = (act: (id: string) => void) => (): void => {
+    const id = list.current();
+    if (id !== null) act(id);
+  };
+  const assign = (id: string): void => void assigning.run(() => setAssignee(id, ownId).then(reload));
+  const snooze = (id: string): void =>
+    setSnoozed(rows.find(({ item }) => item.request_id === id)?.item ?? null);
+  return {
+    shortcuts: [
+      {
+        keys: ['a'],
+        label: 'Approve it, with a comment',
+        run: withRow((id) => go(`/approvals/${id}#approve`)),
+      },
+      {
+        keys: ['r'],
+        label: 'Reject it, with a comment',
+        run: withRow((id) => go(`/approvals/${id}#reject`)),
+      },
+      { keys: ['c'], label: 'Start or end your review', run: withRow((id) => void locks.toggle(id)) },
+      { keys: ['m'], label: 'Assign it to yourself', run: withRow(assign) },
+      { keys: ['h'], label: 'Snooze it', run: withRow(snooze) },
+    ],
+    problem: assigning.problem,
+    snoozed,
+    endSnooze: () => setSnoozed(null),
+  };
+}
+
+function More({ limit, onMore }: { readonly limit: number; readonly onMore: () => void }) {
+  return (
+    <div class="approvals-more">
+      {limit < shownMax ? (
+        <Button onClick={onMore}>Show more</Button>
+      ) : (
+        <p>These are the first {shownMax}; more follow as they are decided, or with another filter.</p>
+      )}
+    </div>
+  );
+}
+
+interface UndecidableProps {
+  readonly query: URLSearchParams;
+  readonly table: Omit<Parameters<typeof QueueTable>[0], 'label' | 'rows' | 'chosen'>;
+}
+
+/** The requests that ask the person, but that the person cannot decide, each with the reason. */
+function Undecidable({ query, table }: UndecidableProps) {
+  const { data } = useResource(
+    'listApprovals',
+    { query: { ...queueQuery(query), decidable: 'no', limit: String(firstShown) } },
+    ['approvals'],
+  );
+  if (data === null || data.items.length === 0) return null;
+  const isOne = data.count === 1;
+  return (
+    <details class="approvals-undecidable">
+      <summary>
+        {data.count} more {isOne ? 'asks' : 'ask'} you or your groups, but you cannot approve{' '}
+        {isOne ? 'it' : 'them'}
+      </summary>
+      <QueueTable
+        {...table}
+        label="Requests that you cannot approve"
+        rows={queueRows(data.items, new Set(data.items.map(({ digest }) => digest)))}
+        chosen={null}
+      />
+    </details>
+  );
+}
+
+interface ChosenBarProps {
+  readonly chosen: readonly QueueItem[];
+  readonly onVote: (vote: VoteKind) => void;
+  readonly onNone: () => void;
+}
+
+function ChosenBar({ chosen, onVote, onNone }: ChosenBarProps) {
+  if (chosen.length === 0) return null;
+  const countFor = (vote: VoteKind) => chosen.filter((item) => reasonNotSent(item, vote) === null).length;
+  const [approvals, rejections] = [countFor('approve'), countFor('reject')];
+  return (
+    <section class="approvals-chosen" aria-label="Chosen">
+      <span role="status">{chosen.length} chosen</span>
+      {approvals > 0 && (
+        <Button icon="allow" onClick={() => onVote('approve')}>
+          Approve {approvals}…
+        </Button>
+      )}
+      {rejections > 0 && (
+        <Button icon="deny" onClick={() => onVote('reject')}>
+          Reject {rejections}…
+        </Button>
+      )}
+      <Button look="quiet" onClick={onNone}>
+        Choose none
+      </Button>
+      {approvals < chosen.length && (
+        <span class="approvals-chosen-note">
+          {chosen.length - approvals} to approve one by one: letters that may deceive, a high risk or a
+          step-up
+        </span>
+      )}
+    </section>
   );
 }
 

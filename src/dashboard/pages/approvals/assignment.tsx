@@ -13,7 +13,7 @@ import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import type { QueueItem } from './queue-table.tsx';
+import type { QueueItem } from './queue-groups.ts';
 
 interface AssignmentProps {
   readonly id: string;
@@ -44,7 +44,7 @@ export function Assignment({ id, onSnooze }: AssignmentProps) {
   const { assigned_to: assigned, snoozed_until: until, people } = data;
   const isListed = assigned === null || people.some((person) => person.id === assigned.person);
   return (
-    <Section title="Assignment">
+    <Section title="Assignee">
       <ProblemNote problem={problem} />
       <Field label="Assigned to" help={`${told} Everybody who is asked can still decide.`}>
         <select

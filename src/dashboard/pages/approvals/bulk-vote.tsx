@@ -1,21 +1,23 @@
-// Approves or rejects several requests of the inbox with one reason. Each request is shown with its title,
-// sent by itself, and then shown with its result. A failed one keeps its reason and can be sent again.
-// INVARIANT: no request is approved here that was not checked for what may deceive a reader, or that failed the check.
+// Approves or rejects several requests of the inbox with one reason. Each request is shown with its title, decided by
+// itself, and then shown with its result. INVARIANT: what may deceive, is of high risk or cannot be approved is not sent;
+// the service refuses it as well.
 
 import { useState } from 'preact/hooks';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { Dialog, useCloseGuard } from '../../parts/dialog/dialog.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { FormFrame } from '../../parts/form/form-frame.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Icon, type IconName } from '../../parts/layout/icon.tsx';
-import { PlainText } from '../../parts/text/plain-text.tsx';
+import { Icon } from '../../parts/layout/icon.tsx';
+import { ProblemNote } from '../../parts/layout/note.tsx';
+import { PlainPieces, PlainText } from '../../parts/text/plain-text.tsx';
+import { groupWords } from '../requests/person-name.ts';
 import { agentName } from '../requests/request-table.tsx';
-import { groupWords } from '../requests/timeline-events.ts';
-import { type Deception, useDeceptionChecks } from './deception-check.ts';
 import type { VoteKind } from './draft.ts';
-import { type QueueItem, titleOf } from './queue-table.tsx';
-import { sendVote, type VoteResult } from './send-vote.ts';
+import type { QueueItem } from './queue-groups.ts';
+import { titleOf } from './queue-table.tsx';
 
 interface BulkVoteProps {
   readonly vote: VoteKind;
@@ -24,58 +26,65 @@ interface BulkVoteProps {
   readonly onEnd: (settled: readonly string[]) => void;
 }
 
+type VoteResult = Reply<'voteOnRequests'>['items'][number];
+type VoteResults = ReadonlyMap<string, VoteResult>;
+
 const commentLengthMax = 2_000;
 
 export function BulkVote({ vote, items, onEnd }: BulkVoteProps) {
-  const [results, setResults] = useState<ReadonlyMap<string, VoteResult>>(new Map());
-  const settled = [...results].filter(([, { kind }]) => kind !== 'open').map(([id]) => id);
-  const close = (): void => onEnd(settled);
-  const noun = items.length === 1 ? 'request' : 'requests';
+  const [results, setResults] = useState<VoteResults>(new Map());
+  const close = (): void => onEnd([...results.keys()]);
   return (
-    <Dialog title={`${vote === 'approve' ? 'Approve' : 'Reject'} ${items.length} ${noun}`} onClose={close}>
+    <Dialog title={titleFor(vote, items, results)} onClose={close}>
       <BulkForm
         vote={vote}
         items={items}
         results={results}
-        onResult={(id, result) => setResults((before) => new Map(before).set(id, result))}
+        onResults={(given) => setResults(new Map(given.map((one) => [one.request_id, one])))}
         onClose={close}
       />
     </Dialog>
   );
 }
 
+function titleFor(vote: VoteKind, items: readonly QueueItem[], results: VoteResults): string {
+  if (results.size > 0) return `${recordedCount(results)} of ${items.length} recorded`;
+  const count = items.filter((item) => reasonNotSent(item, vote) === null).length;
+  return `${vote === 'approve' ? 'Approve' : 'Reject'} ${count} ${count === 1 ? 'request' : 'requests'}`;
+}
+
+function recordedCount(results: VoteResults): number {
+  return [...results.values()].filter(({ refusal }) => refusal === null).length;
+}
+
 interface BulkFormProps {
   readonly vote: VoteKind;
   readonly items: readonly QueueItem[];
-  readonly results: ReadonlyMap<string, VoteResult>;
-  readonly onResult: (id: string, result: VoteResult) => void;
+  readonly results: VoteResults;
+  readonly onResults: (results: readonly VoteResult[]) => void;
   readonly onClose: () => void;
 }
 
-function BulkForm({ vote, items, results, onResult, onClose }: BulkFormProps) {
+function BulkForm({ vote, items, results, onResults, onClose }: BulkFormProps) {
   const [comment, setComment] = useState('');
   const [groups, setGroups] = useState<Readonly<Record<string, string>>>({});
-  const { isBusy, run } = useSending();
+  const { isBusy, problem, run } = useSending();
   const isApproval = vote === 'approve';
-  const checks = useDeceptionChecks(items);
-  const isChecking = isApproval && items.some(({ request_id }) => !checks.has(request_id));
-  const whyNot = (item: QueueItem): string | null =>
-    whyNotSent(item, vote, checks.get(item.request_id) ?? 'clear');
-  const open = items.filter(
-    (item) => whyNot(item) === null && (results.get(item.request_id)?.kind ?? 'open') === 'open',
-  );
+  const toSend = items.filter((item) => reasonNotSent(item, vote) === null);
+  const isSent = results.size > 0;
   useCloseGuard(
-    isBusy ? 'Some are still being sent.' : comment !== '' && open.length > 0 ? 'Not all is sent.' : null,
+    isBusy ? 'The votes are being sent.' : comment !== '' && !isSent ? 'The votes are not sent.' : null,
   );
   const send = (): Promise<void> =>
     run(async () => {
-      if (isChecking) return;
-      for (const { request_id: id, allowed_actions: allowed } of open) {
-        const group = isApproval && allowed.approve.length > 1 ? (groups[id] ?? null) : null;
-        const result = await sendVote({ id, vote, comment: comment.trim(), group });
-        onResult(id, result);
-        if (result.isCutOff) return;
-      }
+      const requests = toSend.map(({ request_id: id, allowed_actions: allowed }) => {
+        const group = isApproval && allowed.approve.length > 1 ? groups[id] : undefined;
+        return { id, ...(group === undefined ? {} : { group }) };
+      });
+      const { items: given } = await call('voteOnRequests', {
+        body: { vote, comment: comment.trim(), requests },
+      });
+      onResults(given);
     });
   return (
     <FormFrame problem={null} onSend={send}>
@@ -86,18 +95,16 @@ function BulkForm({ vote, items, results, onResult, onClose }: BulkFormProps) {
             item={item}
             vote={vote}
             result={results.get(item.request_id)}
-            whyNot={whyNot(item)}
             group={groups[item.request_id] ?? ''}
             onGroup={(group) => setGroups((before) => ({ ...before, [item.request_id]: group }))}
           />
         ))}
       </ul>
-      <p role="status" class="bulk-status">
-        {isChecking
-          ? 'Checking for letters that may deceive…'
-          : results.size > 0 && summary(results, open.length)}
+      <p role="status" class="visually-hidden">
+        {isSent && `${recordedCount(results)} of ${items.length} recorded`}
       </p>
-      {open.length > 0 && (
+      <ProblemNote problem={problem} />
+      {!isSent && toSend.length > 0 && (
         <Field
           label={isApproval ? 'Why you approve' : 'Why you reject'}
           help={
@@ -117,18 +124,18 @@ function BulkForm({ vote, items, results, onResult, onClose }: BulkFormProps) {
         </Field>
       )}
       <div class="form-actions">
-        {open.length > 0 && (
+        {!isSent && toSend.length > 0 && (
           <Button
             type="submit"
             look={isApproval ? 'primary' : 'danger'}
             icon={isApproval ? 'allow' : 'deny'}
-            isBusy={isBusy || isChecking}
+            isBusy={isBusy}
           >
-            {sendWords(vote, open.length, results.size > 0)}
+            {isApproval ? `Approve ${toSend.length}` : `Reject ${toSend.length} for good`}
           </Button>
         )}
-        <Button look={open.length > 0 ? 'quiet' : 'primary'} onClick={onClose}>
-          {results.size > 0 || open.length === 0 ? 'Close' : 'Cancel'}
+        <Button look={!isSent && toSend.length > 0 ? 'quiet' : 'primary'} onClick={onClose}>
+          {isSent || toSend.length === 0 ? 'Close' : 'Cancel'}
         </Button>
       </div>
     </FormFrame>
@@ -139,23 +146,22 @@ interface BulkItemProps {
   readonly item: QueueItem;
   readonly vote: VoteKind;
   readonly result: VoteResult | undefined;
-  /** Why the vote cannot be sent; null when it can. */
-  readonly whyNot: string | null;
   readonly group: string;
   readonly onGroup: (group: string) => void;
 }
 
-function BulkItem({ item, vote, result, whyNot, group, onGroup }: BulkItemProps) {
+function BulkItem({ item, vote, result, group, onGroup }: BulkItemProps) {
   const { request_id: id, reason, allowed_actions: allowed } = item;
+  const notSent = reasonNotSent(item, vote);
   return (
     <li>
       <a href={`/approvals/${id}`} target="_blank" rel="noopener">
-        <PlainText text={titleOf(item)} isShort />
+        <PlainPieces text={titleOf(item)} />
       </a>
       <span class="approvals-beneath">
         <PlainText text={agentName(item)} isShort /> · <PlainText text={reason} isShort />
       </span>
-      {vote === 'approve' && allowed.approve.length > 1 && result === undefined && (
+      {vote === 'approve' && notSent === null && allowed.approve.length > 1 && result === undefined && (
         <label class="bulk-group">
           For which group
           <select required value={group} onChange={({ currentTarget }) => onGroup(currentTarget.value)}>
@@ -168,54 +174,36 @@ function BulkItem({ item, vote, result, whyNot, group, onGroup }: BulkItemProps)
           </select>
         </label>
       )}
-      {(result !== undefined || whyNot !== null) && (
+      {result !== undefined ? (
         <strong class="bulk-result">
-          <Icon name={result === undefined ? 'warning' : signs[result.kind]} /> {result?.words ?? whyNot}
+          <Icon name={result.refusal === null ? 'check' : 'deny'} /> {resultWords(vote, result)}
         </strong>
+      ) : (
+        notSent !== null && (
+          <strong class="bulk-result">
+            <Icon name="warning" /> Open it: {notSent}
+          </strong>
+        )
       )}
     </li>
   );
 }
 
-const signs: Readonly<Record<VoteResult['kind'], IconName>> = {
-  done: 'check',
-  lost: 'deny',
-  'not allowed': 'locked',
-  open: 'warning',
-};
-
-/** Why the vote on a request cannot be sent; null when it can. */
-function whyNotSent(
-  { allowed_actions: allowed, requires }: QueueItem,
+/** Why the request is not sent together with others, as words after a colon; null if it is. */
+export function reasonNotSent(
+  { allowed_actions: allowed, requires, review }: QueueItem,
   vote: VoteKind,
-  deception: Deception,
 ): string | null {
-  if (vote === 'reject') return allowed.reject ? null : 'Not sent: you cannot reject it';
+  if (vote === 'reject') return allowed.reject ? null : 'you cannot reject it';
   if (allowed.approve.length === 0)
-    return requires?.step_up === true
-      ? 'Not sent: it needs a step-up, on its own page'
-      : `Not sent: ${allowed.reason ?? 'you cannot approve it'}`;
-  return whyNotClear[deception];
+    return requires?.step_up === true ? 'it needs a step-up' : (allowed.reason ?? 'you cannot approve it');
+  if (review.warnings.includes('deceptive_letters')) return 'letters that may deceive';
+  return review.warnings.includes('high_risk') ? 'its risk is high' : null;
 }
 
-const whyNotClear: Readonly<Record<Deception, string | null>> = {
-  clear: null,
-  deceptive: 'Not sent: it contains letters that may deceive; decide on its own page',
-  unchecked: 'Not sent: the check for letters that may deceive failed; decide on its own page',
-};
-
-function sendWords(vote: VoteKind, count: number, isAgain: boolean): string {
-  if (isAgain) return `Send the other ${count} again`;
-  return vote === 'approve' ? `Approve ${count}` : `Reject ${count} for good`;
-}
-
-function summary(results: ReadonlyMap<string, VoteResult>, openCount: number): string {
-  const kinds = [...results.values()].map(({ kind }) => kind);
-  const done = kinds.filter((kind) => kind === 'done').length;
-  const failed = kinds.filter((kind) => kind === 'lost' || kind === 'not allowed').length;
-  return [
-    `${done} recorded`,
-    ...(failed > 0 ? [`${failed} not`] : []),
-    ...(openCount > 0 ? [`${openCount} still to send`] : []),
-  ].join(', ');
+function resultWords(vote: VoteKind, { status, refusal }: VoteResult): string {
+  if (refusal !== null) return `Not recorded: ${refusal.detail}`;
+  if (vote === 'reject') return 'Rejected';
+  if (status === 'pending') return 'Your approval is recorded; waiting for others';
+  return status === 'rejected' ? 'The active policies refuse it' : 'Approved';
 }

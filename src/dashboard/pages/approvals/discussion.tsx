@@ -34,13 +34,13 @@ export function Discussion({ request, reload }: DiscussionProps) {
       reload();
     });
   return (
-    <Section title="Without deciding">
+    <Section title="Comment">
       <SendForm word="Send" look="plain" isBusy={isBusy} problem={problem} onSend={send}>
-        <Field label="What it is" name="kind">
+        <Field label="Kind" name="kind">
           <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as Kind)}>
-            <option value="comment">A comment</option>
-            <option value="question">A question to the control owner</option>
-            {isAsked && <option value="answer">An answer</option>}
+            <option value="comment">Comment</option>
+            <option value="question">Question to the control owner</option>
+            {isAsked && <option value="answer">Answer</option>}
           </select>
         </Field>
         <Field label="Text" name="text" help="Recorded with your name. The agent does not see it.">

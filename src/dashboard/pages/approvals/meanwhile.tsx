@@ -2,16 +2,15 @@
 // queue.
 
 import { useEffect, useRef } from 'preact/hooks';
-import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
-import { useGrant } from '../../api/session.tsx';
+import { useGrant, usePerson } from '../../api/session.tsx';
 import { ButtonLink } from '../../parts/layout/button.tsx';
 import { Icon, type IconName } from '../../parts/layout/icon.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { personWords, type RequestDetail } from '../requests/timeline-events.ts';
+import { PersonName } from '../requests/people.tsx';
+import type { RequestDetail } from '../requests/timeline-events.ts';
 import { Deadline } from './deadline.tsx';
-
-export type QueueItem = Reply<'listApprovals'>['items'][number];
+import type { QueueItem } from './queue-groups.ts';
 
 /** The most urgent other request that waits for the person; null when there is none. */
 export function useNext(id: string): QueueItem | null {
@@ -20,7 +19,7 @@ export function useNext(id: string): QueueItem | null {
   return data?.items.find(({ request_id }) => request_id !== id) ?? null;
 }
 
-export type OwnAct = 'approved' | 'stepped up';
+export type OwnAct = 'approved' | 'rejected' | 'stepped up';
 
 interface MeanwhileProps {
   readonly request: RequestDetail;
@@ -45,7 +44,7 @@ export function Meanwhile({ request, ownAct, next }: MeanwhileProps) {
           <Icon name={isOver ? signOf(request.status) : 'clock'} />
           <div>
             <strong>{isOver ? overWords(request.status) : `You ${ownAct}; ${neededWords(request)}`}</strong>
-            {isOver && <ByWhom request={request} />}
+            {isOver && <ByWhom request={request} ownAct={ownAct} />}
             {next === null ? (
               <p>
                 Nothing else waits for you. <a href="/approvals">Back to queue</a>
@@ -75,12 +74,17 @@ function useFocusOfNext(ownAct: OwnAct | null) {
   return status;
 }
 
-function ByWhom({ request: { approvals, status } }: { readonly request: RequestDetail }) {
+function ByWhom({ request, ownAct }: Pick<MeanwhileProps, 'request' | 'ownAct'>) {
+  const { approvals, status, people } = request;
+  const { id: ownId } = usePerson();
   const last = approvals.at(-1);
   if (last === undefined || status === 'expired') return null;
+  if (ownAct === 'approved' && status === 'rejected')
+    return <p>You approved, but the active policies refuse it.</p>;
+  if (last.by.includes(ownId)) return <p>You {last.is_approved ? 'approved' : 'rejected'} it.</p>;
   return (
     <p>
-      Last decision by <PlainText text={personWords(last.by)} isShort />:{' '}
+      Last decision by <PersonName by={last.by} people={people} />:{' '}
       {last.is_approved ? 'approved' : 'rejected'}.
     </p>
   );

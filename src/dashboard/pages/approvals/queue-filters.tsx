@@ -5,8 +5,8 @@ import type { Operations, Reply } from '../../../api/operations.ts';
 import { usePlace } from '../../navigation/navigation.ts';
 import { ChoiceFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
 import { Button } from '../../parts/layout/button.tsx';
+import { groupWords, ownerGroup } from '../requests/person-name.ts';
 import { agentName } from '../requests/request-table.tsx';
-import { groupWords, ownerGroup } from '../requests/timeline-events.ts';
 
 const queueFilters = [
   'text',

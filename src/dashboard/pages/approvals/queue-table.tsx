@@ -1,92 +1,119 @@
-// The rows of the inbox: what each asks, until when, and of which groups, with a box to choose it for a bulk
-// vote.
+// The rows of the inbox: the subject of each first, then of whom it asks an approval and until when, with a box to choose
+// it for a vote on several. Repeats are folded into one row.
 
-import type { Reply } from '../../../api/operations.ts';
-import { Risk } from '../../parts/layout/badge.tsx';
+import { Button } from '../../parts/layout/button.tsx';
 import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
-import { PlainText } from '../../parts/text/plain-text.tsx';
-import { hasForeignLetters, hasInvisible } from '../../parts/text/text-pieces.ts';
+import { PlainPieces, PlainText } from '../../parts/text/plain-text.tsx';
+import { Approvers } from '../requests/approvers.tsx';
 import { agentName } from '../requests/request-table.tsx';
-import { personWords, whomWords } from '../requests/timeline-events.ts';
 import { AssignmentMarks } from './assignment.tsx';
 import { Deadline } from './deadline.tsx';
+import type { QueueItem, QueueRow } from './queue-groups.ts';
 import { Reviewers, type ReviewLock } from './review-locks.tsx';
-
-export type QueueItem = Reply<'listApprovals'>['items'][number];
+import { EarlierGrantText } from './review-notes.tsx';
 
 /** A request's subject in one line: its title, or else its action. */
 export function titleOf({ title, action_key }: Pick<QueueItem, 'title' | 'action_key'>): string {
   return title === '' ? action_key : title;
 }
 
-/** Whether the subject or the agent's name holds letters of another script within a word, or invisible characters. */
-export function mayDeceive(item: QueueItem): boolean {
-  return [titleOf(item), agentName(item)].some((text) => hasForeignLetters(text) || hasInvisible(text));
-}
-
 interface QueueTableProps {
-  readonly items: readonly QueueItem[];
-  /** Ids of the chosen requests. */
-  readonly chosen: ReadonlySet<string>;
+  readonly label: string;
+  readonly rows: readonly QueueRow[];
+  /** Ids of the chosen requests; null where nothing can be chosen. */
+  readonly chosen: ReadonlySet<string> | null;
   readonly onChoose: (ids: readonly string[], isChosen: boolean) => void;
+  readonly onUnfold: (digest: string) => void;
+  readonly onPeek: (id: string) => void;
+  /** The request in the side panel; null when it is closed. */
+  readonly peekedId: string | null;
   readonly locksOf: (id: string) => readonly ReviewLock[];
 }
 
-export function QueueTable({ items, chosen, onChoose, locksOf }: QueueTableProps) {
-  const columns: readonly Column<QueueItem>[] = [
-    {
+export function QueueTable(props: QueueTableProps) {
+  const { label, rows, chosen, onChoose, onPeek, peekedId, locksOf } = props;
+  const ids = rows.flatMap(idsOf);
+  const columns: readonly (Column<QueueRow> | false)[] = [
+    chosen !== null && {
       head: (
         <Pick
           label="Choose all that are shown"
-          isChosen={items.every(({ request_id: id }) => chosen.has(id))}
-          onChoose={(isChosen) =>
-            onChoose(
-              items.map(({ request_id: id }) => id),
-              isChosen,
-            )
-          }
+          isChosen={ids.every((id) => chosen.has(id))}
+          onChoose={(isChosen) => onChoose(ids, isChosen)}
         />
       ),
       class: 'approvals-pick',
-      cell: (item) => (
+      cell: (row) => (
         <Pick
-          label={`Choose ${titleOf(item)}`}
-          isChosen={chosen.has(item.request_id)}
-          onChoose={(isChosen) => onChoose([item.request_id], isChosen)}
+          label={`Choose ${titleOf(row.item)}`}
+          isChosen={idsOf(row).every((id) => chosen.has(id))}
+          onChoose={(isChosen) => onChoose(idsOf(row), isChosen)}
         />
       ),
+    },
+    {
+      head: 'Request',
+      class: 'approvals-subject',
+      cell: (row) => (
+        <Subject row={row} locks={locksOf(row.item.request_id)} {...props} isPickable={chosen !== null} />
+      ),
+    },
+    {
+      head: 'Needs',
+      class: 'approvals-needs',
+      cell: ({ item }) => <Approvers request={item} isBrief />,
     },
     {
       head: 'Deadline',
       class: 'approvals-deadline',
-      cell: ({ expires_at: at }) => <Deadline at={at} />,
+      cell: ({ item: { expires_at: at } }) => <Deadline at={at} />,
     },
     {
-      head: 'Action',
-      class: 'approvals-action',
-      cell: (item) => <Subject item={item} locks={locksOf(item.request_id)} />,
+      head: 'Risk',
+      class: 'approvals-risk number',
+      cell: ({ item: { risk_score: score } }) => <span title={`Risk ${score} of 100`}>{score}</span>,
     },
     {
-      head: 'Reason',
-      class: 'approvals-reason',
-      cell: ({ reason }) => <PlainText text={reason} isShort />,
+      head: 'Preview',
+      kind: 'actions',
+      class: 'approvals-peek',
+      cell: ({ item }) => (
+        <Button
+          look="quiet"
+          icon="right"
+          label={`Preview ${titleOf(item)}`}
+          aria-pressed={peekedId === item.request_id}
+          onClick={() => onPeek(item.request_id)}
+        />
+      ),
     },
-    { head: 'Needs', class: 'approvals-needs', cell: needsOf },
-    { head: 'Risk', class: 'approvals-risk', cell: ({ risk_score: score }) => <Risk score={score} /> },
   ];
   return (
     <div class="card approvals-card">
       <DataTable
-        label="Requests for you"
+        label={label}
         columns={columns}
-        rows={items}
-        rowKey={({ request_id: id }) => id}
+        rows={rows}
+        rowKey={({ item }) => item.request_id}
+        rowClass={(row) => rowClass(row, peekedId)}
         narrow="scroll"
         class="approvals-table"
       />
     </div>
   );
+}
+
+function idsOf({ alike }: QueueRow): readonly string[] {
+  return alike.map(({ request_id: id }) => id);
+}
+
+function rowClass({ item, kind }: QueueRow, peekedId: string | null): string | undefined {
+  const classes = [
+    ...(kind === 'other' ? ['approvals-other'] : []),
+    ...(item.request_id === peekedId ? ['approvals-peeked'] : []),
+  ];
+  return classes.length === 0 ? undefined : classes.join(' ');
 }
 
 interface PickProps {
@@ -108,23 +135,36 @@ function Pick({ label, isChosen, onChoose }: PickProps) {
   );
 }
 
-interface SubjectProps {
-  readonly item: QueueItem;
+interface SubjectProps extends Pick<QueueTableProps, 'onUnfold'> {
+  readonly row: QueueRow;
   readonly locks: readonly ReviewLock[];
+  /** Whether the row is one that the person can decide; otherwise it says why not. */
+  readonly isPickable: boolean;
 }
 
-function Subject({ item, locks }: SubjectProps) {
-  const { request_id: id, action_key: action, title, agent, question } = item;
+function Subject({ row: { item, alike, kind, isUnfolded }, locks, onUnfold, isPickable }: SubjectProps) {
+  const {
+    request_id: id,
+    action_key: action,
+    title,
+    agent,
+    question,
+    reason,
+    allowed_actions: allowed,
+  } = item;
   return (
     <>
       <a href={`/approvals/${id}`} data-row={id}>
-        <PlainText text={titleOf(item)} isShort />
+        <PlainPieces text={titleOf(item)} />
       </a>
-      {mayDeceive(item) && (
-        <span class="approvals-deceives">
-          <Icon name="warning" size={14} /> Letters that may deceive
-        </span>
+      {kind === 'first' && (
+        <Alike count={alike.length} isUnfolded={isUnfolded} onUnfold={() => onUnfold(item.digest)} />
       )}
+      <span class="approvals-reason">
+        <PlainText text={reason} isShort />
+      </span>
+      {!isPickable && allowed.reason !== null && <span class="approvals-why-not">{allowed.reason}</span>}
+      <Warnings item={item} />
       {question !== null && (
         <span class="approvals-question">
           <Icon name="unknown" size={14} />{' '}
@@ -134,32 +174,55 @@ function Subject({ item, locks }: SubjectProps) {
       <AssignmentMarks {...item} />
       <Reviewers locks={locks} />
       <span class="approvals-beneath">
-        {title !== '' && (
-          <>
-            <PlainText text={action} isShort /> ·{' '}
-          </>
-        )}
         <PlainText text={agentName(item)} isShort />
         {typeof agent.risk_tier === 'string' && ` · ${agent.risk_tier} risk tier`}
+        {title !== '' && (
+          <span class="approvals-key">
+            {' '}
+            · <PlainText text={action} isShort />
+          </span>
+        )}
       </span>
     </>
   );
 }
 
-function needsOf({ requires }: QueueItem) {
+interface AlikeProps {
+  readonly count: number;
+  readonly isUnfolded: boolean;
+  readonly onUnfold: () => void;
+}
+
+function Alike({ count, isUnfolded, onUnfold }: AlikeProps) {
+  return (
+    <button type="button" class="approvals-alike" aria-expanded={isUnfolded} onClick={onUnfold}>
+      {count} alike
+    </button>
+  );
+}
+
+function Warnings({ item: { review, risk_score: risk } }: { readonly item: QueueItem }) {
+  const [latest] = review.earlier_grants;
   return (
     <>
-      {requires?.step_up === true && <span>step-up{requires.approvals.length > 0 && ' first'}</span>}
-      {requires?.approvals.map((asked) => (
-        <span key={asked.group}>
-          <PlainText text={whomWords(asked)} isShort /> {asked.given}/{asked.needs}
+      {review.warnings.includes('deceptive_letters') && (
+        <span class="approvals-deceives">
+          <Icon name="warning" size={14} /> Letters that may deceive
         </span>
-      ))}
-      {requires?.invalidated.map(({ by, group, reason }) => (
-        <span key={`${by} ${group}`} class="approvals-beneath">
-          <PlainText text={`${personWords(by)} ${reason}`} isShort />
+      )}
+      {review.warnings.includes('high_risk') && (
+        <span class="approvals-deceives">
+          <Icon name="warning" size={14} /> High risk: {risk}
         </span>
-      ))}
+      )}
+      {latest !== undefined && (
+        <span class="review-mark">
+          <Icon name="copy" size={14} />
+          <span>
+            <EarlierGrantText grant={latest} />
+          </span>
+        </span>
+      )}
     </>
   );
 }

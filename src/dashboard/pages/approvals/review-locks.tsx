@@ -12,7 +12,6 @@ import { spanText } from '../../parts/layout/span-text.ts';
 import { useNow } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { personWords } from '../requests/timeline-events.ts';
 import './review-locks.css';
 
 export type ReviewLock = Reply<'listReviewLocks'>['items'][number];
@@ -48,7 +47,7 @@ export function Reviewers({ locks }: { readonly locks: readonly ReviewLock[] }) 
     .map(({ by, name, is_own, since }) => (
       <span key={by} class="review-mark">
         <Icon name="review" size={14} />
-        <span title={personWords(by)}>
+        <span title={by}>
           {is_own ? (
             'You are'
           ) : (
@@ -73,8 +72,8 @@ export function ReviewLockButton({ locks, id }: { readonly locks: ReviewLocks; r
     ? 'Others no longer see that you are reviewing this'
     : 'Others see that you are reviewing this';
   return (
-    <Button icon="review" aria-label={word} title={title} onClick={() => locks.toggle(id)}>
-      <span class="review-word">{word}</span>
+    <Button icon="review" title={title} onClick={() => locks.toggle(id)}>
+      {word}
     </Button>
   );
 }

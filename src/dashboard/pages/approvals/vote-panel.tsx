@@ -2,40 +2,34 @@
 // decides what the person may do. INVARIANT: a vote is sent only by its own button, after it was chosen, and
 // the comment stays until the vote is recorded.
 
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { usePerson } from '../../api/session.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
-import { FormFrame } from '../../parts/form/form-frame.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { isNarrow } from '../../parts/layout/narrow.ts';
 import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
+import { Approvers } from '../requests/approvers.tsx';
+import { groupWords, ownerGroup } from '../requests/person-name.ts';
 import { StepUpDialog } from '../requests/step-up.tsx';
-import {
-  groupWords,
-  ownerGroup,
-  personWords,
-  type RequestDetail,
-  whomWords,
-} from '../requests/timeline-events.ts';
-import type { CheckState } from './confusables.tsx';
+import type { RequestDetail } from '../requests/timeline-events.ts';
 import { useDraft, type VoteKind } from './draft.ts';
 import type { OwnAct } from './meanwhile.tsx';
 
 interface VotePanelProps {
   readonly request: RequestDetail;
-  /** The check for letters that may deceive; an approval waits for it. */
-  readonly check: CheckState;
   /** A vote that a key or the address asked for; a new object each time. */
   readonly asked: { readonly vote: VoteKind } | null;
   readonly reload: () => void;
-  /** Called after the vote or the step-up is recorded. */
-  readonly onSent: (act: OwnAct) => void;
+  /** Called after the vote or the step-up is recorded, with the status of the request after it. */
+  readonly onSent: (act: OwnAct, status: RequestDetail['status']) => void;
+  /** Whether the page says elsewhere that the person has just acted. */
+  readonly isDone?: boolean;
   readonly isSteppingUp: boolean;
   readonly onStepUp: (isOpen: boolean) => void;
 }
@@ -43,7 +37,7 @@ interface VotePanelProps {
 const commentLengthMax = 2_000;
 
 export function VotePanel(props: VotePanelProps) {
-  const { request, check, asked, reload, onSent, isSteppingUp, onStepUp } = props;
+  const { request, asked, reload, onSent, isDone = false } = props;
   const { request_id: id, status } = request;
   const person = usePerson();
   const [draft, change] = useDraft({ requestId: id, personId: person.id });
@@ -68,7 +62,6 @@ export function VotePanel(props: VotePanelProps) {
     });
   }, [vote, asked]);
 
-  const isUnchecked = vote === 'approve' && (check === 'checking' || check === 'failed');
   const send = (): Promise<void> =>
     run(async () => {
       if (vote === null) return;
@@ -83,26 +76,15 @@ export function VotePanel(props: VotePanelProps) {
         throw error;
       });
       change(null);
-      tellDone(doneText(vote, after.status));
-      onSent('approved');
+      onSent(vote === 'approve' ? 'approved' : 'rejected', after.status);
     });
 
-  const submit = useSubmit({ isUnchecked, check, send });
   if (status !== 'pending') return draft.comment === '' ? null : <UnsentComment text={draft.comment} />;
   return (
     <Section title="Your decision">
-      <Asked request={request} />
-      {allowed.step_up && (
-        <div>
-          <Button look="primary" icon="reauth" onClick={() => onStepUp(true)}>
-            Step up
-          </Button>
-        </div>
-      )}
-      {isSteppingUp && (
-        <StepUpDialog request={request} onClose={() => onStepUp(false)} onDone={() => onSent('stepped up')} />
-      )}
-      {allowed.reason !== null && !allowed.step_up && <p>{allowed.reason}</p>}
+      <Approvers request={request} />
+      <StepUp {...props} isAllowed={allowed.step_up} />
+      {allowed.reason !== null && !allowed.step_up && !isDone && <p>{allowed.reason}</p>}
       {allowed.revoke_approval && <TakeBack id={id} onDone={reload} />}
       {vote === null ? (
         <div class="approval-votes">
@@ -118,21 +100,24 @@ export function VotePanel(props: VotePanelProps) {
           )}
         </div>
       ) : (
-        <FormFrame
-          problem={problem}
-          onSend={submit}
+        <form
+          class="form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void send();
+          }}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
               event.currentTarget.requestSubmit();
           }}
         >
           <Gist request={request} />
+          <ProblemNote problem={problem} />
           {groups.length > 1 && (
             <GroupChoice groups={groups} value={draft.group} onChange={(group) => change({ group })} />
           )}
           <Field
             label={vote === 'approve' ? 'Why you approve' : 'Why you reject'}
-            name="comment"
             help="Recorded with your name."
             isOptional={vote === 'approve'}
           >
@@ -144,13 +129,12 @@ export function VotePanel(props: VotePanelProps) {
               onInput={({ currentTarget }) => change({ comment: currentTarget.value })}
             />
           </Field>
-          {isUnchecked && <p role="status">Waiting for the check for letters that may deceive.</p>}
           <div class="form-actions">
             <Button
               type="submit"
               look={vote === 'approve' ? 'primary' : 'danger'}
               icon={vote === 'approve' ? 'allow' : 'deny'}
-              isBusy={isBusy || isUnchecked}
+              isBusy={isBusy}
             >
               {vote === 'approve' ? `Approve${forGroup(groups, draft.group)}` : 'Reject for good'}
             </Button>
@@ -158,33 +142,35 @@ export function VotePanel(props: VotePanelProps) {
               Cancel
             </Button>
           </div>
-        </FormFrame>
+        </form>
       )}
     </Section>
   );
 }
 
-interface Submission {
-  readonly isUnchecked: boolean;
-  readonly check: CheckState;
-  readonly send: () => Promise<void>;
+interface StepUpProps extends VotePanelProps {
+  readonly isAllowed: boolean;
 }
 
-/**
- * Sends at once, or as soon as the check has found nothing. What was to be sent while the check was under way is
- * not sent when something is found, because nobody has read that yet.
- */
-function useSubmit({ isUnchecked, check, send }: Submission): () => void {
-  const [isWaiting, setWaiting] = useState(false);
-  useEffect(() => {
-    if (!isWaiting || check === 'checking') return;
-    setWaiting(false);
-    if (check === 'clear') void send();
-  }, [isWaiting, check]);
-  return () => {
-    if (!isUnchecked) void send();
-    else if (check === 'checking') setWaiting(true);
-  };
+function StepUp({ request, isAllowed, isSteppingUp, onStepUp, onSent }: StepUpProps) {
+  return (
+    <>
+      {isAllowed && (
+        <div>
+          <Button look="primary" icon="reauth" onClick={() => onStepUp(true)}>
+            Step up
+          </Button>
+        </div>
+      )}
+      {isSteppingUp && (
+        <StepUpDialog
+          request={request}
+          onClose={() => onStepUp(false)}
+          onDone={() => onSent('stepped up', request.status)}
+        />
+      )}
+    </>
+  );
 }
 
 function UnsentComment({ text }: { readonly text: string }) {
@@ -232,27 +218,6 @@ function Gist({ request: { title, action_key, reason } }: Pick<VotePanelProps, '
   );
 }
 
-function Asked({ request: { requires } }: Pick<VotePanelProps, 'request'>) {
-  return (
-    <ul class="approval-asked">
-      {requires?.step_up === true && <li>First a step-up by the control owner of the agent</li>}
-      {requires?.approvals.map(({ needs, given, ...asked }) => (
-        <li key={asked.group}>
-          <strong>
-            <PlainText text={whomWords(asked)} isShort />
-          </strong>
-          : {given} of {needs} {needs === 1 ? 'approval' : 'approvals'}
-        </li>
-      ))}
-      {requires?.invalidated.map(({ by, group, reason }) => (
-        <li key={`${by} ${group}`}>
-          An approval no longer counts: <PlainText text={`${personWords(by)} ${reason}`} isShort />
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 interface GroupChoiceProps {
   readonly groups: readonly string[];
   readonly value: string;
@@ -283,14 +248,6 @@ function forGroup(groups: readonly string[], group: string): string {
   const named = groups.length > 1 ? group : groups[0];
   if (named === ownerGroup) return ' as the control owner';
   return named === undefined || named === '' ? '' : ` for ${named}`;
-}
-
-function doneText(vote: VoteKind, status: RequestDetail['status']): string {
-  if (vote === 'reject') return 'Rejected';
-  if (status === 'pending') return 'Your approval is recorded';
-  return status === 'rejected'
-    ? 'You approved, but the active policies refuse it'
-    : 'Approved: the agent may proceed';
 }
 
 /** Takes the person's own approval back while the request waits for other approvals. */

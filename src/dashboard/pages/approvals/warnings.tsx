@@ -1,9 +1,9 @@
 // Warns approvers before they read: of invisible characters, and of secrets that are shown as digests.
 
+import { hasInvisible } from '../../../language/value/invisible.ts';
 import { Note } from '../../parts/layout/note.tsx';
 import { aboutJson } from '../../parts/text/json-parts.ts';
 import { PlainPieces } from '../../parts/text/plain-text.tsx';
-import { hasInvisible } from '../../parts/text/text-pieces.ts';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 
 const placesShown = 10;

@@ -10,7 +10,7 @@ import { Facts, Section } from '../../parts/layout/page.tsx';
 import { ConditionTree } from '../../parts/policy/condition-tree.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { ownerGroup } from '../requests/timeline-events.ts';
+import { ownerGroup } from '../requests/person-name.ts';
 import { ClauseList, type ClauseListProps } from './clause-list.tsx';
 import type { RequestIssue } from './marks.ts';
 import type { TryReply, TryState } from './use-try.ts';

@@ -158,6 +158,7 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
   const mayViewAgents = useGrant('agents.view') !== 'no';
   const mayViewPolicies = useGrant('policies.view') !== 'no';
   const agents = useResource('listAgents', mayViewAgents ? { query: { limit: '200' } } : null);
+  const actions = useResource('listActions', mayViewPolicies ? {} : null);
   const policies = useResource('getPolicies', mayViewPolicies ? { query: { limit: '200' } } : null);
   return (
     <div class="requests-more">
@@ -167,7 +168,13 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
         filters={filters}
         names={agents.data?.items.map(({ name }) => name)}
       />
-      <TextFilter name={'action'} label={'Action'} filters={filters} help="The full key" />
+      <TextFilter
+        name={'action'}
+        label={'Action'}
+        filters={filters}
+        names={actions.data?.items.map(({ action_key: key }) => key)}
+        help="The full key"
+      />
       <TextFilter
         name={'policy'}
         label={'Policy'}

@@ -3,7 +3,7 @@
 
 import { DecisionBadge, Risk, StatusBadge, statusWord } from '../../parts/layout/badge.tsx';
 import { type Column, DataTable, type RowGroup } from '../../parts/layout/data-table.tsx';
-import { PlainText } from '../../parts/text/plain-text.tsx';
+import { PlainPieces, PlainText } from '../../parts/text/plain-text.tsx';
 import type { ColumnName } from './columns.tsx';
 import type { RequestItem, Row } from './rows.ts';
 
@@ -91,12 +91,11 @@ function Subject({ item }: Pick<Row, 'item'>) {
   return (
     <>
       <a href={`/requests/${id}`} data-row={id}>
-        <PlainText text={title === '' ? action : title} isShort />
+        <PlainPieces text={title === '' ? action : title} />
       </a>
       {title !== '' && (
         <span class="requests-key">
-          {' '}
-          · <PlainText text={action} isShort />
+          <PlainText text={action} isShort />
         </span>
       )}
       <span class="requests-beneath">

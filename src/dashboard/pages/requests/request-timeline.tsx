@@ -4,8 +4,9 @@ import type { IconName } from '../../parts/layout/icon.tsx';
 import { useNow } from '../../parts/layout/time.tsx';
 import { Timeline, type TimelineEntry } from '../../parts/layout/timeline.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
+import { personName } from './person-name.ts';
 import { agentName } from './request-table.tsx';
-import { personWords, type RequestDetail, type TimelineEvent, timelineEvents } from './timeline-events.ts';
+import { type RequestDetail, type TimelineEvent, timelineEvents } from './timeline-events.ts';
 
 export function RequestTimeline({ request }: { readonly request: RequestDetail }) {
   const isOver = useNow() >= Date.parse(request.expires_at);
@@ -20,7 +21,7 @@ export function RequestTimeline({ request }: { readonly request: RequestDetail }
 function entryOf(event: TimelineEvent, index: number, request: RequestDetail): TimelineEntry {
   const { kind, at, by, text, comment } = event;
   const [icon, tone] = kind === 'decided' ? decidedSign(request) : signs[kind];
-  const who = kind === 'asked' ? agentName(request) : by === null ? null : personWords(by);
+  const who = kind === 'asked' ? agentName(request) : by === null ? null : personName(by, request.people);
   return {
     key: `${kind} ${index}`,
     icon,

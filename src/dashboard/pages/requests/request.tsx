@@ -32,6 +32,7 @@ import { OutcomeDialog } from './outcome.tsx';
 import './request.css';
 import { call } from '../../api/client.ts';
 import { useEvents } from '../../api/event-stream.ts';
+import { ControlOwner } from './people.tsx';
 import { agentName } from './request-table.tsx';
 import { RequestTimeline } from './request-timeline.tsx';
 import { StepUpDialog } from './step-up.tsx';
@@ -136,23 +137,21 @@ function Whole({ request, problem, reload }: WholeProps) {
   return (
     <PageFrame
       title="Request"
+      heading={<PlainText text={title === '' ? action_key : title} />}
       beside={
         <>
-          <span class="request-action">
-            <PlainText text={action_key} isShort />
-          </span>
           <DecisionBadge decision={decision} />
           <StatusBadge status={status} decision={decision} />
         </>
       }
       lead={
         <>
-          {title !== '' && (
-            <strong class="request-title">
-              <PlainText text={title} />
-            </strong>
-          )}
           <PlainText text={reason} />
+          {title !== '' && (
+            <span class="request-action">
+              <PlainText text={action_key} isShort />
+            </span>
+          )}
         </>
       }
       actions={<Actions request={request} reload={reload} />}
@@ -213,7 +212,7 @@ function RequestFacts({ request }: { readonly request: RequestDetail }) {
       items={[
         ['Agent', isLink ? <a href={`/agents/${encodeURIComponent(String(agent.id))}`}>{name}</a> : name],
         ['Risk tier', about(agent.risk_tier)],
-        ['Control owner', about(agent.control_owner)],
+        ['Control owner', <ControlOwner key="owner" request={request} />],
         ...onBehalfFacts(request),
         ['Tags', about(Array.isArray(agent.tags) && agent.tags.length > 0 ? agent.tags.join(', ') : 'none')],
         ['Policy', <PlainText key="policy" text={policy} isShort />],

@@ -2,6 +2,7 @@
 // times that the service has reported.
 
 import type { Operations } from '../../../api/operations.ts';
+import { ownerGroup, personName } from './person-name.ts';
 
 export type RequestDetail = Operations['getRequest']['reply'];
 
@@ -35,7 +36,7 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
       by,
       comment,
       text: `${is_approved ? 'approved' : 'rejected'}${group === null ? '' : group === ownerGroup ? ' as the control owner' : ` for ${group}`}${
-        why === null ? '' : `, which no longer counts: ${personWords(by)} ${why}`
+        why === null ? '' : `, which no longer counts: ${personName(by, request.people)} ${why}`
       }`,
     }),
   );
@@ -101,41 +102,3 @@ const saidWords: Readonly<Record<RequestDetail['comments'][number]['kind'], stri
   question: 'asked the control owner',
   answer: 'answered',
 };
-
-/** "ben@example.com (b3f1…)" becomes "ben@example.com". */
-export function personWords(by: string): string {
-  return by.replace(/ \([0-9a-f-]{36}\)$/, '');
-}
-
-/** Used in place of a group's name: the control owner of the requesting agent. */
-export const ownerGroup = 'owner';
-
-/** An approver of several, as the API names them. */
-interface ShownApprover {
-  readonly group?: string;
-  readonly person?: string;
-  readonly name?: string;
-  readonly unknown?: string;
-}
-
-/** Who may approve: a group, or any of several, people by their names; says why an approver is not known. */
-export function whomWords({
-  group,
-  any_of: anyOf,
-}: {
-  readonly group: string;
-  readonly any_of?: readonly ShownApprover[];
-}): string {
-  if (anyOf === undefined) return groupWords(group);
-  const words = anyOf.map(({ group: one, person, name, unknown }) => {
-    if (one !== undefined) return groupWords(one);
-    if (person === undefined) return `nobody: the approver is not known, ${unknown ?? ''}`;
-    return name === undefined || name === person ? person : `${name} (${person})`;
-  });
-  return words.join(' or ');
-}
-
-/** The words for a group whose approval is asked. */
-export function groupWords(group: string): string {
-  return group === ownerGroup ? 'control owner' : group;
-}

@@ -123,7 +123,12 @@ function ShortcutList({
   );
 }
 
-const keyNames: Readonly<Record<string, string>> = { ArrowDown: '↓', ArrowUp: '↑' };
+const keyNames: Readonly<Record<string, string>> = {
+  ArrowDown: '↓',
+  ArrowUp: '↑',
+  ArrowRight: '→',
+  ' ': 'Space',
+};
 
 function areOn(): boolean {
   try {

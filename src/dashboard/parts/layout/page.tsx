@@ -7,6 +7,8 @@ import { setPageTitle } from './page-title.ts';
 
 interface PageFrameProps {
   readonly title: string;
+  /** Shown as the heading in place of the title, such as the subject of a request. */
+  readonly heading?: ComponentChildren;
   /** Shown beside the heading, such as badges or a name. */
   readonly beside?: ComponentChildren;
   /** One sentence under the heading. */
@@ -17,7 +19,14 @@ interface PageFrameProps {
 
 let isFirst = true;
 
-export function PageFrame({ title, beside, lead, actions, children }: PageFrameProps) {
+export function PageFrame({
+  title,
+  heading: shown = title,
+  beside,
+  lead,
+  actions,
+  children,
+}: PageFrameProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     // On the first page the browser has set the focus. A part of the page that has taken the focus meanwhile
@@ -34,7 +43,7 @@ export function PageFrame({ title, beside, lead, actions, children }: PageFrameP
       <header class="page-head">
         <div class="page-title">
           <h1 ref={heading} tabIndex={-1}>
-            {title}
+            {shown}
           </h1>
           {beside}
         </div>

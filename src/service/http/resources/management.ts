@@ -37,9 +37,10 @@ import { policySummaryRoutes } from './policies/policy-summary.ts';
 import { replayRoutes } from './policies/replay-routes.ts';
 import { rollBackRoutes } from './policies/roll-back.ts';
 import { receiptRoutes } from './receipts/receipts.ts';
+import { amountRoutes } from './requests/amounts.ts';
 import { approvalRoutes } from './requests/approvals.ts';
+import { bulkVoteRoutes } from './requests/bulk-votes.ts';
 import { inboxActionRoutes } from './requests/inbox-actions.ts';
-import { lookAlikeRoutes } from './requests/look-alikes.ts';
 import { outcomeRoutes } from './requests/outcomes.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
@@ -51,7 +52,7 @@ import { webhookRoutes } from './webhooks/webhooks.ts';
 /** All routes of the management API, in the order of the OpenAPI document. */
 export const managementRoutes = [
   ...requestRoutes,
-  ...lookAlikeRoutes,
+  ...amountRoutes,
   ...outcomeRoutes,
   ...actionRoutes,
   ...sessionRoutes,
@@ -85,6 +86,7 @@ export const managementRoutes = [
   ...tableRoutes,
   ...replicaRoutes,
   ...approvalRoutes,
+  ...bulkVoteRoutes,
   ...reviewLockRoutes,
   ...inboxActionRoutes,
   ...requestExportRoutes,

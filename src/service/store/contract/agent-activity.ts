@@ -45,6 +45,7 @@ export interface GrantPage {
 }
 
 export interface GrantedRequest {
+  readonly id: string;
   readonly createdAtMs: number;
   /** The payload as recorded, in JSON. */
   readonly payloadJson: string;

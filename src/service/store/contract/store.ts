@@ -303,8 +303,8 @@ export interface FoundRequests {
 }
 
 export interface WaitingCount extends Pick<WaitingPage, 'asked' | 'nowMs'> {
-  /** The id of the person, to tell which requests they have already approved. */
-  readonly person: string;
+  /** The person's id and address, to tell whose agents are theirs. */
+  readonly person: ApproverIdentity['owner'] & object;
 }
 
 export interface PendingGroup {
@@ -315,10 +315,14 @@ export interface PendingGroup {
 }
 
 export interface PendingCounts {
-  /** How many requests wait that are not in `touched`. */
-  readonly untouched: number;
   /**
-   * The waiting requests that the person has approved once, and those about which somebody asked a question.
+   * The requests that wait and are not in `touched`, by agent, action and enforcement point: their number, and one of
+   * them.
+   */
+  readonly untouched: readonly { readonly count: number; readonly first: RequestHistory }[];
+  /**
+   * The waiting requests that somebody has approved or asked a question about, those that leave somebody out, and
+   * those of agents whose control owner the person is.
    */
   readonly touched: readonly RequestHistory[];
 }

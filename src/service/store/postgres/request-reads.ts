@@ -18,10 +18,11 @@ import {
   numberAfterQuery,
   type PlacedId,
   pageOf,
+  pendingCounts,
   type RequestId,
   requestQueries,
   statusNow,
-  touchedIds,
+  waitingIds,
 } from '../queries/request-lists.ts';
 import { requestEvent, requestRowOf, type StoredEventRow, type StoredRequestRow } from '../shared/rows.ts';
 import { type RequestGuard, requireWhole, type StoredRequest } from './seals/request-seals.ts';
@@ -92,8 +93,9 @@ export async function findWaiting(
 }
 
 export async function countWaiting(reading: RequestReading, query: WaitingCount): Promise<PendingCounts> {
-  const [counted] = await withNames(reading.rows)(queries.waitingCount(query));
-  return { untouched: counted?.untouched ?? 0, touched: await findAll(reading, touchedIds(counted)) };
+  const counted = waitingIds(await withNames(reading.rows)(queries.waitingCount(query)));
+  const ids = [...counted.untouched.map(({ id }) => id), ...counted.touched];
+  return pendingCounts(counted, await findAll(reading, ids));
 }
 
 /** Returns the request that was taken, then those that wait or are approved, the latest end first. */

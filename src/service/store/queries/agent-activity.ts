@@ -22,7 +22,7 @@ export function activityTexts(sql: Dialect) {
   return {
     requests: outcomeText('created_ms / 86400000 AS day, outcome', 'requests'),
     refusals: outcomeText("at_ms / 86400000 AS day, 'refused' AS outcome", 'refusals'),
-    granted: `SELECT sequence, created_ms AS "createdAtMs", action_key = @actionKey AND ${isGranted} AS "isFound",
+    granted: `SELECT sequence, id, created_ms AS "createdAtMs", action_key = @actionKey AND ${isGranted} AS "isFound",
         CASE WHEN action_key = @actionKey AND ${isGranted} THEN ${sql.memberOf('record_json', 'payload')} ELSE '' END AS "payloadJson"
       FROM requests WHERE agent_id = @agentId AND sequence < @before
       ORDER BY sequence DESC LIMIT ${activityAtOnce}`,

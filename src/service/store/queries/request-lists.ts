@@ -7,8 +7,10 @@
 import { type ApproverIdentity, askedOwner } from '../contract/asked-owner.ts';
 import type { SearchedRequest } from '../contract/search-text.ts';
 import type {
+  PendingCounts,
   PendingGroup,
   RequestFilter,
+  RequestHistory,
   RequestPage,
   RequestPlace,
   RequestStore,
@@ -131,10 +133,15 @@ export function requestQueries(sql: Dialect) {
   const pageTexts = walkTexts(String(lookedThroughMax));
   const stretchTexts = walkTexts('@countMax');
 
-  const waits = `${statusNow} = 'pending' AND ${endNow} > @nowMs AND ${asks(`coalesce(${decidedOf}, record_json)`)}`;
-  const isTouched = `EXISTS (SELECT 1 FROM request_events WHERE request_id = requests.id
-    AND (what = 'approved' AND ${sql.textAt('detail_json', 'person')} = @person
-      OR what = 'commented' AND ${sql.textAt('detail_json', 'kind')} = 'question'))`;
+  const decidedNow = `coalesce(${decidedOf}, record_json)`;
+  const waits = `${statusNow} = 'pending' AND ${endNow} > @nowMs AND ${asks(decidedNow)}`;
+  const recordedOwner = `(${sql.textAt('record_json', 'agent', 'control_owner')})`;
+  const isTouched = `coalesce(EXISTS (SELECT 1 FROM request_events WHERE request_id = requests.id
+      AND (what = 'approved' OR what = 'commented' AND ${sql.textAt('detail_json', 'kind')} = 'question'))
+    OR ${ofOwner('@personEmail', '@personId')}
+    OR ${recordedOwner} = @personId OR ${sql.equalsNoCase(recordedOwner, '@personEmail')}
+    OR EXISTS (SELECT 1 FROM ${sql.elementsOf(decidedNow, 'decision', 'requires', 'approvals')} AS asked
+      WHERE ${sql.textAt('asked.value', 'except')} IS NOT NULL), FALSE)`;
 
   const lookText = `SELECT sequence, id, agent_id AS "agentId", action_key AS "actionKey", outcome,
       record_json AS "recordJson", created_ms AS "createdAtMs", ${isFit}
@@ -144,8 +151,11 @@ export function requestQueries(sql: Dialect) {
   const waitingText = `SELECT id FROM requests WHERE ${waits} AND (${endNow}, id) > (@afterMs, @afterId)
     ORDER BY ${endNow}, id LIMIT @countMax`;
   const waitingCountText = `SELECT count(*) FILTER (WHERE NOT "isTouched") AS untouched,
-      ${sql.arrayOf('id', '"isTouched"')} AS touched
-    FROM (SELECT id, ${isTouched} AS "isTouched" FROM requests WHERE ${waits}) AS waiting`;
+      min(CAST(id AS text)) FILTER (WHERE NOT "isTouched") AS first, ${sql.arrayOf('id', '"isTouched"')} AS touched
+    FROM (SELECT id, agent_id, action_key, ${sql.textAt('record_json', 'point', 'id')} AS point_id,
+        ${isTouched} AS "isTouched"
+      FROM requests WHERE ${waits}) AS waiting
+    GROUP BY agent_id, action_key, point_id`;
 
   return {
     /** The requests with lower numbers that are looked through for a page, the latest first. */
@@ -169,9 +179,14 @@ export function requestQueries(sql: Dialect) {
         afterId: after?.id ?? leastRequestId,
         countMax,
       }),
-    /** Counts the untouched requests that wait, and lists the ids of the touched ones as JSON. */
+    /** Counts the untouched requests that wait by agent, action and point, and lists the ids of the touched ones. */
     waitingCount: ({ asked, nowMs, person }: WaitingCount): Query<WaitingCountRow> =>
-      query(waitingCountText, { ...askedParameters(asked), nowMs, person }),
+      query(waitingCountText, {
+        ...askedParameters(asked),
+        nowMs,
+        personId: person.id,
+        personEmail: person.email,
+      }),
   };
 }
 
@@ -189,6 +204,9 @@ export interface WalkRow extends PlacedId {
 
 interface WaitingCountRow {
   readonly untouched: number;
+  /** The id of one of the untouched requests; null when there is none. */
+  readonly first: string | null;
+  /** The ids of the touched requests, as JSON. */
   readonly touched: string;
 }
 
@@ -240,9 +258,30 @@ function askedParameters({ groups, owner }: ApproverIdentity): Parameters {
 /** Before the ids of all requests. */
 export const leastRequestId = '00000000-0000-0000-0000-000000000000';
 
-/** Returns the ids that `waitingCount` lists as JSON. */
-export function touchedIds(counted: WaitingCountRow | undefined): readonly string[] {
-  return JSON.parse(counted?.touched ?? '[]') as readonly string[];
+/** The ids of the requests that stand for the untouched ones, with their number, and those of the touched ones. */
+export function waitingIds(counted: readonly WaitingCountRow[]) {
+  return {
+    untouched: counted.flatMap(({ untouched: count, first }) =>
+      first === null ? [] : [{ count, id: first }],
+    ),
+    touched: counted.flatMap(({ touched }) => JSON.parse(touched) as readonly string[]),
+  };
+}
+
+/** What `waitingIds` lists, with the requests themselves; a request that is not found is left out. */
+export function pendingCounts(
+  { untouched, touched }: ReturnType<typeof waitingIds>,
+  found: readonly RequestHistory[],
+): PendingCounts {
+  const byId = new Map(found.map((one) => [one.row.id, one]));
+  const historyOf = (id: string): readonly RequestHistory[] => {
+    const one = byId.get(id);
+    return one === undefined ? [] : [one];
+  };
+  return {
+    untouched: untouched.flatMap(({ count, id }) => historyOf(id).map((first) => ({ count, first }))),
+    touched: touched.flatMap(historyOf),
+  };
 }
 
 const middle = '(low + high) / 2';

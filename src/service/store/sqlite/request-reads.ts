@@ -21,10 +21,11 @@ import {
   numberAfterQuery,
   type PlacedId,
   pageOf,
+  pendingCounts,
   type RequestId,
   requestQueries,
   statusNow,
-  touchedIds,
+  waitingIds,
 } from '../queries/request-lists.ts';
 import { createEventCounts, type EventCount } from '../shared/event-counts.ts';
 import { untilOf } from '../shared/request-differences.ts';
@@ -116,9 +117,9 @@ function prepareLists(database: Database, findAll: (ids: readonly RequestId[]) =
     requestsAt: database.transaction((places: readonly RequestPlace[]) => placed(all(queries.at(places)))),
     waiting: database.transaction((page: WaitingPage) => findAll(all(queries.waiting(page)))),
     countWaiting: database.transaction((query: WaitingCount): PendingCounts => {
-      const [counted] = all(queries.waitingCount(query));
-      const touched = findAll(touchedIds(counted).map((id) => ({ id })));
-      return { untouched: counted?.untouched ?? 0, touched };
+      const counted = waitingIds(all(queries.waitingCount(query)));
+      const ids = [...counted.untouched.map(({ id }) => id), ...counted.touched];
+      return pendingCounts(counted, findAll(ids.map((id) => ({ id }))));
     }),
   };
 }

@@ -1,6 +1,7 @@
 // Turns requests into replies to the caller: a request as it is now with what the caller may do about it, and
 // why something could not be done.
 
+import type { Directory } from '../../../people/directory.ts';
 import type {
   ChangeResult,
   RefusedChange,
@@ -11,14 +12,33 @@ import { permissionsOf } from '../../../requests/approvals/permissions.ts';
 import { isWithin } from '../../../requests/approvals/rights.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { type AllowedActions, type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
+import type { RequestState } from '../../../requests/record/request-state.ts';
 import { notAllowed } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/people-now.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { actorOf, type ManagedCall } from '../../routing/route.ts';
+import { withNames } from './name-people.ts';
+import { type Reviews, type ReviewView, reviewView } from './reviews.ts';
 
-export function detailOf(changed: ChangeResult, call: ManagedCall<unknown>, nowMs: number): RequestDetail {
+/** What a reply about one request is made with. */
+export interface DetailDeps {
+  readonly signInDeps: { readonly directory: Pick<Directory, 'people' | 'clock'> };
+  readonly reviews: Reviews;
+}
+
+/** A request as its readers see it: people also see its review, and who the people in it are. */
+export type RequestReply = RequestDetail & {
+  readonly people: readonly PersonView[];
+  readonly review: ReviewView | null;
+};
+
+export async function detailOf(
+  deps: DetailDeps,
+  call: ManagedCall<unknown>,
+  changed: ChangeResult,
+): Promise<RequestReply> {
   if (changed.kind !== 'changed') throw refused(changed);
-  return detailFor(call, { ...changed, nowMs });
+  return await detailFor(deps, call, { ...changed, nowMs: deps.signInDeps.directory.clock() });
 }
 
 type RequestSource = Pick<RequestSnapshot, 'state' | 'agent' | 'stopped' | 'nowMs'>;
@@ -27,9 +47,66 @@ type RequestSource = Pick<RequestSnapshot, 'state' | 'agent' | 'stopped' | 'nowM
  * A request as a reply, with what the caller may do about it. For an agent, `allowed_actions` is null and no comments are
  * shown.
  */
-export function detailFor(call: ManagedCall<unknown>, seen: RequestSource): RequestDetail {
-  if (call.agent === null) return requestDetail(seen.state, seen.nowMs, mayFor(call, seen));
-  return { ...requestDetail(seen.state, seen.nowMs), comments: [] };
+export async function detailFor(
+  deps: DetailDeps,
+  call: ManagedCall<unknown>,
+  seen: RequestSource,
+): Promise<RequestReply> {
+  const { state, nowMs } = seen;
+  if (call.agent !== null) return { ...requestDetail(state, nowMs), comments: [], people: [], review: null };
+  const [about] = await aboutRequests(deps, [state]);
+  const detail = requestDetail(state, nowMs, mayFor(call, seen));
+  return { ...(await withNames(deps.signInDeps.directory, detail)), ...about! };
+}
+
+interface PersonView {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+interface AboutRequest {
+  readonly people: readonly PersonView[];
+  readonly review: ReviewView;
+}
+
+/** The people and the review of each request, in the order of the requests. */
+export async function aboutRequests(
+  { signInDeps, reviews }: DetailDeps,
+  states: readonly RequestState[],
+): Promise<readonly AboutRequest[]> {
+  const found = await reviews.of(states);
+  const nameOf = createNames(signInDeps.directory);
+  return await Promise.all(
+    states.map(async (state) => {
+      const people = await Promise.all(peopleIn(state).map(nameOf));
+      const distinct = new Map(people.flatMap((one) => (one === null ? [] : [[one.id, one]])));
+      // Each state has its review.
+      return { people: [...distinct.values()], review: await reviewView(state, found.get(state.record.id)!) };
+    }),
+  );
+}
+
+/** The ids of the people who have acted on the request, and the id or address of the control owner. */
+function peopleIn({ votes, said, stepUps, record }: RequestState): readonly string[] {
+  const ids = [...votes, ...said, ...stepUps].map(({ person }) => person);
+  return [...new Set([...ids, record.agent.control_owner ?? ''])];
+}
+
+/** Finds people by id or address, each once; null for nobody. */
+function createNames({ people }: Pick<Directory, 'people'>): (of: string) => Promise<PersonView | null> {
+  const found = new Map<string, Promise<PersonView | null>>();
+  const find = async (of: string): Promise<PersonView | null> => {
+    const person = (await people.find(of)) ?? (await people.findByName(of));
+    if (person === null) return null;
+    const { id, name, email } = person.value;
+    return { id, name, email };
+  };
+  return (of) => {
+    const known = found.get(of) ?? find(of);
+    found.set(of, known);
+    return known;
+  };
 }
 
 export function mayFor(

@@ -2,27 +2,30 @@
 // decides.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { ChangeResult } from '../../../requests/approvals/change-request.ts';
+import type { ChangeResult, RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
 import { type SaidKind, saidKinds } from '../../../requests/record/request-state.ts';
+import { requestDigest } from '../../../requests/record/vote-scope.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { callerOf } from '../../auth/people-now.ts';
 import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
-import { detailOf, mayFor } from './approval-result.ts';
+import { aboutRequests, detailOf, mayFor } from './approval-result.ts';
 import { marksView } from './inbox-marks.ts';
 import { openQuestion, queueParameters, readInboxQuery, readQueue } from './inbox-queue.ts';
 import { withNames } from './name-people.ts';
 import { detailExample, detailSchema, queuedExample, queuedSchema } from './request-view.ts';
 import { requestId } from './requests.ts';
+import type { Reviews } from './reviews.ts';
 
 interface ApprovalDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
   readonly decisions: Decisions;
+  readonly reviews: Reviews;
 }
 
 interface VoteBody {
@@ -49,9 +52,9 @@ const listApprovals = route<ApprovalDeps>({
   operation: {
     id: 'listApprovals',
     summary:
-      'Pending requests that need an approval or step-up from the caller; by default, questions first, then by deadline',
+      'Pending requests that the caller can approve or step up for; by default, questions first, then by deadline',
     description:
-      "Includes requests for the caller's groups, and for the control owner if that is the caller. Requests that the caller has approved are left out unless the approval no longer counts, because the policies or the caller have changed. Snoozed requests are left out unless `snoozed` is given. `requires.invalidated` lists approvals that no longer count, `allowed_actions` what the caller can do, and `question` an unanswered question.",
+      "Includes requests for the caller's groups, and for the control owner if that is the caller. Requests that the caller has approved are left out unless the approval no longer counts, because the policies or the caller have changed. Requests that ask the caller, but that the caller cannot decide, are left out unless `decidable` is `no`; `allowed_actions.reason` says why. Snoozed requests are left out unless `snoozed` is given. `requires.invalidated` lists approvals that no longer count, `allowed_actions` what the caller can do, and `question` an unanswered question.",
     parameters: [...pageParameters, ...queueParameters],
     replies: {
       200: {
@@ -65,7 +68,8 @@ const listApprovals = route<ApprovalDeps>({
       },
     },
   },
-  handle: async ({ store, decisions, signInDeps: { directory } }, call) => {
+  handle: async (deps, call) => {
+    const { store, decisions, signInDeps } = deps;
     const page = readPage(call.query);
     const asked = readInboxQuery(call.query);
     const actor = actorOf(call);
@@ -73,17 +77,28 @@ const listApprovals = route<ApprovalDeps>({
     const { id, email } = actor.person;
     const person = {
       id,
+      email,
       asked: { groups, owner: asOwner ? { id, email } : null },
-      nowMs: Math.trunc(directory.clock()),
+      canDecide: (seen: RequestSnapshot) => {
+        const { approve, step_up } = mayFor(call, seen);
+        return approve.length > 0 || step_up;
+      },
+      nowMs: Math.trunc(signInDeps.directory.clock()),
     };
     const { shown, next, count, marks } = await readQueue({ store, decisions }, asked, person, page);
+    const about = await aboutRequests(
+      deps,
+      shown.map(({ state }) => state),
+    );
     return {
       items: await Promise.all(
-        shown.map(async (seen) => ({
-          ...(await withNames(directory, requestSummary(seen.state, seen.nowMs))),
+        shown.map(async (seen, index) => ({
+          ...(await withNames(signInDeps.directory, requestSummary(seen.state, seen.nowMs))),
+          digest: requestDigest(seen.state.record),
           allowed_actions: mayFor(call, seen),
           question: openQuestion(seen, person.asked),
           ...marksView(marks, seen, id),
+          ...about[index]!,
         })),
       ),
       next_cursor: next === null ? null : cursorOf(next),
@@ -138,10 +153,8 @@ const revokeApproval = route<ApprovalDeps>({
     replies,
     problems: ['request_not_found', 'conflict'],
   },
-  handle: async ({ decisions, signInDeps }, call) => {
-    const taken = await decisions.takeBack(call.params.id ?? '', callerOf(actorOf(call)));
-    return detailOf(taken, call, signInDeps.directory.clock());
-  },
+  handle: async (deps, call) =>
+    await detailOf(deps, call, await deps.decisions.takeBack(call.params.id ?? '', callerOf(actorOf(call)))),
 });
 
 const addComment = route<ApprovalDeps, { readonly kind: SaidKind; readonly text: string }>({
@@ -165,9 +178,9 @@ const addComment = route<ApprovalDeps, { readonly kind: SaidKind; readonly text:
     replies,
     problems: ['request_not_found', 'conflict'],
   },
-  handle: async ({ decisions, signInDeps }, call) => {
+  handle: async (deps, call) => {
     const draft = { caller: callerOf(actorOf(call)), ...call.body };
-    return detailOf(await decisions.comment(call.params.id ?? '', draft), call, signInDeps.directory.clock());
+    return await detailOf(deps, call, await deps.decisions.comment(call.params.id ?? '', draft));
   },
 });
 
@@ -180,13 +193,12 @@ export const approvalRoutes: readonly Route<ApprovalDeps>[] = [
 ];
 
 async function give(
-  { signInDeps }: ApprovalDeps,
+  deps: ApprovalDeps,
   call: ManagedCall<VoteBody>,
   decide: (id: string, draft: VoteDraft) => Promise<ChangeResult>,
 ): Promise<unknown> {
   const id = call.params.id ?? '';
   const { comment, group = null } = call.body;
   const draft = { caller: callerOf(actorOf(call)), group, comment };
-  const { directory } = signInDeps;
-  return withNames(directory, detailOf(await decide(id, draft), call, directory.clock()));
+  return await detailOf(deps, call, await decide(id, draft));
 }

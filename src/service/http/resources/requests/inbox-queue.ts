@@ -1,6 +1,6 @@
 // Finds the queue of requests that wait for a person: filtered and ordered as the query asks, with their
-// number. INVARIANT: the queue holds only requests that wait for the caller, and a person who has approved is
-// not asked again.
+// number. INVARIANT: the queue holds only requests that the caller can decide now or has a question about; those that
+// ask the caller, but that the caller cannot decide, are apart. A person who has approved is not asked again.
 
 import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
@@ -16,7 +16,7 @@ import { requestStateOf, waitsForAnswer } from '../../../requests/record/request
 import { answers } from '../../../requests/record/vote-scope.ts';
 import type { ApproverIdentity } from '../../../store/contract/asked-owner.ts';
 import { holdsText, type WantedText, wordsOfRequest } from '../../../store/contract/search-text.ts';
-import type { Store } from '../../../store/contract/store.ts';
+import type { PendingCounts, Store } from '../../../store/contract/store.ts';
 import type { Parameter } from '../../contract/operation.ts';
 import { collect, type PagePlace, type PageQuery } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
@@ -43,6 +43,8 @@ export interface InboxQuery {
   readonly assigned: (typeof assignees)[number] | null;
   /** True for only the requests that the person has put off; null leaves them out. */
   readonly snoozed: true | null;
+  /** False for only the requests that ask the person, but that the person cannot decide; null leaves them out. */
+  readonly decidable: false | null;
   readonly text: WantedText | null;
 }
 
@@ -56,6 +58,7 @@ export function readInboxQuery(query: Readonly<Record<string, string>>): InboxQu
     waitsForMs: query.older_than === undefined ? null : readSeconds(query.older_than) * 1000,
     assigned: assignees.find((one) => one === query.assigned) ?? null,
     snoozed: query.snoozed === 'yes' ? true : null,
+    decidable: query.decidable === 'no' ? false : null,
     text: query.text === undefined ? null : readSearchText(query.text),
   };
 }
@@ -67,7 +70,10 @@ interface QueueDeps {
 
 interface QueuePerson {
   readonly id: string;
+  readonly email: string;
   readonly asked: ApproverIdentity;
+  /** Whether the person can approve the request or step up for it. */
+  readonly canDecide: (seen: RequestSnapshot) => boolean;
   readonly nowMs: number;
 }
 
@@ -119,6 +125,7 @@ async function wholeQueue(
   { reader, page, marks }: WholeOptions,
 ): Promise<FoundPage> {
   const isWanted = (seen: RequestSnapshot): boolean =>
+    isForThem(reader, seen) === (asked.decidable === null) &&
     isSnoozed(reader, seen) === (asked.snoozed === true) &&
     isAssignedAs(asked.assigned, seen, { marks, person: reader }) &&
     fits(seen, asked, reader.nowMs);
@@ -140,14 +147,20 @@ function isAssignedAs(
 }
 
 /**
- * Reads the requests of one page. Of the others it reads only those that the person has approved or put off,
- * or that have a question, in order to count them.
+ * Reads the requests of one page. Of the others it reads only those that were approved once or put off, that have a
+ * question, or that the person may not decide, in order to count them.
  */
 async function startOfQueue(deps: QueueDeps, person: Reader, page: PageQuery): Promise<FoundPage> {
-  const { asked, nowMs, id } = person;
-  const { untouched, touched } = await deps.store.requests.countWaiting({ asked, nowMs, person: id });
+  const { asked, nowMs, id, email } = person;
+  const { untouched, touched } = await deps.store.requests.countWaiting({
+    asked,
+    nowMs,
+    person: { id, email },
+  });
   const seen = await deps.decisions.snapshots(touched.map(requestStateOf));
-  const open = seen.filter((one) => !hasApproved(one.state, id) && !isSnoozed(person, one));
+  const open = seen.filter(
+    (one) => !hasApproved(one.state, id) && isForThem(person, one) && !isSnoozed(person, one),
+  );
   const isTouched = new Set(touched.map(({ row }) => row.id));
   const hidden = await countHidden(deps, person, isTouched);
   const isQuestion = (one: RequestSnapshot): boolean => openQuestion(one, asked) === 'yours';
@@ -158,10 +171,27 @@ async function startOfQueue(deps: QueueDeps, person: Reader, page: PageQuery): P
     : null;
   const others = await walkQueue(deps, person, {
     page: { countMax: page.countMax + 1, after },
-    matches: (one) => !isQuestion(one) && !isSnoozed(person, one),
+    matches: (one) => !isQuestion(one) && isForThem(person, one) && !isSnoozed(person, one),
   });
   const found = [...questions, ...others];
-  return { ...pageIn(found, placeFor('deadline', asked), page), count: untouched - hidden + open.length };
+  const count = (await countUntouched(deps, person, untouched)) - hidden + open.length;
+  return { ...pageIn(found, placeFor('deadline', asked), page), count };
+}
+
+/** Counts the untouched requests; whether they can be decided depends on their agent, action and point only. */
+async function countUntouched(
+  { decisions }: QueueDeps,
+  person: Reader,
+  untouched: PendingCounts['untouched'],
+): Promise<number> {
+  const seen = await decisions.snapshots(untouched.map(({ first }) => requestStateOf(first)));
+  const decidable = new Set(seen.filter(person.canDecide).map(({ state }) => state.record.id));
+  return untouched.reduce((sum, { count, first }) => sum + (decidable.has(first.row.id) ? count : 0), 0);
+}
+
+/** Whether the person can decide the request, or has to answer a question about it. */
+function isForThem({ canDecide, asked }: QueuePerson, seen: RequestSnapshot): boolean {
+  return canDecide(seen) || openQuestion(seen, asked) === 'yours';
 }
 
 /** How many requests the person has put off among those that are counted without being read. */
@@ -174,7 +204,8 @@ async function countHidden(
   const histories = await Promise.all(ids.map((id) => store.requests.history(id)));
   const states = histories.flatMap((history) => (history === null ? [] : [requestStateOf(history)]));
   const seen = await decisions.snapshots(states);
-  return seen.filter((one) => isSnoozed(person, one) && waitsFor(person, one)).length;
+  return seen.filter((one) => isSnoozed(person, one) && waitsFor(person, one) && person.canDecide(one))
+    .length;
 }
 
 /** Whether the request waits for the person, by the same conditions as in the store. */
@@ -307,6 +338,12 @@ export const queueParameters: readonly Parameter[] = [
   filterParameter('snoozed', '`yes` lists only snoozed requests; otherwise they are left out.', 'yes', [
     'yes',
   ]),
+  filterParameter(
+    'decidable',
+    '`no` lists only requests that ask the caller, but that the caller can neither approve nor step up for; otherwise they are left out.',
+    'no',
+    ['no'],
+  ),
   filterParameter(
     'text',
     'Words in the id, action, agent, first reason or recorded payload, as in the list of requests.',

@@ -11,10 +11,12 @@ import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../ro
 import { detailOf } from './approval-result.ts';
 import { detailExample, detailSchema } from './request-view.ts';
 import { requestId } from './requests.ts';
+import type { Reviews } from './reviews.ts';
 
 interface OutcomeDeps {
   readonly signInDeps: SignInDeps;
   readonly decisions: Decisions;
+  readonly reviews: Reviews;
   /**
    * Whether a grant leaves the meters when only its agent reports that it did not use the grant, as it does
    * when an enforcement point that may release reports so.
@@ -51,17 +53,14 @@ const reportOutcome = route<OutcomeDeps, { executed: boolean; result?: JsonObjec
     },
     problems: ['request_not_found', 'conflict'],
   },
-  handle: async ({ areAgentReportsTrusted, decisions, signInDeps }, call) => {
+  handle: async (deps, call) => {
+    const { areAgentReportsTrusted, decisions } = deps;
     const { executed, result } = call.body;
     const id = call.params.id ?? '';
     const mayRelease = call.agent === null || releases(call, areAgentReportsTrusted);
     const by = call.agent === null ? { person: callerOf(actorOf(call)) } : callerIn(call);
-    const { clock } = signInDeps.directory;
-    return detailOf(
-      await decisions.report(id, { executed, ...(result && { result }), by, mayRelease }),
-      call,
-      clock(),
-    );
+    const reported = await decisions.report(id, { executed, ...(result && { result }), by, mayRelease });
+    return await detailOf(deps, call, reported);
   },
 });
 

@@ -5,6 +5,7 @@ import { saidKinds } from '../../../requests/record/request-state.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 import { marksShape, noMarks } from './inbox-marks.ts';
+import { reviewExample, reviewSchema } from './reviews.ts';
 
 export const viewDecisions = ['ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'] as const;
 
@@ -47,7 +48,7 @@ export const viewSchema = {
 
 const openSchema = { type: 'object', additionalProperties: true } as const;
 
-const statusNow = {
+export const statusNow = {
   type: 'string',
   enum: ['auto_approved', 'rejected', 'pending', 'approved', 'expired', 'consumed', 'withdrawn'],
 } as const;
@@ -191,6 +192,23 @@ const onBehalfSchema = {
   },
 } as const;
 
+const digestSchema = {
+  type: 'string',
+  description:
+    'SHA-256 of the agent, action, payload and, if known, the id of the person, as canonical JSON (RFC 8785). An approval is valid for this digest only.',
+} as const;
+
+const peopleSchema = {
+  type: 'array',
+  description:
+    "The people who have acted on the request, and the agent's control owner, as they are called today; empty for an agent.",
+  items: objectSchema({
+    id: { type: 'string' },
+    name: { type: 'string' },
+    email: { type: 'string' },
+  }),
+} as const;
+
 /** The reply to `GET /v1/requests/{id}`. */
 export const detailSchema = {
   type: 'object',
@@ -216,6 +234,8 @@ export const detailSchema = {
     'created_at',
     'decided_at',
     'allowed_actions',
+    'people',
+    'review',
   ],
   properties: {
     ...viewProperties,
@@ -242,11 +262,7 @@ export const detailSchema = {
       description:
         'The session as rules read it; null if none was sent. A session from an enforcement point starts with `point:<id>/`.',
     },
-    digest: {
-      type: 'string',
-      description:
-        'SHA-256 of the agent, action, payload and, if known, the id of the person, as canonical JSON (RFC 8785). An approval is valid for this digest only.',
-    },
+    digest: digestSchema,
     approvals: { type: 'array', description: 'Votes, oldest first.', items: approvalSchema },
     comments: {
       type: 'array',
@@ -281,6 +297,12 @@ export const detailSchema = {
       type: ['object', 'null'],
       description: 'What the caller can do with the request; null for an agent.',
       ...allowedActionsShape,
+    },
+    people: peopleSchema,
+    review: {
+      ...reviewSchema,
+      type: ['object', 'null'],
+      description: 'What approvers should know before they decide; null for an agent.',
     },
   },
 } as const satisfies JsonSchema;
@@ -317,7 +339,10 @@ export const summarySchema = {
 /** An entry of the queue of people who approve. */
 export const queuedSchema = {
   ...summarySchema,
-  required: [...summarySchema.required, 'allowed_actions', 'question', 'assigned_to', 'snoozed_until'],
+  required: [
+    ...summarySchema.required,
+    ...['digest', 'allowed_actions', 'question', 'assigned_to', 'snoozed_until', 'people', 'review'],
+  ],
   properties: {
     ...summarySchema.properties,
     question: {
@@ -325,6 +350,9 @@ export const queuedSchema = {
       description: 'Who has to answer an open question: `yours` if the caller is the control owner.',
     },
     ...marksShape,
+    digest: digestSchema,
+    people: peopleSchema,
+    review: reviewSchema,
     allowed_actions: {
       type: 'object',
       description: 'What the caller can do with the request.',
@@ -367,11 +395,16 @@ const allowedActionsExample = {
   reason: null,
 } as const;
 
+const peopleExample = [{ id: 'b3f1c2d4-0000-4000-8000-000000000000', name: 'Ben', email: 'ben@example.com' }];
+
 export const queuedExample = {
   ...summaryExample,
   ...noMarks,
+  digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
   allowed_actions: allowedActionsExample,
   question: null,
+  people: peopleExample,
+  review: reviewExample,
 };
 
 export const detailExample = {
@@ -396,4 +429,6 @@ export const detailExample = {
   trace_omitted: 0,
   policy_set: { digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', commit: null },
   allowed_actions: allowedActionsExample,
+  people: peopleExample,
+  review: reviewExample,
 } as const;

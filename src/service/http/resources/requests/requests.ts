@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { VoteEvaluator } from '../../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
-import { type RequestDetail, requestSummary } from '../../../requests/record/reply.ts';
+import { requestSummary } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { RequestHistory, Store } from '../../../store/contract/store.ts';
 import type { IdentifyAgain } from '../../auth/identify-agent.ts';
@@ -16,10 +16,10 @@ import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/pa
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter } from '../../contract/schemas.ts';
 import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../routing/route.ts';
-import { detailFor, detailOf, isVisibleTo, requestNotFound } from './approval-result.ts';
-import { withNames } from './name-people.ts';
+import { detailFor, detailOf, isVisibleTo, type RequestReply, requestNotFound } from './approval-result.ts';
 import { readAskedRequests, requestFilters } from './request-filter.ts';
 import { detailExample, detailSchema, summaryExample, summarySchema } from './request-view.ts';
+import type { Reviews } from './reviews.ts';
 import { preferHeader, type Waits } from './wait.ts';
 
 interface RequestDeps {
@@ -30,6 +30,7 @@ interface RequestDeps {
   readonly judge: VoteEvaluator['judge'];
   readonly identifyAgain: IdentifyAgain;
   readonly waits: Waits;
+  readonly reviews: Reviews;
 }
 
 export const requestId = idParameter('The `request_id` of the reply.', detailExample.request_id);
@@ -172,10 +173,8 @@ const withdrawRequest = route<RequestDeps>({
     },
     problems: ['request_not_found', 'conflict'],
   },
-  handle: async ({ decisions, signInDeps }, call) => {
-    const { clock } = signInDeps.directory;
-    return detailOf(await decisions.withdraw(call.params.id ?? '', callerIn(call)), call, clock());
-  },
+  handle: async (deps, call) =>
+    await detailOf(deps, call, await deps.decisions.withdraw(call.params.id ?? '', callerIn(call))),
 });
 
 export const requestRoutes: readonly Route<RequestDeps>[] = [
@@ -187,14 +186,12 @@ export const requestRoutes: readonly Route<RequestDeps>[] = [
 
 /** The request as the caller may see it; null when it does not exist, or the caller may not see it. */
 async function viewFor(
-  { decisions, signInDeps: { directory } }: RequestDeps,
+  deps: RequestDeps,
   call: ManagedCall<unknown>,
   history: RequestHistory | null,
-): Promise<RequestDetail | null> {
-  const [seen] = history === null ? [] : await decisions.snapshots([requestStateOf(history)]);
-  if (seen === undefined || !isVisibleTo(call, seen)) return null;
-  const detail = detailFor(call, seen);
-  return call.agent === null ? await withNames(directory, detail) : detail;
+): Promise<RequestReply | null> {
+  const [seen] = history === null ? [] : await deps.decisions.snapshots([requestStateOf(history)]);
+  return seen !== undefined && isVisibleTo(call, seen) ? await detailFor(deps, call, seen) : null;
 }
 
 /** The returned function throws or rejects when the caller may no longer ask. */

@@ -20,11 +20,13 @@ import { actorOf, type ManagedCall, type Route, route } from '../../routing/rout
 import { detailOf, refused, requestNotFound } from './approval-result.ts';
 import { detailExample, detailSchema } from './request-view.ts';
 import { requestId } from './requests.ts';
+import type { Reviews } from './reviews.ts';
 
 interface StepUpDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
   readonly decisions: Decisions;
+  readonly reviews: Reviews;
 }
 
 const body = {
@@ -89,7 +91,7 @@ const stepUpForRequest = route<StepUpDeps, ProofFactors>({
     const passkey = await check(deps, call, purposeOf(call, 'request'));
     const person = { ...callerOf(actorOf(call)), passkey };
     const stepped = await deps.decisions.stepUp(call.params.id ?? '', person);
-    return detailOf(stepped, call, deps.signInDeps.directory.clock());
+    return await detailOf(deps, call, stepped);
   },
 });
 
