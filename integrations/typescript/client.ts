@@ -15,6 +15,7 @@ import {
   refusal,
 } from './decision.ts';
 import { exchange, type Fetch, type Question, UnreachableError, type WholeAnswer } from './exchange.ts';
+import { failedCall, type ReturnedCall, resultOf } from './result.ts';
 
 export type { AllowedDecision, Decision, DeniedDecision, PendingDecision, PossibleAction, RequestStatus };
 export { UnreachableError };
@@ -56,6 +57,11 @@ export interface Connection {
   /** The `fetch` to use; by default that of the platform. */
   readonly fetch?: Fetch;
   readonly signal?: AbortSignal;
+  /**
+   * Called when the service does not take a reported result, with the reason. The call then counts as executed
+   * without a result, and meters on the result stay unknown.
+   */
+  readonly onRefusedResult?: (requestId: string, reason: string) => void;
 }
 
 export interface AskOptions {
@@ -68,12 +74,21 @@ export interface AskOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface GuardOptions<Args extends readonly unknown[], Payload> extends AskOptions {
+export interface GuardOptions<Args extends readonly unknown[], Payload, Result = unknown>
+  extends RunOptions<Result> {
   readonly action: string;
   /** Makes the payload that policies read; by default the call's first argument. */
   readonly payload?: (...args: Args) => Payload;
   /** `hold` waits for people until the deadline, `throw` throws `PendingError` after `wait`. */
   readonly onWait?: 'hold' | 'throw';
+}
+
+export interface RunOptions<Result> extends AskOptions {
+  /**
+   * Makes the fields of the reported result from what the call returned; by default the fields of that name.
+   * Only fields that the action declares are reported.
+   */
+  readonly result?: (returned: Result) => Readonly<Record<string, unknown>>;
 }
 
 export interface GrantOutcome {
@@ -91,19 +106,20 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
     options?: AskOptions,
   ): Promise<Decision>;
   /**
-   * Decides, runs `work`, and reports that it ran. Throws DeniedError, PendingError or UnreachableError when
+   * Decides, runs `work`, and reports that it ran, with the result that the action declares: what `work`
+   * returned is handed on only after the report. Throws DeniedError, PendingError or UnreachableError when
    * nothing ran.
    */
   run<Key extends keyof Actions & string, Result>(
     action: Key,
     payload: Actions[Key] & object,
     work: (grant: AllowedDecision) => Result | Promise<Result>,
-    options?: AskOptions,
+    options?: RunOptions<Result>,
   ): Promise<Result>;
   /** Returns a function that asks before each call of the tool. */
   guard<Args extends readonly unknown[], Result>(
     tool: (...args: Args) => Result | Promise<Result>,
-    options: GuardOptions<Args, object>,
+    options: GuardOptions<Args, object, Result>,
   ): (...args: Args) => Promise<Result>;
   /** Withdraws a request that waits. */
   withdraw(requestId: string): Promise<void>;
@@ -164,17 +180,17 @@ export function connect<Actions extends object = Readonly<Record<string, object>
     action: string,
     payload: object,
     work: (grant: AllowedDecision) => Result | Promise<Result>,
-    options: AskOptions = {},
+    { result, ...options }: RunOptions<Result> = {},
   ): Promise<Result> {
     const decision = await authorize(action, payload, options);
     if (decision.kind === 'waiting') throw new PendingError(decision);
     if (decision.kind !== 'allowed') throw new DeniedError(decision);
-    try {
-      return await work(decision);
-    } finally {
-      // Work that failed half-way has used the grant, too.
-      await report(connection, { requestId: decision.requestId, isExecuted: true });
-    }
+    return reporting(
+      (outcome) => report(connection, outcome),
+      decision,
+      () => work(decision),
+      (value) => ({ value, isError: false, mapped: result?.(value) }),
+    );
   }
 
   return {
@@ -193,14 +209,15 @@ export function connect<Actions extends object = Readonly<Record<string, object>
     },
     report: (requestId, isExecuted, result) =>
       report(connection, { requestId, isExecuted, ...(result && { result }) }),
-    reportAll: (outcomes) =>
-      tell(connection, '/v1/outcomes', {
+    async reportAll(outcomes) {
+      await tell(connection, '/v1/outcomes', {
         outcomes: outcomes.map(({ requestId: request_id, isExecuted: executed, result }) => ({
           request_id,
           executed,
           ...(result && { result }),
         })),
-      }),
+      });
+    },
     look: (requestId, options) => look(connection, requestId, options),
     actions: (prefix = '') => listActions(connection, prefix),
   };
@@ -252,6 +269,7 @@ async function askHeld(connection: Connection, request: ActionRequest, heldMs: n
     base: connection.url,
     receipt: answer.headers.get('writ-receipt'),
     change: answer.headers.get('writ-change'),
+    result: answer.headers.get('writ-result'),
     isReceiptNeeded: receipts !== false,
   });
 }
@@ -312,17 +330,65 @@ function problemOf({ status, body }: WholeAnswer): DeniedDecision {
   return refusal(type.replace('urn:writ:error:', ''), typeof detail === 'string' ? detail : '');
 }
 
-function report(connection: Connection, { requestId, isExecuted, result }: GrantOutcome): Promise<void> {
-  const said = { executed: isExecuted, ...(result && { result }) };
-  return tell(connection, `${pathOf(requestId)}/outcome`, said);
+/**
+ * Runs granted work and reports it, with the declared result, before what it returned is handed on. Work that
+ * failed half-way has used the grant, too.
+ */
+export async function reporting<Result>(
+  send: (outcome: GrantOutcome) => Promise<void>,
+  { requestId, resultFields = [] }: AllowedDecision,
+  work: () => Result | Promise<Result>,
+  describe: (returned: Result) => ReturnedCall = (value) => ({ value, isError: false }),
+): Promise<Result> {
+  const reportCall = (returned: ReturnedCall | null) => {
+    const result = returned && resultOf(resultFields, returned);
+    return send({ requestId, isExecuted: true, ...(result && { result }) });
+  };
+  let returned: Result;
+  try {
+    returned = await work();
+  } catch (error) {
+    await reportCall(failedCall);
+    throw error;
+  }
+  await reportCall(resultFields.length === 0 ? null : described(describe, returned));
+  return returned;
 }
 
-/** Sends a report. A report that does not arrive changes nothing about what has run. */
-async function tell(connection: Connection, path: string, report: object): Promise<void> {
+/** Null when the description fails, so that the result is unknown. */
+function described<Result>(
+  describe: (returned: Result) => ReturnedCall,
+  returned: Result,
+): ReturnedCall | null {
   try {
-    await exchange({ ...question(connection, 'POST', path), body: JSON.stringify(report) });
+    return describe(returned);
+  } catch {
+    return null;
+  }
+}
+
+/** Reports an outcome; when the service does not take the result, reports the outcome without one. */
+async function report(
+  connection: Connection,
+  { requestId, isExecuted, result }: GrantOutcome,
+): Promise<void> {
+  const path = `${pathOf(requestId)}/outcome`;
+  const reply = await tell(connection, path, { executed: isExecuted, ...(result && { result }) });
+  if (result === undefined || reply === null || !refusedResults.has(reply.status)) return;
+  connection.onRefusedResult?.(requestId, problemOf(reply).reason);
+  await tell(connection, path, { executed: isExecuted });
+}
+
+/** Statuses of a report whose result the service does not take. */
+const refusedResults: ReadonlySet<number> = new Set([400, 413, 422]);
+
+/** Sends a report. Null when it did not arrive, which changes nothing about what has run. */
+async function tell(connection: Connection, path: string, report: object): Promise<WholeAnswer | null> {
+  try {
+    return await exchange({ ...question(connection, 'POST', path), body: JSON.stringify(report) });
   } catch {
     // A grant without a report ends by itself.
+    return null;
   }
 }
 

@@ -1,6 +1,8 @@
 // Turns a reply of the service into what the asking program may do. INVARIANT: a reply is `allowed` only if
 // every field is as the service sends it for a grant; any other reply is a refusal.
 
+import { readResultFields } from './result.ts';
+
 export interface AllowedDecision {
   readonly kind: 'allowed';
   readonly requestId: string;
@@ -8,6 +10,11 @@ export interface AllowedDecision {
   readonly expiresAt: Date;
   /** The receipt for the tool that carries the action out; absent when receipts are not asked for. */
   readonly receipt?: string;
+  /**
+   * The fields of the result that the action declares: what the call returned is reported before anyone reads
+   * it. Absent when the action declares no result.
+   */
+  readonly resultFields?: readonly string[];
 }
 
 export interface DeniedDecision {
@@ -78,6 +85,8 @@ interface Read {
   /** The change from the reply's header, encoded; null when there is none. */
   readonly change: string | null;
   readonly isReceiptNeeded: boolean;
+  /** The names of result fields from the reply's header; null when there are none. */
+  readonly result: string | null;
 }
 
 /** Reads the body of a reply with status 200. */
@@ -129,11 +138,18 @@ function changeIn({ change }: Read): Pick<DeniedDecision, 'change'> {
 }
 
 /** A grant. A caller that asks for receipts is refused without one. */
-function allowed(requestId: string, expiresAt: Date, { receipt, isReceiptNeeded }: Read): Decision {
-  if (!isReceiptNeeded) return { kind: 'allowed', requestId, expiresAt };
+function allowed(requestId: string, expiresAt: Date, { receipt, result, isReceiptNeeded }: Read): Decision {
+  const resultFields = readResultFields(result);
+  const grant = {
+    kind: 'allowed',
+    requestId,
+    expiresAt,
+    ...(resultFields === undefined ? {} : { resultFields }),
+  } as const;
+  if (!isReceiptNeeded) return grant;
   if (receipt === null)
     return refusal('no_receipt', 'the service has granted this and sent no receipt', requestId);
-  return { kind: 'allowed', requestId, expiresAt, receipt };
+  return { ...grant, receipt };
 }
 
 function unreadable(requestId: string | null): DeniedDecision {

@@ -157,8 +157,10 @@ export interface AskingOptions {
 export interface Authority {
   /** Decides a call. The same call gets the decision of the request that the agent already has for it. */
   decide(action: string, payload: JsonObject, options: AskingOptions): Promise<Decision>;
-  /** Reports whether a granted call was carried out. Never rejects. */
-  report(requestId: string, isExecuted: boolean): Promise<void>;
+  /**
+   * Reports whether a granted call was carried out, and its result when its action declares one. Never rejects.
+   */
+  report(requestId: string, isExecuted: boolean, result?: object): Promise<void>;
   withdraw(requestId: string): Promise<void>;
   look(requestId: string): Promise<RequestStatus | null>;
   possible(prefix: string): Promise<readonly PossibleAction[]>;
@@ -185,7 +187,11 @@ export function createServiceAuthority(options: ServiceOptions): Authority {
   return {
     decide: (action, payload, { waitMs: wait, ...options }) =>
       service.authorize(action, payload, { wait, ...options }),
-    report: (requestId, isExecuted) => report({ requestId, isExecuted }),
+    // A report with a result is not gathered with others: the result is handed on only after it.
+    report: (requestId, isExecuted, result) =>
+      result === undefined
+        ? report({ requestId, isExecuted })
+        : service.report(requestId, isExecuted, result),
     withdraw: service.withdraw,
     look: service.look,
     possible: service.actions,

@@ -19,6 +19,7 @@ import {
 import { isForwarded } from '../protocol/targets.ts';
 import type { Catalogue } from '../review/catalogue.ts';
 import { type PossibleActions, shownList } from '../review/lists.ts';
+import { reportedResult } from './call-results.ts';
 import { answerRequest, withoutProgress, withReceipt } from './client-requests.ts';
 import type { Caller, Gate } from './gate.ts';
 import type { CallSurroundings } from './guarded-call.ts';
@@ -107,14 +108,14 @@ export function createConversation(parts: ConversationParts): Conversation {
     close() {
       for (const stop of open.held.values()) stop.abort();
       open.held.clear();
-      for (const { grant } of open.inFlight.values()) report(open, grant);
+      for (const { grant } of open.inFlight.values()) void report(open, grant);
       open.upstream.close();
     },
   };
 }
 
 function openConversation(parts: ConversationParts): OpenConversation {
-  const { gate, caller, upstream } = parts;
+  const { gate, upstream } = parts;
   const { prefix } = gate.settings;
   const open: OpenConversation = {
     ...parts,
@@ -140,9 +141,12 @@ function openConversation(parts: ConversationParts): OpenConversation {
       const { method, params = {} } = withReceipt(request, grant, prefix);
       try {
         const first = await open.askServer(method, withoutProgress(params));
-        return await followTask(open.askServer, first, params);
-      } finally {
-        void caller.authority.report(grant.requestId, true);
+        const response = await followTask(open.askServer, first, params);
+        await report(open, grant, { request, response });
+        return response;
+      } catch (error) {
+        void report(open, grant);
+        throw error;
       }
     },
     askServer(method, params) {
@@ -190,7 +194,7 @@ function forgetSent(open: OpenConversation, id: Id): void {
   const sent = open.inFlight.get(id);
   if (sent === undefined) return;
   open.inFlight.delete(id);
-  report(open, sent.grant);
+  void report(open, sent.grant);
 }
 
 /** Ends the wait of a request. A client that has left gets no answer. */
@@ -219,7 +223,8 @@ async function takeResponse(open: OpenConversation, response: RpcResponse, statu
     return open.toClient(serverTasks.listed(open.caller.id, response), response.id, status);
   if (grant === null) return open.toClient(await shownList(response, request, open), response.id, status);
   const isAsking = response.result?.resultType === 'input_required';
-  if (!isAsking) report(open, grant);
+  // A result that policies read is on record before the model sees it.
+  if (!isAsking) await report(open, grant, { request, response });
   const reply = isAsking ? withGrantState(open.gate, open.caller, { request, grant, response }) : response;
   open.toClient(reply, response.id, status);
 }
@@ -228,7 +233,7 @@ function endServer(open: OpenConversation, why: string): void {
   if (open.ended !== null) return;
   open.ended = why;
   for (const [id, { grant }] of open.inFlight) {
-    report(open, grant);
+    void report(open, grant);
     const doubt = grant === null ? '' : ' while the call ran: whether it was carried out is not known';
     open.toClient(errorAnswer(id, errorCodes.internal, `${why}${doubt}`), id);
   }
@@ -241,7 +246,25 @@ function endServer(open: OpenConversation, why: string): void {
   open.toServerQuestions.end(why);
 }
 
-/** Reports a grant as used: the call was sent, whatever came back. */
-function report({ caller }: OpenConversation, grant: AllowedDecision | null): void {
-  if (grant !== null) void caller.authority.report(grant.requestId, true);
+interface AnsweredCall {
+  readonly request: RpcRequest;
+  readonly response: RpcResponse;
+}
+
+/**
+ * Reports a grant as used: the call was sent, whatever came back. Resolves when a declared result is on
+ * record or cannot be reported, and at once when none is declared.
+ */
+async function report(
+  { caller, gate }: OpenConversation,
+  grant: AllowedDecision | null,
+  answered: AnsweredCall | null = null,
+): Promise<void> {
+  if (grant === null) return;
+  const result =
+    answered === null
+      ? undefined
+      : reportedResult(grant, answered.request, answered.response, gate.settings.locked);
+  const reporting = caller.authority.report(grant.requestId, true, result);
+  if (result !== undefined) await reporting;
 }

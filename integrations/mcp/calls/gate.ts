@@ -21,6 +21,8 @@ export type CarriedState =
   | {
       readonly kind: 'granted';
       readonly requestId: string;
+      /** The fields of the result that the action declares; null when it declares none. */
+      readonly resultFields: readonly string[] | null;
       readonly turn: string;
       readonly state: string | null;
     };

@@ -19,7 +19,13 @@ export function resumed({ states, turns }: Gate, caller: Caller, request: RpcReq
   const state = states.open(sealed, { caller: caller.id, method, params });
   if (state?.kind !== 'granted' || !turns.take(state.turn)) return null;
   const ownParams: JsonObject = state.state === null ? rest : { ...rest, requestState: state.state };
-  const grant: AllowedDecision = { kind: 'allowed', requestId: state.requestId, expiresAt: new Date() };
+  const { requestId, resultFields } = state;
+  const grant: AllowedDecision = {
+    kind: 'allowed',
+    requestId,
+    expiresAt: new Date(),
+    ...(resultFields === null ? {} : { resultFields }),
+  };
   return { request: { ...request, params: ownParams }, grant };
 }
 
@@ -33,7 +39,8 @@ export function withGrantState({ states }: Gate, caller: Caller, call: ElicitedC
   const { method, params = {} } = request;
   const { requestState: given = null, ...result } = response.result ?? {};
   const state = typeof given === 'string' ? given : null;
-  const carried = { kind: 'granted', requestId: grant.requestId, turn: randomUUID(), state } as const;
+  const { requestId, resultFields = null } = grant;
+  const carried = { kind: 'granted', requestId, resultFields, turn: randomUUID(), state } as const;
   const requestState = states.seal(carried, { caller: caller.id, method, params });
   return { ...response, result: { ...result, requestState } };
 }

@@ -5,8 +5,13 @@
 import { isObject, type Json, type JsonObject, member } from '../protocol/messages.ts';
 import { definitionDigest, driftOf } from './definition.ts';
 
+/** Where the fields of a reported result are in what a tool returned: JSON pointers (RFC 6901), by field. */
+export type ResultPointers = Readonly<Record<string, string>>;
+
 export interface LockedTool {
   readonly action: string;
+  /** Absent when all fields have their own names in the tool's structured content. */
+  readonly result?: ResultPointers;
   /** The day of the review, in UTC. */
   readonly reviewed: string;
   readonly digest: string;
@@ -74,7 +79,12 @@ export function lockServer(
     const digest = definitionDigest(definition);
     const isSame = old?.digest === digest;
     const action = old?.action ?? `${as}.${name}`;
-    return [name, { action, reviewed: isSame ? old.reviewed : today, digest, definition }] as const;
+    const result = old?.result ?? nestedPointers(definition);
+    const mapped = result === null ? {} : { result };
+    return [
+      name,
+      { action, ...mapped, reviewed: isSame ? old.reviewed : today, digest, definition },
+    ] as const;
   });
   const { source, server: itself, instructions } = live;
   return { source, server: itself, instructions, tools: sorted(Object.fromEntries(tools)) };
@@ -122,7 +132,46 @@ function tool(where: string, value: Json): LockedTool {
     throw new LockFault(`the lock file does not say what ${where} is`);
   if (digest !== definitionDigest(definition))
     throw new LockFault(`the lock file was edited: the definition of ${where} does not have its digest`);
-  return { action, reviewed, digest, definition };
+  const pointers = member(value, 'result');
+  if (pointers === undefined) return { action, reviewed, digest, definition };
+  if (!isObject(pointers) || !Object.values(pointers).every(isPointer))
+    throw new LockFault(
+      `the \`result\` of ${where} must map fields to JSON pointers, such as "/structuredContent/rows"`,
+    );
+  return { action, result: pointers as ResultPointers, reviewed, digest, definition };
+}
+
+function isPointer(value: Json): boolean {
+  return typeof value === 'string' && value.startsWith('/');
+}
+
+/** The most fields that a mapping proposes. */
+const proposedMax = 20;
+
+/**
+ * Proposes a mapping for fields that lie deeper in a tool's structured content, since those at the top need
+ * none: `page.count` becomes `page_count`. Null when there are no such fields.
+ */
+function nestedPointers({ outputSchema }: JsonObject): ResultPointers | null {
+  const fields = Object.entries(propertiesOf(outputSchema)).flatMap(([outer, schema]) =>
+    Object.entries(propertiesOf(schema)).flatMap(([inner, value]) =>
+      scalarTypes.has(String(member(value, 'type')))
+        ? [[`${outer}_${inner}`, `/structuredContent/${pointerStep(outer)}/${pointerStep(inner)}`] as const]
+        : [],
+    ),
+  );
+  return fields.length === 0 ? null : Object.fromEntries(fields.slice(0, proposedMax));
+}
+
+const scalarTypes: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean']);
+
+function propertiesOf(schema: Json | undefined): JsonObject {
+  const properties = member(schema, 'properties');
+  return isObject(properties) ? properties : {};
+}
+
+function pointerStep(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function sorted<Value>(object: Readonly<Record<string, Value>>): Record<string, Value> {

@@ -19,6 +19,8 @@ interface HookInput {
   readonly hook_event_name: string;
   readonly tool_name?: string;
   readonly tool_input?: unknown;
+  /** What the tool returned, in events after a tool. */
+  readonly tool_response?: unknown;
 }
 
 interface HookOutput {
@@ -63,10 +65,11 @@ export function guardClaude(settings: ClaudeSettings): ClaudeGuard {
   const matchers = (hook: HookMatcher['hooks'][number]): HookMatcher[] => [
     { hooks: [hook], timeout, onFailure: 'block' },
   ];
-  const reported = matchers(async ({ tool_name: tool = '', tool_input: input }) => {
-    await guard.executed(callOf(tool, input));
-    return {};
-  });
+  const reported = (isError: boolean) =>
+    matchers(async ({ tool_name: tool = '', tool_input: input, tool_response: response }) => {
+      await guard.executed(callOf(tool, input), response, isError);
+      return {};
+    });
 
   return {
     hooks: {
@@ -81,8 +84,8 @@ export function guardClaude(settings: ClaudeSettings): ClaudeGuard {
           return answer('deny', `Not run: there is no decision about this call (${error}).`);
         }
       }),
-      PostToolUse: reported,
-      PostToolUseFailure: reported,
+      PostToolUse: reported(false),
+      PostToolUseFailure: reported(true),
     },
     tool: (server, tool) => ({
       ...tool,

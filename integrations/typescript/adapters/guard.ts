@@ -7,11 +7,14 @@ import {
   type AllowedDecision,
   type Decision,
   type DeniedDecision,
+  type GrantOutcome,
   type PendingDecision,
+  reporting,
   UnreachableError,
   type Writ,
 } from '../client.ts';
 import { refusal, waitingText } from '../decision.ts';
+import { failedCall, type ReturnedCall, resultOf, returnedByTool } from '../result.ts';
 
 export interface GuardSettings {
   /** The client, made with `connect`, which alone knows the key. */
@@ -22,6 +25,11 @@ export interface GuardSettings {
   readonly actions?: Readonly<Record<string, string>>;
   /** Makes the payload that policies read; by default the arguments of the call. */
   readonly payload?: (tool: string, input: unknown) => object;
+  /**
+   * Makes the fields of the reported result from what a tool returned; by default the fields of that name.
+   * Only fields that the action declares are reported.
+   */
+  readonly result?: (tool: string, returned: unknown) => Readonly<Record<string, unknown>>;
   /** Milliseconds that a call waits for people before it pauses; 0 by default. */
   readonly wait?: number;
   /**
@@ -52,8 +60,11 @@ export interface Guard {
   /** Asks ahead of the execution. Null when the execution may begin. */
   ahead(call: ToolCall): Promise<NotRun | null>;
   execute<Result>(call: ToolCall, work: () => Result | Promise<Result>): Promise<Execution<Result>>;
-  /** Reports a grant that was given ahead as used, when the framework itself has executed the tool. */
-  executed(call: ToolCall): Promise<void>;
+  /**
+   * Reports a grant that was given ahead as used, with what the tool returned, when the framework itself has
+   * executed the tool.
+   */
+  executed(call: ToolCall, returned?: unknown, isError?: boolean): Promise<void>;
 }
 
 /** An error for frameworks that tell a model of a tool's failure by an error. */
@@ -129,22 +140,32 @@ export function createGuard(settings: GuardSettings): Guard {
         return notRun(
           refusal('changed', 'the arguments have changed since the decision', decision.requestId),
         );
-      try {
-        return { kind: 'ran', result: await work() };
-      } finally {
-        // Work that failed half-way has used the grant, too.
-        await settings.writ.report(decision.requestId, true);
-      }
+      const result = await reporting(reportVia(settings), decision, work, (returned) =>
+        describeReturned(settings, call, returned),
+      );
+      return { kind: 'ran', result };
     },
 
-    async executed(call) {
+    async executed(call, returned, isError = false) {
       const toolRead = readCall(settings, call);
       if ('kind' in toolRead) return;
       // With 0 an expired grant counts, too: the execution may have taken longer than the grant holds.
       const decision = take(toolRead.key, 0);
-      if (decision?.kind === 'allowed') await settings.writ.report(decision.requestId, true);
+      if (decision?.kind !== 'allowed') return;
+      const fields = decision.resultFields ?? [];
+      const described = isError ? failedCall : describeReturned(settings, call, returned);
+      const result = fields.length === 0 ? null : resultOf(fields, described);
+      await settings.writ.report(decision.requestId, true, result ?? undefined);
     },
   };
+}
+
+function describeReturned(settings: GuardSettings, { tool }: ToolCall, returned: unknown): ReturnedCall {
+  return { ...returnedByTool(returned), mapped: settings.result?.(tool, returned) };
+}
+
+function reportVia({ writ }: GuardSettings): (outcome: GrantOutcome) => Promise<void> {
+  return ({ requestId, isExecuted, result }) => writ.report(requestId, isExecuted, result);
 }
 
 interface ReadCall {

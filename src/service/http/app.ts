@@ -213,7 +213,8 @@ function addRoutes(app: FastifyInstance, furnished: AppParts): void {
   const { store, shutdown, metrics, clock } = base;
   const routes = describedRoutes(deps.bodyBytesMax);
   requireDocumented(app, routes);
-  app.register(authorizeRoute, { ...base, ...parts, bodyBytesMax: deps.bodyBytesMax });
+  const policies = () => deps.policies.current();
+  app.register(authorizeRoute, { ...base, ...parts, policies, bodyBytesMax: deps.bodyBytesMax });
   app.register(addManagementRoutes, managementDeps(furnished));
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
   app.register(healthRoutes, {

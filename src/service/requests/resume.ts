@@ -47,7 +47,12 @@ export interface ResumeDeps extends DecisionsDeps {
 export type ResumeResult =
   /** The call may proceed, under the request in this state. */
   | { readonly kind: 'granted'; readonly state: RequestState }
-  | { readonly kind: 'waiting'; readonly state: RequestState }
+  | {
+      readonly kind: 'waiting';
+      readonly state: RequestState;
+      /** Whether the call, by its own facts, needs nobody, so that a new request would be granted at once. */
+      readonly needsNobody: boolean;
+    }
   /** The request is over, or another call has taken its grant. */
   | { readonly kind: 'over'; readonly state: RequestState }
   | RefusedCall
@@ -91,10 +96,12 @@ export async function resume(deps: ResumeDeps, asking: ReturningCall, id: string
 /** Joins a wait that asks people for all that the call needs of them. */
 function joined(deps: ResumeDeps, asking: ReturningCall, snapshot: RequestSnapshot): ResumeResult {
   const { state } = snapshot;
-  const { decision, countsAlike, asksMore } = decided(deps, asking, snapshot);
+  const { decision, satisfied, countsAlike, asksMore } = decided(deps, asking, snapshot);
   const isRefused = decision.outcome === 'DENY';
   const isOther = isRefused || !countsAlike || asksMore;
-  return isOther ? refusedCall(state, { decision, countsAlike }) : { kind: 'waiting', state };
+  if (isOther) return refusedCall(state, { decision, countsAlike });
+  const isAlone = satisfied.escalate.length === 0 && satisfied.reauth.length === 0;
+  return { kind: 'waiting', state, needsNobody: decision.outcome === 'ALLOW' && isAlone };
 }
 
 /** A grant that the call, or one under the same idempotency key, has got already. */

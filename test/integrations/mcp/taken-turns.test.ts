@@ -11,7 +11,10 @@ test('no turn passes twice, whenever its state is shown, and turns make room onc
   const clock = () => now;
   const states = createRequestStates(clock);
   const turns = createTakenTurns(clock, 3);
-  const sealed = states.seal({ kind: 'granted', requestId: 'r', turn: 't', state: null }, scope);
+  const sealed = states.seal(
+    { kind: 'granted', resultFields: null, requestId: 'r', turn: 't', state: null },
+    scope,
+  );
   const shown = () => {
     const state = states.open(sealed, scope);
     return state?.kind === 'granted' && turns.take(state.turn);

@@ -97,6 +97,8 @@ export const replyHeaders = {
   'Preference-Applied': 'the accepted wait, at most 55 seconds',
   'Writ-Change':
     'for a refusal, if refusal hints are on for the agent: a change that would be allowed; characters other than printable ASCII are percent-encoded',
+  'Writ-Result':
+    'for a grant: the names of the fields in the result that the action declares, percent-encoded and separated by commas; absent if it declares none',
   'Writ-Receipt': 'the receipt of a grant, if requested: a JWT for the tool that performs the action',
   'RateLimit-Policy': 'the burst limit of requests, and the number of seconds for a full refill',
   RateLimit: 'the number of remaining requests, and the number of seconds until all are available',

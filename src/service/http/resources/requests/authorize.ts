@@ -4,6 +4,7 @@
 // reply leaves before its record.
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ActivePolicies } from '../../../../language/model/active-policies.ts';
 import type { Receipts } from '../../../receipts/issue-receipt.ts';
 import type { VoteEvaluator } from '../../../requests/approvals/votes-now.ts';
 import type { RequestView } from '../../../requests/record/reply.ts';
@@ -36,12 +37,13 @@ export interface AuthorizeRouteOptions {
   /** Counts the votes of requests as of now. */
   readonly judge: VoteEvaluator['judge'];
   readonly bodyBytesMax: number;
+  readonly policies: () => Pick<ActivePolicies, 'resultShapeOf'>;
   readonly clock: () => number;
   readonly shutdown: AbortSignal;
 }
 
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
-  const { identify, authorizeHandler, lastWords, waits, receipts, bodyBytesMax } = options;
+  const { identify, authorizeHandler, lastWords, waits, receipts, policies, bodyBytesMax } = options;
   const replyWith = createDecisionReplies(options.shutdown);
   const readBody = createBodyReader(bodyBytesMax);
 
@@ -88,7 +90,15 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     const worded = lastWords({ view: latest, input: answer.input });
     const { view, change } = worded instanceof Promise ? await worded : worded;
     if (change !== null) request.replyHeaders['writ-change'] = changeHeader(change);
+    if (view.status === 'auto_approved') addResultFields(answer.input.actionKey, request);
     return view;
+  }
+
+  /** Names the fields of the result that the caller should report before anyone reads what the call returned. */
+  function addResultFields(actionKey: string, request: FastifyRequest): void {
+    const shape = policies().resultShapeOf(actionKey);
+    if (shape === null || shape.fields.length === 0) return;
+    request.replyHeaders['writ-result'] = shape.fields.map(({ name }) => encodeURIComponent(name)).join(',');
   }
 
   /** Adds a receipt when the agent asks for one and its request is granted. */
@@ -204,6 +214,7 @@ function describeOperation(bodyBytesMax: number): Operation {
           'Preference-Applied',
           'Writ-Receipt',
           'Writ-Change',
+          'Writ-Result',
         ],
       },
     },
