@@ -83,7 +83,10 @@ describe('a call whose action declares a result', () => {
     onRefusedResult.mockClear();
     const writ = client();
     await writ.run('web.fetch', url, () => ({ trusted: 7 }));
-    expect(onRefusedResult).toHaveBeenCalledWith(expect.any(String), expect.stringContaining('the result does not match the declared shape'));
+    expect(onRefusedResult).toHaveBeenCalledWith(
+      expect.any(String),
+      expect.stringContaining('the result does not match the declared shape'),
+    );
   });
 
   test('names its result fields only in a grant', async () => {

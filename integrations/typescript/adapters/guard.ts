@@ -155,7 +155,11 @@ export function createGuard(settings: GuardSettings): Guard {
       const fields = decision.resultFields ?? [];
       const described = isError ? failedCall : describeReturned(settings, call, returned);
       const result = fields.length === 0 ? null : resultOf(fields, described);
-      await settings.writ.report(decision.requestId, true, result ?? undefined);
+      await reportVia(settings)({
+        requestId: decision.requestId,
+        isExecuted: true,
+        ...(result && { result }),
+      });
     },
   };
 }
@@ -165,7 +169,8 @@ function describeReturned(settings: GuardSettings, { tool }: ToolCall, returned:
 }
 
 function reportVia({ writ }: GuardSettings): (outcome: GrantOutcome) => Promise<void> {
-  return ({ requestId, isExecuted, result }) => writ.report(requestId, isExecuted, result);
+  return ({ requestId, isExecuted, result }) =>
+    result === undefined ? writ.report(requestId, isExecuted) : writ.report(requestId, isExecuted, result);
 }
 
 interface ReadCall {

@@ -14,8 +14,8 @@ import {
   approvedRule,
   mayApprove,
   requestDigest,
-  type Standing,
   satisfiedRules,
+  type VoterRights,
 } from '../record/vote-scope.ts';
 import {
   type ChangeResult,
@@ -116,7 +116,7 @@ async function judgeApproval(
     isApproved: true,
     group: groups[0] ?? null,
     rules: groups.flatMap((group) => rulesOf(rules, group).map((rule) => approvedRule(rule, group))),
-    standing: standingNow(snapshot, draft.caller, 'approve'),
+    voterRights: voterRightsNow(snapshot, draft.caller, 'approve'),
   };
   const next = { ...state, votes: [...state.votes, vote] };
   const approval = voteEvent(vote, lifecycleOf(state));
@@ -196,15 +196,15 @@ function answersNow(
   { right, asked }: VoteContext,
 ): readonly string[] {
   if (snapshot.people.get(caller.id)?.isActive !== true) return [];
-  const { groups, inPerson: asOwner, isOwner } = standingNow(snapshot, caller, right);
+  const { groups, inPerson: asOwner, isOwner } = voterRightsNow(snapshot, caller, right);
   return answersFor(asked, { groups, asOwner }, { ...caller, isOwner });
 }
 
-function standingNow(
+function voterRightsNow(
   { people, agent }: RequestSnapshot,
   caller: Caller,
   right: VoteContext['right'],
-): Standing {
+): VoterRights {
   const person = people.get(caller.id);
   return {
     groups: caller[right].groups.filter((group) => person?.approvesFor.includes(group) === true),

@@ -44,8 +44,8 @@ export function isWithin(
   if (all) return true;
   const isOwner = isControlOwner(person, agent.controlOwner);
   // A person who was asked by any decision about the request may still look at it.
-  const standing = { ...person, groups, inPerson: asOwner, isOwner };
-  if (decisions.flatMap(approvalsOf).some((asked) => answers(asked, standing))) return true;
+  const voter = { ...person, groups, inPerson: asOwner, isOwner };
+  if (decisions.flatMap(approvalsOf).some((asked) => answers(asked, voter))) return true;
   return (own || (asOwner && decisions.some(({ requires }) => requires?.reauth != null))) && isOwner;
 }
 
@@ -58,8 +58,8 @@ export function answersFor(
   { groups, asOwner }: Pick<Rights, 'groups' | 'asOwner'>,
   { isOwner, ...person }: PersonIdentity & { readonly isOwner: boolean },
 ): readonly string[] {
-  const standing = { id: person.id, email: person.email, groups, inPerson: asOwner, isOwner };
-  const theirs = asked.filter((one) => answers(one, standing)).map(({ group }) => group);
+  const voter = { id: person.id, email: person.email, groups, inPerson: asOwner, isOwner };
+  const theirs = asked.filter((one) => answers(one, voter)).map(({ group }) => group);
   // The owner's approval and a group's are separate. A person who could give both gives the owner's, which
   // nobody else can give.
   return theirs.includes(askedOwner) ? [askedOwner] : theirs;

@@ -11,7 +11,7 @@ import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { groupsOfVote } from '../record/groups-left.ts';
 import { type RequestState, tookBack, type Vote } from '../record/request-state.ts';
-import { answers, isFor, requestDigest, type Standing } from '../record/vote-scope.ts';
+import { answers, isFor, requestDigest, type VoterRights } from '../record/vote-scope.ts';
 import type { CurrentPerson, FindPeople } from './people-now.ts';
 import { approvalsOf } from './rights.ts';
 
@@ -33,7 +33,7 @@ export function withEffectiveVotes(state: RequestState, now: VoteContext): Reque
   const votes = state.votes.map((vote) => ({
     ...vote,
     invalidReason: invalidReasonOf(vote, state, now),
-    standing: standingOf(vote, now),
+    voterRights: rightsOf(vote, now),
   }));
   const stepUps = state.stepUps.filter(
     (one) =>
@@ -55,9 +55,9 @@ function invalidReasonOf(
   if (person?.isActive !== true) return 'is disabled';
   const choices = choicesOf(vote, state);
   if (choices.length > 0) {
-    const standing = { ...standingOf(vote, { people, agent }), id: vote.person, email: vote.email };
+    const voterRights = { ...rightsOf(vote, { people, agent }), id: vote.person, email: vote.email };
     if (!person.isApprover && !person.asOwner) return 'is not an approver any more';
-    if (!choices.some((asked) => answers(asked, standing))) return 'is not asked any more';
+    if (!choices.some((asked) => answers(asked, voterRights))) return 'is not asked any more';
   } else if (vote.group === askedOwner) {
     if (!person.asOwner) return 'may not approve any more';
     if (!isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner))
@@ -71,7 +71,7 @@ function invalidReasonOf(
 }
 
 /** What the person may answer for now. */
-function standingOf(vote: Vote, { people, agent }: Pick<VoteContext, 'people' | 'agent'>): Standing {
+function rightsOf(vote: Vote, { people, agent }: Pick<VoteContext, 'people' | 'agent'>): VoterRights {
   const person = people.get(vote.person);
   const isOwner = isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner);
   return { groups: person?.approvesFor ?? [], inPerson: person?.asOwner === true, isOwner };

@@ -10,7 +10,7 @@ import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
 import type { AgentRow, LifecycleState, RequestEvent } from '../../store/contract/records.ts';
 import type { RequestHistory } from '../../store/contract/store.ts';
 import { type ReceiptBasis, type RequestPoint, type RequestRecord, requestRecord } from './record.ts';
-import type { ApprovedRule, Standing } from './vote-scope.ts';
+import type { ApprovedRule, VoterRights } from './vote-scope.ts';
 
 /** A person's approval or rejection. */
 export interface Vote {
@@ -36,7 +36,7 @@ export interface Vote {
    */
   readonly invalidReason: string | null;
   /** What the person may answer for now; absent until the vote has been judged. */
-  readonly standing?: Standing;
+  readonly voterRights?: VoterRights;
 }
 
 export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAtMs' | 'expiresAtMs'> {
@@ -110,7 +110,10 @@ export interface RequestComment {
   readonly atMs: number;
 }
 
-type VoteDetail = Omit<Vote, 'isApproved' | 'who' | 'atMs' | 'takenBackAtMs' | 'invalidReason' | 'standing'>;
+type VoteDetail = Omit<
+  Vote,
+  'isApproved' | 'who' | 'atMs' | 'takenBackAtMs' | 'invalidReason' | 'voterRights'
+>;
 type SteppedUpDetail = Omit<SteppedUp, 'who' | 'atMs'>;
 type SaidDetail = Omit<RequestComment, 'who' | 'atMs'>;
 
@@ -256,7 +259,7 @@ export function eventOf(
 }
 
 export function voteEvent(vote: Vote, state: LifecycleState): RequestChange {
-  const { isApproved, who, atMs, takenBackAtMs: _, invalidReason: __, standing: ___, ...detail } = vote;
+  const { isApproved, who, atMs, takenBackAtMs: _, invalidReason: __, voterRights: ___, ...detail } = vote;
   return eventOf(isApproved ? 'approved' : 'rejected', { who, atMs, state }, detail satisfies VoteDetail);
 }
 

@@ -31,7 +31,7 @@ export function createBodyDigest(masterKey: Uint8Array): (sha256: string) => str
 }
 
 /** What a person may answer for. */
-export interface Standing {
+export interface VoterRights {
   /** Groups that the person may approve for. */
   readonly groups: readonly string[];
   /** Whether the person may answer what asks them in person: by name, or as the control owner of the agent. */
@@ -42,7 +42,7 @@ export interface Standing {
 /** Whether the person is one of those who may answer. INVARIANT: nobody answers for an unknown approver. */
 export function answers(
   { group, anyOf = [{ group }] }: Pick<ApprovalRequirement, 'group' | 'anyOf'>,
-  { groups, inPerson, isOwner, ...person }: Standing & PersonIdentity,
+  { groups, inPerson, isOwner, ...person }: VoterRights & PersonIdentity,
 ): boolean {
   return anyOf.some((one) => {
     if ('unknown' in one) return false;
@@ -68,7 +68,7 @@ export interface ScopedVote {
   /** Why the vote no longer counts; null when it counts. */
   readonly invalidReason: string | null;
   /** What the person may answer for now; absent until the vote has been judged. */
-  readonly standing?: Standing;
+  readonly voterRights?: VoterRights;
 }
 
 /**
@@ -146,7 +146,9 @@ function covers(vote: ScopedVote, rule: ApprovalRule, group: string, approved: A
   const asked = approved.approvals?.find((one) => one.group === group);
   if (rule.choices?.some(({ text }) => text === group) !== true) return true;
   return (
-    asked !== undefined && vote.standing !== undefined && answers(asked, { ...vote.standing, ...person })
+    asked !== undefined &&
+    vote.voterRights !== undefined &&
+    answers(asked, { ...vote.voterRights, ...person })
   );
 }
 
