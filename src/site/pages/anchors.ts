@@ -1,7 +1,7 @@
 // The anchors of headings, as GitHub makes them, so that one link works there and on the site.
 
 /** Turns the text of a heading, with its Markdown, into an anchor. */
-export function anchorOf(title: string): string {
+function anchorOf(title: string): string {
   return title
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .toLowerCase()

@@ -15,6 +15,7 @@ export default defineConfig({
   logLevel: 'warn',
   // The pipeline imports SHA-256 for the service; the playground makes no digests.
   resolve: { alias: { 'node:crypto': join(site, 'browser/no-digest.ts') } },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     emptyOutDir: true,
     assetsInlineLimit: 0,

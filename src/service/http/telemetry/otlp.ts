@@ -220,7 +220,7 @@ interface CallerContext extends SpanContext {
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /** The caller's span; null when the header does not have the form of W3C Trace Context. */
-export function parseTraceparent(header: unknown): CallerContext | null {
+function parseTraceparent(header: unknown): CallerContext | null {
   const [, version = 'ff', traceId = '', spanId = '', flags = '', more] =
     traceparentForm.exec(String(header ?? '')) ?? [];
   // A later version may say more behind the fields of this one.
