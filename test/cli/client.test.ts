@@ -111,7 +111,7 @@ test('writ alerts shows what is on, what was, and the rules, and changes these',
   expect(set.stdout).toMatch(/switch +Kill switch on +off +kill_switch +1 +5 /);
   await expect.poll(on).toBe('no active alerts\n');
   expect((await run('alerts')).stdout).toMatch(
-    /^BEGAN +OVER +ALERT +WHAT HAPPENED\n20\d\d-\d\d-\d\d \d\d:\d\d +20/,
+    /^BEGAN +OVER +ALERT +WHAT HAPPENED\n20\d\d-\d\d-\d\d \d\d:\d\d UTC +20/,
   );
   expect(await run('alerts', 'set', 'denials')).toMatchObject({ code: 2 });
   expect((await run('alerts', 'set', 'none', '--off')).stderr).toContain('there is no rule `none`');
@@ -535,7 +535,7 @@ describe('writ requests, approve, reject', () => {
       body: { text: 'looking', kind: 'comment' },
     });
     expect((await run('requests', 'show', unanswered)).stdout).toMatch(
-      /people {4}\S+ \S+ {2}ben@\S+ .*wrote: looking/,
+      /people {4}\S+ \S+ UTC {2}ben@\S+ .*wrote: looking/,
     );
     expect((await asBen('approve', one)).code).toBe(2);
     const text = (await run('requests', 'show', other)).stdout;
