@@ -1,4 +1,4 @@
-// The shipped packs work with the set-up of the README: the people it invites can answer, through the inbox,
+// The shipped packs work with the set-up of the tour: the people it invites can answer, through the inbox,
 // every request that waits. The requests are the cases of the packs' own tests.
 
 import { readFileSync } from 'node:fs';
@@ -38,10 +38,10 @@ beforeAll(async () => {
 
 afterAll(() => policies?.close());
 
-/** The people that the README invites by `people invite`. */
-function invitedByReadme(): readonly { email: string; roles: readonly Role[]; groups: readonly string[] }[] {
+/** The people that the tour invites by `people invite`. */
+function invitedByTour(): readonly { email: string; roles: readonly Role[]; groups: readonly string[] }[] {
   const line = /^npm run -s writ -- people invite (\S+) (.*)$/gm;
-  return [...readFileSync('README.md', 'utf8').matchAll(line)].map(([, email = '', options = '']) => ({
+  return [...readFileSync('docs/TOUR.md', 'utf8').matchAll(line)].map(([, email = '', options = '']) => ({
     email,
     roles: [...options.matchAll(/--role (\w+)/g)].map(([, role]) => role as Role),
     groups: [...options.matchAll(/--group (\w+)/g)].map(([, group = '']) => group),
@@ -90,7 +90,7 @@ async function setUp(host: PolicyHost): Promise<World> {
   const { email } = admin;
   await takeFirstAgent(service.store, { email, who: email, nowMs: clock() });
   const invited = [];
-  for (const one of invitedByReadme()) invited.push((await personWith(service, admin, one)).person);
+  for (const one of invitedByTour()) invited.push((await personWith(service, admin, one)).person);
   const { secret } = offerTotp(admin);
   await setUpCodes(service, admin, { secret, clock });
   time.aheadMs += hour;
@@ -155,7 +155,7 @@ async function answered({ people, code }: World, id: string): Promise<string> {
   return status;
 }
 
-test('people whom the README invites answer all that the packs make wait', async () => {
+test('people whom the tour invites answer all that the packs make wait', async () => {
   const host = policies as PolicyHost;
   const world = await setUp(host);
   const [admin] = world.people as [Client];

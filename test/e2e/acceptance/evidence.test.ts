@@ -10,13 +10,13 @@ import {
   recordedCalls,
 } from '../../../bench/evidence.ts';
 
-it('lets users work and stops attackers, as the README says', async () => {
+it('lets users work and stops attackers, as the page says', async () => {
   const evidence = await gatherEvidence(recordedCalls, 'policies');
   console.log(`${evidenceTable(evidence)}\n${attacksSentence(evidence)}`);
   expect(evidence.userCalls.filter(({ decision }) => decision === 'DENY')).toEqual([]);
   expect(evidence.attacksPassed).toEqual([]);
   expect(isGood(evidence)).toBe(true);
-  const readme = readFileSync('README.md', 'utf8');
-  expect(readme).toContain(`\n${evidenceTable(evidence)}\n`);
-  expect(readme).toContain(`\n${attacksSentence(evidence)}.`);
+  const page = readFileSync('docs/EVIDENCE.md', 'utf8');
+  expect(page).toContain(`\n${evidenceTable(evidence)}\n`);
+  expect(page).toContain(`\n${attacksSentence(evidence)}.`);
 });
