@@ -1,7 +1,7 @@
 // `writ mcp` from the command line: the options before the server's command, and the errors for wrong
 // options.
 
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -43,6 +43,45 @@ test('puts the proxy in front of the servers of a configuration, once, and keeps
   expect(JSON.stringify(mcpServers.crm.args)).not.toContain('secret');
   expect(mcpServers.crm.env).toEqual({ WRIT_HEADER_1: 'Bearer secret' });
   await wrap();
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});
+
+test('writes a configuration for every machine where the package is installed beside it', async () => {
+  const project = folder();
+  const file = join(project, '.mcp.json');
+  const wrapped = async () => {
+    writeFileSync(file, JSON.stringify({ mcpServers: { files: { command: 'node', args: ['server.js'] } } }));
+    const options = ['--key-file', join(project, 'var/key'), '--lock', join(project, 'mcp.lock')];
+    const { code, stderr } = await writ(['mcp', 'wrap', file, ...options]);
+    expect(code).toBe(0);
+    return { stderr, files: JSON.parse(readFileSync(file, 'utf8')).mcpServers.files };
+  };
+  const alone = await wrapped();
+  expect(alone.files.command).toBe(process.execPath);
+  expect(alone.stderr).toContain('before you share the file, install the package writ in its folder');
+  mkdirSync(join(project, 'node_modules/writ'), { recursive: true });
+  writeFileSync(join(project, 'node_modules/writ/package.json'), '{}');
+  const shared = await wrapped();
+  expect(shared.files).toEqual({
+    command: 'npx',
+    args: [
+      '--no',
+      'writ',
+      'mcp',
+      '--as',
+      'files',
+      '--key-file',
+      'var/key',
+      '--lock',
+      'mcp.lock',
+      '--',
+      'node',
+      'server.js',
+    ],
+  });
+  expect(shared.stderr).not.toContain('this machine');
+  const text = readFileSync(file, 'utf8');
+  await writ(['mcp', 'wrap', file, '--key-file', 'key']);
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 

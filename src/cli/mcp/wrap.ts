@@ -2,8 +2,8 @@
 // entry that the command does not know stay unchanged. Secrets of headers move into the environment, where
 // other users of the machine do not see them.
 
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { isObject, type Json, type JsonObject } from '../../../integrations/mcp/protocol/messages.ts';
 import { isPointKey } from '../client/key-file.ts';
 import { readCommentedJson, writeCommentedJson } from '../output/commented-json.ts';
@@ -29,8 +29,9 @@ export async function wrapConfiguration(path: string, options: WrapOptions): Pro
   if (section === undefined)
     throw new UsageError(`${path} names no servers: it has no \`${sections.join('` or `')}\``);
   const servers = Object.entries(whole[section] as JsonObject);
+  const launch = launcherFor(path);
   const wrapped = servers.map(
-    ([name, entry]) => [name, isObject(entry) ? wrapEntry(name, entry, options) : entry] as const,
+    ([name, entry]) => [name, isObject(entry) ? wrapEntry(name, entry, options, launch) : entry] as const,
   );
   const changed = writeCommentedJson(text, { ...whole, [section]: Object.fromEntries(wrapped) });
   if (options.dryRun === true) print(changed);
@@ -39,6 +40,10 @@ export async function wrapConfiguration(path: string, options: WrapOptions): Pro
   printError(
     `writ mcp: ${count} of ${servers.length} servers of ${path} ${options.dryRun === true ? 'would use' : 'use'} the proxy\n`,
   );
+  if (count > 0 && !launch.isShared)
+    printError(
+      `${path} now names the writ of this machine: before you share the file, install the package writ in its folder and run the command again\n`,
+    );
   return exitCodes.ok;
 }
 
@@ -81,25 +86,56 @@ function refusePointKey(path: string): void {
 
 const entryFile = resolve(import.meta.dirname, '../writ.js');
 
-function wrapEntry(name: string, entry: JsonObject, options: WrapOptions): JsonObject {
+/** How a client starts `writ`, and how the paths in its configuration are written. */
+interface Launcher {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Whether the entries work on every machine with a copy of the configuration's folder. */
+  readonly isShared: boolean;
+  readonly pathOf: (path: string) => string;
+}
+
+/** Clients start servers in the folder of the configuration, so that paths below it are relative to it. */
+function launcherFor(configuration: string): Launcher {
+  const folder = dirname(resolve(configuration));
+  if (!existsSync(join(folder, 'node_modules/writ/package.json')))
+    return { command: process.execPath, args: [entryFile], isShared: false, pathOf: (path) => resolve(path) };
+  return {
+    command: 'npx',
+    args: ['--no', 'writ'],
+    isShared: true,
+    pathOf(path) {
+      const below = relative(folder, resolve(path));
+      return below.startsWith('..') || isAbsolute(below) ? resolve(path) : below;
+    },
+  };
+}
+
+/** Whether an entry starts the proxy already, by either launcher. */
+function isWrapped(command: Json | undefined, given: readonly string[]): boolean {
+  if (given[0] === entryFile && given[1] === 'mcp') return true;
+  return command === 'npx' && given.slice(0, 3).join(' ') === '--no writ mcp';
+}
+
+function wrapEntry(name: string, entry: JsonObject, options: WrapOptions, launch: Launcher): JsonObject {
   const { command, args = [], url, headers, type, env, ...rest } = entry;
   const given = Array.isArray(args) ? args.map(String) : [];
-  if (given[0] === entryFile && given[1] === 'mcp') return entry;
+  if (isWrapped(command, given)) return entry;
   const before = [
-    entryFile,
+    ...launch.args,
     'mcp',
     '--as',
     asOf(name),
     '--key-file',
-    resolve(options.keyFile),
-    ...chosen(options),
+    launch.pathOf(options.keyFile),
+    ...chosen(options, launch),
   ];
   const environment = isObject(env) ? env : {};
   if (typeof command === 'string')
     return {
       ...rest,
       ...withType(type),
-      command: process.execPath,
+      command: launch.command,
       args: [...before, '--', command, ...given],
       ...withEnv(environment),
     };
@@ -112,16 +148,16 @@ function wrapEntry(name: string, entry: JsonObject, options: WrapOptions): JsonO
   return {
     ...rest,
     ...withType(type === undefined ? undefined : 'stdio'),
-    command: process.execPath,
+    command: launch.command,
     args: [...before, '--url', url, ...lines],
     ...withEnv({ ...environment, ...secrets }),
   };
 }
 
-function chosen({ service, lock }: WrapOptions): readonly string[] {
+function chosen({ service, lock }: WrapOptions, { pathOf }: Launcher): readonly string[] {
   return [
     ...(service === undefined ? [] : ['--service', service]),
-    ...(lock === undefined ? [] : ['--lock', resolve(lock)]),
+    ...(lock === undefined ? [] : ['--lock', pathOf(lock)]),
   ];
 }
 
