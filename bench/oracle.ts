@@ -12,7 +12,7 @@ import type { Fraction } from '../src/reasoning/linear/fraction.ts';
 import { signOf } from '../src/reasoning/linear/fraction.ts';
 import { followsFrom, type Inequality } from '../src/reasoning/linear/inequality.ts';
 import { createProblem, type ProofProblem } from '../src/reasoning/prove/problem.ts';
-import { saidBy, solveFor } from '../src/reasoning/prove/search.ts';
+import { inequalitiesOf, solveFor } from '../src/reasoning/prove/search.ts';
 import { checkLog } from '../src/reasoning/solver/check-log.ts';
 import type { SolverClause, SolverLiteral } from '../src/reasoning/solver/literal.ts';
 import { lawSets } from '../test/laws/proofs.ts';
@@ -208,7 +208,7 @@ async function compareShorter(tally: Tally, { where, ask, assertions, literal }:
 
 function isChecked({ ctx }: ProofProblem): boolean {
   const { given, learned, core } = ctx.circuit.solver;
-  const says = (literal: SolverLiteral): readonly Inequality[] => saidBy(ctx, literal);
+  const says = (literal: SolverLiteral): readonly Inequality[] => inequalitiesOf(ctx, literal);
   return ctx.lemmas.every((lemma) => followsFrom(lemma, says)) && checkLog({ given, learned }, core);
 }
 
@@ -235,7 +235,7 @@ function assertionsOf({ ctx }: ProofProblem, clauses: readonly SolverClause[]): 
   const { variables } = ctx.circuit.solver;
   for (let variable = 0; variable < variables; variable += 1) {
     for (const literal of [2 * variable, 2 * variable + 1])
-      for (const inequality of ctx.sums.size === 0 ? [] : saidBy(ctx, literal))
+      for (const inequality of ctx.sums.size === 0 ? [] : inequalitiesOf(ctx, literal))
         lines.push(`(assert (=> ${literalText(literal)} ${inequalityText(inequality, names)}))`);
   }
   for (const clause of clauses) lines.push(`(assert (or false ${clause.map(literalText).join(' ')}))`);

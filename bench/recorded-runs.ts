@@ -12,7 +12,7 @@ import { readRequestLines } from '../src/measure/read-requests.ts';
 import { type CompileResult, compile } from '../src/pipeline.ts';
 import { readPaths } from '../src/service/policies/read-policies.ts';
 import { CountedMeters } from '../src/testing/sequence.ts';
-import { knownTo, toFacts } from '../src/testing/situation.ts';
+import { toFacts, withDeclaredNames } from '../src/testing/situation.ts';
 import type { Situation } from '../src/testing/test-file.ts';
 
 export interface RecordedRun {
@@ -178,7 +178,7 @@ function factsOfCall({ suite, model }: RecordedRun, { tool, args }: RecordedCall
 
 /** The facts without readings of meters, which the run counts, and without approvals. */
 function recordedFacts(situation: Situation, set: PolicySet): Facts {
-  const facts = toFacts({ ...knownTo(set, situation), meters: [], satisfied: [] }, set, () => {});
+  const facts = toFacts({ ...withDeclaredNames(set, situation), meters: [], satisfied: [] }, set, () => {});
   if (facts === null) throw new Error(`the recorded request for ${situation.action} cannot be read`);
   return facts;
 }

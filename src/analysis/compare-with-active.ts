@@ -7,28 +7,28 @@ import type { BothSides } from '../reasoning/diff/joint-set.ts';
 import { digest } from '../service/policies/digest.ts';
 import type { SetTexts } from '../service/policies/texts.ts';
 import { type ComparedSide, guaranteeChanges, reportOf } from './diff/diff-report.ts';
-import { placeDiagnostics } from './place-diagnostics.ts';
-import type { ComparedSets, DiffResult, PlaygroundAsk } from './questions.ts';
+import { locateDiagnostics } from './located-diagnostics.ts';
+import type { ComparedSets, DiffResult, PlaygroundInputs } from './questions.ts';
 import { givenRequestOf } from './request-input.ts';
 import { createWorkspace, type EditedPolicies, type Workspace } from './workspace.ts';
 
-export function compareLaid(workspace: Workspace, { files }: PlaygroundAsk['compare']): DiffResult {
+export function compareWithActive(workspace: Workspace, { files }: PlaygroundInputs['compare']): DiffResult {
   const active = workspace.compileWith([]);
   const laid = workspace.compileWith(files);
-  const diagnostics = placeDiagnostics(laid.diagnostics, laid.sourceOf);
+  const diagnostics = locateDiagnostics(laid.diagnostics, laid.sourceOf);
   if (laid.policies === null) return { diagnostics, diff: null, requests: [] };
   const before = comparedSideOf('active', active);
   return { diagnostics, ...compareSides({ before, after: comparedSideOf('files', laid) }) };
 }
 
-export function compareSets({ old, new: now }: PlaygroundAsk['compare sets']): ComparedSets {
+export function compareSets({ old, new: now }: PlaygroundInputs['compare sets']): ComparedSets {
   const [before, after] = [setOf(old), setOf(now)];
   const failed = before.policies === null ? 'old' : after.policies === null ? 'new' : null;
   if (failed !== null) {
     const { diagnostics, sourceOf } = failed === 'old' ? before : after;
     return {
       failed,
-      diagnostics: placeDiagnostics(diagnostics, sourceOf),
+      diagnostics: locateDiagnostics(diagnostics, sourceOf),
       diff: null,
       requests: [],
     };

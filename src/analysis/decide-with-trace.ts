@@ -27,7 +27,7 @@ interface HowToDecide {
 }
 
 /** Throws when the compiled function and the definition disagree, which is a fault of Writ itself. */
-export function decideFully(
+export function decideWithTrace(
   { set, engine }: DecidingPolicies,
   facts: Facts,
   how: HowToDecide,
@@ -37,7 +37,7 @@ export function decideFully(
   const { decision, trace } = decideTraced(facts);
   if (!isDeepStrictEqual(decision, authorize(meant, facts)))
     throw new Error(`the compiled policies and the definition disagree on a request for ${facts.action}`);
-  const [change] = changesOf({ set, engine }, facts, { ...how, changesMax: 1 });
+  const [change] = smallestChangesOf({ set, engine }, facts, { ...how, changesMax: 1 });
   return {
     decision,
     trace: tracedRules(trace),
@@ -47,7 +47,7 @@ export function decideFully(
 }
 
 /** The smallest changes that would have changed the decision, the most useful first. */
-export function changesOf(
+export function smallestChangesOf(
   { set, engine }: DecidingPolicies,
   facts: Facts,
   { changesMax, ...how }: HowToDecide & { readonly changesMax: number },

@@ -12,7 +12,7 @@ import type { ExplainedRule } from '../language/spec/explain-rule.ts';
 import type { UnknownFact } from '../reasoning/counterfactual/near.ts';
 import { allConditionLines } from './condition-lines.ts';
 
-export interface WalkStep {
+export interface DecisionStep {
   readonly kind: 'gate' | 'rule' | 'condition' | 'outcome' | 'grant' | 'decision';
   /** Level of indentation: how deep the step is nested in the steps before it. */
   readonly depth: number;
@@ -38,7 +38,7 @@ export interface WrittenAt {
   readonly endColumn: number;
 }
 
-export interface WalkedDecision {
+export interface SteppedDecision {
   readonly set: PolicySet;
   readonly facts: Facts;
   readonly decision: Decision;
@@ -46,13 +46,13 @@ export interface WalkedDecision {
   readonly unknown: readonly UnknownFact[];
 }
 
-export function decisionWalk(walked: WalkedDecision, sourceOf: SourceOf): readonly WalkStep[] {
+export function decisionSteps(walked: SteppedDecision, sourceOf: SourceOf): readonly DecisionStep[] {
   const { decision, rules } = walked;
   const end = step('decision', `${decision.outcome} by ${decision.by}: ${decision.reason}`);
   if (isRefusedByGate(decision)) return [step('gate', `The gate refuses: ${decision.reason}.`), end];
   const allows = rules.filter(({ effect }) => effect === 'allow');
   const others = rules.filter(({ effect }) => effect !== 'allow');
-  const stepsOf = (some: readonly ExplainedRule[]): readonly WalkStep[] =>
+  const stepsOf = (some: readonly ExplainedRule[]): readonly DecisionStep[] =>
     some.flatMap((rule) => ruleSteps(rule, walked, sourceOf));
   return [
     step(
@@ -66,7 +66,7 @@ export function decisionWalk(walked: WalkedDecision, sourceOf: SourceOf): readon
   ];
 }
 
-function step(kind: WalkStep['kind'], text: string): WalkStep {
+function step(kind: DecisionStep['kind'], text: string): DecisionStep {
   return { kind, depth: 0, text, truth: null, value: null, why: null, rule: null, place: null };
 }
 
@@ -78,9 +78,9 @@ function placeOf({ file, start, end }: Span, sourceOf: SourceOf): WrittenAt {
 
 function ruleSteps(
   explained: ExplainedRule,
-  walked: WalkedDecision,
+  walked: SteppedDecision,
   sourceOf: SourceOf,
-): readonly WalkStep[] {
+): readonly DecisionStep[] {
   const { set, facts, unknown } = walked;
   const decidingRule = set.policies.flatMap(({ rules }) => rules).find(({ id }) => id === explained.rule);
   if (decidingRule === undefined) throw new Error(`the set has no rule ${explained.rule}`);
@@ -91,7 +91,7 @@ function ruleSteps(
   const lines = allConditionLines(explained.explanation, sourceOf);
   return [
     { ...step('rule', `${decidingRule.effect} ${decidingRule.id}${shadow}`), rule, place },
-    ...lines.map(({ depth, text, value, truth, span }): WalkStep => {
+    ...lines.map(({ depth, text, value, truth, span }): DecisionStep => {
       const why = isUnknownPart({ truth, value }) ? whyUnknown(text, unknown) : null;
       return {
         kind: 'condition',
@@ -115,7 +115,7 @@ function ruleSteps(
 }
 
 /** Whether a part of a condition has neither a truth nor a value. */
-export function isUnknownPart({ truth, value }: Pick<WalkStep, 'truth' | 'value'>): boolean {
+export function isUnknownPart({ truth, value }: Pick<DecisionStep, 'truth' | 'value'>): boolean {
   return truth === 'unknown' || (truth === null && value === 'unknown');
 }
 

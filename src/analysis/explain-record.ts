@@ -7,7 +7,7 @@ import type { PolicySet } from '../language/model/policy.ts';
 import type { Facts } from '../language/model/request.ts';
 import { explain } from '../language/spec/explain-rule.ts';
 import { conditionLines } from './condition-lines.ts';
-import { decideFully } from './decide-with-trace.ts';
+import { decideWithTrace } from './decide-with-trace.ts';
 import { createLines } from './outline.ts';
 import type { ExplainedCondition, ExplainedRecord } from './questions.ts';
 import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from './recorded-request.ts';
@@ -19,7 +19,7 @@ export function explainRecord(
 ): ExplainedRecord {
   if (policies === null) throw new Error('the active policies do not compile');
   const facts = factsOfRecord(record);
-  const { decision, change } = decideFully(policies, facts, { isRecorded: true });
+  const { decision, change } = decideWithTrace(policies, facts, { isRecorded: true });
   const explained = {
     decision: decision.outcome,
     change,

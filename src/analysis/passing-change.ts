@@ -2,7 +2,7 @@
 // the request. INVARIANT: the change is of the payload alone, which the agent chooses, and the definition has
 // confirmed it.
 
-import { changesOf } from './decide-with-trace.ts';
+import { smallestChangesOf } from './decide-with-trace.ts';
 import { factsOfRecord, type RecordedRequest } from './recorded-request.ts';
 import type { EditedPolicies } from './workspace.ts';
 
@@ -12,7 +12,10 @@ const looked = 12;
 /** Returns a text such as `payload.amount <= 1000 USD`; null when there is no such change. */
 export function passingChange({ policies }: EditedPolicies, record: RecordedRequest): string | null {
   if (policies === null) throw new Error('the active policies do not compile');
-  const changes = changesOf(policies, factsOfRecord(record), { isRecorded: true, changesMax: looked });
+  const changes = smallestChangesOf(policies, factsOfRecord(record), {
+    isRecorded: true,
+    changesMax: looked,
+  });
   const passing = changes.find(
     ({ outcome, parts }) => outcome === 'ALLOW' && parts.every(({ of }) => of === 'payload'),
   );

@@ -4,21 +4,21 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { GuaranteeClause, PolicySet } from '../language/model/policy.ts';
 import { decideClauses } from '../reasoning/prove/prove.ts';
-import { compareLaid, compareSets } from './compare-with-active.ts';
+import { compareSets, compareWithActive } from './compare-with-active.ts';
 import { explainRecord } from './explain-record.ts';
 import { outlineOf } from './outline.ts';
 import { passingChange } from './passing-change.ts';
 import type {
-  AskPlayground,
   FromPlayground,
   GivenRequest,
   PlaygroundAnswers,
-  PlaygroundAsk,
+  PlaygroundInputs,
+  PlaygroundRequest,
   Question,
   ToPlayground,
 } from './questions.ts';
 import { givenRequestOf } from './request-input.ts';
-import { sayChanges, summarise } from './summarize.ts';
+import { changedSentences, summarise } from './summarize.ts';
 import { tryRequest } from './try-request.ts';
 import { vocabularyOf } from './vocabulary.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
@@ -54,14 +54,14 @@ function rulesOf({ policies }: PolicySet, action: string): number {
 }
 
 type QuestionHandlers = {
-  readonly [Q in Question]: (workspace: Workspace, input: PlaygroundAsk[Q]) => PlaygroundAnswers[Q];
+  readonly [Q in Question]: (workspace: Workspace, input: PlaygroundInputs[Q]) => PlaygroundAnswers[Q];
 };
 
 const answering: QuestionHandlers = {
   try: (workspace, { files, request }) => tryRequest(workspace.compileWith(files), request),
-  compare: compareLaid,
+  compare: compareWithActive,
   'compare sets': (_workspace, sets) => compareSets(sets),
-  'changed sentences': (_workspace, question) => sayChanges(question),
+  'changed sentences': (_workspace, question) => changedSentences(question),
   outline: (_workspace, file) => outlineOf(file),
   summary: (workspace, input) => summarise(workspace.compileWith([]), input),
   vocabulary: (workspace) => {
@@ -83,11 +83,11 @@ const answering: QuestionHandlers = {
  */
 export function servePlayground(
   port: MessagePort,
-  before: (question: AskPlayground) => void = () => undefined,
+  before: (question: PlaygroundRequest) => void = () => undefined,
 ): void {
   const send = (message: FromPlayground): void => port.postMessage(message);
   let workspace: Workspace = createWorkspace();
-  function answer<Q extends Question>({ question, asked }: AskPlayground<Q>): PlaygroundAnswers[Q] {
+  function answer<Q extends Question>({ question, asked }: PlaygroundRequest<Q>): PlaygroundAnswers[Q] {
     return answering[question](workspace, asked);
   }
   port.on('message', (message: ToPlayground) => {

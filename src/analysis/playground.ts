@@ -7,10 +7,10 @@ import { totalmem } from 'node:os';
 import { LimitedThread, type ThreadExit, type ThreadLimits } from '../service/policies/limited-thread.ts';
 import type { SetTexts } from '../service/policies/texts.ts';
 import type {
-  AskPlayground,
   FromPlayground,
   PlaygroundAnswers,
-  PlaygroundAsk,
+  PlaygroundInputs,
+  PlaygroundRequest,
   Question,
   ToPlayground,
 } from './questions.ts';
@@ -19,7 +19,7 @@ export interface Playground {
   /** Rejects with a PlaygroundRefusal. */
   ask<Q extends Question>(
     question: Q,
-    input: PlaygroundAsk[Q],
+    input: PlaygroundInputs[Q],
     by: PlaygroundUser,
   ): Promise<PlaygroundAnswers[Q]>;
   /** Ends the thread and refuses all questions that are not answered yet. */
@@ -75,7 +75,7 @@ export function createPlayground(options: PlaygroundOptions = {}): Playground {
 }
 
 interface Job {
-  readonly message: AskPlayground;
+  readonly message: PlaygroundRequest;
   readonly by: PlaygroundUser;
   readonly resolve: (answer: PlaygroundAnswers[Question]) => void;
   readonly reject: (refusal: PlaygroundRefusal) => void;
@@ -99,7 +99,7 @@ class LivePlayground implements Playground {
 
   ask<Q extends Question>(
     question: Q,
-    input: PlaygroundAsk[Q],
+    input: PlaygroundInputs[Q],
     by: PlaygroundUser,
   ): Promise<PlaygroundAnswers[Q]> {
     const answer = new Promise<PlaygroundAnswers[Question]>((resolve, reject) => {

@@ -13,7 +13,7 @@ import type { DiffReport } from './diff/diff-report.ts';
 import type { RecordedRequest } from './recorded-request.ts';
 
 /** Each question with its input. */
-export interface PlaygroundAsk {
+export interface PlaygroundInputs {
   readonly try: {
     /** Files that are laid over the active policies. */
     readonly files: readonly TextFile[];
@@ -43,7 +43,7 @@ export interface PlaygroundAnswers {
   readonly try: TryResult;
   readonly compare: DiffResult;
   readonly 'compare sets': ComparedSets;
-  readonly 'changed sentences': SaidChanges;
+  readonly 'changed sentences': SentenceChanges;
   readonly outline: readonly PolicyOutline[];
   readonly summary: SummaryPart;
   readonly vocabulary: Vocabulary;
@@ -54,7 +54,7 @@ export interface PlaygroundAnswers {
   readonly 'what passes': string | null;
 }
 
-export type Question = keyof PlaygroundAsk;
+export type Question = keyof PlaygroundInputs;
 
 export interface TextFile {
   /** Relative to the policy directory, with forward slashes. */
@@ -85,7 +85,7 @@ export interface GivenRequest {
 }
 
 export interface TryResult {
-  readonly diagnostics: readonly PlacedDiagnostic[];
+  readonly diagnostics: readonly LocatedDiagnostic[];
   /** What is wrong with the request. */
   readonly issues: readonly RequestIssue[];
   /** Pointers to values of the payload that are digests in place of secrets. */
@@ -102,7 +102,7 @@ export interface TryResult {
 /** Compares the active policies with the set that has files laid over it. */
 export interface DiffResult {
   /** Diagnostics of the files that are laid over. */
-  readonly diagnostics: readonly PlacedDiagnostic[];
+  readonly diagnostics: readonly LocatedDiagnostic[];
   /** Null when the policies have errors. */
   readonly diff: DiffReport | null;
   /**
@@ -146,14 +146,14 @@ interface LinePlace {
 }
 
 /** The sentences that are true of only one of two sets. */
-export interface SaidChanges {
+export interface SentenceChanges {
   readonly items: readonly SentenceChange[];
   /** Whether both sets compile and all actions that were asked for were compared. */
   readonly is_complete: boolean;
 }
 
 /** One claim of a guarantee, about all requests. */
-export interface TriedClause extends TextPlace {
+export interface TriedClause extends LocatedText {
   readonly guarantee: string;
   /** The claim as it is written in the policy. */
   readonly clause: string;
@@ -174,7 +174,7 @@ export interface TriedClause extends TextPlace {
 }
 
 /** Lines and columns count from 1, columns in code points. Both are 1 for a file without text. */
-export interface PlacedDiagnostic extends TextPlace {
+export interface LocatedDiagnostic extends LocatedText {
   readonly file: string;
   readonly code: string;
   readonly severity: 'error' | 'warning';
@@ -182,11 +182,11 @@ export interface PlacedDiagnostic extends TextPlace {
   readonly help: string | null;
   readonly fix?: {
     readonly title: string;
-    readonly edits: readonly (TextPlace & { readonly file: string; readonly text: string })[];
+    readonly edits: readonly (LocatedText & { readonly file: string; readonly text: string })[];
   };
 }
 
-export interface TextPlace {
+export interface LocatedText {
   readonly line: number;
   readonly column: number;
   readonly end_line: number;
@@ -256,12 +256,12 @@ export interface ExplainedCondition {
 
 export type ToPlayground =
   /** Texts of the active policies, which are compiled before the first question. */
-  { readonly kind: 'take'; readonly texts: SetTexts } | AskPlayground;
+  { readonly kind: 'take'; readonly texts: SetTexts } | PlaygroundRequest;
 
-export interface AskPlayground<Q extends Question = Question> {
+export interface PlaygroundRequest<Q extends Question = Question> {
   readonly kind: 'ask';
   readonly question: Q;
-  readonly asked: PlaygroundAsk[Q];
+  readonly asked: PlaygroundInputs[Q];
 }
 
 export type FromPlayground =

@@ -6,7 +6,7 @@ import type { Span } from '../language/diagnostic/span.ts';
 import type { SummarySource } from '../reasoning/summary/sentences.ts';
 import { type Summary, summaryOf } from '../reasoning/summary/summary.ts';
 import { type SentenceChange, sentenceChanges } from '../reasoning/summary/summary-diff.ts';
-import type { PlaygroundAsk, SaidChanges, SummaryPart } from './questions.ts';
+import type { PlaygroundInputs, SentenceChanges, SummaryPart } from './questions.ts';
 import { createWorkspace, type EditedPolicies } from './workspace.ts';
 
 /** Milliseconds for one answer. The first actions are always included, however long they take. */
@@ -14,7 +14,7 @@ const withinMs = 1_500;
 const actionsAtOnce = 4;
 
 /** The actions after the given one, in their order. */
-export function summarise(laid: EditedPolicies, { after }: PlaygroundAsk['summary']): SummaryPart {
+export function summarise(laid: EditedPolicies, { after }: PlaygroundInputs['summary']): SummaryPart {
   const source = sourceOf(laid);
   const keys = [...(source?.set.actions.keys() ?? [])]
     .toSorted()
@@ -62,7 +62,11 @@ function placeOf({ file, start }: Span, texts: SourceOf): { readonly file: strin
 }
 
 /** The sentences about these actions that differ between two sets, as far as they are found in time. */
-export function sayChanges({ old, new: now, actions }: PlaygroundAsk['changed sentences']): SaidChanges {
+export function changedSentences({
+  old,
+  new: now,
+  actions,
+}: PlaygroundInputs['changed sentences']): SentenceChanges {
   const [before, after] = [old, now].map((texts) => {
     const workspace = createWorkspace();
     workspace.take(texts);

@@ -8,29 +8,29 @@ import type { Json, JsonObject } from '../language/model/json.ts';
 import { fromNumber } from '../language/value/decimal.ts';
 import { formatDuration } from '../language/value/time.ts';
 import { approverWords } from '../service/requests/record/reply.ts';
-import { decideFully, type PlaygroundDecision } from './decide-with-trace.ts';
-import { judgeClauses } from './judge-guarantees.ts';
-import { placeDiagnostics } from './place-diagnostics.ts';
-import type { PlaygroundAsk, TriedDecision, TryResult } from './questions.ts';
+import { clauseViews } from './clause-views.ts';
+import { decideWithTrace, type PlaygroundDecision } from './decide-with-trace.ts';
+import { locateDiagnostics } from './located-diagnostics.ts';
+import type { PlaygroundInputs, TriedDecision, TryResult } from './questions.ts';
 import { factsOfRecord, type RecordedRequest } from './recorded-request.ts';
 import { gateIssues, readGiven } from './request-input.ts';
 import type { EditedPolicies } from './workspace.ts';
 
-export function tryRequest(laid: EditedPolicies, request: PlaygroundAsk['try']['request']): TryResult {
+export function tryRequest(laid: EditedPolicies, request: PlaygroundInputs['try']['request']): TryResult {
   const { diagnostics, policies, sourceOf } = laid;
   const nothing: TryResult = {
-    diagnostics: placeDiagnostics(diagnostics, sourceOf),
+    diagnostics: locateDiagnostics(diagnostics, sourceOf),
     issues: [],
     digested: [],
     decision: null,
-    guarantees: judgeClauses(laid),
+    guarantees: clauseViews(laid),
   };
   if (request !== null && 'recorded' in request)
     return { ...nothing, ...tryRecorded(policies, request.recorded) };
   if (request === null || policies === null) return nothing;
   const { facts, issues } = readGiven(request.given, policies.set, Date.now());
   if (facts === null) return { ...nothing, issues };
-  const decided = decideFully(policies, facts, { isRecorded: false });
+  const decided = decideWithTrace(policies, facts, { isRecorded: false });
   return { ...nothing, issues: gateIssues(facts, policies.set), decision: viewOf(decided) };
 }
 
@@ -38,7 +38,7 @@ function tryRecorded(policies: EditedPolicies['policies'], record: RecordedReque
   const digested = digestedIn(record.payload);
   if (policies === null) return { digested };
   const facts = factsOfRecord(record);
-  const decision = viewOf(decideFully(policies, facts, { isRecorded: true }));
+  const decision = viewOf(decideWithTrace(policies, facts, { isRecorded: true }));
   // A digest is not what was sent, so its form is not an issue.
   return { digested, decision, issues: digested.length > 0 ? [] : gateIssues(facts, policies.set) };
 }

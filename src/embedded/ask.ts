@@ -64,7 +64,7 @@ export interface EmbeddedPolicies {
 }
 
 /** Makes policies that ask `engine` for the current functions at every question. */
-export function askedOf(engine: () => LinkedFunctions): EmbeddedPolicies {
+export function embeddedPolicies(engine: () => LinkedFunctions): EmbeddedPolicies {
   return {
     get actions() {
       return [...engine().actions()].toSorted();

@@ -11,7 +11,7 @@ import { compile, createCompileCache, findErrors } from '../pipeline.ts';
 import { readSources } from '../service/policies/bundles/read-sources.ts';
 import type { ReadSources } from '../service/policies/read-policies.ts';
 import { watch } from '../service/policies/watch.ts';
-import { askedOf, type EmbeddedPolicies } from './ask.ts';
+import { type EmbeddedPolicies, embeddedPolicies } from './ask.ts';
 
 /** A path to a directory or a file, or the texts themselves. */
 export type PolicyPlace = string | readonly SourceText[];
@@ -61,7 +61,7 @@ export async function loadPolicies(place: PolicyPlace): Promise<Policies> {
     engine = await load();
   };
   return Object.assign(
-    askedOf(() => engine),
+    embeddedPolicies(() => engine),
     {
       reload,
       follow: (listener: PolicyListener = {}) => follow(place, reload, listener),

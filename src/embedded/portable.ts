@@ -6,7 +6,7 @@ import { link } from '../language/emit/link.ts';
 import { runOfPlace } from '../language/emit/run.ts';
 import { unpack } from '../language/program/packed/unpack.ts';
 import { readBundle } from '../service/policies/compiled/bundle.ts';
-import { askedOf, type EmbeddedPolicies } from './ask.ts';
+import { type EmbeddedPolicies, embeddedPolicies } from './ask.ts';
 
 export { BundleError } from '../service/policies/compiled/bundle.ts';
 export type { DecisionQuestion as AskedDecision, EmbeddedDecision, ExplainedDecision } from './ask.ts';
@@ -31,7 +31,7 @@ export async function loadBundle(
   const { program, madeMs, commit } = await readBundle(bytes, key);
   const engine = link(unpack(program), createFunctionCache(runOfPlace()));
   return Object.assign(
-    askedOf(() => engine),
+    embeddedPolicies(() => engine),
     { madeMs, commit },
   );
 }

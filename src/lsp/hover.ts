@@ -1,7 +1,7 @@
 // Shows what is known of a name: its type, its comment, and who decides.
 
 import type { Hover, SignatureHelp } from 'vscode-languageserver';
-import { describeName, type SaidOfName } from '../language/assist/describe-name.ts';
+import { describeName, type NameDescription } from '../language/assist/describe-name.ts';
 import { type Occurrence, occurrenceAt, occurrencesOf } from '../language/assist/names.ts';
 import { type Builtin, builtins } from '../language/model/builtins.ts';
 import { setWords } from './completion.ts';
@@ -23,12 +23,12 @@ export function hoverAt(place: DocumentPlace, hits: RecordedHits | null): Hover 
   };
 }
 
-function saidOf(snapshot: SetSnapshot, occurrence: Occurrence): readonly SaidOfName[] {
+function saidOf(snapshot: SetSnapshot, occurrence: Occurrence): readonly NameDescription[] {
   const textOf = (file: string): string => snapshot.texts.get(file)?.text ?? '';
   return describeName({ words: setWords(snapshot), files: snapshot.files, textOf }, occurrence);
 }
 
-function markdown({ kind, text }: SaidOfName): string {
+function markdown({ kind, text }: NameDescription): string {
   return kind === 'code' ? `\`\`\`writ\n${text}\n\`\`\`` : text;
 }
 

@@ -7,7 +7,7 @@ import { riskTiers, userAttributes } from '../language/model/request.ts';
 import { expectationKeys } from '../testing/expectation.ts';
 import { stepKeys } from '../testing/read-sequence.ts';
 import { caseKeys, fileKeys, testKeys } from '../testing/read-test-file.ts';
-import { peoplesAnswers } from '../testing/test-file.ts';
+import { approvalAnswers } from '../testing/test-file.ts';
 import { agentKeys, factKeys, requestKeys, satisfiedKeys } from '../testing/watch-changes.ts';
 import { setWords } from './completion.ts';
 import type { DocumentPlace } from './set/places.ts';
@@ -125,7 +125,7 @@ function valueOffers(keys: readonly string[], { snapshot, action }: TestPlace): 
     case 'signed':
       return ['true', 'false'];
     case 'then':
-      return peoplesAnswers;
+      return approvalAnswers;
     case 'unset':
     case 'unknown':
       return pathsOf(snapshot, action);

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from '../language/model/json.ts';
 import type { PolicySet } from '../language/model/policy.ts';
 import type { Facts } from '../language/model/request.ts';
 import { readMap } from '../testing/fields.ts';
-import { knownTo, readSituation, toFacts } from '../testing/situation.ts';
+import { readSituation, toFacts, withDeclaredNames } from '../testing/situation.ts';
 import type { Situation } from '../testing/test-file.ts';
 import { applyPart, changeKeys, factKeys } from '../testing/watch-changes.ts';
 import { fromJson, type Report } from '../testing/yaml.ts';
@@ -51,7 +51,9 @@ export function factsOf(
 ): { readonly facts: readonly Facts[]; readonly mistakes: readonly { line: number; message: string }[] } {
   const mistakes: { line: number; message: string }[] = [];
   const facts = lines.flatMap(({ line, situation, isRecorded }) => {
-    const ownSituation = isRecorded ? knownTo(set, situation) : withoutOthers(situation, set, others);
+    const ownSituation = isRecorded
+      ? withDeclaredNames(set, situation)
+      : withoutOthers(situation, set, others);
     const given = toFacts(ownSituation, set, (_span, message, help) =>
       mistakes.push({ line, message: joined(message, help) }),
     );

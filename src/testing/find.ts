@@ -2,7 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { walk } from '../service/policies/walk.ts';
+import { listDirectory } from '../service/policies/directory-listing.ts';
 
 export const testEnding = '.test.yaml';
 
@@ -28,6 +28,6 @@ export function findPolicies(paths: readonly string[]): readonly string[] {
 async function findUnder(path: string): Promise<readonly string[]> {
   const stats = await stat(path).catch(() => null);
   if (!stats?.isDirectory()) return [path];
-  const { files } = await walk(path, testEnding);
+  const { files } = await listDirectory(path, testEnding);
   return files.map((file) => join(path, file.path));
 }

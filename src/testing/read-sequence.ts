@@ -6,7 +6,7 @@ import type { JsonObject } from '../language/model/json.ts';
 import { fromNumber } from '../language/value/decimal.ts';
 import { formatDuration } from '../language/value/time.ts';
 import { find, readDuration, readMap, readText, readTexts, readWord } from './fields.ts';
-import { type GivenResult, type PeoplesAnswer, peoplesAnswers } from './test-file.ts';
+import { type ApprovalAnswer, approvalAnswers, type GivenResult } from './test-file.ts';
 import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './watch-changes.ts';
 import { type LocatedMap, type LocatedValue, type Report, toJson } from './yaml.ts';
 
@@ -17,7 +17,7 @@ export interface RawStep {
   readonly facts: RawFacts;
   /** Milliseconds since the first step. */
   readonly elapsedMs: number;
-  readonly answer: PeoplesAnswer | null;
+  readonly answer: ApprovalAnswer | null;
   /** What the call returns, reported before the next step; null when the test does not give it. */
   readonly result: GivenResult | null;
 }
@@ -83,9 +83,9 @@ function unknownMeter(step: LocatedMap, report: Report) {
   return names?.find(({ text }) => /^meters\b/.test(text));
 }
 
-function readAnswer(step: LocatedMap, report: Report): PeoplesAnswer | null {
+function readAnswer(step: LocatedMap, report: Report): ApprovalAnswer | null {
   const then = find(step, 'then');
-  return then && readWord(then, { name: '`then`', words: peoplesAnswers }, report);
+  return then && readWord(then, { name: '`then`', words: approvalAnswers }, report);
 }
 
 function readResult(step: LocatedMap, report: Report): GivenResult | null {

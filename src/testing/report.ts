@@ -49,7 +49,7 @@ export function reportCoverage(coverage: Coverage, marks: Marks): string {
 }
 
 /** The rules that were never true or never false, one per line; empty when there are none. */
-export function reportLacking(coverage: Coverage): string {
+export function reportUncovered(coverage: Coverage): string {
   return coverage.rules
     .filter(({ lacks }) => lacks.length > 0)
     .map((rule) => `  ${escapeForTerminal(relative('', rule.file))}: ${rule.rule} was ${neverText(rule)}\n`)

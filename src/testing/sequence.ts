@@ -10,7 +10,7 @@ import type { CompileResult } from '../pipeline.ts';
 import { createMeterTotals, type MeterTotals } from '../service/meters/meter-totals.ts';
 import { validSeconds } from '../service/requests/record/lifecycle.ts';
 import { toFacts } from './situation.ts';
-import type { GivenResult, PeoplesAnswer, TestCase } from './test-file.ts';
+import type { ApprovalAnswer, GivenResult, TestCase } from './test-file.ts';
 import type { Report } from './yaml.ts';
 
 interface CaseEngine {
@@ -98,7 +98,7 @@ export class CountedMeters {
   }
 
   /** Enters a request and returns whether it is granted. */
-  enter({ id, uses, nowMs }: EntryInput, decision: Decision, answer: PeoplesAnswer | null): boolean {
+  enter({ id, uses, nowMs }: EntryInput, decision: Decision, answer: ApprovalAnswer | null): boolean {
     const isApproved = waitsForPeople(decision) && answer === 'approved';
     const isGranted = decision.outcome === 'ALLOW' || isApproved;
     if (isGranted) this.#totals.grant(id, uses, nowMs);

@@ -85,7 +85,7 @@ export function toFacts(situation: Situation, set: PolicySet, report: Report): F
 }
 
 /** The situation without names that the set lacks: a recorded request may come from another set. */
-export function knownTo(set: PolicySet, situation: Situation): Situation {
+export function withDeclaredNames(set: PolicySet, situation: Situation): Situation {
   const ignore: Report = () => {};
   return {
     ...situation,

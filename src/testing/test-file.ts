@@ -31,12 +31,12 @@ export interface TestCase {
   /** The requests before this one in its sequence, in order; null outside of a sequence. */
   readonly before: readonly PastRequest[] | null;
   /** The answer of people to the request; null when nobody has answered, and outside of a sequence. */
-  readonly answer: PeoplesAnswer | null;
+  readonly answer: ApprovalAnswer | null;
 }
 
 export interface PastRequest {
   readonly situation: Situation;
-  readonly answer: PeoplesAnswer | null;
+  readonly answer: ApprovalAnswer | null;
   /** What the call returned, reported at once; null when nothing was reported. */
   readonly result: GivenResult | null;
 }
@@ -46,8 +46,8 @@ export interface GivenResult {
   readonly span: Span;
 }
 
-export const peoplesAnswers = ['approved', 'rejected'] as const;
-export type PeoplesAnswer = (typeof peoplesAnswers)[number];
+export const approvalAnswers = ['approved', 'rejected'] as const;
+export type ApprovalAnswer = (typeof approvalAnswers)[number];
 
 /** Facts that only a policy set is needed to complete: the currency of meters comes from the set. */
 export interface Situation {

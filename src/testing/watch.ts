@@ -5,7 +5,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { markOf, walk } from '../service/policies/walk.ts';
+import { listDirectory, markOf } from '../service/policies/directory-listing.ts';
 import { type Watch, watch } from '../service/policies/watch.ts';
 import type { TestedPolicies, TestRun } from './run.ts';
 
@@ -20,11 +20,11 @@ export interface WatchOptions {
   /** Ends the watch. */
   readonly end: AbortSignal;
   /** Rings to start a run without a change. */
-  readonly again: Bell;
+  readonly again: RunSignal;
 }
 
 /** A signal that may ring while nobody waits for it. */
-export interface Bell {
+export interface RunSignal {
   readonly ring: () => void;
   /** Resolves at the next ring, or at once if the bell rang since the last wait. */
   readonly wait: () => Promise<void>;
@@ -35,7 +35,7 @@ export interface Bell {
  */
 export async function watchTests(paths: readonly string[], options: WatchOptions): Promise<void> {
   const watched = new Map<string, Watch>();
-  const events = createBell();
+  const events = createRunSignal();
   let lists: readonly string[] = [];
   let changed: readonly string[] = [];
   try {
@@ -57,7 +57,7 @@ export async function watchTests(paths: readonly string[], options: WatchOptions
   }
 }
 
-export function createBell(): Bell {
+export function createRunSignal(): RunSignal {
   let hasRung = false;
   let waiting: (() => void) | null = null;
   const answer = (): void => {
@@ -87,8 +87,8 @@ const endings = ['.policy', '.test.yaml'] as const;
 interface ExpectedChange {
   readonly before: ReadonlyMap<string, string>;
   readonly watched: ReadonlyMap<string, Watch>;
-  readonly events: Bell;
-  readonly again: Bell;
+  readonly events: RunSignal;
+  readonly again: RunSignal;
   readonly end: AbortSignal;
 }
 
@@ -118,7 +118,9 @@ async function nextChange({
 /** By absolute path, a mark that differs between states of the file. */
 async function marks(folders: readonly string[], more: readonly string[]): Promise<Map<string, string>> {
   const walked = await Promise.all(
-    folders.flatMap((folder) => endings.map(async (ending) => ({ folder, ...(await walk(folder, ending)) }))),
+    folders.flatMap((folder) =>
+      endings.map(async (ending) => ({ folder, ...(await listDirectory(folder, ending)) })),
+    ),
   );
   const marked = walked.flatMap(({ folder, files }) =>
     files.map(({ path, mark }) => [join(folder, path), mark] as const),
@@ -142,7 +144,7 @@ function differing(before: ReadonlyMap<string, string>, now: ReadonlyMap<string,
 async function watchAll(
   folders: readonly string[],
   watched: Map<string, Watch>,
-  events: Bell,
+  events: RunSignal,
 ): Promise<void> {
   // Two names of one folder would report a change twice.
   const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => resolve(folder))));

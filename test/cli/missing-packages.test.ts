@@ -3,14 +3,14 @@
 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ofPostgres, serviceManifest } from '../../src/packaging/package/manifests.ts';
+import { postgresPackages, serviceManifest } from '../../src/packaging/package/manifests.ts';
 import { temporaryFolder } from '../service/store/rows.ts';
 import { withoutPackages } from './missing-packages.ts';
 import { writProcess } from './writ.ts';
 
 const { writ: _ours, ...ofService } = serviceManifest.dependencies as Readonly<Record<string, string>>;
-const forPolicies = withoutPackages([...Object.keys(ofService), ...ofPostgres]);
-const forService = withoutPackages(ofPostgres);
+const forPolicies = withoutPackages([...Object.keys(ofService), ...postgresPackages]);
+const forService = withoutPackages(postgresPackages);
 
 describe.each([
   ['the packages for policies', forPolicies],

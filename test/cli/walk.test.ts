@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import type { WalkStep } from '../../src/analysis/decision-steps.ts';
+import type { DecisionStep } from '../../src/analysis/decision-steps.ts';
 import { decisionWalkText, walkByKeys } from '../../src/cli/support/walk-folders.ts';
 import { createFolder } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';
@@ -74,7 +74,7 @@ describe('a walk through a decision', () => {
 });
 
 describe('by keys', () => {
-  const made = (kind: WalkStep['kind'], text: string): WalkStep => ({
+  const made = (kind: DecisionStep['kind'], text: string): DecisionStep => ({
     kind,
     depth: 0,
     text,

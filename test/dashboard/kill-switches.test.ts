@@ -1,7 +1,7 @@
 // Which kill switch stops an agent as a whole.
 
 import { expect, test } from 'vitest';
-import { type KillSwitch, stopOf } from '../../src/dashboard/parts/policy/stop-of.ts';
+import { type KillSwitch, killSwitchFor } from '../../src/dashboard/parts/policy/applicable-kill-switch.ts';
 
 const agent = { id: 'a1', risk_tier: 'high' };
 const of = (...scopes: readonly string[]) => scopes.map((scope) => ({ scope }) as KillSwitch);
@@ -15,5 +15,5 @@ test.each<[string, readonly string[], string | null]>([
   ['another agent', ['agent:a2', 'agent:a11'], null],
   ['an area of actions', ['area:payment'], null],
 ])('%s', (_, scopes, found) => {
-  expect(stopOf(agent, of(...scopes))?.scope ?? null).toBe(found);
+  expect(killSwitchFor(agent, of(...scopes))?.scope ?? null).toBe(found);
 });

@@ -3,7 +3,7 @@
 
 import { expect, it } from 'vitest';
 import { openApiDocument } from '../../src/service/http/contract/openapi.ts';
-import { describedRoutes } from '../../src/service/http/resources/described.ts';
+import { describedRoutes } from '../../src/service/http/resources/all-routes.ts';
 import { writ } from '../cli/writ.ts';
 
 type Kind = 'operation' | 'path' | 'parameter' | 'field' | 'command';

@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { describedRoutes } from '../../src/service/http/resources/described.ts';
+import { describedRoutes } from '../../src/service/http/resources/all-routes.ts';
 import { type Grant, type OperationName, operations, roles } from '../../src/service/people/operations.ts';
 
 const page = 'docs/ROLES.md';

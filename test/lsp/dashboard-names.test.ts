@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { vocabularyOf } from '../../src/analysis/vocabulary.ts';
 import { occurrencesIn } from '../../src/language/assist/names.ts';
-import { createPolicyDesk } from '../../src/language/assist/policy-desk.ts';
+import { createPolicyAssistant } from '../../src/language/assist/policy-assistant.ts';
 import { createRandom } from '../../src/language/value/random.ts';
 import { coloursOf, legendTypes } from '../../src/lsp/colours.ts';
 import { completionsAt } from '../../src/lsp/completion.ts';
@@ -35,7 +35,7 @@ describe.each(packs)('%s', (pack) => {
     const uriOf = (file: string): string => pathToFileURL(join(root, file)).href;
     const [first = ''] = globSync('**/*.policy', { cwd: root });
     const active = (await sets.snapshotOf(uriOf(first)))!;
-    const desk = createPolicyDesk();
+    const desk = createPolicyAssistant();
     const files = active.files.map(({ span }) => active.texts.get(span.file)!);
     desk.take({ words: vocabularyOf(active.set!, active.files), files });
     const random = createRandom(11);
@@ -59,7 +59,7 @@ describe.each(packs)('%s', (pack) => {
 
 interface Compared {
   readonly snapshot: SetSnapshot;
-  readonly desk: ReturnType<typeof createPolicyDesk>;
+  readonly desk: ReturnType<typeof createPolicyAssistant>;
   readonly file: string;
 }
 

@@ -7,7 +7,7 @@ import { authorize } from '../../src/language/spec/authorize.ts';
 import { createRandom, type RandomSource } from '../../src/language/value/random.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts';
-import { rulesAsked } from '../../src/reasoning/diff/few-rules.ts';
+import { jointRulesOf } from '../../src/reasoning/diff/few-rules.ts';
 import { jointSet } from '../../src/reasoning/diff/joint-set.ts';
 
 const head = `approvers boss "Boss"
@@ -114,7 +114,7 @@ function wordsOf({ findings }: PolicyDiff): readonly string[] {
 function leftOut([old, now]: readonly [string, string], others: readonly string[]): readonly string[] {
   const made = (changed: string): PolicySet =>
     setOf([changed, ...others].map((text, at) => ({ name: `r${at}`, text })));
-  const { out } = rulesAsked(jointSet(made(old), made(now)), 'pay.make', 1);
+  const { out } = jointRulesOf(jointSet(made(old), made(now)), 'pay.make', 1);
   return others.map((text) => text.split(' ')[1]!).filter((name) => out.has(`p/${name}`));
 }
 

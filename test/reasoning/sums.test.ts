@@ -12,7 +12,7 @@ import { createProblem } from '../../src/reasoning/prove/problem.ts';
 import { ProofLog } from '../../src/reasoning/prove/proof-log.ts';
 import { proveGuarantees } from '../../src/reasoning/prove/prove.ts';
 import { type Certificate, certificatesOf, wrongWith } from '../../src/reasoning/prove/report/certificate.ts';
-import { saidBy, solveFor } from '../../src/reasoning/prove/search.ts';
+import { inequalitiesOf, solveFor } from '../../src/reasoning/prove/search.ts';
 import { checkLog } from '../../src/reasoning/solver/check-log.ts';
 import type { SolverClause } from '../../src/reasoning/solver/literal.ts';
 
@@ -115,7 +115,7 @@ describe('lemmas', () => {
     const set = setOf(['payload.a > 50', 'payload.b > 50'], 'never allow when payload.a + payload.b > 100');
     const { ctx, broken } = createProblem(set, 'pay.make', { claims: set.guarantees[0]!.claims });
     expect(solveFor(ctx, broken)).toBe(false);
-    const says = (literal: number): readonly Inequality[] => saidBy(ctx, literal);
+    const says = (literal: number): readonly Inequality[] => inequalitiesOf(ctx, literal);
     expect(ctx.lemmas.length).toBeGreaterThan(0);
     for (const lemma of ctx.lemmas) {
       expect(followsFrom(lemma, says)).toBe(true);

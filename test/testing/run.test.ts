@@ -8,7 +8,13 @@ import { readPaths } from '../../src/service/policies/read-policies.ts';
 import { findTests } from '../../src/testing/find.ts';
 import { reportJunit } from '../../src/testing/junit.ts';
 import { readTestFile } from '../../src/testing/read-test-file.ts';
-import { type Marks, reportCoverage, reportLacking, reportRun, runToJson } from '../../src/testing/report.ts';
+import {
+  type Marks,
+  reportCoverage,
+  reportRun,
+  reportUncovered,
+  runToJson,
+} from '../../src/testing/report.ts';
 import { type FileResult, runTestFiles, runTests } from '../../src/testing/run.ts';
 import { createFolder, writeFiles } from '../service/policies/folder.ts';
 
@@ -294,7 +300,7 @@ describe('reports', () => {
     expect(table).toContain('  p/medium          1       2       0\n');
     expect(table).toContain('  p/small           3!       0       0  !never false\ncoverage 60 %\n');
     expect(coverage.rules.map(({ lacks }) => lacks)).toEqual([['true'], ['true'], [], ['true'], ['false']]);
-    const lacking = reportLacking(coverage);
+    const lacking = reportUncovered(coverage);
     expect(lacking.split('\n').map((line) => line.split('a.policy')[1])).toEqual([
       ': p/budget was never true',
       ': p/fresh was never true',

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runTestFiles } from '../../src/testing/run.ts';
-import { createBell, watchTests } from '../../src/testing/watch.ts';
+import { createRunSignal, watchTests } from '../../src/testing/watch.ts';
 import { createFolder, pause, until, writeFiles } from '../service/policies/folder.ts';
 
 const policy =
@@ -22,7 +22,7 @@ async function watched(
 ): Promise<readonly string[]> {
   const folder = createFolder({ 'a.policy': policy, 'a.test.yaml': tests, 'good.txt': 'x\n' });
   const end = new AbortController();
-  const again = createBell();
+  const again = createRunSignal();
   const runs: string[] = [];
   let idles = 0;
   const over = watchTests([folder], {

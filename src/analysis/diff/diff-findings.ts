@@ -1,7 +1,7 @@
 // Turns a comparison into findings for build servers. Each finding lies at the rule that causes it, or at the
 // set when the rule's file is gone.
 
-import { shownCondition } from '../../reasoning/prove/report/wording.ts';
+import { shortenCondition } from '../../reasoning/prove/report/wording.ts';
 import { diffCodes, type Finding } from '../findings/findings.ts';
 import type { DiffReport, ReportedFinding } from './diff-report.ts';
 
@@ -22,7 +22,7 @@ function findingOf(finding: ReportedFinding, path: string): readonly Finding[] {
   const { from, to, actions, when, causes, example, direction } = finding;
   if (direction === 'reworded') return [];
   const place = causes.find((cause) => cause.side === 'new' && cause.place !== null)?.place ?? null;
-  const conditions = when.length === 0 ? '' : ` when ${when.map(shownCondition).join(' and ')}`;
+  const conditions = when.length === 0 ? '' : ` when ${when.map(shortenCondition).join(' and ')}`;
   const because = causes.map(({ rule, change }) => `${rule ?? 'the action'} (${change})`).join(', ');
   const exampleText = example === null ? '' : `\nfor example ${JSON.stringify(example.request)}`;
   const start = place === null ? null : { line: place.line, column: 1 };

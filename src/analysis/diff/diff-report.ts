@@ -16,7 +16,7 @@ import type { BothSides } from '../../reasoning/diff/joint-set.ts';
 import { type DiffRemark, remarksOf } from '../../reasoning/diff/remarks.ts';
 import { type ClauseVerdict, proveGuarantees, type VerdictLookup } from '../../reasoning/prove/prove.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
-import { clauseText, shownCondition } from '../../reasoning/prove/report/wording.ts';
+import { clauseText, shortenCondition } from '../../reasoning/prove/report/wording.ts';
 import type { FiledRequests, TallyResult } from '../replay/engine/tally.ts';
 
 export interface ComparedSide {
@@ -224,7 +224,7 @@ function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): O
     when,
     causes: causes.map((cause) => reportedCause(sides, cause)),
     example: example === null ? null : reportedExample(example),
-    guessed: [...new Set(guessed.map(shownCondition))],
+    guessed: [...new Set(guessed.map(shortenCondition))],
   };
 }
 

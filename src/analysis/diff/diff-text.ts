@@ -7,7 +7,7 @@ import { whomText } from '../../language/model/asked.ts';
 import { exceptText } from '../../language/model/describe.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
-import { shownCondition } from '../../reasoning/prove/report/wording.ts';
+import { shortenCondition } from '../../reasoning/prove/report/wording.ts';
 import type { GroupWorkload } from '../replay/engine/workload.ts';
 import type { DiffReport, GuaranteeChange, ReportedFinding, ReportedLog } from './diff-report.ts';
 
@@ -68,7 +68,7 @@ function findingLines(finding: ReportedFinding, style: Style): readonly string[]
   const { actions, when, example } = finding;
   return [
     `${marks[finding.direction]} ${style.strong(headingOf(finding))}   ${actions.map(style.code).join(', ')}`,
-    ...(when.length === 0 ? [] : [`when ${when.map(shownCondition).map(style.code).join(' and ')}`]),
+    ...(when.length === 0 ? [] : [`when ${when.map(shortenCondition).map(style.code).join(' and ')}`]),
     ...(finding.causes.length === 0
       ? []
       : [`because ${finding.causes.map((cause) => causeText(cause, style)).join('; ')}`]),

@@ -9,7 +9,7 @@ import { readTestFile } from '../../testing/read-test-file.ts';
 import { toFacts } from '../../testing/situation.ts';
 
 /** The requests of the test files under a path. Whatever cannot be read is skipped. */
-export async function knownRequests(path: string, set: PolicySet): Promise<readonly SampleFacts[]> {
+export async function testFileRequests(path: string, set: PolicySet): Promise<readonly SampleFacts[]> {
   const files = (await findTests([path])).filter((file) => file.endsWith('.test.yaml'));
   return files.flatMap((file) => {
     const { cases } = readTestFile({ path: file, text: textOf(file) });

@@ -12,7 +12,7 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { clauseText } from '../../reasoning/prove/report/wording.ts';
 import type { ReadSources } from '../../service/policies/read-policies.ts';
 import { shownPath } from './display-path.ts';
-import { type JudgedClause, undecidedLines } from './guarantee-results.ts';
+import { type ClauseResult, undecidedLines } from './guarantee-results.ts';
 
 export type Finding = JsonDiagnostic;
 
@@ -42,7 +42,7 @@ export interface CheckedDirectory {
   readonly path: string;
   readonly read: ReadSources;
   readonly diagnostics: readonly Diagnostic[];
-  readonly claims: readonly JudgedClause[];
+  readonly claims: readonly ClauseResult[];
   /** Whether warnings count as errors. */
   readonly isStrict: boolean;
 }
@@ -72,7 +72,7 @@ export function findingsOf({
   }));
 }
 
-function findingOf(judged: JudgedClause, { sourceOf }: ReadSources): readonly Finding[] {
+function findingOf(judged: ClauseResult, { sourceOf }: ReadSources): readonly Finding[] {
   const { guarantee, claim, counterexample, kind } = judged;
   const { file, start, end } = claim.span;
   const text = sourceOf(file) ?? '';

@@ -10,16 +10,21 @@ import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import { linkSet } from '../../pipeline.ts';
 import {
-  isHardlyTried,
+  isBarelyTried,
   type Trial,
   trialRequestsDefault,
   tryGuarantees,
 } from '../../reasoning/guarantees/try.ts';
 import { type ClauseVerdict, proveGuarantees, type Verdict } from '../../reasoning/prove/prove.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
-import { clauseText, shownCondition, textAt, whyUndecided } from '../../reasoning/prove/report/wording.ts';
+import {
+  clauseText,
+  shortenCondition,
+  textAt,
+  undecidedReasons,
+} from '../../reasoning/prove/report/wording.ts';
 
-export interface JudgedClause extends ClauseVerdict {
+export interface ClauseResult extends ClauseVerdict {
   /** The trial of an undecided claim, or of every claim when trials are asked for; otherwise null. */
   readonly trial: Trial | null;
   readonly counterexample: Counterexample | null;
@@ -34,14 +39,14 @@ export interface Counterexample {
   readonly isConditionUnknown: boolean;
 }
 
-export interface JudgeOptions {
+export interface ClauseOptions {
   readonly decide: (facts: Facts) => Decision;
   /** The number of requests on which each claim is tried, in addition to the proof. */
   readonly trials?: number | undefined;
 }
 
 /** Decides by the set's functions, which are made at the first call. */
-export function deciderOf(set: PolicySet): JudgeOptions['decide'] {
+export function deciderOf(set: PolicySet): ClauseOptions['decide'] {
   let linked: ReturnType<typeof linkSet> | null = null;
   return (facts) => {
     linked ??= linkSet(set);
@@ -50,7 +55,10 @@ export function deciderOf(set: PolicySet): JudgeOptions['decide'] {
 }
 
 /** A verdict for each claim, in the order of the set. */
-export function judgeGuarantees(set: PolicySet, { decide, trials }: JudgeOptions): readonly JudgedClause[] {
+export function evaluateGuarantees(
+  set: PolicySet,
+  { decide, trials }: ClauseOptions,
+): readonly ClauseResult[] {
   const verdicts = proveGuarantees(set);
   const isTried = ({ kind }: ClauseVerdict): boolean => trials !== undefined || kind === 'undecided';
   const tried = tryGuarantees(set, {
@@ -66,7 +74,7 @@ export function judgeGuarantees(set: PolicySet, { decide, trials }: JudgeOptions
  * Adds a trial to a verdict. The language's definition decides the requests of a trial, so a counterexample
  * outweighs the proof.
  */
-function withTrial(set: PolicySet, verdict: ClauseVerdict, trial: Trial | null): JudgedClause {
+function withTrial(set: PolicySet, verdict: ClauseVerdict, trial: Trial | null): ClauseResult {
   const refuted = verdict.verdicts.find((one) => one.kind === 'refuted');
   const example = refuted?.kind === 'refuted' ? refuted : (trial?.counterexample ?? null);
   if (example === null) return { ...verdict, trial, counterexample: null };
@@ -86,7 +94,7 @@ function placeOfRule({ policies }: PolicySet, id: string): Span | null {
   return policies.flatMap(({ rules }) => rules).find((rule) => rule.id === id)?.span ?? null;
 }
 
-export function isGoodClause({ kind }: JudgedClause, isStrict: boolean): boolean {
+export function isGoodClause({ kind }: ClauseResult, isStrict: boolean): boolean {
   return kind === 'proved' || (kind === 'undecided' && !isStrict);
 }
 
@@ -95,17 +103,17 @@ export function undecidedLines({ verdicts }: ClauseVerdict, sourceOf: SourceOf):
   const lines = verdicts.flatMap((verdict) => {
     if (verdict.kind !== 'undecided') return [];
     const terms = termsOf(verdict, sourceOf).map((term) => `\`${escapeForTerminal(term)}\``);
-    return [`${whyUndecided[verdict.why]}${terms.length === 0 ? '' : `: ${terms.join(', ')}`}`];
+    return [`${undecidedReasons[verdict.why]}${terms.length === 0 ? '' : `: ${terms.join(', ')}`}`];
   });
   return [...new Set(lines)];
 }
 
 function termsOf(verdict: Verdict, sourceOf: SourceOf): readonly string[] {
   if (verdict.kind !== 'undecided') return [];
-  return [...new Set(verdict.terms.map((span) => shownCondition(textAt(span, sourceOf))))];
+  return [...new Set(verdict.terms.map((span) => shortenCondition(textAt(span, sourceOf))))];
 }
 
-export function clauseToJson(judged: JudgedClause, sourceOf: SourceOf): object {
+export function clauseToJson(judged: ClauseResult, sourceOf: SourceOf): object {
   const { guarantee, claim, kind, verdicts, trial, counterexample } = judged;
   return {
     guarantee: guarantee.name,
@@ -139,5 +147,5 @@ function ruleToJson({ file, start }: Span, sourceOf: SourceOf): object {
 }
 
 function trialToJson(trial: Trial): object {
-  return { tried: trial.tried, granted: trial.granted, hardly_tried: isHardlyTried(trial) };
+  return { tried: trial.tried, granted: trial.granted, hardly_tried: isBarelyTried(trial) };
 }

@@ -9,8 +9,8 @@ import type { LogEntry } from './engine/log.ts';
 import { type ExportLine, exportLimits, exportLineOf, listedEntries } from './export-line.ts';
 import { LogReader, momentOfRecord } from './log-entries.ts';
 import { faultText, LogFaults, type LogPart, type LogSource } from './log-source.ts';
-import { headBytes, otherFileText } from './other-file.ts';
 import { RecordParser } from './parse-record.ts';
+import { headBytes, otherFileText } from './unsupported-file.ts';
 
 /**
  * The file is not an export; the message is one sentence in lower case. A class so that callers can tell it

@@ -7,18 +7,18 @@ import type { RecordsPlace } from '../../service/store/contract/log.ts';
 import { openRecords } from '../../service/store/open.ts';
 import { comparedSideOf } from '../compare-with-active.ts';
 import { reportOf } from '../diff/diff-report.ts';
-import { placeDiagnostics } from '../place-diagnostics.ts';
+import { locateDiagnostics } from '../located-diagnostics.ts';
 import type { DiffResult, TextFile } from '../questions.ts';
 import { givenRequestOf } from '../request-input.ts';
 import { createWorkspace } from '../workspace.ts';
-import { replayFindings } from './count-under-findings.ts';
 import { readingFor } from './engine/replay-log.ts';
+import { replayFindings } from './finding-counts.ts';
 import { openStoredLog } from './read-store.ts';
 import { replayJson } from './replay-json.ts';
 import { replayLog, windowMsOf } from './replay-log.ts';
 import { candidateOf } from './service-rules.ts';
 
-export interface ReplayAsk {
+export interface ReplayInput {
   /** Texts of the active policies. */
   readonly texts: SetTexts;
   readonly files: readonly TextFile[];
@@ -37,14 +37,14 @@ export interface EditReplay extends Pick<DiffResult, 'diagnostics' | 'requests'>
  * 0 to 1.
  */
 export async function replayEdits(
-  { texts, files, records, sinceMs }: ReplayAsk,
+  { texts, files, records, sinceMs }: ReplayInput,
   onProgress: (share: number) => void,
 ): Promise<EditReplay> {
   const workspace = createWorkspace();
   workspace.take(texts);
   const active = workspace.compileWith([]);
   const laid = workspace.compileWith(files);
-  const diagnostics = placeDiagnostics(laid.diagnostics, laid.sourceOf);
+  const diagnostics = locateDiagnostics(laid.diagnostics, laid.sourceOf);
   if (laid.policies === null) return { diagnostics, replay: null, requests: [] };
   const { set, engine } = laid.policies;
   const sides = { before: comparedSideOf('active', active), after: comparedSideOf('files', laid) };

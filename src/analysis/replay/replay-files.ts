@@ -8,9 +8,9 @@ import { type ReadValue, type TracedRule, tracedRules } from '../../language/mod
 import {
   type EngineVersions,
   engineVersions,
-  type RequestRecord,
   versionDifferences,
-} from '../../service/requests/record/record.ts';
+} from '../../service/requests/record/engine-versions.ts';
+import type { RequestRecord } from '../../service/requests/record/record.ts';
 import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from '../recorded-request.ts';
 
 /** The parts of a record that deciding it again needs, with the recorded result. */

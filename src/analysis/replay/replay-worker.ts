@@ -2,7 +2,7 @@
 // fault of Writ itself.
 
 import type { MessagePort } from 'node:worker_threads';
-import { type EditReplay, type ReplayAsk, replayEdits } from './replay-edits.ts';
+import { type EditReplay, type ReplayInput, replayEdits } from './replay-edits.ts';
 
 export type FromReplay =
   | { readonly kind: 'progress'; readonly share: number }
@@ -13,9 +13,9 @@ export type FromReplay =
 const shareStep = 0.005;
 
 /** `before` is called with each question; tests use it to make the thread fail. */
-export function serveReplay(port: MessagePort, before: (ask: ReplayAsk) => void = () => undefined): void {
+export function serveReplay(port: MessagePort, before: (ask: ReplayInput) => void = () => undefined): void {
   const send = (message: FromReplay): void => port.postMessage(message);
-  port.on('message', (ask: ReplayAsk) => {
+  port.on('message', (ask: ReplayInput) => {
     let reported = -1;
     const onProgress = (share: number): void => {
       if (share < reported + shareStep) return;

@@ -5,7 +5,7 @@
 import { Readable } from 'node:stream';
 import { LimitedThread, type ThreadExit, type ThreadLimits } from '../../service/policies/limited-thread.ts';
 import { memoryMegabytesDefault, PlaygroundRefusal } from '../playground.ts';
-import type { EditReplay, ReplayAsk } from './replay-edits.ts';
+import type { EditReplay, ReplayInput } from './replay-edits.ts';
 import type { FromReplay } from './replay-worker.ts';
 
 export type ReplayNews =
@@ -17,7 +17,7 @@ export interface Replays {
    * Streams progress and at last the answer; closing the stream ends the replay. Throws a PlaygroundRefusal
    * when too many replays are running. A failed stream also ends with one.
    */
-  start(ask: ReplayAsk, person: string): Readable & AsyncIterable<ReplayNews>;
+  start(ask: ReplayInput, person: string): Readable & AsyncIterable<ReplayNews>;
   close(): void;
 }
 
@@ -54,7 +54,7 @@ export function createReplays(options: ReplaysOptions = {}): Replays {
   };
 }
 
-function runThread(ask: ReplayAsk, options: ReplaysOptions): Readable {
+function runThread(ask: ReplayInput, options: ReplaysOptions): Readable {
   const { timeoutMs = timeoutMsDefault, allMs = allMsDefault, onFailure } = options;
   const { memoryMegabytes = memoryMegabytesDefault() } = options;
   const script = options.script ?? new URL('./replay-thread.ts', import.meta.url);
@@ -64,7 +64,7 @@ function runThread(ask: ReplayAsk, options: ReplaysOptions): Readable {
     const why = error === null ? summary : 'it stopped unexpectedly';
     news.destroy(new PlaygroundRefusal('failed', `the replay did not answer: ${why}`));
   };
-  const thread = new LimitedThread<ReplayAsk, FromReplay>(
+  const thread = new LimitedThread<ReplayInput, FromReplay>(
     { script, data: null, timeoutMs, memoryMegabytes },
     { onMessage: receive, onExit: fail },
   );

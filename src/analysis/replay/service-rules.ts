@@ -3,7 +3,7 @@
 import type { LinkedFunctions } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { isControlOwner } from '../../service/agents/agent-facts.ts';
-import { askedRulesOf } from '../../service/policies/set-summary.ts';
+import { rulesWithRequirement } from '../../service/policies/set-summary.ts';
 import { deadlineOf } from '../../service/requests/approvals/decide-again.ts';
 import { validSeconds } from '../../service/requests/record/lifecycle.ts';
 import type { ReplayCandidate, ServiceRules } from './engine/candidate.ts';
@@ -12,7 +12,7 @@ export const serviceRules: ServiceRules = { validSeconds, deadlineAgain: deadlin
 
 export function candidateOf(set: PolicySet, engine: LinkedFunctions): ReplayCandidate {
   const asks = new Map(
-    set.policies.flatMap(askedRulesOf).map((requirement) => [requirement.rule, requirement]),
+    set.policies.flatMap(rulesWithRequirement).map((requirement) => [requirement.rule, requirement]),
   );
   return { ...engine, asks };
 }

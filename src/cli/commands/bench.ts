@@ -5,7 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { holdsDigests } from '../../analysis/recorded-request.ts';
-import { otherFileText } from '../../analysis/replay/other-file.ts';
+import { otherFileText } from '../../analysis/replay/unsupported-file.ts';
 import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';

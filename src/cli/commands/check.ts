@@ -5,11 +5,11 @@ import { type Command, Option } from 'commander';
 import { shownPath } from '../../analysis/findings/display-path.ts';
 import { findingsOf } from '../../analysis/findings/findings.ts';
 import {
+  type ClauseResult,
   clauseToJson,
   deciderOf,
+  evaluateGuarantees,
   isGoodClause,
-  type JudgedClause,
-  judgeGuarantees,
 } from '../../analysis/findings/guarantee-results.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, escapeForTerminal, renderDiagnostics } from '../../language/diagnostic/render.ts';
@@ -85,7 +85,7 @@ interface CheckedPath {
 interface Result extends CheckedPath {
   /** The diagnostics, with the severity that `--strict` gives them. */
   readonly diagnostics: readonly Diagnostic[];
-  readonly claims: readonly JudgedClause[];
+  readonly claims: readonly ClauseResult[];
   /** Actions in which the check did not look for needless rules. */
   readonly leftOut: readonly string[];
   readonly isStrict: boolean;
@@ -99,7 +99,7 @@ function judge(checked: CheckedPath, { strict, trials, thorough }: Options): Res
   const { diagnostics: found, leftOut } = withProved(checked.loaded, isThorough);
   const diagnostics = isStrict ? found.map(asError) : found;
   const { set } = compiled;
-  const claims = set === null ? [] : judgeGuarantees(set, { decide: deciderOf(set), trials });
+  const claims = set === null ? [] : evaluateGuarantees(set, { decide: deciderOf(set), trials });
   const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClause(claim, isStrict));
   return { ...checked, diagnostics, claims, leftOut, isStrict, isGood };
 }

@@ -10,7 +10,7 @@ import { changedSentences, sentencesToMarkdown } from '../../analysis/diff/diff-
 import { isPathAlone, type SideSource } from '../../analysis/diff/diff-side.ts';
 import { diffToMarkdown, diffToText } from '../../analysis/diff/diff-text.ts';
 import { mergeBase } from '../../analysis/diff/git-revision.ts';
-import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
+import { testFileRequests } from '../../analysis/diff/test-file-requests.ts';
 import type { TallyResult } from '../../analysis/replay/engine/tally.ts';
 import { createCompileCache } from '../../pipeline.ts';
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
@@ -96,7 +96,7 @@ async function diff(
   const before = await loadSide(diffInput.old, cache);
   const after = await loadSide(diffInput.new, cache);
   if (before === null || after === null) return exitCodes.wrong;
-  const samples = await knownRequests(diffInput.new.path, after.set);
+  const samples = await testFileRequests(diffInput.new.path, after.set);
   const compared = diffPolicies(before.set, after.set, { known: samples, findingsMax: options.max });
   const sides = { before, after };
   const guarantees = guaranteeChanges(sides, compared);
@@ -109,9 +109,9 @@ async function diff(
   // Most comparisons read no log, and the modules that read one load the stores, so they are imported only
   // when needed.
   const { showFaults, withLog } = await import('../support/open-log.ts');
-  const { countInLog } = await import('../../analysis/replay/count-under-findings.ts');
+  const { countFindings } = await import('../../analysis/replay/finding-counts.ts');
   return await withLog({ ...namedLog(options.log), sinceMs, windowMs: 0 }, async (log) => {
-    const code = finish(await countInLog(log, { sides, diff: compared, sinceMs }));
+    const code = finish(await countFindings(log, { sides, diff: compared, sinceMs }));
     showFaults(log.faults);
     return log.faults.count > 0 ? exitCodes.wrong : code;
   });

@@ -4,15 +4,11 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import { decisionWalk } from '../../analysis/decision-steps.ts';
+import { decisionSteps } from '../../analysis/decision-steps.ts';
 import { factsOfRecord, holdsDigests, recordedShape } from '../../analysis/recorded-request.ts';
 import { digest } from '../../service/policies/digest.ts';
-import {
-  engineVersions,
-  type RequestRecord,
-  requestRecord,
-  versionDifferences,
-} from '../../service/requests/record/record.ts';
+import { engineVersions, versionDifferences } from '../../service/requests/record/engine-versions.ts';
+import { type RequestRecord, requestRecord } from '../../service/requests/record/record.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
 import { fileOf, openStore } from '../../service/store/open.ts';
 import { commandPlace, type DataOption, storeMeaning } from '../client/with-store.ts';
@@ -213,7 +209,7 @@ async function show(
   const { sourceOf } = read;
   const { facts } = explained;
   const steps =
-    options.step === true && facts !== null ? decisionWalk({ ...explained, facts }, sourceOf) : null;
+    options.step === true && facts !== null ? decisionSteps({ ...explained, facts }, sourceOf) : null;
   if (options.json === true) {
     printJson({
       request: record === null ? null : recordJson(record),

@@ -5,11 +5,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { shownPath } from '../../analysis/findings/display-path.ts';
 import {
+  type ClauseResult,
   clauseToJson,
   deciderOf,
+  evaluateGuarantees,
   isGoodClause,
-  type JudgedClause,
-  judgeGuarantees,
 } from '../../analysis/findings/guarantee-results.ts';
 import { renderDiagnostics, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -84,7 +84,7 @@ async function prove(
   const query = await load(path, claim === null ? null : { on: options.on!, claim });
   if (query === null) return exitCodes.wrong;
   if (options.verify !== undefined) return verify(options.verify, query.set, options);
-  const judged = judgeGuarantees(query.set, { decide: query.decide });
+  const judged = evaluateGuarantees(query.set, { decide: query.decide });
   if (options.json === true) {
     const guarantees = judged.map((one) => clauseToJson(one, query.sourceOf));
     printJson({ digest: digest(query.set), guarantees });
@@ -241,7 +241,7 @@ interface ProofSources {
  * each guarantee.
  */
 export async function addTests(
-  judged: readonly JudgedClause[],
+  judged: readonly ClauseResult[],
   { root, sourceOf }: ProofSources,
   file: string | true,
 ): Promise<readonly string[]> {

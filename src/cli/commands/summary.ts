@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { shownPath } from '../../analysis/findings/display-path.ts';
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
-import { type SaidSentence, type Summary, summaryOf } from '../../reasoning/summary/summary.ts';
+import { type Summary, type SummarySentence, summaryOf } from '../../reasoning/summary/summary.ts';
 import { digest } from '../../service/policies/digest.ts';
 import type { ReadSources } from '../../service/policies/read-policies.ts';
 import { createMarks, type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
@@ -69,7 +69,7 @@ export function summaryToJson({ actions, words }: Summary, sourceOf: SourceOf) {
 }
 
 /** A sentence that is not confirmed is marked as such, and never told as a fact. */
-function sentenceText({ text, unconfirmed }: SaidSentence): string {
+function sentenceText({ text, unconfirmed }: SummarySentence): string {
   return unconfirmed === null ? text : `Not confirmed (${unconfirmed}): ${text}`;
 }
 

@@ -8,9 +8,9 @@ import { findPolicies, findUntested } from '../../testing/find.ts';
 import { reportJunit } from '../../testing/junit.ts';
 import { type Mutation, mutate } from '../../testing/mutation/mutate.ts';
 import { mutationToJson, reportMutation } from '../../testing/mutation/report.ts';
-import { countRun, reportCoverage, reportLacking, reportRun, runToJson } from '../../testing/report.ts';
+import { countRun, reportCoverage, reportRun, reportUncovered, runToJson } from '../../testing/report.ts';
 import { runTestFiles, type TestRun } from '../../testing/run.ts';
-import { createBell, watchTests } from '../../testing/watch.ts';
+import { createRunSignal, watchTests } from '../../testing/watch.ts';
 import { fileError } from '../output/file-error.ts';
 import {
   createMarks,
@@ -143,7 +143,7 @@ function reportText(run: TestRun, { coverage, coverageMin = 0 }: Options): void 
   print(reportRun(run, marks));
   if (coverage === true) print(reportCoverage(run.coverage, marks));
   else if ((run.coverage.percent ?? 100) < coverageMin)
-    print(`\nnot covered:\n${reportLacking(run.coverage)}`);
+    print(`\nnot covered:\n${reportUncovered(run.coverage)}`);
 }
 
 /**
@@ -208,7 +208,7 @@ async function writeJunit(run: TestRun, { junit }: Options): Promise<void> {
 /** Resolves to success whatever the test results are, because the person who ends a watch has seen them. */
 async function watchAndTest(paths: readonly string[], options: Options): Promise<ExitCode> {
   const end = new AbortController();
-  const again = createBell();
+  const again = createRunSignal();
   const release = listenForKeys({ end: () => end.abort(), again: again.ring });
   const isTerminal = process.stdout.isTTY === true && process.env.TERM !== 'dumb';
   const { faint } = createMarks();

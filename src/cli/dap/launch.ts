@@ -4,7 +4,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { decisionWalk, type WalkedDecision, type WalkStep } from '../../analysis/decision-steps.ts';
+import { type DecisionStep, decisionSteps, type SteppedDecision } from '../../analysis/decision-steps.ts';
 import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import { position, renderDiagnostics } from '../../language/diagnostic/render.ts';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
@@ -42,8 +42,8 @@ export interface LaunchArguments {
 export class LaunchError extends Error {}
 
 export interface LaunchResult {
-  readonly walked: WalkedDecision;
-  readonly steps: readonly WalkStep[];
+  readonly walked: SteppedDecision;
+  readonly steps: readonly DecisionStep[];
   readonly read: ReadSources;
   /** The request, shown in the stack below the steps that decide it. */
   readonly asked: { readonly name: string; readonly source: DapSource; readonly line: number };
@@ -168,7 +168,7 @@ function walk(
   const walked = { ...explained, facts };
   return {
     walked,
-    steps: decisionWalk(walked, read.sourceOf),
+    steps: decisionSteps(walked, read.sourceOf),
     read,
     asked: {
       name: `request ${facts.action}`,

@@ -4,7 +4,7 @@
 
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { isUnknownPart, type WalkStep } from '../../analysis/decision-steps.ts';
+import { type DecisionStep, isUnknownPart } from '../../analysis/decision-steps.ts';
 import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { valueAt } from '../../language/model/request.ts';
@@ -189,7 +189,7 @@ export class DebugSession {
     return this.#launched;
   }
 
-  get #steps(): readonly WalkStep[] {
+  get #steps(): readonly DecisionStep[] {
     return this.#walk.steps;
   }
 
@@ -388,7 +388,7 @@ export class DebugSession {
   }
 }
 
-function lineOf({ depth, text, truth, value }: WalkStep): string {
+function lineOf({ depth, text, truth, value }: DecisionStep): string {
   const lineValue = truth ?? value;
   return `${'  '.repeat(depth)}${text}${lineValue === null ? '' : `: ${lineValue}`}\n`;
 }

@@ -2,7 +2,7 @@
 // values, the request, the agent, meters, and unknown facts. INVARIANT: the value of a secret is never shown.
 
 import { randomBytes } from 'node:crypto';
-import type { WalkStep } from '../../analysis/decision-steps.ts';
+import type { DecisionStep } from '../../analysis/decision-steps.ts';
 import type { MeterReading } from '../../language/model/request.ts';
 import { compare, formatDecimal } from '../../language/value/decimal.ts';
 import { createSecretHider } from '../../service/requests/record/secrets.ts';
@@ -98,12 +98,12 @@ export class DebugVariables {
     return { name, value, variablesReference: 0 };
   }
 
-  #part({ text, truth, value, why }: WalkStep): DapVariable {
+  #part({ text, truth, value, why }: DecisionStep): DapVariable {
     const partValue = truth ?? value ?? '';
     return { ...this.#plain(text, why === null ? partValue : `${partValue}: ${why}`), evaluateName: text };
   }
 
-  #soFar(steps: readonly WalkStep[], { walked }: LaunchResult): readonly DapVariable[] {
+  #soFar(steps: readonly DecisionStep[], { walked }: LaunchResult): readonly DapVariable[] {
     const last = steps.at(-1)!;
     const rules = steps
       .filter(({ kind, rule }) => kind === 'outcome' && rule !== null)

@@ -1,7 +1,7 @@
 // Finds the next stop in a walk through a decision: forwards and backwards, over the parts of a step, out of
 // the enclosing step, and to breakpoints. Steps count from 0.
 
-import { isUnknownPart, type WalkStep } from '../../analysis/decision-steps.ts';
+import { type DecisionStep, isUnknownPart } from '../../analysis/decision-steps.ts';
 
 export interface Stops {
   /** Lines with breakpoints, by the path of a file of the set. */
@@ -18,7 +18,7 @@ export interface Stop {
 }
 
 /** The next step that is not a part of the step `at`; null after the last. */
-export function stepOver(steps: readonly WalkStep[], at: number): number | null {
+export function stepOver(steps: readonly DecisionStep[], at: number): number | null {
   const depth = steps[at]!.depth;
   return found(steps.findIndex((step, index) => index > at && step.depth <= depth));
 }
@@ -27,13 +27,13 @@ export function stepOver(steps: readonly WalkStep[], at: number): number | null 
  * The next step outside the step that contains `at`, or the next step of the top level; null when there is
  * none.
  */
-export function stepOut(steps: readonly WalkStep[], at: number): number | null {
+export function stepOut(steps: readonly DecisionStep[], at: number): number | null {
   const depth = steps[at]!.depth;
   return found(steps.findIndex((step, index) => index > at && (step.depth < depth || step.depth === 0)));
 }
 
 /** The nearest earlier step that is not deeper than the step `at`; null before the first. */
-export function stepBack(steps: readonly WalkStep[], at: number): number | null {
+export function stepBack(steps: readonly DecisionStep[], at: number): number | null {
   const depth = steps[at]!.depth;
   return found(steps.findLastIndex((step, index) => index < at && step.depth <= depth));
 }
@@ -43,7 +43,12 @@ function found(index: number): number | null {
 }
 
 /** The next step with a reason to stop, forwards or backwards; null when there is none. */
-export function nextStop(steps: readonly WalkStep[], at: number, stops: Stops, by: 1 | -1 = 1): Stop | null {
+export function nextStop(
+  steps: readonly DecisionStep[],
+  at: number,
+  stops: Stops,
+  by: 1 | -1 = 1,
+): Stop | null {
   for (let next = at + by; next >= 0 && next < steps.length; next += by) {
     const reason = reasonAt(steps, next, stops);
     if (reason !== null) return { at: next, reason };
@@ -51,7 +56,7 @@ export function nextStop(steps: readonly WalkStep[], at: number, stops: Stops, b
   return null;
 }
 
-function reasonAt(steps: readonly WalkStep[], at: number, stops: Stops): Stop['reason'] | null {
+function reasonAt(steps: readonly DecisionStep[], at: number, stops: Stops): Stop['reason'] | null {
   const step = steps[at]!;
   if (stops.atUnknown && step.kind === 'condition' && isUnknownPart(step)) return 'exception';
   if (step.kind === 'rule' && stops.rules.some((name) => isStepOf(step, name))) return 'function breakpoint';
@@ -65,12 +70,12 @@ function reasonAt(steps: readonly WalkStep[], at: number, stops: Stops): Stop['r
 }
 
 /** Whether a step belongs to a rule. `name` is `policy/rule`, or the rule's name alone. */
-export function isStepOf({ rule }: WalkStep, name: string): boolean {
+export function isStepOf({ rule }: DecisionStep, name: string): boolean {
   return rule !== null && (rule.id === name || rule.id.slice(rule.id.indexOf('/') + 1) === name);
 }
 
 /** The step `at` and all steps that contain it, the innermost first. */
-export function around(steps: readonly WalkStep[], at: number): readonly number[] {
+export function around(steps: readonly DecisionStep[], at: number): readonly number[] {
   const chain = [at];
   let depth = steps[at]!.depth;
   for (let index = at - 1; index >= 0 && depth > 0; index--) {
@@ -82,7 +87,7 @@ export function around(steps: readonly WalkStep[], at: number): readonly number[
 }
 
 /** The direct parts of a step, in their order. */
-export function partsOfStep(steps: readonly WalkStep[], at: number): readonly WalkStep[] {
+export function partsOfStep(steps: readonly DecisionStep[], at: number): readonly DecisionStep[] {
   const { depth, kind } = steps[at]!;
   if (kind !== 'condition' && kind !== 'rule') return [];
   const end = steps.findIndex((step, index) => index > at && step.depth <= depth);

@@ -11,7 +11,7 @@ export const warned = (what: string, fix: string): PartFinding => ({ state: 'war
 export const wrong = (what: string, fix: string): PartFinding => ({ state: 'wrong', what, fix });
 
 /** Splits the message of an error for operators at its last `: ` into what is wrong and what to do. */
-export function wrongBy(error: unknown): PartFinding {
+export function findingFromError(error: unknown): PartFinding {
   const message = error instanceof Error ? error.message : String(error);
   const at = message.lastIndexOf(': ');
   return at < 0

@@ -7,7 +7,7 @@ import { listenFault } from '../../service/http/start-error.ts';
 import type { Config } from '../../service/settings/load.ts';
 import { readKeys } from '../../service/users/issuer-keys.ts';
 import { tryMailServer } from '../../service/webhooks/mail.ts';
-import { codeOf, ok, type PartFinding, unused, warned, wrong, wrongBy } from './finding.ts';
+import { codeOf, findingFromError, ok, type PartFinding, unused, warned, wrong } from './finding.ts';
 import type { ClockSample } from './records.ts';
 
 const waitMs = 5_000;
@@ -26,7 +26,9 @@ export async function examinePort(config: Config, isServed: boolean): Promise<Pa
   } catch (error) {
     if (isServed && codeOf(error) === 'EADDRINUSE')
       return ok(`${host}:${port} is in use, as expected while the service runs`);
-    return wrongBy(new Error(listenFault(error, config) ?? `cannot listen on ${host} (${codeOf(error)})`));
+    return findingFromError(
+      new Error(listenFault(error, config) ?? `cannot listen on ${host} (${codeOf(error)})`),
+    );
   } finally {
     server.close();
   }

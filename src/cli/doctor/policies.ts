@@ -10,10 +10,10 @@ import { compileToProgram } from '../../pipeline.ts';
 import { bundleSource } from '../../service/policies/bundles/bundle-source.ts';
 import { sourcesOf } from '../../service/policies/bundles/read-sources.ts';
 import { readBundle } from '../../service/policies/compiled/bundle.ts';
-import { firstPolicyHelp } from '../../service/policies/walk.ts';
+import { firstPolicyHelp } from '../../service/policies/directory-listing.ts';
 import type { Config } from '../../service/settings/load.ts';
 import { loadPacked } from '../support/load-policies.ts';
-import { ok, type PartFinding, unused, warned, wrong, wrongBy } from './finding.ts';
+import { findingFromError, ok, type PartFinding, unused, warned, wrong } from './finding.ts';
 
 export async function examinePolicies({ policies, bundle, bodyBytesMax }: Config): Promise<PartFinding> {
   if (bundle !== null) return unused('the service follows a bundle');
@@ -76,7 +76,7 @@ export async function examineBundle({ bundle, data }: Config): Promise<PartFindi
         )
       : ok(`${bundle.place}, created at ${timeOf(read.madeMs)}, signed with the key in the settings`);
   } catch (error) {
-    const { what } = wrongBy(error);
+    const { what } = findingFromError(error);
     const message = error instanceof Error ? error.message : what;
     return wrong(
       message,

@@ -6,9 +6,9 @@ import type { Config } from '../../service/settings/load.ts';
 import { StoreError, type StoreErrorCode } from '../../service/store/contract/store-error.ts';
 import type { ExaminedStore } from '../../service/store/examine/examined-store.ts';
 import { examineStore, fileOf, shownPlace, storePlaceOf } from '../../service/store/open.ts';
-import { ok, type PartFinding, warned, wrong, wrongBy } from './finding.ts';
+import { findingFromError, ok, type PartFinding, warned, wrong } from './finding.ts';
 
-export interface RecordsLook {
+export interface RecordsResult {
   readonly key: PartFinding;
   readonly store: PartFinding;
   /** The examined store; null when there is no store, or none that can be examined. */
@@ -17,7 +17,7 @@ export interface RecordsLook {
 
 const aboutKey: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>(['master-key', 'unsafe-files']);
 
-export async function examineRecords({ data, store: database, durability }: Config): Promise<RecordsLook> {
+export async function examineRecords({ data, store: database, durability }: Config): Promise<RecordsResult> {
   const place = storePlaceOf({ data, database, durability });
   const location = shownPlace(place);
   if (!('url' in place) && !existsSync(place.path) && !existsSync(`${place.path}.key`)) {
@@ -29,7 +29,7 @@ export async function examineRecords({ data, store: database, durability }: Conf
     return { key: keyFinding(fileOf(place), database), store: storeFinding(examined, location), examined };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const [found, other] = [wrongBy(error), ok('not checked until the other is correct')];
+    const [found, other] = [findingFromError(error), ok('not checked until the other is correct')];
     const isKey = aboutKey.has(error.code);
     return { key: isKey ? found : other, store: isKey ? other : found, examined: null };
   }

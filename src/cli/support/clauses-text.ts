@@ -1,12 +1,12 @@
 // Renders the results for a set's guarantees: a line for each claim, and below a refuted claim the request
 // that refutes it.
 
-import { type JudgedClause, undecidedLines } from '../../analysis/findings/guarantee-results.ts';
+import { type ClauseResult, undecidedLines } from '../../analysis/findings/guarantee-results.ts';
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { cut } from '../../language/value/text.ts';
-import { isHardlyTried, type Trial } from '../../reasoning/guarantees/try.ts';
+import { isBarelyTried, type Trial } from '../../reasoning/guarantees/try.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
 import { clauseText } from '../../reasoning/prove/report/wording.ts';
 import { createMarks } from '../output/output.ts';
@@ -15,11 +15,11 @@ import { createMarks } from '../output/output.ts';
  * A line for each claim; below a refuted claim the request that refutes it, in the form that `writ decide`
  * takes.
  */
-export function renderClauses(judged: readonly JudgedClause[], sourceOf: SourceOf): string {
+export function renderClauses(judged: readonly ClauseResult[], sourceOf: SourceOf): string {
   return judged.map((one) => renderClause(one, sourceOf)).join('');
 }
 
-function renderClause(judged: JudgedClause, sourceOf: SourceOf): string {
+function renderClause(judged: ClauseResult, sourceOf: SourceOf): string {
   const marks = createMarks();
   const { guarantee, claim, trial } = judged;
   const start = `${guarantee.name}: ${escapeForTerminal(clauseText(claim, sourceOf))}`;
@@ -67,7 +67,7 @@ function trialText(trial: Trial): string {
   const { tried, granted } = trial;
   if (tried === 0) return 'trials: never tried, no request met it';
   const counted = `trials: not refuted by ${tried} requests`;
-  return isHardlyTried(trial)
+  return isBarelyTried(trial)
     ? `${counted}, of which an allow grants ${granted === 0 ? 'none' : `only ${granted}`}`
     : counted;
 }

@@ -2,14 +2,14 @@
 
 import { readFile } from 'node:fs/promises';
 import { exportLimits } from '../../analysis/replay/export-line.ts';
-import { foreignText } from '../../analysis/replay/other-file.ts';
+import { foreignText } from '../../analysis/replay/unsupported-file.ts';
 import { readJson } from '../../language/json/read-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { recordedGiven } from '../../measure/read-requests.ts';
 import { readMap } from '../../testing/fields.ts';
-import { knownTo, readSituation, toFacts } from '../../testing/situation.ts';
+import { readSituation, toFacts, withDeclaredNames } from '../../testing/situation.ts';
 import { applyPart, changeKeys, factKeys } from '../../testing/watch-changes.ts';
 import { fromJson, type Report } from '../../testing/yaml.ts';
 import { fileError } from '../output/file-error.ts';
@@ -93,7 +93,8 @@ export function readFacts({ given, isRecorded }: GivenFacts, set: PolicySet): Fa
   );
   const facts = map && applyPart(new Map(), map, report);
   const situation = facts && readSituation(facts, span, report);
-  const complete = situation && toFacts(isRecorded ? knownTo(set, situation) : situation, set, report);
+  const complete =
+    situation && toFacts(isRecorded ? withDeclaredNames(set, situation) : situation, set, report);
   if (complete === null || mistakes.length > 0) throw new UsageError(mistakes.join('\n       '));
   return complete;
 }

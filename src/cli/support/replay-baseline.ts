@@ -4,10 +4,10 @@
 import { reportOf } from '../../analysis/diff/diff-report.ts';
 import { isPathAlone, type LoadedSide, readSide, type SideSource } from '../../analysis/diff/diff-side.ts';
 import { RevisionError } from '../../analysis/diff/git-revision.ts';
-import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
-import { replayFindings } from '../../analysis/replay/count-under-findings.ts';
+import { testFileRequests } from '../../analysis/diff/test-file-requests.ts';
 import type { ReplayResult } from '../../analysis/replay/engine/replay-log.ts';
 import type { ReplayFinding } from '../../analysis/replay/engine/tally.ts';
+import { replayFindings } from '../../analysis/replay/finding-counts.ts';
 import type { FiledComparison, NoComparison } from '../../analysis/replay/replay-json.ts';
 import { diffPolicies, type PolicyDiff } from '../../reasoning/diff/diff.ts';
 import type { BothSides } from '../../reasoning/diff/joint-set.ts';
@@ -28,7 +28,7 @@ export async function compareWith(
 ): Promise<CandidateComparison | NoComparison | null> {
   const before = against === undefined ? await ofHead(path) : await loadSide(await namedSide(against, path));
   if (before === null || 'reason' in before) return before;
-  const samples = await knownRequests(path, after.set);
+  const samples = await testFileRequests(path, after.set);
   const diff = diffPolicies(before.set, after.set, { known: samples });
   return { sides: { before, after }, diff, isNamed: against !== undefined };
 }

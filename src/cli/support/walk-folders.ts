@@ -1,14 +1,14 @@
 // Walks through a decision on a terminal: one step at a time by keys, or all steps at once without a
 // terminal.
 
-import type { WalkStep } from '../../analysis/decision-steps.ts';
+import type { DecisionStep } from '../../analysis/decision-steps.ts';
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import { createMarks } from '../output/output.ts';
 
 const truthWidth = 7;
 
 /** A step as text: a rule has its place, and an unknown part has its reason below it. */
-function stepText({ kind, depth, text, truth, value, why, rule }: WalkStep): string {
+function stepText({ kind, depth, text, truth, value, why, rule }: DecisionStep): string {
   const marks = createMarks();
   const indent = '  '.repeat(depth);
   const escaped = escapeForTerminal(text);
@@ -25,7 +25,7 @@ function stepText({ kind, depth, text, truth, value, why, rule }: WalkStep): str
   return `${indent}${paint(mark)} ${escaped}${valued}\n${reason}`;
 }
 
-export function decisionWalkText(steps: readonly WalkStep[]): string {
+export function decisionWalkText(steps: readonly DecisionStep[]): string {
   return steps.map(stepText).join('').replace(/^\n/, '');
 }
 
@@ -41,9 +41,12 @@ const ends = ['q', '\u0003', '\u0004', '\u001B'];
  * Shows steps as the person asks for them. Resolves at the last step, or when the person or the input ends
  * the walk.
  */
-export async function walkByKeys(steps: readonly WalkStep[], { input, output }: KeyTerminal): Promise<void> {
+export async function walkByKeys(
+  steps: readonly DecisionStep[],
+  { input, output }: KeyTerminal,
+): Promise<void> {
   let at = 0;
-  const showUntil = (isLast: (step: WalkStep) => boolean): void => {
+  const showUntil = (isLast: (step: DecisionStep) => boolean): void => {
     do output.write(stepText(steps[at++]!));
     while (at < steps.length && !isLast(steps[at]!));
   };

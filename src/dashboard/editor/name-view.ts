@@ -3,9 +3,9 @@
 
 import { type Extension, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView, hoverTooltip, ViewPlugin } from '@codemirror/view';
-import type { SaidOfName } from '../../language/assist/describe-name.ts';
+import type { NameDescription } from '../../language/assist/describe-name.ts';
 import type { ColouredName } from '../../language/assist/name-colours.ts';
-import type { Hover } from '../../language/assist/policy-desk.ts';
+import type { Hover } from '../../language/assist/policy-assistant.ts';
 
 export interface NameAnswers {
   readonly colours: (text: string) => Promise<readonly ColouredName[] | null>;
@@ -76,7 +76,7 @@ async function tooltipAt(view: EditorView, at: number, hover: NameAnswers['hover
   return { pos, end, above: true, create: () => ({ dom: drawn(said) }) };
 }
 
-function drawn(said: readonly SaidOfName[]): HTMLElement {
+function drawn(said: readonly NameDescription[]): HTMLElement {
   const dom = document.createElement('div');
   dom.className = 'cm-said';
   for (const { kind, text } of said) {

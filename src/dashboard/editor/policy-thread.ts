@@ -1,23 +1,27 @@
 // The editor's worker: answers questions about a policy outside of the page's thread.
 
 import {
-  createPolicyDesk,
-  type DeskKind,
-  type DeskQuestions,
-  type DeskSet,
-} from '../../language/assist/policy-desk.ts';
+  type AssistantContext,
+  type AssistantQuestionKind,
+  type AssistantQuestions,
+  createPolicyAssistant,
+} from '../../language/assist/policy-assistant.ts';
 
 /** Messages from the page: the set, or a question with a number, which the answer repeats. */
 export type ToThread =
-  | { readonly set: DeskSet }
-  | { readonly id: number; readonly kind: DeskKind; readonly asked: DeskQuestions[DeskKind] };
+  | { readonly set: AssistantContext }
+  | {
+      readonly id: number;
+      readonly kind: AssistantQuestionKind;
+      readonly asked: AssistantQuestions[AssistantQuestionKind];
+    };
 
 export interface FromThread {
   readonly id: number;
   readonly answer: unknown;
 }
 
-const desk = createPolicyDesk();
+const desk = createPolicyAssistant();
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<ToThread>) => {
   if ('set' in data) {

@@ -1,14 +1,22 @@
 // The page's side of the editor's worker. INVARIANT: every question is answered; if the worker cannot start
 // or has failed, by null, as when nothing is known.
 
-import type { DeskAnswers, DeskKind, DeskQuestions, DeskSet } from '../../language/assist/policy-desk.ts';
+import type {
+  AssistantAnswers,
+  AssistantContext,
+  AssistantQuestionKind,
+  AssistantQuestions,
+} from '../../language/assist/policy-assistant.ts';
 import type { FromThread, ToThread } from './policy-thread.ts';
 import threadUrl from './policy-thread.ts?worker&url';
 import { trustedScript } from './trusted-script.ts';
 
 export interface PolicyWorker {
-  take(set: DeskSet): void;
-  ask<Kind extends DeskKind>(kind: Kind, asked: DeskQuestions[Kind]): Promise<DeskAnswers[Kind] | null>;
+  take(set: AssistantContext): void;
+  ask<Kind extends AssistantQuestionKind>(
+    kind: Kind,
+    asked: AssistantQuestions[Kind],
+  ): Promise<AssistantAnswers[Kind] | null>;
   close(): void;
 }
 
@@ -30,12 +38,12 @@ export function openPolicyWorker(): PolicyWorker {
   const send = (message: ToThread): void => worker.postMessage(message);
   return {
     take: (set) => send({ set }),
-    ask<Kind extends DeskKind>(kind: Kind, question: DeskQuestions[Kind]) {
+    ask<Kind extends AssistantQuestionKind>(kind: Kind, question: AssistantQuestions[Kind]) {
       if (isClosed) return Promise.resolve(null);
       const id = asked++;
-      return new Promise<DeskAnswers[Kind] | null>((resolve) => {
+      return new Promise<AssistantAnswers[Kind] | null>((resolve) => {
         // The worker's answer has the kind of the question, so the type is right.
-        waiting.set(id, (answer) => resolve(answer as DeskAnswers[Kind] | null));
+        waiting.set(id, (answer) => resolve(answer as AssistantAnswers[Kind] | null));
         send({ id, kind, asked: question });
       });
     },

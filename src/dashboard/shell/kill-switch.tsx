@@ -13,8 +13,8 @@ import { SendForm } from '../parts/form/send-form.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Ago } from '../parts/layout/time.tsx';
 import { tellDone } from '../parts/layout/toast.tsx';
+import type { KillSwitch } from '../parts/policy/applicable-kill-switch.ts';
 import type { useKillSwitches } from '../parts/policy/kill-switches.tsx';
-import type { KillSwitch } from '../parts/policy/stop-of.ts';
 import { PlainText } from '../parts/text/plain-text.tsx';
 import type { Banner } from './banners.tsx';
 

@@ -10,8 +10,8 @@ import { Dialog } from '../parts/dialog/dialog.tsx';
 import { statusWord } from '../parts/layout/badge.tsx';
 import { Icon, type IconName } from '../parts/layout/icon.tsx';
 import { minuteTime } from '../parts/layout/time.tsx';
+import { type KillSwitch, killSwitchFor } from '../parts/policy/applicable-kill-switch.ts';
 import { useKillSwitches } from '../parts/policy/kill-switches.tsx';
-import { type KillSwitch, stopOf } from '../parts/policy/stop-of.ts';
 import { PlainText } from '../parts/text/plain-text.tsx';
 import type { Page } from './page.ts';
 import './palette.css';
@@ -207,7 +207,7 @@ type FoundRequest = Reply<'listRequests'>['items'][number];
 /** "Stopped by Kim Kay: pays twice", or "Active, high risk, of kim@acme.example". */
 function agentDetail(agent: FoundAgent, killSwitches: readonly KillSwitch[]): string {
   const { status, risk_tier: tier, control_owner: owner } = agent;
-  const stop = status === 'active' ? stopOf(agent, killSwitches) : null;
+  const stop = status === 'active' ? killSwitchFor(agent, killSwitches) : null;
   if (stop !== null) return `Stopped by ${stop.created_by_name}: ${stop.reason}`;
   return `${statusWord(status)}, ${tier} risk, of ${owner}`;
 }

@@ -2,7 +2,7 @@
 
 import type { CompletionList, CompletionOption } from './completion-list.ts';
 import { isPatternOf, withDeclared } from './declared-words.ts';
-import { declarationWords, placeAt, type WrittenPlace } from './policy-place.ts';
+import { declarationWords, placeAt, type WrittenPlace } from './policy-position.ts';
 import type { ActionWords, Vocabulary } from './vocabulary.ts';
 
 /** Matches the unfinished word before the place, with the path that it belongs to: `payload.vendor.na`. */

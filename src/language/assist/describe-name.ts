@@ -7,7 +7,7 @@ import { isPatternOf, withDeclared } from './declared-words.ts';
 import { type Occurrence, sameName } from './names.ts';
 import type { ActionWords, Vocabulary } from './vocabulary.ts';
 
-export interface SaidOfName {
+export interface NameDescription {
   /** A line of the language, or prose with names in backticks. */
   readonly kind: 'code' | 'text';
   readonly text: string;
@@ -21,7 +21,7 @@ export interface NameSources {
 }
 
 /** Returns the description of a name; empty when nothing is known about it. */
-export function describeName(names: NameSources, occurrence: Occurrence): readonly SaidOfName[] {
+export function describeName(names: NameSources, occurrence: Occurrence): readonly NameDescription[] {
   const { kind, name } = occurrence;
   switch (kind) {
     case 'builtin':
@@ -37,13 +37,13 @@ export function describeName(names: NameSources, occurrence: Occurrence): readon
   }
 }
 
-function builtinSaid(name: string): readonly SaidOfName[] {
+function builtinSaid(name: string): readonly NameDescription[] {
   if (!Object.hasOwn(builtins, name)) return [];
   const { signature, meaning, example } = builtins[name as Builtin];
   return [code(signature), text(meaning), text(`For example \`${example}\``)];
 }
 
-function factSaid({ attributes }: Vocabulary, name: string): readonly SaidOfName[] {
+function factSaid({ attributes }: Vocabulary, name: string): readonly NameDescription[] {
   const fact = attributes.find(({ path }) => path === name);
   return fact === undefined ? [] : [code(`${name}: ${fact.type}`), text(fact.doc)];
 }
@@ -52,7 +52,10 @@ function factSaid({ attributes }: Vocabulary, name: string): readonly SaidOfName
  * Describes the type of a field in each action that is meant: as the vocabulary has it, or else as written in
  * the text of the action.
  */
-function fieldSaid({ words, files, textOf }: NameSources, occurrence: Occurrence): readonly SaidOfName[] {
+function fieldSaid(
+  { words, files, textOf }: NameSources,
+  occurrence: Occurrence,
+): readonly NameDescription[] {
   const said = typesIn(words, occurrence);
   if (said.length > 0) return said;
   return typesIn(
@@ -64,7 +67,7 @@ function fieldSaid({ words, files, textOf }: NameSources, occurrence: Occurrence
 function typesIn(
   { actions }: Pick<Vocabulary, 'actions'>,
   { name, patterns }: Occurrence,
-): readonly SaidOfName[] {
+): readonly NameDescription[] {
   const types = new Map<string, string[]>();
   for (const action of actions) {
     if (patterns !== null && !patterns.some((pattern) => isPatternOf(pattern, action))) continue;
@@ -83,7 +86,7 @@ function unquoted(path: string): string {
     : path;
 }
 
-function declaredSaid(names: NameSources, occurrence: Occurrence): readonly SaidOfName[] {
+function declaredSaid(names: NameSources, occurrence: Occurrence): readonly NameDescription[] {
   const [declared] = sameName(names.files, occurrence).filter(({ isDeclared }) => isDeclared);
   if (declared === undefined) return [];
   const whole = names.textOf(declared.span.file);
@@ -100,7 +103,7 @@ function declaredSaid(names: NameSources, occurrence: Occurrence): readonly Said
 const rulesMax = 12;
 
 /** Lists the rules about an action. */
-function deciders(files: readonly PolicyFile[], key: string): SaidOfName {
+function deciders(files: readonly PolicyFile[], key: string): NameDescription {
   const declarations = files.flatMap((file) => file.declarations);
   const groups = declarations.flatMap((one) =>
     one.kind === 'action' && one.keys.some((nameNode) => nameNode.text === key)
@@ -125,10 +128,10 @@ function isOn({ patterns, except }: DeclarationOf<'policy'>, action: Action): bo
   return patterns.some(isMeant) && !except.some(isMeant);
 }
 
-function code(line: string): SaidOfName {
+function code(line: string): NameDescription {
   return { kind: 'code', text: line };
 }
 
-function text(said: string): SaidOfName {
+function text(said: string): NameDescription {
   return { kind: 'text', text: said };
 }

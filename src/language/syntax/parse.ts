@@ -22,10 +22,10 @@ import {
 } from './parse/tokens.ts';
 import {
   type BrokenLine,
+  dropFollowOnErrors,
   firstOfLines,
   linesOf,
   namesDeclared,
-  settleBroken,
 } from './repair/broken-rules.ts';
 import { holdsHabits, repair } from './repair/repair.ts';
 import { reportErrors } from './repair/report-errors.ts';
@@ -145,7 +145,7 @@ export function parse(source: SourceText): ParsedFile {
   const diagnostics: Diagnostic[] = [...refusedCharacters(source)];
   const reader: Reader = { source, report: (diagnostic) => void diagnostics.push(diagnostic) };
   const { file, broken } = readText(reader);
-  const settled = settleBroken(file.declarations, diagnostics, broken);
+  const settled = dropFollowOnErrors(file.declarations, diagnostics, broken);
   const lines = linesOf(broken.gaveUp, source);
   const first = firstOfLines(settled.diagnostics, broken.gaveUp, lines);
   return {

@@ -4,16 +4,16 @@
 
 import { hash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
-import { decisionWalk } from '../../analysis/decision-steps.ts';
+import { decisionSteps } from '../../analysis/decision-steps.ts';
 import { diffFindings } from '../../analysis/diff/diff-findings.ts';
 import { guaranteeChanges, reportOf } from '../../analysis/diff/diff-report.ts';
 import { type LoadedSide, type ReadSide, readSide, sideOf } from '../../analysis/diff/diff-side.ts';
 import { RevisionError } from '../../analysis/diff/git-revision.ts';
-import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
+import { testFileRequests } from '../../analysis/diff/test-file-requests.ts';
 import {
+  type ClauseResult,
   deciderOf,
-  type JudgedClause,
-  judgeGuarantees,
+  evaluateGuarantees,
   undecidedLines,
 } from '../../analysis/findings/guarantee-results.ts';
 import { gateIssues, readGiven } from '../../analysis/request-input.ts';
@@ -45,18 +45,18 @@ import { readTextFile, withOpen } from '../set/open-texts.ts';
 import type {
   ChangesView,
   ClauseView,
+  DecisionStepsView,
   SetState,
   TestCaseView,
   TestFileView,
   TestsView,
   ThreadAnswers,
-  ThreadAsk,
+  ThreadInputs,
   ThreadQuestion,
-  WalkView,
 } from './questions.ts';
 
 type ThreadHandlers = {
-  readonly [Q in ThreadQuestion]: (params: ThreadAsk[Q]) => Promise<ThreadAnswers[Q]>;
+  readonly [Q in ThreadQuestion]: (params: ThreadInputs[Q]) => Promise<ThreadAnswers[Q]>;
 };
 
 /** Caches and results for one set. */
@@ -118,7 +118,7 @@ async function clausesOf(state: SetState, cache: SetCache): Promise<readonly Cla
 }
 
 function judgedOf(set: PolicySet, sourceOf: ReadSources['sourceOf']): readonly ClauseView[] {
-  return judgeGuarantees(set, { decide: deciderOf(set) }).map((one) => ({
+  return evaluateGuarantees(set, { decide: deciderOf(set) }).map((one) => ({
     file: one.claim.span.file,
     start: one.claim.span.start,
     result: one.kind,
@@ -127,7 +127,7 @@ function judgedOf(set: PolicySet, sourceOf: ReadSources['sourceOf']): readonly C
   }));
 }
 
-function whyOf(judged: JudgedClause, sourceOf: ReadSources['sourceOf']): string | null {
+function whyOf(judged: ClauseResult, sourceOf: ReadSources['sourceOf']): string | null {
   const { counterexample, kind } = judged;
   if (counterexample !== null) {
     const { facts, decision } = counterexample;
@@ -138,7 +138,7 @@ function whyOf(judged: JudgedClause, sourceOf: ReadSources['sourceOf']): string 
 
 // ---- tests
 
-async function testsOf({ root, open, only }: ThreadAsk['tests']): Promise<TestsView> {
+async function testsOf({ root, open, only }: ThreadInputs['tests']): Promise<TestsView> {
   const counter = new CoverageCounter();
   const inSet = (path: string): string => relative(root, path).split(sep).join('/');
   const load = createLoader({ root, open }, counter);
@@ -223,7 +223,7 @@ async function changesOf(state: SetState, cache: SetCache): Promise<ChangesView>
     before: side(old),
     after: side(sideOf({ set, files }, { name: 'files', path: root, sourceOf })),
   };
-  const diff = diffPolicies(sides.before.set, set, { known: await knownRequests(root, set) });
+  const diff = diffPolicies(sides.before.set, set, { known: await testFileRequests(root, set) });
   const report = reportOf({ sides, diff, guarantees: guaranteeChanges(sides, diff), log: null });
   return { findings: diffFindings(report, ''), failure: null };
 }
@@ -245,7 +245,7 @@ async function headOf(root: string): Promise<LoadedSide | string> {
 
 // ---- a request, step by step
 
-async function walkOf(params: ThreadAsk['walk'], cache: SetCache): Promise<WalkView> {
+async function walkOf(params: ThreadInputs['walk'], cache: SetCache): Promise<DecisionStepsView> {
   const { checked, sourceOf } = await checkedOf(params, cache, findErrors);
   const { set } = checked;
   if (set === null) return { steps: null, issues: [] };
@@ -254,6 +254,6 @@ async function walkOf(params: ThreadAsk['walk'], cache: SetCache): Promise<WalkV
   const decision = authorize(set, facts);
   const isOfGate = decision.by !== 'default_deny' && (gates as readonly string[]).includes(decision.by);
   const [rules, unknown] = isOfGate ? [[], []] : [explain(set, facts), unknownFacts(set, facts)];
-  const steps = decisionWalk({ set, facts, decision, rules, unknown }, sourceOf);
+  const steps = decisionSteps({ set, facts, decision, rules, unknown }, sourceOf);
   return { steps, issues: gateIssues(facts, set) };
 }

@@ -3,11 +3,11 @@
 // INVARIANT: when the thread hangs, grows too large or dies, only its question is refused.
 
 import { LimitedThread } from '../../service/policies/limited-thread.ts';
-import type { AskThread, FromThread, ThreadAnswers, ThreadAsk, ThreadQuestion } from './questions.ts';
+import type { FromThread, ThreadAnswers, ThreadInputs, ThreadQuestion, ThreadRequest } from './questions.ts';
 
 export interface QuestionThread {
   /** Resolves to the answer, or rejects with a ThreadRefusal. */
-  ask<Q extends ThreadQuestion>(question: Q, params: ThreadAsk[Q]): Promise<ThreadAnswers[Q]>;
+  ask<Q extends ThreadQuestion>(question: Q, params: ThreadInputs[Q]): Promise<ThreadAnswers[Q]>;
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export class ThreadRefusal extends Error {
 interface Job {
   /** The same for questions about the same thing, of which only the newest counts. */
   readonly about: string;
-  readonly message: AskThread;
+  readonly message: ThreadRequest;
   readonly resolve: (answer: ThreadAnswers[ThreadQuestion]) => void;
   readonly reject: (refusal: ThreadRefusal) => void;
 }
@@ -46,7 +46,7 @@ export function createQuestionThread(script = new URL('./thread.ts', import.meta
 /** A class because it holds a thread and the questions that wait for it. */
 class LiveThread implements QuestionThread {
   readonly #script: URL;
-  #thread: LimitedThread<AskThread, FromThread> | null = null;
+  #thread: LimitedThread<ThreadRequest, FromThread> | null = null;
   #isReady = false;
   #running: Job | null = null;
   #waiting: Job[] = [];
@@ -55,7 +55,7 @@ class LiveThread implements QuestionThread {
     this.#script = script;
   }
 
-  ask<Q extends ThreadQuestion>(question: Q, params: ThreadAsk[Q]): Promise<ThreadAnswers[Q]> {
+  ask<Q extends ThreadQuestion>(question: Q, params: ThreadInputs[Q]): Promise<ThreadAnswers[Q]> {
     return new Promise((resolve, reject) => {
       const about = JSON.stringify([question, params.root, 'only' in params ? params.only : null]);
       const [overtaken, others] = [
@@ -92,7 +92,7 @@ class LiveThread implements QuestionThread {
       onMessage: (message: FromThread) => this.#receive(message),
       onExit: ({ summary }: { readonly summary: string }) => this.#handleExit(summary),
     };
-    this.#thread = new LimitedThread<AskThread, FromThread>(
+    this.#thread = new LimitedThread<ThreadRequest, FromThread>(
       { script: this.#script, data: null, timeoutMs, memoryMegabytes },
       listener,
     );

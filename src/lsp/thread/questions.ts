@@ -1,7 +1,7 @@
 // The questions that the language server asks its second thread, and their answers: plain data that passes
 // between threads unchanged. They are the questions whose answer may take longer than typing a key.
 
-import type { WalkStep } from '../../analysis/decision-steps.ts';
+import type { DecisionStep } from '../../analysis/decision-steps.ts';
 import type { Finding } from '../../analysis/findings/findings.ts';
 import type { GivenRequest, RequestIssue } from '../../analysis/questions.ts';
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
@@ -17,7 +17,7 @@ export interface SetState {
   readonly open: readonly SourceText[];
 }
 
-export interface ThreadAsk {
+export interface ThreadInputs {
   readonly claims: SetState;
   /** `only` is the path in the set of the one test file to run; null for all test files. */
   readonly tests: SetState & { readonly only: string | null };
@@ -31,10 +31,10 @@ export interface ThreadAnswers {
   readonly claims: readonly ClauseView[] | null;
   readonly tests: TestsView;
   readonly changes: ChangesView;
-  readonly walk: WalkView;
+  readonly walk: DecisionStepsView;
 }
 
-export type ThreadQuestion = keyof ThreadAsk;
+export type ThreadQuestion = keyof ThreadInputs;
 
 /** The verdict of `writ check` on a claim. */
 export interface ClauseView {
@@ -79,16 +79,16 @@ export interface ChangesView {
 }
 
 /** The decision of a request, step by step. */
-export interface WalkView {
+export interface DecisionStepsView {
   /** The steps; null when the policies have errors or the request cannot be read. */
-  readonly steps: readonly WalkStep[] | null;
+  readonly steps: readonly DecisionStep[] | null;
   /** What is wrong with the request. */
   readonly issues: readonly RequestIssue[];
 }
 
-export interface AskThread<Q extends ThreadQuestion = ThreadQuestion> {
+export interface ThreadRequest<Q extends ThreadQuestion = ThreadQuestion> {
   readonly question: Q;
-  readonly asked: ThreadAsk[Q];
+  readonly asked: ThreadInputs[Q];
 }
 
 export type FromThread =

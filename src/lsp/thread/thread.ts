@@ -2,14 +2,14 @@
 
 import { parentPort } from 'node:worker_threads';
 import { createAnswers } from './answers.ts';
-import type { AskThread, FromThread, ThreadAnswers, ThreadQuestion } from './questions.ts';
+import type { FromThread, ThreadAnswers, ThreadQuestion, ThreadRequest } from './questions.ts';
 
 if (parentPort === null) throw new Error('the analysis thread was started outside a worker thread');
 const port = parentPort;
 const send = (message: FromThread): void => port.postMessage(message);
 const answers = createAnswers();
 
-port.on('message', ({ question, asked }: AskThread) => {
+port.on('message', ({ question, asked }: ThreadRequest) => {
   // Each question comes with its own arguments.
   const answering = answers[question] as (about: typeof asked) => Promise<ThreadAnswers[ThreadQuestion]>;
   answering(asked).then(

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { type RunningServer, type ServeOptions, serve } from '../../service/http/main.ts';
 import type { DemoAccount } from '../../service/http/resources/dashboard/dashboard.ts';
 import { createDemoAccounts, type DemoAccounts, demoAccount, openSession, setUpCodes } from './accounts.ts';
-import { layEarlierPolicies } from './earlier-policies.ts';
-import { createDemoClock, type DemoRequests, leaveWaiting, liveThrough } from './history.ts';
-import { keepAsking } from './live-traffic.ts';
+import { createDemoClock, createOpenRequests, type DemoRequests, simulateWeek } from './history.ts';
+import { sendLiveTraffic } from './live-traffic.ts';
+import { writePreviousPolicies } from './previous-policies.ts';
 
 const shippedPolicies = join(import.meta.dirname, '../../../policies');
 
@@ -50,7 +50,7 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
   const directory = mkdtempSync(join(tmpdir(), 'writ-demo-'));
   const policies = join(directory, 'policies');
   cpSync(shippedPolicies, policies, { recursive: true });
-  const layLaterPolicies = layEarlierPolicies(policies);
+  const layLaterPolicies = writePreviousPolicies(policies);
   const account = demoAccount();
   const isMarked = options.isMarked ?? true;
   const clock = createDemoClock();
@@ -86,11 +86,11 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
     const cast = await createDemoAccounts(server, account);
     const admin = () => openSession(server.url, account);
     const living = { cast, clock, count: options.count ?? countDefault };
-    await liveThrough(living, async () => {
+    await simulateWeek(living, async () => {
       layLaterPolicies();
       await (await admin()).done('/v1/policies/reload');
     });
-    const demoRequests = await leaveWaiting(living);
+    const demoRequests = await createOpenRequests(living);
     if (isMarked) await setUpCodes(server.url, account, clock());
     if (options.isLive ?? true) keepAlive(server, cast, living.count);
     return { server, account, policies, shown: demoRequests };
@@ -114,7 +114,7 @@ const demoSettings = {
 
 function keepAlive(server: RunningServer, cast: DemoAccounts, countInWeek: number): void {
   const ending = new AbortController();
-  const going = keepAsking(cast, { signal: ending.signal, countInWeek });
+  const going = sendLiveTraffic(cast, { signal: ending.signal, countInWeek });
   server.onStop(async () => {
     ending.abort();
     await going;

@@ -56,7 +56,7 @@ export interface DemoWorld {
 /** The share of the week after which the policies change. */
 const changedAfter = 0.6;
 
-export async function liveThrough(
+export async function simulateWeek(
   { cast, clock, count }: DemoWorld,
   changePolicies: () => Promise<void>,
 ): Promise<void> {
@@ -86,7 +86,7 @@ export async function liveThrough(
     }
   }
   clock.runTo(endMs);
-  // Votes that were due later: what stays open is what `leaveWaiting` makes, and what nobody answers.
+  // Votes that were due later: what stays open is what `createOpenRequests` makes, and what nobody answers.
   await giveDue(votes, cast, Number.POSITIVE_INFINITY);
 }
 
@@ -148,7 +148,7 @@ export interface DemoRequests {
 /**
  * Leaves some things open: approvals, a step-up, an application. Returns the ids of some of them.
  */
-export async function leaveWaiting({ cast, clock }: DemoWorld): Promise<DemoRequests> {
+export async function createOpenRequests({ cast, clock }: DemoWorld): Promise<DemoRequests> {
   const nowMs = Date.now();
   const requestIds: string[] = [];
   for (const [minutes, agent, what] of waiting) {

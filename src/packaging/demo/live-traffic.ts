@@ -26,7 +26,7 @@ interface TrafficOptions {
 }
 
 /** Sends requests until the signal aborts. Resolves when everything that was under way has ended. */
-export async function keepAsking(cast: DemoAccounts, options: TrafficOptions): Promise<void> {
+export async function sendLiveTraffic(cast: DemoAccounts, options: TrafficOptions): Promise<void> {
   const { signal, countInWeek, now = Date.now } = options;
   const chance = createChance(now());
   const answering = new Set<Promise<void>>();

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { bundle } from './bundle.ts';
-import { doors, packageManifest, serviceManifest } from './manifests.ts';
+import { moduleEntryPoints, packageManifest, serviceManifest } from './manifests.ts';
 import { makeVsix } from './vscode.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -85,7 +85,7 @@ function makeTypes(place: string): void {
       typeRoots: [join(root, 'node_modules/@types')],
     },
     include: [],
-    files: Object.values(doors).map((module) => join(root, `${module}.ts`)),
+    files: Object.values(moduleEntryPoints).map((module) => join(root, `${module}.ts`)),
   };
   const settingsFile = join(making, 'types.json');
   writeFileSync(settingsFile, JSON.stringify(settings));

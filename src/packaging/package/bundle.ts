@@ -4,7 +4,7 @@
 
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { type InputOptions, type ModuleInfo, type OutputOptions, type Plugin, rolldown } from 'rolldown';
-import { doors } from './manifests.ts';
+import { moduleEntryPoints } from './manifests.ts';
 
 /** Modules that run in threads of their own. */
 const threads = [
@@ -32,7 +32,7 @@ export async function bundle(root: string, folder: string): Promise<void> {
     },
   });
   // Programs may bundle the modules that they import, so these import other packages in the usual way.
-  await bundleModules({ root, modules: Object.values(doors), inPlace: {} }, folder, {});
+  await bundleModules({ root, modules: Object.values(moduleEntryPoints), inPlace: {} }, folder, {});
 }
 
 interface ModuleBundle {

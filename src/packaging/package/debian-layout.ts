@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '../../..');
 const scripts = join(root, 'integrations/deploy/debian');
 
 /** Lays out the whole package in `place`, except for /opt/writ, which must be there already. */
-export function layBeside(place: string, architecture: string): void {
+export function writeDebianLayout(place: string, architecture: string): void {
   const put = (from: string, to: string, mode: number) => {
     mkdirSync(join(place, to, '..'), { recursive: true });
     cpSync(from, join(place, to), { recursive: true });

@@ -7,8 +7,8 @@ import { existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { layBeside } from './debian-layout.ts';
-import { ofPostgres, packageManifest, serviceManifest, versionsOf } from './manifests.ts';
+import { writeDebianLayout } from './debian-layout.ts';
+import { packageManifest, postgresPackages, serviceManifest, versionsOf } from './manifests.ts';
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
@@ -31,7 +31,7 @@ const making = mkdtempSync(join(tmpdir(), 'writ-debian-'));
 try {
   const place = join(making, 'writ');
   installInto(join(place, 'opt/writ'));
-  layBeside(place, architecture);
+  writeDebianLayout(place, architecture);
   const made = join(folder, `writ_${packageManifest.version}_${architecture}.deb`);
   execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', place, made], { stdio: 'pipe' });
   console.log(made);
@@ -50,7 +50,7 @@ function installInto(place: string): void {
     '--no-package-lock',
     '--omit=dev',
   ];
-  const stores = Object.entries(versionsOf(ofPostgres)).map(([name, version]) => `${name}@${version}`);
+  const stores = Object.entries(versionsOf(postgresPackages)).map(([name, version]) => `${name}@${version}`);
   execFileSync('npm', ['install', ...flags, ...tarballs, ...stores], { cwd: place, stdio: 'pipe' });
   // npm notes in this file where the tarballs lay.
   rmSync(join(place, 'node_modules/.package-lock.json'));

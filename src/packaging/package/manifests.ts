@@ -30,7 +30,7 @@ const ofPolicies = [
 ] as const;
 
 /** Packages for `writ serve`, and for the commands that open a store. */
-const ofTheService = [
+const servicePackages = [
   '@fastify/fast-json-stringify-compiler',
   '@levischuck/tiny-cbor',
   '@node-rs/argon2',
@@ -46,13 +46,13 @@ const ofTheService = [
 ] as const;
 
 /** Packages for a store in PostgreSQL; people who have one install them. */
-export const ofPostgres = ['pg'] as const;
+export const postgresPackages = ['pg'] as const;
 
 /** Packages that are installed beside `writ` by those who need them. */
-const beside = [...ofTheService, ...ofPostgres];
+const beside = [...servicePackages, ...postgresPackages];
 
 /** The modules that a program can import, by the name that it imports. */
-export const doors: Readonly<Record<string, string>> = {
+export const moduleEntryPoints: Readonly<Record<string, string>> = {
   '.': 'src/embedded/index',
   './portable': 'src/embedded/portable',
   './testing': 'src/testing/run',
@@ -78,7 +78,7 @@ export const packageManifest = {
   ...common,
   bin: { writ: 'src/cli/writ.js' },
   exports: Object.fromEntries([
-    ...Object.entries(doors).map(([door, module]) => [
+    ...Object.entries(moduleEntryPoints).map(([door, module]) => [
       door,
       { types: `./types/${module}.d.ts`, default: `./${module}.js` },
     ]),
@@ -98,7 +98,7 @@ export const serviceManifest = {
   description: `${checkout.description}: the service`,
   ...common,
   bin: { writ: 'writ.js' },
-  dependencies: { writ: checkout.version, ...versionsOf(ofTheService) },
+  dependencies: { writ: checkout.version, ...versionsOf(servicePackages) },
 };
 
 export function versionsOf(names: readonly string[]): Readonly<Record<string, string>> {

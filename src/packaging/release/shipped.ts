@@ -3,7 +3,7 @@
 // the tests ran with.
 
 import { readFileSync } from 'node:fs';
-import { ofPostgres, packageManifest, serviceManifest } from '../package/manifests.ts';
+import { packageManifest, postgresPackages, serviceManifest } from '../package/manifests.ts';
 
 type Owner = 'writ' | 'writ-service' | 'a store in PostgreSQL' | 'the dashboard';
 
@@ -32,7 +32,7 @@ interface LockEntry {
 type Lock = Readonly<Record<string, LockEntry>>;
 
 /** Packages that are bundled into the pages, by name; other facts about them come from the lock file. */
-export const ofTheDashboard = [
+export const dashboardPackages = [
   '@codemirror/autocomplete',
   '@codemirror/commands',
   '@codemirror/language',
@@ -67,8 +67,8 @@ export function shippedPackages(lock: Lock): readonly ShippedPackage[] {
   const roots = {
     writ: Object.keys(packageManifest.dependencies),
     'writ-service': Object.keys(serviceManifest.dependencies).filter((name) => name !== packageManifest.name),
-    'a store in PostgreSQL': ofPostgres,
-    'the dashboard': ofTheDashboard,
+    'a store in PostgreSQL': postgresPackages,
+    'the dashboard': dashboardPackages,
   } as const satisfies Record<Owner, readonly string[]>;
   const packages = new Map<string, ShippedPackage>();
   for (const [owner, names] of Object.entries(roots) as [Owner, readonly string[]][]) {

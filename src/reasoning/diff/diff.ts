@@ -9,17 +9,17 @@ import { solveFor } from '../prove/search.ts';
 import type { Cause } from './causes.ts';
 import { type ChangedDeclarations, declarationsIn, isAlike, type ReadKind } from './declarations.ts';
 import {
-  fewAtFirst,
+  closeFewRules,
   type JointRules,
+  jointRulesOf,
   rulePairs,
-  rulesAsked,
   type WrittenRules,
-  withMoreAsked,
+  withMoreClosed,
   writtenRules,
 } from './few-rules.ts';
 import {
   type DiffFinding,
-  elsewhereThanAll,
+  excludeFindings,
   type FindingCause,
   type FindingRequest,
   isOfRegion,
@@ -29,7 +29,7 @@ import { FreshProof } from './fresh-proof.ts';
 import { createJointProblem, type JointProblem } from './joint-problem.ts';
 import { type DiffSide, type JointSet, jointSet, sides } from './joint-set.ts';
 import type { SampleFacts } from './nearest.ts';
-import { foundIn } from './regions.ts';
+import { findingsIn } from './regions.ts';
 import {
   type DecisionChange,
   type DiffLimit,
@@ -105,15 +105,15 @@ function diffAction(
     found: [],
     isComplete: () => false,
   };
-  const all = rulesAsked(joint, action, manyRules);
-  let few = fewAtFirst(all, manyRules);
+  const all = jointRulesOf(joint, action, manyRules);
+  let few = closeFewRules(all, manyRules);
   let found: readonly DecisionChange[] = [];
   for (let round = 0; few.open.size > 0 && round < fewRounds; round += 1) {
     const { needed, ...result } = searchRules(few, { ...options, found });
     if (needed.size === 0 && isSettled(result)) return result;
     if (needed.size === 0) break;
     found = result.found.filter(isKnownOfAll);
-    few = withMoreAsked(few, needed);
+    few = withMoreClosed(few, needed);
   }
   return searchRules(all, { ...options, found });
 }
@@ -164,7 +164,7 @@ function isCompleteCoarsely(coarse: JointProblem, changes: readonly DecisionChan
   if (changes.some(({ causes }) => causes.some(({ rule }) => rule === null))) return false;
   const left = coarse.regions.map((region) => [
     region.literal,
-    elsewhereThanAll(coarse.ctx, foundIn(region, changes)),
+    excludeFindings(coarse.ctx, findingsIn(region, changes)),
   ]);
   const proof = new FreshProof(coarse.ctx);
   return left.every((assumptions) => proof.cannotHold(assumptions) === true);

@@ -14,7 +14,7 @@ import { enforcedOf, quickRules } from '../prove/problem.ts';
 import { isAlike, readsChanged, ruleReadsChanged } from './declarations.ts';
 import { createChangedProblem } from './joint-problem.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
-import { actsWhereChanged } from './where-changed.ts';
+import { mayActInChange } from './where-changed.ts';
 
 /** Ids of rules. */
 export type RuleIds = ReadonlySet<string>;
@@ -39,7 +39,7 @@ const costlyAtOnce = 2;
  * All rules of the action. From `manyRules` rules on, without those that do nothing where something has
  * changed.
  */
-export function rulesAsked(joint: JointSet, action: string, manyRules = manyByDefault): JointRules {
+export function jointRulesOf(joint: JointSet, action: string, manyRules = manyByDefault): JointRules {
   const all = { joint, action, open: noRules, out: noRules };
   const { before, after } = joint.original;
   if (enforcedOf(after, action).length < manyRules) return all;
@@ -47,12 +47,12 @@ export function rulesAsked(joint: JointSet, action: string, manyRules = manyByDe
   const unchanged = unchangedRules(joint, action);
   const open = new Set(unchanged.map(({ id }) => id));
   const changes = { ...all, open };
-  const acts = actsWhereChanged(createChangedProblem(changes, writtenRules(changes)));
+  const acts = mayActInChange(createChangedProblem(changes, writtenRules(changes)));
   return { ...all, out: new Set(unchanged.flatMap((rule) => (acts(rule) ? [] : [rule.id]))) };
 }
 
 /** The joint rules with all but a few of each kind left open, when at least `manyRules` rules remain. */
-export function fewAtFirst(all: JointRules, manyRules = manyByDefault): JointRules {
+export function closeFewRules(all: JointRules, manyRules = manyByDefault): JointRules {
   const rules = enforcedOf(all.joint.original.after, all.action).filter(({ id }) => !all.out.has(id));
   if (rules.length < manyRules) return all;
   const open = unchangedRules(all.joint, all.action).filter(({ id }) => !all.out.has(id));
@@ -60,7 +60,7 @@ export function fewAtFirst(all: JointRules, manyRules = manyByDefault): JointRul
 }
 
 /** The joint rules with the needed rules asked, and a few more of their kinds. */
-export function withMoreAsked(of: JointRules, needed: RuleIds): JointRules {
+export function withMoreClosed(of: JointRules, needed: RuleIds): JointRules {
   const rules = enforcedOf(of.joint.original.after, of.action).filter(({ id }) => of.open.has(id));
   const kinds = new Set(rules.filter(({ id }) => needed.has(id)).map(kindOf));
   const left = rules.filter(({ id }) => !needed.has(id));

@@ -206,7 +206,7 @@ export function termsIn(terms: readonly FindingTerm[]): readonly FindingTerm[] {
 // ---- for the formula of any problem about the same action
 
 /** A new literal; if it holds, at least one term of each of these findings fails. */
-export function elsewhereThanAll(
+export function excludeFindings(
   ctx: ProofContext,
   findings: readonly { readonly terms: readonly FindingTerm[] }[],
 ): SolverLiteral {

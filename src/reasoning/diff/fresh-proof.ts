@@ -4,7 +4,7 @@
 
 import { followsFrom } from '../linear/inequality.ts';
 import type { ProofContext } from '../prove/context.ts';
-import { saidBy } from '../prove/search.ts';
+import { inequalitiesOf } from '../prove/search.ts';
 import { LogChecker } from '../solver/check-log.ts';
 import { notLiteral, type SolverClause } from '../solver/literal.ts';
 import { Solver } from '../solver/solver.ts';
@@ -19,7 +19,7 @@ export class FreshProof {
   constructor(ctx: ProofContext) {
     const { variables, given } = ctx.circuit.solver;
     for (const lemma of ctx.lemmas)
-      if (!followsFrom(lemma, (literal) => saidBy(ctx, literal)))
+      if (!followsFrom(lemma, (literal) => inequalitiesOf(ctx, literal)))
         throw new Error('a lemma about sums does not follow');
     while (this.#solver.variables < variables) this.#solver.variable();
     for (const clause of given) {

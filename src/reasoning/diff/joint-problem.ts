@@ -34,7 +34,7 @@ import { type Region, regionsOf } from './regions.ts';
 import { isReadable } from './shapes.ts';
 import { tieTextKinds } from './text-kinds.ts';
 import { type Validity, validityOf } from './validity.ts';
-import { setTextsApart } from './where-changed.ts';
+import { separateTexts } from './where-changed.ts';
 
 /** What has changed for an action, in a formula without decisions yet. */
 export interface ChangedProblem {
@@ -61,7 +61,7 @@ type ActionOf = Pick<JointRules, 'joint' | 'action'>;
 /** A formula of where the causes differ; each text that conditions name has a cell of its own. */
 export function createChangedProblem(of: ActionOf, written: WrittenRules): ChangedProblem {
   const { problem } = begin(of, written, false);
-  problem.ctx.beforeCut.push(() => setTextsApart(problem.ctx));
+  problem.ctx.beforeCut.push(() => separateTexts(problem.ctx));
   finishProblem(problem.ctx);
   return problem;
 }
@@ -190,7 +190,7 @@ function decisionOf(ctx: ProofContext, isValid: SolverLiteral): SideDecision {
 }
 
 /** Conditions whose truth for the request differs between the solver's last model and the definition. */
-export function misjudged({ ctx, joint }: JointProblem, facts: Facts): readonly Expression[] {
+export function mispredictedConditions({ ctx, joint }: JointProblem, facts: Facts): readonly Expression[] {
   const { set, original } = joint;
   const sideFacts = { set, facts: resolveFacts(original.after, facts), risk: anyRisk, variables: new Map() };
   return ctx.conditions
@@ -203,7 +203,7 @@ export function misjudged({ ctx, joint }: JointProblem, facts: Facts): readonly 
 const anyRisk = { low: 0, high: 100 };
 
 /** Ids of open rules that the last model guessed wrongly for a request. `facts` are those of the new set. */
-export function wronglyGuessed({ ctx, joint, open }: JointProblem, facts: Facts): readonly string[] {
+export function mispredictedRules({ ctx, joint, open }: JointProblem, facts: Facts): readonly string[] {
   if (open.length === 0) return [];
   const { scope } = judge(joint.original.after, facts, ({ points, isShadow }) => points !== 0 && !isShadow);
   return open.flatMap(({ rules, pair }) => {

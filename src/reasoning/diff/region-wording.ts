@@ -58,7 +58,7 @@ function boundOf(ctx: ProofContext, { expression, truths }: FindingTerm): Bound 
   const amount = amountOf(value);
   if (amount === null) return null;
   return {
-    subject: shownExpression(ctx, left),
+    subject: expressionOnOneLine(ctx, left),
     operator: truth === true ? operator : oppositeComparison[operator],
     amount,
     shown: showValue(right.type, value as Value),
@@ -112,7 +112,7 @@ function termText(ctx: ProofContext, { expression, truths }: FindingTerm): strin
 }
 
 /** The expression's text on one line. */
-export function shownExpression(ctx: ProofContext, expression: Expression): string {
+export function expressionOnOneLine(ctx: ProofContext, expression: Expression): string {
   return expressionText(ctx.set, plain(ctx, expression)) + readingText(ctx, expression);
 }
 

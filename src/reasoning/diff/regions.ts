@@ -38,7 +38,7 @@ function keyOfRegion({ tier, difference, from, to }: RegionKind): string {
 }
 
 /** The findings that belong to the region. */
-export function foundIn<Found extends { readonly region: RegionKind }>(
+export function findingsIn<Found extends { readonly region: RegionKind }>(
   region: RegionKind,
   findings: readonly Found[],
 ): Found[] {

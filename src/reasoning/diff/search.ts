@@ -8,7 +8,7 @@ import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
 import { memo } from '../../language/value/memo.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
-import { enlarged } from '../prove/huge.ts';
+import { enlarged } from '../prove/large-values.ts';
 import { solveFor, solveNearFor } from '../prove/search.ts';
 import { preferPlainTexts, textTruth, withPossibleTexts } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
@@ -18,7 +18,7 @@ import type { RuleIds } from './few-rules.ts';
 import {
   type DiffExample,
   decidedOnce,
-  elsewhereThanAll,
+  excludeFindings,
   type FindingTerm,
   isOfRegion,
   sidedFacts,
@@ -26,11 +26,11 @@ import {
 } from './finding.ts';
 import { FreshProof } from './fresh-proof.ts';
 import { type Confirm, hullsOf } from './hulls.ts';
-import { type JointProblem, misjudged, wronglyGuessed } from './joint-problem.ts';
+import { type JointProblem, mispredictedConditions, mispredictedRules } from './joint-problem.ts';
 import type { BothSides } from './joint-set.ts';
 import { nearestTo, type SampleFacts } from './nearest.ts';
-import { shownExpression, wordsOf } from './region-wording.ts';
-import { foundIn, type Region } from './regions.ts';
+import { expressionOnOneLine, wordsOf } from './region-wording.ts';
+import { findingsIn, type Region } from './regions.ts';
 import { drawnRequest, textsToTry, withAnotherText } from './text-attempts.ts';
 import { hasFault, type ShapeFault, withExtra } from './validity.ts';
 
@@ -141,8 +141,8 @@ class Search {
   }
 
   #knownIn(region: Region): RegionResult {
-    const changes = foundIn(region, this.#options.found);
-    return { region, found: changes, own: elsewhereThanAll(this.#ctx, changes) };
+    const changes = findingsIn(region, this.#options.found);
+    return { region, found: changes, own: excludeFindings(this.#ctx, changes) };
   }
 
   #isOfSizeAlone(): boolean {
@@ -344,12 +344,12 @@ class Search {
       const isGood = (one: Facts): boolean => isOne(this.#sided(one));
       const good = enlarged(this.#ctx, facts).find(isGood);
       if (good !== undefined) return good;
-      this.#need(wronglyGuessed(this.#problem, this.#sided(facts).after));
+      this.#need(mispredictedRules(this.#problem, this.#sided(facts).after));
       if (this.#needed.size > 0) return null;
       const other = round < attemptedRounds ? withAnotherText(facts, this.#textsToTry(), isGood) : null;
       if (other !== null) return other;
-      for (const condition of misjudged(this.#problem, facts))
-        if (condition.span.file !== '') guessed.add(shownExpression(this.#ctx, condition));
+      for (const condition of mispredictedConditions(this.#problem, facts))
+        if (condition.span.file !== '') guessed.add(expressionOnOneLine(this.#ctx, condition));
       circuit.require([notLiteral(attempt), ...this.#otherThanThis(round)]);
     }
     return drawnRequest(this.#problem.joint, this.#ctx.action.key, isOne);
@@ -364,7 +364,7 @@ class Search {
     if (this.#solve(assumptions) !== true) return;
     const request = this.#sided(this.#request());
     // Judging the open rules of one side is faster than two decisions, so it comes first.
-    const wrong = wronglyGuessed(this.#problem, request.after);
+    const wrong = mispredictedRules(this.#problem, request.after);
     if (wrong.length > 0 && !isOne(request)) this.#need(wrong);
   }
 

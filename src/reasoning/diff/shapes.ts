@@ -253,7 +253,7 @@ function isWrittenAs(type: Type, value: Json): boolean {
 }
 
 /** Whether no value but null belongs to both types. */
-export function areApart(one: Type, other: Type): boolean {
+export function areDisjoint(one: Type, other: Type): boolean {
   const [own, others] = [writingOf(one), writingOf(other)];
   return own !== null && others !== null && own !== others;
 }

@@ -15,7 +15,7 @@ import { fieldLeaf } from '../prove/leaves.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import {
-  areApart,
+  areDisjoint,
   impliesType,
   type OpenDifference,
   type ShapeDifference,
@@ -137,7 +137,7 @@ function tieFits({ circuit }: ProofContext, { field: { before, after }, fits, is
   if (before === null || after === null || old === undefined || now === undefined) return;
   if (impliesType(before.type, after.type)) circuit.require([notLiteral(old), now]);
   if (impliesType(after.type, before.type)) circuit.require([notLiteral(now), old]);
-  if (areApart(before.type, after.type)) circuit.require([notLiteral(old), notLiteral(now), ...isNothing]);
+  if (areDisjoint(before.type, after.type)) circuit.require([notLiteral(old), notLiteral(now), ...isNothing]);
 }
 
 /**
@@ -145,7 +145,7 @@ function tieFits({ circuit }: ProofContext, { field: { before, after }, fits, is
  * fitting then tells nothing.
  */
 function holdingText({ steps, field: { before, after } }: ShapeDifference, side: DiffSide): string | null {
-  if (before === null || after === null || !areApart(before.type, after.type)) return null;
+  if (before === null || after === null || !areDisjoint(before.type, after.type)) return null;
   if ([before, after].some(({ isOptional, isNullable }) => isOptional || isNullable)) return null;
   return `${pathText('payload', steps)} is ${describeSlot(side === 'before' ? before : after)}`;
 }

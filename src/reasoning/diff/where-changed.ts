@@ -25,7 +25,7 @@ const textsMax = 200;
  * Gives each named text of a leaf a cell of its own, so that conditions can be judged by cell; must run
  * before leaves are cut. Leaves with too many named texts are left alone.
  */
-export function setTextsApart({ leaves }: ProofContext): void {
+export function separateTexts({ leaves }: ProofContext): void {
   for (const leaf of leaves.values())
     if (leaf.domain === 'text' && namedCount(leaf) <= textsMax) leaf.isEachApart = true;
 }
@@ -34,7 +34,7 @@ export function setTextsApart({ leaves }: ProofContext): void {
  * Returns a test of whether a rule may act where a change makes a difference. `problem` holds the changed
  * rules, with all others open and texts apart.
  */
-export function actsWhereChanged({ ctx, causes, joint }: ChangedProblem): (rule: Rule) => boolean {
+export function mayActInChange({ ctx, causes, joint }: ChangedProblem): (rule: Rule) => boolean {
   const differs = ctx.circuit.or(causes.map((cause) => cause.differs));
   const canBe = (literals: SolverClause): boolean => solveNearFor(ctx, [differs, ...literals]) !== false;
   const places = new Map([...ctx.leaves.values()].map((leaf) => [leaf, placesOf(leaf, canBe)]));
@@ -146,7 +146,7 @@ function distinguishedCells(understood: ConditionMeaning, { cells, marks }: Line
   return [...new Set([0, ...places])].map((at) => cells[at]!);
 }
 
-/** The conditions that must all hold, as far as `actsWhereChanged` can judge their form. */
+/** The conditions that must all hold, as far as `mayActInChange` can judge their form. */
 function* conjuncts(ctx: ProofContext, condition: Expression): Generator<Expression> {
   switch (condition.kind) {
     case 'and':

@@ -38,7 +38,7 @@ export const trialRequestsDefault = 10_000;
 const grantedMin = 200;
 
 /** Whether so few requests were granted that "not refuted" means next to nothing. */
-export function isHardlyTried({ granted, counterexample }: Trial): boolean {
+export function isBarelyTried({ granted, counterexample }: Trial): boolean {
   return counterexample === null && granted < grantedMin;
 }
 

@@ -5,7 +5,7 @@
 import { approverTexts, asksOnly } from '../../language/model/asked.ts';
 import { isGuard, type Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
-import { judgedRules, type RuleOutcome } from '../prove/outcomes.ts';
+import { type RuleOutcome, ruleOutcomes } from '../prove/outcomes.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Questions } from './questions.ts';
 
@@ -40,7 +40,7 @@ export interface ActionRules {
 }
 
 export function actionRules(ctx: ProofContext, questions: Questions): ActionRules {
-  const judged = judgedRules(ctx, true);
+  const judged = ruleOutcomes(ctx, true);
   const allows = judged.filter(({ rule }) => rule.effect === 'allow');
   return { ctx, questions, judged, granted: ctx.circuit.or(allows.map(({ pair }) => pair.isTrue)) };
 }

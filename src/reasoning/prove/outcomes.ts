@@ -18,7 +18,7 @@ export interface RuleOutcome {
 }
 
 /** `isUnapproved`: no requirement of any rule has been met. */
-export function judgedRules(ctx: ProofContext, isUnapproved: boolean): readonly RuleOutcome[] {
+export function ruleOutcomes(ctx: ProofContext, isUnapproved: boolean): readonly RuleOutcome[] {
   return ctx.rules.map((rule) => ({
     rule,
     pair: ctx.lower(rule.condition, noElements),
@@ -28,7 +28,7 @@ export function judgedRules(ctx: ProofContext, isUnapproved: boolean): readonly 
 
 export function outcomesOf(ctx: ProofContext, isUnapproved: boolean): OutcomeLiterals {
   const { circuit } = ctx;
-  const judged = judgedRules(ctx, isUnapproved);
+  const judged = ruleOutcomes(ctx, isUnapproved);
   const allows = judged.filter(({ rule }) => rule.effect === 'allow');
   const guards = judged.filter(({ rule }) => isGuard(rule));
   const granted = circuit.or(allows.map(({ pair }) => pair.isTrue));

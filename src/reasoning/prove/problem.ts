@@ -29,7 +29,7 @@ import { noElements, type ProofContext } from './context.ts';
 import { linkEqualities, shareTexts } from './equality.ts';
 import { noteFolds } from './folded.ts';
 import { lowerCondition } from './lower.ts';
-import { judgedRules, type OutcomeLiterals, outcomesOf, type RuleOutcome } from './outcomes.ts';
+import { type OutcomeLiterals, outcomesOf, type RuleOutcome, ruleOutcomes } from './outcomes.ts';
 import { countElements } from './quantifiers.ts';
 
 export interface ProofProblem {
@@ -207,7 +207,7 @@ function depthOf({ base }: Leaf): number {
 /** A literal that holds if the decision asks the group for at least `needs` people. */
 function asksOf(ctx: ProofContext, asked: AskClause): SolverLiteral {
   const { circuit } = ctx;
-  const judged = judgedRules(ctx, true);
+  const judged = ruleOutcomes(ctx, true);
   const guards = judged.filter(({ rule }) => isGuard(rule));
   const isAsked = circuit.or([
     ...guards.map(({ rule, pair }) => circuit.and([notLiteral(pair.isFalse), isAsking(ctx, rule, asked)])),

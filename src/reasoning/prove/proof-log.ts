@@ -5,7 +5,7 @@ import { followsFrom } from '../linear/inequality.ts';
 import { LogChecker } from '../solver/check-log.ts';
 import { notLiteral, type SolverClause } from '../solver/literal.ts';
 import type { ProofContext } from './context.ts';
-import { saidBy } from './search.ts';
+import { inequalitiesOf } from './search.ts';
 
 export class ProofLog {
   readonly #ctx: ProofContext;
@@ -23,7 +23,7 @@ export class ProofLog {
     const { lemmas, circuit } = this.#ctx;
     const { given, learned } = circuit.solver;
     for (; this.#lemmas < lemmas.length; this.#lemmas += 1) {
-      if (!followsFrom(lemmas[this.#lemmas]!, (literal) => saidBy(this.#ctx, literal)))
+      if (!followsFrom(lemmas[this.#lemmas]!, (literal) => inequalitiesOf(this.#ctx, literal)))
         throw new Error('a lemma about sums does not follow');
     }
     for (; this.#admitted < given.length; this.#admitted += 1) this.#checker.admit(given[this.#admitted]!);

@@ -20,7 +20,7 @@ import type { Lemma } from '../linear/inequality.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverClause, type SolverLiteral, variableOf } from '../solver/literal.ts';
 import type { Bound, ProofContext } from './context.ts';
-import { enlarged } from './huge.ts';
+import { enlarged } from './large-values.ts';
 import { goesThroughList } from './lower.ts';
 import { createProblem, enforcedOf, type ProofProblem, quickRules } from './problem.ts';
 import { ProofLog } from './proof-log.ts';

@@ -289,7 +289,7 @@ function boundLeaves(
     const at = leaf.cells.indexOf(cellOf(ctx, leaf));
     for (const literal of [leaf.order[at]!, notLiteral(leaf.order[at + 1]!)]) {
       // Both ends of a range lie at the literal that is always true.
-      for (const [which, { terms, constant, isStrict }] of saidBy(ctx, literal).entries()) {
+      for (const [which, { terms, constant, isStrict }] of inequalitiesOf(ctx, literal).entries()) {
         const factor = terms.get(leaf.key);
         if (factor === undefined) continue;
         const isUpper = signOf(factor) > 0;
@@ -307,7 +307,7 @@ function boundLeaves(
  * The inequalities that a literal means: a comparison of sums, or that a leaf lies in a cell or a later one,
  * or in an earlier one.
  */
-export function saidBy(ctx: ProofContext, literal: SolverLiteral): readonly Inequality[] {
+export function inequalitiesOf(ctx: ProofContext, literal: SolverLiteral): readonly Inequality[] {
   ctx.said ??= tableOf(ctx);
   return ctx.said.get(literal) ?? [];
 }

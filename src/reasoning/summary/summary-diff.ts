@@ -2,7 +2,7 @@
 // INVARIANT: only sentences that are confirmed for their set are shown.
 
 import type { SummarySource } from './sentences.ts';
-import { type SaidSentence, type Summary, summaryOf } from './summary.ts';
+import { type Summary, type SummarySentence, summaryOf } from './summary.ts';
 
 export interface SentenceChange {
   /** An action, or a word in quotation marks. */
@@ -50,7 +50,7 @@ function saidOf({ actions }: Summary, action: string): readonly string[] {
   return (summary?.sentences ?? []).filter(isConfirmed).map(({ text }) => text);
 }
 
-function isConfirmed({ unconfirmed }: SaidSentence): boolean {
+function isConfirmed({ unconfirmed }: SummarySentence): boolean {
   return unconfirmed === null;
 }
 

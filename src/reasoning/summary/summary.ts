@@ -6,7 +6,7 @@
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
 import { decideClauses, type Verdict } from '../prove/prove.ts';
-import { whyUndecided } from '../prove/report/wording.ts';
+import { undecidedReasons } from '../prove/report/wording.ts';
 import {
   type ActionSentences,
   type Sentence,
@@ -30,10 +30,10 @@ export interface ActionSummary {
    * The title of a request, with fields in brackets; null when the actions declare different titles or none.
    */
   readonly title: string | null;
-  readonly sentences: readonly SaidSentence[];
+  readonly sentences: readonly SummarySentence[];
 }
 
-export interface SaidSentence {
+export interface SummarySentence {
   readonly kind: SentenceKind;
   readonly text: string;
   /** `policy/rule`; null when the sentence comes from no rule. */
@@ -67,14 +67,14 @@ function titleOf({ actions: declared }: PolicySet, actions: readonly string[]): 
   return first !== '' && titles.every((title) => title === first) ? first : null;
 }
 
-function confirmed(set: PolicySet, { actions, sentences }: ActionSentences): readonly SaidSentence[] {
+function confirmed(set: PolicySet, { actions, sentences }: ActionSentences): readonly SummarySentence[] {
   const witnesses = new Map(sentences.map((one) => [one, witnessClause(one)]));
   const claims = [
     ...sentences.flatMap(({ readings }) => readings.flatMap((reading) => reading.claims)),
     ...[...witnesses.values()].filter((one) => one !== null),
   ];
   const verdicts = actions.map((action) => decideClauses(set, action, claims));
-  return sentences.flatMap((sentence): readonly SaidSentence[] => {
+  return sentences.flatMap((sentence): readonly SummarySentence[] => {
     const { kind, readings, rule, span } = sentence;
     const witness = witnesses.get(sentence) ?? null;
     // If nothing passes by the rule, the last sentence covers it.
@@ -106,5 +106,5 @@ function whyNot({ claims }: SentenceReading, outcome: Verdicts): string {
   const verdicts = claims.flatMap((claim) => outcome.map((of) => of.get(claim)));
   if (verdicts.some((one) => one?.kind === 'refuted')) return 'a request was found of which it is not true';
   const undecided = verdicts.find((one) => one?.kind === 'undecided');
-  return undecided?.kind === 'undecided' ? whyUndecided[undecided.why] : 'it was not decided';
+  return undecided?.kind === 'undecided' ? undecidedReasons[undecided.why] : 'it was not decided';
 }

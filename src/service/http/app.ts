@@ -4,7 +4,7 @@
 //   connection   limits connections, and takes only HTTP that arrives in time     connection/http-server.ts
 //   turn         follows the earlier requests of its connection                   connection/request-gate.ts
 //   request      gets an id                                                       shell.ts
-//   route        is a constant in resources/, listed for OpenAPI                  resources/described.ts
+//   route        is a constant in resources/, listed for OpenAPI                  resources/all-routes.ts
 //   checks       `checksInOrder` for a decision                                   resources/requests/authorize-handler.ts
 //                `readCall` for any other request                                 routing/manage.ts
 //   work         is done by a part of the service                                 service-parts.ts
@@ -23,21 +23,20 @@ import { createAttempts } from '../people/attempts.ts';
 import { createDirectory } from '../people/directory.ts';
 import type { PolicyHost } from '../policies/policy-host.ts';
 import type { Metering } from '../requests/metering/metering.ts';
-import { engineVersions } from '../requests/record/record.ts';
+import { engineVersions } from '../requests/record/engine-versions.ts';
 import type { RequestEvents } from '../requests/record/request-events.ts';
 import { createBodyDigest } from '../requests/record/vote-scope.ts';
 import { type AppSettings, appSettingsOf, configDefaults } from '../settings/load.ts';
-import type { DocumentStore } from '../store/contract/documents.ts';
 import type { ReplicaAbout } from '../store/contract/replicas.ts';
-import type { AgentStore, Store } from '../store/contract/store.ts';
+import type { Store } from '../store/contract/store.ts';
 import type { RateLimit } from './auth/rate-limit.ts';
 import { createServerFactory, type ServerFactory } from './connection/http-server.ts';
 import { requireDocumented } from './contract/openapi.ts';
 import type { ChangeFeedTiming } from './events/change-feed.ts';
 import { createDaysOf } from './resources/agents/agent-activity-view.ts';
+import { describedRoutes } from './resources/all-routes.ts';
 import { type DemoAccount, dashboardRoutes } from './resources/dashboard/dashboard.ts';
 import { documentationRoutes } from './resources/dashboard/documentation.ts';
-import { describedRoutes } from './resources/described.ts';
 import { addManagementRoutes, type ManagementDeps } from './resources/management.ts';
 import { healthRoutes } from './resources/operations/health.ts';
 import { metricsRoute, type ShareMetrics } from './resources/operations/metrics.ts';
@@ -51,6 +50,7 @@ import { type Base, createParts, type ServiceParts } from './service-parts.ts';
 import { addCommon, createShell, type LogOptions } from './shell.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import type { RequestTracing } from './telemetry/tracing.ts';
+import { type WatchedStore, watchStore } from './watched-store.ts';
 
 const publicUrl = 'http://localhost';
 const settings = appSettingsOf({ ...configDefaults, sso: null, users: null, smtp: null });
@@ -208,14 +208,14 @@ interface AppParts {
   readonly parts: ServiceParts;
 }
 
-function addRoutes(app: FastifyInstance, furnished: AppParts): void {
-  const { deps, base, parts } = furnished;
+function addRoutes(app: FastifyInstance, appParts: AppParts): void {
+  const { deps, base, parts } = appParts;
   const { store, shutdown, metrics, clock } = base;
   const routes = describedRoutes(deps.bodyBytesMax);
   requireDocumented(app, routes);
   const policies = () => deps.policies.current();
   app.register(authorizeRoute, { ...base, ...parts, policies, bodyBytesMax: deps.bodyBytesMax });
-  app.register(addManagementRoutes, managementDeps(furnished));
+  app.register(addManagementRoutes, managementDeps(appParts));
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
   app.register(healthRoutes, {
     store,
@@ -227,7 +227,7 @@ function addRoutes(app: FastifyInstance, furnished: AppParts): void {
   app.register(metricsRoute, { metrics, shareMetrics: deps.shareMetrics ?? null });
   app.register(dashboardRoutes, { demo: deps.demo ?? null });
   app.register(documentationRoutes, {});
-  app.register(ssoPages, { ...managementDeps(furnished), sso: parts.sso, log: app.log });
+  app.register(ssoPages, { ...managementDeps(appParts), sso: parts.sso, log: app.log });
   app.register(scimRoutes, {
     directory: createDirectory(store.documents, clock),
     token: deps.sso?.scimToken ?? null,
@@ -247,7 +247,7 @@ function managementDeps({ deps, base: { store, clock }, parts }: AppParts): Mana
   return {
     ...parts,
     clock,
-    self: deps.self ?? aboutSelf(clock()),
+    self: deps.self ?? describeReplica(clock()),
     keyedDigest: createBodyDigest(store.masterKey),
     origin: new URL(publicUrl).origin,
     signInDeps: {
@@ -278,52 +278,10 @@ function managementDeps({ deps, base: { store, clock }, parts }: AppParts): Mana
 }
 
 /** What this process tells people and the other replicas about itself: name, version and start. */
-export function aboutSelf(startedAtMs: number): ReplicaAbout {
+export function describeReplica(startedAtMs: number): ReplicaAbout {
   return {
     name: `${hostname()} (${process.pid})`,
     version: engineVersions.writ,
     startedAtMs: Math.trunc(startedAtMs),
   };
-}
-
-// A store that reports when agents or documents (people, sessions, tokens, switches) are changed through it,
-// so that code which relies on an earlier read looks again at once. INVARIANT: a change is reported after it
-// is durable.
-
-type StorePart = 'agents' | 'documents';
-
-export interface WatchedStore {
-  readonly store: Store;
-  onChange(listener: (what: StorePart) => void): void;
-}
-
-export function watchStore(store: Store): WatchedStore {
-  const listeners: ((what: StorePart) => void)[] = [];
-  const notify = (what: StorePart) => {
-    for (const listener of listeners) listener(what);
-  };
-  const agents: AgentStore = Object.create(store.agents, {
-    ...notifying(store.agents, ['add', 'describe', 'setStatus', 'setSigning', 'rotateKey'], () =>
-      notify('agents'),
-    ),
-  });
-  const documents: DocumentStore = Object.create(store.documents, {
-    ...notifying(store.documents, ['write', 'removeEnded'], () => notify('documents')),
-  });
-  return {
-    store: Object.create(store, { agents: { value: agents }, documents: { value: documents } }),
-    onChange: (listener) => void listeners.push(listener),
-  };
-}
-
-/** Methods that call those of `target`, and then `notify`. */
-function notifying<T extends object>(target: T, names: readonly (keyof T & string)[], notify: () => void) {
-  const wrapped =
-    (name: keyof T & string) =>
-    async (...args: unknown[]) => {
-      const result = await (target[name] as (...args: unknown[]) => Promise<unknown>)(...args);
-      notify();
-      return result;
-    };
-  return Object.fromEntries(names.map((name) => [name, { value: wrapped(name) }]));
 }

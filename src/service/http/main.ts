@@ -13,9 +13,9 @@ import { createDirectory } from '../people/directory.ts';
 import { createSecret } from '../people/secrets.ts';
 import { rememberAddress } from '../people/service-address.ts';
 import { startSweep } from '../people/sweep.ts';
-import { agreeOnPolicies } from '../policies/agreed-policies.ts';
 import { openBundledPolicies } from '../policies/bundles/bundled-policies.ts';
 import { openPolicies, type PolicyHost, type PolicyLog } from '../policies/policy-host.ts';
+import { openReplicatedPolicies } from '../policies/replicated-policies.ts';
 import { startExpiry } from '../requests/expiry.ts';
 import { startMeterUpkeep } from '../requests/metering/meter-upkeep.ts';
 import { createMetering, type Metering } from '../requests/metering/metering.ts';
@@ -23,12 +23,12 @@ import { appSettingsOf, type Config, type ConfigSources, loadConfig } from '../s
 import type { Store } from '../store/contract/store.ts';
 import type { StoreError } from '../store/contract/store-error.ts';
 import { openStore, type StorePlace, shownPlace, storePlaceOf } from '../store/open.ts';
-import { aboutSelf } from './app.ts';
+import { describeReplica } from './app.ts';
 import { formattedLog } from './log-text.ts';
-import { portOf, publicUrlOf, urlOf } from './own-address.ts';
 import type { DemoAccount } from './resources/dashboard/dashboard.ts';
 import type { ShareMetrics } from './resources/operations/metrics.ts';
 import { tokenDigest } from './resources/policies/plants.ts';
+import { portOf, publicUrlOf, urlOf } from './service-address.ts';
 import type { LogOptions } from './shell.ts';
 import { StartError, toStartError } from './start-error.ts';
 import { createWaitForStore } from './start-wait.ts';
@@ -151,7 +151,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   opened.push(() => store.close());
   const lost = new Promise<StoreError>((resolve) => store.onEnd(resolve));
   const clock = await waiting(() => startClock(config, { store, log, wall }));
-  const self = aboutSelf(clock());
+  const self = describeReplica(clock());
   await waiting(async () => store.replicas?.introduce(self));
   const policies = await agreedPolicies(await opening, { config, store, clock, log }, opened);
 
@@ -327,7 +327,7 @@ async function agreedPolicies(
   const { replicas: agreement } = store;
   if (agreement === null) return host;
   const { compileTimeoutMs } = config;
-  const agreed = await agreeOnPolicies({ host, agreement, clock, log, compileTimeoutMs });
+  const agreed = await openReplicatedPolicies({ host, agreement, clock, log, compileTimeoutMs });
   opened.push(() => agreed.close());
   return agreed;
 }

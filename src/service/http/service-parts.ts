@@ -14,7 +14,7 @@ import { createPolicyHistory } from '../policies/policy-history.ts';
 import type { PolicyState } from '../policies/policy-host.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
-import { createVoteEvaluator } from '../requests/approvals/votes-now.ts';
+import { createVoteEvaluator } from '../requests/approvals/effective-votes.ts';
 import { createAuthorizer } from '../requests/authorize.ts';
 import { createDecisions } from '../requests/decisions.ts';
 import { createMetering } from '../requests/metering/metering.ts';
@@ -27,11 +27,11 @@ import { createTokenReader, noTokenReader, type TokenReader } from '../users/on-
 import type { ConfiguredDeps } from './app.ts';
 import { createFairShares } from './auth/fair-shares.ts';
 import { createIdentifier } from './auth/identify-agent.ts';
-import { createFindPeople } from './auth/people-now.ts';
+import { createFindPeople } from './auth/request-rights.ts';
 import { createChangeFeed } from './events/change-feed.ts';
 import { createOutgoing } from './events/outgoing.ts';
 import { createAuthorizeHandler } from './resources/requests/authorize-handler.ts';
-import { createLastWords } from './resources/requests/refusal-hints.ts';
+import { createRefusalHints } from './resources/requests/refusal-hints.ts';
 import { createWaits } from './resources/requests/wait.ts';
 import { createDownloads } from './routing/downloads.ts';
 import type { Metrics } from './telemetry/metrics.ts';
@@ -104,7 +104,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     ...deps.playground,
     onFailure: (err, summary) => log.warn({ err }, `a refusal does not say what would pass: ${summary}`),
   });
-  const lastWords = createLastWords({
+  const lastWords = createRefusalHints({
     requests: store.requests,
     playground: refusals,
     policies: () => deps.policies.current(),
@@ -236,7 +236,7 @@ function createDeciding(deps: ConfiguredDeps, { store, clock }: Base, upkeep: Up
     issuer: new URL(deps.publicUrl).origin,
     isOn: deps.areReceiptsOn,
   });
-  return { authorizer, switches, decisions, receipts, judge: createVoteEvaluator(deciding) };
+  return { authorizer, switches, decisions, receipts, evaluateVotes: createVoteEvaluator(deciding) };
 }
 
 type DecidingParts = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;

@@ -7,8 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { canonicalEmail } from '../../language/value/email.ts';
 import { nameProblem, textProblem } from '../../language/value/visible-text.ts';
 import { isSameDigest } from '../agents/keys.ts';
-import { askedOwner } from '../store/contract/asked-owner.ts';
 import type { ReadDocument } from '../store/contract/collection.ts';
+import { controlOwnerGroup } from '../store/contract/control-owner-group.ts';
 import type { DocumentRow } from '../store/contract/documents.ts';
 import type { RetryDelay } from './attempts.ts';
 import type { Directory } from './directory.ts';
@@ -38,7 +38,7 @@ export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[]
     ...(groups.every((group) => groupForm.test(group))
       ? []
       : [{ field: 'groups', detail: 'name groups as policies do, such as `finance`' }]),
-    ...(groups.includes(askedOwner)
+    ...(groups.includes(controlOwnerGroup)
       ? [{ field: 'groups', detail: '`owner` is no group: it is the control owner of the agent that asks' }]
       : []),
     ...(isApprover && groups.length === 0

@@ -2,7 +2,7 @@
 
 import { approversFor } from '../../language/model/asked.ts';
 import type { ApprovalRule, RuleRequirement } from '../../language/model/rule-requirement.ts';
-import { askedOwner } from '../store/contract/asked-owner.ts';
+import { controlOwnerGroup } from '../store/contract/control-owner-group.ts';
 import type { Directory } from './directory.ts';
 import { reachOf } from './operations.ts';
 import type { Person } from './person.ts';
@@ -53,5 +53,5 @@ export async function approvalGroups(
 function groupsAlone(asked: ApprovalRule, text: string): readonly string[] | null {
   const approvers = approversFor(asked, text);
   const groups = approvers.flatMap((one) => (one.kind === 'group' ? [one.group] : []));
-  return groups.length < approvers.length || groups.includes(askedOwner) ? null : groups;
+  return groups.length < approvers.length || groups.includes(controlOwnerGroup) ? null : groups;
 }

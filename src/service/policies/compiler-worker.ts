@@ -10,10 +10,16 @@ import { transferOf } from '../../language/program/packed/packed.ts';
 import { commitOf } from './commit.ts';
 import type { SetContent } from './compiled/bundle.ts';
 import type { CompiledSet, CompilerData, FromCompiler, ToCompiler } from './compiler-messages.ts';
-import { Follower, type FollowListener, patienceMs, type Snapshot } from './follow.ts';
-import { findKeptSet, forgetKeptSet, keepSet, readKeptFile, type SetToKeep } from './kept-set.ts';
+import { Follower, type FollowListener, patienceMs, type Snapshot } from './directory-follower.ts';
 import type { ReadSources } from './read-policies.ts';
 import type { CompiledContent, SetCompiler } from './set-compiler.ts';
+import {
+  type CacheableSet,
+  deleteCachedSet,
+  findCachedSet,
+  readCacheFile,
+  writeCachedSet,
+} from './startup-cache.ts';
 
 type MakeCompiler = () => SetCompiler | Promise<SetCompiler>;
 
@@ -68,7 +74,7 @@ class CompilerWorker implements FollowListener {
     this.#directory = directory;
     this.#keptIn = keptIn;
     // If a set is active already, a kept set saves no time.
-    this.#kept = keptIn === null || active !== null ? null : readKeptFile(keptIn);
+    this.#kept = keptIn === null || active !== null ? null : readCacheFile(keptIn);
     this.#makeCompiler = makeCompiler;
     this.#active = active;
     this.#avoided = avoided;
@@ -168,7 +174,7 @@ class CompilerWorker implements FollowListener {
   async #findKept(read: ReadSources): Promise<Compilation | null> {
     const bytes = await this.#kept;
     this.#kept = null;
-    const compiled = await findKeptSet(bytes, read);
+    const compiled = await findCachedSet(bytes, read);
     return compiled && { content: contentOf(read, compiled.listFiles), result: compiled.result };
   }
 
@@ -180,15 +186,15 @@ class CompilerWorker implements FollowListener {
     const compilation = await this.#compileOne(snapshot.read);
     const { content, result } = compilation;
     if (result.kind === 'compiled' && (await this.#keep({ ...result.set, content }))) return;
-    if (result.kind === 'failed') await forgetKeptSet(this.#keptIn!).catch(() => undefined);
+    if (result.kind === 'failed') await deleteCachedSet(this.#keptIn!).catch(() => undefined);
     await this.#sendResult(compilation, snapshot);
   }
 
   /** Keeps the set; returns whether an equal one was kept already. */
-  async #keep(set: SetToKeep | null): Promise<boolean> {
+  async #keep(set: CacheableSet | null): Promise<boolean> {
     if (set === null || this.#keptIn === null) return false;
     // If the set cannot be kept, the next start compiles.
-    return await keepSet(this.#keptIn, set).catch(() => false);
+    return await writeCachedSet(this.#keptIn, set).catch(() => false);
   }
 
   async #compileOne(read: ReadSources): Promise<Compilation> {
@@ -257,7 +263,7 @@ interface Compilation {
 }
 
 /** Copies a compiled set, because sending it moves its buffers away; null for a failed compilation. */
-function setToKeep({ content, result }: Compilation): SetToKeep | null {
+function setToKeep({ content, result }: Compilation): CacheableSet | null {
   if (result.kind === 'failed') return null;
   const { texts: _, ...set } = result.set;
   return structuredClone({ ...set, content });

@@ -5,8 +5,8 @@
 import type { ListFile } from '../../language/check/messages/list-files.ts';
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
+import type { FileStamp, FoundFile } from './directory-listing.ts';
 import { bytesOfText } from './text-bytes.ts';
-import type { FoundFile, Stamp } from './walk.ts';
 
 export interface ReadCache {
   /** Returns each file as it was read before, or reads it now. Files that are gone are forgotten. */
@@ -21,7 +21,7 @@ export interface ReadCache {
 type ReaderOf = (files: readonly FoundFile[]) => (file: FoundFile) => Promise<SourceText | Diagnostic>;
 
 interface ListPlace {
-  readonly place: { readonly mark: string; readonly stamp: Stamp | null };
+  readonly place: { readonly mark: string; readonly stamp: FileStamp | null };
   readonly read: () => ListFile;
 }
 

@@ -11,21 +11,21 @@ import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diag
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import { memo } from '../../language/value/memo.ts';
 import type { PolicySources } from '../../pipeline.ts';
-import { createReadCache, type ReadCache } from './read-cache.ts';
-import { bytesOfText, createTextRoom, type TextRoom, textOverBytes } from './text-bytes.ts';
 import {
   type DirectoryListing,
+  errorReason,
+  type FileStamp,
   type FoundFile,
   firstPolicyHelp,
   isInsideFolder,
+  listDirectory,
   markOf,
   realPathWithin,
-  type Stamp,
   sourceDiagnostic,
   stampOf,
-  walk,
-  why,
-} from './walk.ts';
+} from './directory-listing.ts';
+import { createReadCache, type ReadCache } from './read-cache.ts';
+import { bytesOfText, createTextRoom, type TextRoom, textOverBytes } from './text-bytes.ts';
 
 export const policyBytesMax = 1024 * 1024;
 export const listBytesMax = 64 * 1024 * 1024;
@@ -52,7 +52,7 @@ export interface ReadSources {
  * allowed. With the cache of an earlier reading, unchanged files are the same objects as before.
  */
 export async function readPolicies(directory: string, cache?: ReadCache): Promise<ReadSources> {
-  const { root, files, diagnostics, notRead } = await walk(directory, policyEnding);
+  const { root, files, diagnostics, notRead } = await listDirectory(directory, policyEnding);
   const isEmpty = files.length === 0 && diagnostics.length === 0;
   const none = sourceDiagnostic(
     'no-policy-files',
@@ -78,7 +78,7 @@ export async function readPaths(paths: readonly string[]): Promise<ReadSources> 
     sourceDiagnostic('file-unreadable', path, `\`${path}\` ${error}`),
   );
   for (const { path, folder, isDirectory } of usable) {
-    const walked = isDirectory ? await walk(folder, policyEnding) : await findOne(path);
+    const walked = isDirectory ? await listDirectory(folder, policyEnding) : await findOne(path);
     const prefix = relative(root ?? folder, folder)
       .split(sep)
       .filter((segment) => segment !== '');
@@ -118,7 +118,7 @@ export async function readPolicyText(
     if (text !== null) return text;
     return sourceDiagnostic('file-not-utf8', name, `\`${name}\` is not valid UTF-8`);
   } catch (error) {
-    return sourceDiagnostic('file-unreadable', name, `\`${name}\` ${why(error)}`);
+    return sourceDiagnostic('file-unreadable', name, `\`${name}\` ${errorReason(error)}`);
   }
 }
 
@@ -126,7 +126,7 @@ export async function readPolicyText(
 export interface PolicyPath {
   readonly path: string;
   readonly mark: string;
-  readonly stamp: Stamp | null;
+  readonly stamp: FileStamp | null;
 }
 
 /** The files of a directory without their content: cheap to take and to compare. */
@@ -137,8 +137,8 @@ export interface DirectoryMark {
   readonly places: readonly PolicyPath[];
 }
 
-export async function look(directory: string, listFiles: readonly string[]): Promise<DirectoryMark> {
-  const { root, files, diagnostics, notRead } = await walk(directory, policyEnding);
+export async function scanDirectory(directory: string, listFiles: readonly string[]): Promise<DirectoryMark> {
+  const { root, files, diagnostics, notRead } = await listDirectory(directory, policyEnding);
   const lists = listFiles.map((path) => placeOf(root, path));
   const faults = [...diagnostics, ...notRead].map(({ code, span }) => [code, span.file]);
   const mark = JSON.stringify([
@@ -156,7 +156,7 @@ function placeOf(root: string | null, path: string): PolicyPath {
     const stats = statSync(real, { bigint: true });
     return { path, mark: `${real} ${markOf(stats)}`, stamp: stampOf(stats) };
   } catch (error) {
-    return { path, mark: why(error), stamp: null };
+    return { path, mark: errorReason(error), stamp: null };
   }
 }
 
@@ -193,9 +193,9 @@ function readList(root: string | null, path: string): ListFile {
     if (real === null) return outside(path);
     return readListBytes(path, real);
   } catch (error) {
-    const isMissing = why(error) === 'does not exist' || why(error) === 'is not a directory';
+    const isMissing = errorReason(error) === 'does not exist' || errorReason(error) === 'is not a directory';
     const code = isMissing ? 'list-file-missing' : 'list-file-unreadable';
-    return { code, message: `\`${path}\` ${isMissing ? 'does not exist' : why(error)}` };
+    return { code, message: `\`${path}\` ${isMissing ? 'does not exist' : errorReason(error)}` };
   }
 }
 
@@ -243,7 +243,7 @@ async function kindOf(path: string): Promise<NamedPath> {
     const isDirectory = (await stat(path)).isDirectory();
     return { path, isDirectory, folder: realpathSync(isDirectory ? path : dirname(path)), error: null };
   } catch (error) {
-    return { path, isDirectory: false, folder: '', error: why(error) };
+    return { path, isDirectory: false, folder: '', error: errorReason(error) };
   }
 }
 

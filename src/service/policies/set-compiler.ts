@@ -32,13 +32,13 @@ export function createSetCompiler(): SetCompiler {
     const diagnostics = sortDiagnostics([...read.diagnostics, ...meant]);
     if (read.diagnostics.length > 0 || set === null || packed === null)
       return { listFiles, result: { kind: 'failed', failure: failureOf(diagnostics, read, listFiles) } };
-    const sent = { program: packed, ...toldOf(set), texts: packTexts(read, listFiles) };
+    const sent = { program: packed, ...servingFacts(set), texts: packTexts(read, listFiles) };
     return { listFiles, result: { kind: 'compiled', set: sent } };
   };
 }
 
 /** The facts that serving needs beside the program. */
-export function toldOf(
+export function servingFacts(
   set: PolicySet,
 ): Pick<CompiledSet, 'digest' | 'actions' | 'rules' | 'titles' | 'about'> {
   return {

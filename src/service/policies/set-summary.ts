@@ -78,7 +78,7 @@ function metersOf(set: PolicySet): readonly MeterSummary[] {
 }
 
 /** The enforced rules of the policy that ask something of people. */
-export function askedRulesOf({ rules }: Policy): readonly RuleRequirement[] {
+export function rulesWithRequirement({ rules }: Policy): readonly RuleRequirement[] {
   return rules.flatMap(({ id: rule, isShadow, requirement, conditionText }) =>
     requirement === null || isShadow
       ? []
@@ -118,7 +118,7 @@ function write(of: Policy): PolicyJson {
   return {
     policy: JSON.stringify(policy),
     ruleNames: entries(ruleNames),
-    asks: entries(askedRulesOf(of)),
+    asks: entries(rulesWithRequirement(of)),
   };
 }
 

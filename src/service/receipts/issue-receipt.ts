@@ -7,7 +7,7 @@ import { sign } from 'node:crypto';
 import type { Decisions } from '../requests/decisions.ts';
 import { statusAt } from '../requests/record/lifecycle.ts';
 import type { ReceiptBases } from '../requests/record/receipt-basis.ts';
-import { type AgentCaller, hasAsked, type RequestState } from '../requests/record/request-state.ts';
+import { type AgentCaller, isOwnRequest, type RequestState } from '../requests/record/request-state.ts';
 import { type ReceiptKey, type ReceiptKeys, receiptSeconds } from './receipt-keys.ts';
 
 export interface ReceiptDeps {
@@ -39,7 +39,7 @@ export function createReceipts(deps: ReceiptDeps): Receipts {
 async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Promise<IssueResult> {
   if (!deps.isOn) return { kind: 'conflict', detail: 'receipts are turned off' };
   const seen = await deps.decisions.snapshot(requestId);
-  if (seen === null || !hasAsked(by, seen.state.record)) return { kind: 'unknown' };
+  if (seen === null || !isOwnRequest(by, seen.state.record)) return { kind: 'unknown' };
   const { state, agent, stopped, nowMs } = seen;
   if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };
   if (stopped !== null) return { kind: 'stopped', detail: stopped };

@@ -7,16 +7,16 @@ import { type RequestState, requestStateOf } from './record/request-state.ts';
 import { requestDigest } from './record/vote-scope.ts';
 import { userFactsOf } from './request-facts.ts';
 import {
-  isTakenBy,
+  consumerOf,
+  isConsumedBy,
+  type RepeatedCall,
   type ResumeDeps,
   type ResumeResult,
-  type ReturningCall,
   resume,
-  samenessOf,
-  takerOf,
+  sameRequestTest,
 } from './resume.ts';
 
-interface AttachOptions extends ReturningCall {
+interface AttachOptions extends RepeatedCall {
   /** The id of the request that the caller has waited for; no other request will do in its place. */
   readonly awaitedId?: string;
 }
@@ -38,7 +38,7 @@ export async function attach(deps: ResumeDeps, asking: AttachOptions): Promise<R
 
 /** What the call has taken already comes first, then approved requests, then those that wait. */
 function inOrder(held: readonly RequestState[], asking: AttachOptions): readonly RequestState[] {
-  const isOwn = (state: RequestState) => isTakenBy(state, asking);
+  const isOwn = (state: RequestState) => isConsumedBy(state, asking);
   return [
     ...held.filter(isOwn),
     ...held.filter(({ status }) => status === 'approved'),
@@ -50,10 +50,10 @@ function inOrder(held: readonly RequestState[], asking: AttachOptions): readonly
 async function heldOf(deps: ResumeDeps, asking: AttachOptions): Promise<readonly RequestHistory[]> {
   const { agent, actionKey } = asking;
   const nowMs = Math.trunc(deps.clock());
-  const taker = takerOf(asking);
+  const taker = consumerOf(asking);
   const query = { agentId: agent.id, actionKey, taker, nowMs, countMax: heldMax };
   const histories = await deps.store.requests.heldOf(query);
-  const isSame = samenessOf(deps, asking);
+  const isSame = sameRequestTest(deps, asking);
   return histories.filter((history) => {
     const { record, expiresAtMs } = requestStateOf(history);
     return expiresAtMs > nowMs && isSame(record);
@@ -64,6 +64,6 @@ async function heldOf(deps: ResumeDeps, asking: AttachOptions): Promise<readonly
  * Calls for the same thing run one after the other, so that the second finds the request that the first has
  * made.
  */
-export function turnOf({ agent, actionKey, payload, onBehalf }: ReturningCall): string {
+export function attachKey({ agent, actionKey, payload, onBehalf }: RepeatedCall): string {
   return requestDigest({ agentId: agent.id, actionKey, payload, request: userFactsOf(onBehalf) });
 }

@@ -1,32 +1,40 @@
-// The request path without HTTP: decide, record on disk, reply. INVARIANT: no reply leaves before the record
-// that holds its decision is durable; if the record cannot be stored, the promise rejects and nothing was
-// granted. A record is stored only if agent, key and switches are as the decision saw them; otherwise the
-// request is decided again.
+// The request path without HTTP. The functions below follow it in order:
+//
+//   authorize              tries until the state that a decision was based on is still current when it is recorded
+//   prepareDecision        refuses, finds an earlier request that answers this one, or reads what to decide with
+//   decideAndRecord        decides and stores the record; a second time with a step-up of the control owner
+//   replyToRecorded        builds the reply and notifies listeners
+//
+// INVARIANT: no reply leaves before the record with its decision is durable; if the record cannot be stored,
+// the promise rejects and nothing was granted. A record is stored only if agent, key and kill switches have
+// not changed since the decision; otherwise the request is decided again (optimistic concurrency).
 
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
-import { seenPoint } from '../agents/points/point.ts';
+import { pointVersion } from '../agents/points/point.ts';
 import type { DocumentVersion, GrantBasis } from '../store/contract/grant-basis.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
 import { isUncertain } from '../store/contract/store-error.ts';
 import { type RowsRead, readPushedRows } from '../tables/read-rows.ts';
 import type { OnBehalf } from '../users/on-behalf.ts';
 import type { KillSwitchSnapshot, KillSwitchSource } from './approvals/change-request.ts';
-import { askedBy } from './approvals/decide-again.ts';
-import type { FindPeople } from './approvals/people-now.ts';
-import { askedGroups, askedPeople } from './approvals/rights.ts';
+import type { FindPeople } from './approvals/current-person.ts';
+import { requirementsOf } from './approvals/decide-again.ts';
+import { createVoteEvaluator, type VoteEvaluator } from './approvals/effective-votes.ts';
+import { approvalGroups, askedPeople } from './approvals/rights.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
-import { createVoteEvaluator, type VoteEvaluator } from './approvals/votes-now.ts';
-import { attach, turnOf } from './attach.ts';
+import { attach, attachKey } from './attach.ts';
 import { type DecideDeps, type DecidedRequest, decide } from './decide.ts';
 import { findEarlier, findWinner, resumedReply } from './idempotency.ts';
-import { type Asker, type IdentityRefusal, identifyAgain } from './identify-again.ts';
+import { type AuthenticatedCaller, type IdentityRefusal, identifyAgain } from './identify-again.ts';
+import { createKeyedQueue } from './keyed-queue.ts';
 import { entryRows, meterPlaces } from './metering/entry-rows.ts';
 import { type Metering, metered } from './metering/metering.ts';
+import type { Evaluation } from './record/evaluation.ts';
 import { createReceiptBases, type ReceiptBases } from './record/receipt-basis.ts';
-import { type Evaluation, type RequestRecord, recordTitle, requestRow } from './record/record.ts';
+import { type RequestRecord, recordTitle, requestRow } from './record/record.ts';
 import { type RequestView, replyView } from './record/reply.ts';
 import type { RequestEvents } from './record/request-events.ts';
 import { freshState } from './record/request-state.ts';
@@ -37,7 +45,7 @@ import { requestedFacts } from './request-facts.ts';
 /**
  * A request of an agent that is authenticated, active and within its rate, with its key as seen at that time.
  */
-export interface AuthorizeInput extends Asker {
+export interface AuthorizeInput extends AuthenticatedCaller {
   readonly actionKey: string;
   /** The payload, as the strict JSON reader returns it. */
   readonly payload: JsonObject;
@@ -111,15 +119,15 @@ export interface Authorizer {
 }
 
 /**
- * Tries of one request. Each further try follows a change of the agent, its keys, the switches or documents;
- * more than this cannot occur in practice.
+ * Each further attempt follows a change of the agent, its keys, the kill switches or documents; more than
+ * this cannot occur in practice.
  */
-const triesMax = 50;
+const maxAttempts = 50;
 
 interface Deps extends AuthorizerOptions, DecideDeps {
   readonly openRequestsMax: number;
   readonly metering: Metering;
-  readonly judge: VoteEvaluator['judge'];
+  readonly evaluateVotes: VoteEvaluator['evaluateVotes'];
   readonly receiptBases: ReceiptBases;
 }
 
@@ -129,157 +137,271 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     openRequestsMax: options.openRequestsMax,
     hideSecrets: createSecretHider(options.store.masterKey),
     keyedDigest: createBodyDigest(options.store.masterKey),
-    judge: createVoteEvaluator(options),
+    evaluateVotes: createVoteEvaluator(options),
     receiptBases: createReceiptBases(options.store.masterKey),
   };
-  const inTurn = createTurns();
+  const enqueue = createKeyedQueue();
   return {
     authorize: (input) =>
       input.isAttaching === true
-        ? inTurn(turnOf(input), () => authorize(deps, input))
+        ? enqueue(attachKey(input), () => authorize(deps, input))
         : authorize(deps, input),
   };
 }
 
+/** The state that a request is decided with. */
+interface DecisionState {
+  readonly policies: ActivePolicies;
+  readonly nowMs: number;
+  readonly switches: KillSwitchSnapshot;
+}
+
+/** Why an attempt has no result: agent, key, kill switches, policies or documents have changed meanwhile. */
+type StateChanged = 'basis-changed';
+
 /**
- * Decides by agent, key and switches as first seen, which are nearly always still current; if they have
- * changed, decides by the current ones.
+ * Decides with agent, key and kill switches as first read, which are nearly always still current. If they
+ * have changed, reads them again and repeats the attempt.
  */
 async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeResult> {
   const switchLookup = deps.switches.current();
   let switches = switchLookup instanceof Promise ? await switchLookup : switchLookup;
   let currentInput = input;
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const preparing = prepare(deps, currentInput, switches);
-    const prepared = preparing instanceof Promise ? await preparing : preparing;
+  for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+    const lookup = prepareDecision(deps, currentInput, switches);
+    const prepared = lookup instanceof Promise ? await lookup : lookup;
     const result =
       prepared === 'basis-changed'
         ? prepared
         : 'kind' in prepared
-          ? await afterSettling(deps, currentInput, prepared)
-          : await decideAndStore(deps, currentInput, prepared);
+          ? await confirmedReply(deps, currentInput, prepared)
+          : await decideAndRecord(deps, currentInput, prepared);
     if (result !== 'basis-changed') return result;
     switches = await deps.switches.refresh();
-    const asker = await identifyAgain(deps.store, currentInput, deps.clock());
-    if ('kind' in asker) return asker;
-    currentInput = { ...currentInput, ...asker };
+    const caller = await identifyAgain(deps.store, currentInput, deps.clock());
+    if ('kind' in caller) return caller;
+    currentInput = { ...currentInput, ...caller };
   }
   throw new Error(`the agent \`${input.agent.id}\` changed during each attempt`);
 }
 
-/** A result that was read but not written is returned only once the store can rely on what was read. */
-async function afterSettling(
-  deps: Deps,
-  { nonce }: AuthorizeInput,
-  outcome: AuthorizeResult,
-): Promise<AuthorizeResult> {
-  if (outcome.kind !== 'decided') return outcome;
-  return (await deps.store.settle(nonce)) === 'settled' ? outcome : nonceUsed;
-}
+type PreparedDecision = DecisionState | AuthorizeResult | StateChanged;
 
-async function decideAndStore(
+/**
+ * Returns the result if no decision is needed: a refusal, or the request that answers this one; otherwise the
+ * state to decide with. Returns without a promise if nothing has to be read, as for nearly all requests.
+ */
+function prepareDecision(
   deps: Deps,
   input: AuthorizeInput,
-  prepared: DecisionBasis,
-): Promise<AuthorizeResult | 'basis-changed'> {
-  const facts = requestedFacts(input, prepared.nowMs, nothingSatisfied);
-  const rowLookup = readPushedRows(deps.store.documents, prepared.active, { facts, by: 'decideTraced' });
-  const rows = rowLookup && (await rowLookup);
-  let spent = await decideAndSpend(deps, input, prepared, { facts, rows, stepUp: null });
-  if (spent.result === 'nothing') {
-    const stepUp = await freshStepUp(deps, input, spent.decided, prepared);
-    spent = await decideAndSpend(deps, input, prepared, { facts, rows, stepUp });
+  switches: KillSwitchSnapshot,
+): PreparedDecision | Promise<PreparedDecision> {
+  const { agent, actionKey } = input;
+  if (agent.status !== 'active') return { kind: 'not-allowed-now', why: agent.status };
+  const isStopped = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey }) !== null;
+  if (isStopped) return { kind: 'stopped' };
+  const nowMs = Math.trunc(deps.clock());
+  const mayHaveEarlierRequest = input.idempotencyKey !== null || input.isAttaching === true;
+  return mayHaveEarlierRequest
+    ? findEarlierOrReadState(deps, input, { nowMs, switches })
+    : readState(deps, { nowMs, switches });
+}
+
+/**
+ * Returns the reply of an earlier request that answers this one: one that is pending or approved, or the one
+ * under the same idempotency key; otherwise the state to decide with.
+ */
+async function findEarlierOrReadState(
+  deps: Deps,
+  input: AuthorizeInput,
+  now: Omit<DecisionState, 'policies'>,
+): Promise<PreparedDecision> {
+  if (input.isAttaching === true) {
+    const resumed = await attach(deps, input);
+    if (resumed === 'basis-changed') return resumed;
+    if (resumed !== null) return resumedReply(resumed, now.nowMs);
   }
-  switch (spent.result) {
+  return (await findEarlier(deps, input, now.nowMs)) ?? (await readState(deps, now));
+}
+
+/** Adds the active policies; returned without a promise if the store has noted their meters. */
+function readState(
+  { policies, metering }: Deps,
+  now: Omit<DecisionState, 'policies'>,
+): DecisionState | Promise<DecisionState> {
+  const active = policies();
+  return metering.note(active) === null
+    ? { ...now, policies: active }
+    : metered(metering, policies).then((noted) => ({ ...now, policies: noted }));
+}
+
+/** Returns a result that was read but not written, once what was read is durable. */
+async function confirmedReply(
+  deps: Deps,
+  { nonce }: AuthorizeInput,
+  result: AuthorizeResult,
+): Promise<AuthorizeResult> {
+  if (result.kind !== 'decided') return result;
+  return (await deps.store.settle(nonce)) === 'settled' ? result : nonceUsed;
+}
+
+const nonceUsed: IdentityRefusal = { kind: 'not-allowed-now', why: 'nonce-used' };
+
+async function decideAndRecord(
+  deps: Deps,
+  input: AuthorizeInput,
+  state: DecisionState,
+): Promise<AuthorizeResult | StateChanged> {
+  const facts = requestedFacts(input, state.nowMs, nothingSatisfied);
+  const rowLookup = readPushedRows(deps.store.documents, state.policies, { facts, by: 'decideTraced' });
+  const rows = rowLookup && (await rowLookup);
+  let attempt = await attemptToRecord(deps, input, state, { facts, rows, stepUp: null });
+  if (attempt.result === 'nothing') {
+    const stepUp = await findStepUp(deps, input, attempt.decided, state);
+    attempt = await attemptToRecord(deps, input, state, { facts, rows, stepUp });
+  }
+  switch (attempt.result) {
     case 'stored':
-      return recorded(deps, spent.decided.record);
+      return replyToRecorded(deps, attempt.decided.record);
     case 'duplicate-key': {
-      const winner = await findWinner(deps, input, prepared.nowMs);
-      return winner === 'basis-changed' ? winner : await afterSettling(deps, input, winner);
+      const winner = await findWinner(deps, input, state.nowMs);
+      return winner === 'basis-changed' ? winner : await confirmedReply(deps, input, winner);
     }
     case 'too-many-open':
       return { kind: 'too-many-open' };
     case 'nonce-used':
       return nonceUsed;
     case 'basis-changed':
-      return spent.result;
+      return attempt.result;
     case 'nothing':
       throw new Error('the same lookup was needed twice');
   }
 }
 
-const nonceUsed: IdentityRefusal = { kind: 'not-allowed-now', why: 'nonce-used' };
-
-type PreparedOrResult = DecisionBasis | AuthorizeResult | 'basis-changed';
-
-/**
- * What is settled before the decision. Returns without a promise when nothing has to be looked up, as for
- * nearly all requests.
- */
-function prepare(
-  deps: Deps,
-  input: AuthorizeInput,
-  switches: KillSwitchSnapshot,
-): PreparedOrResult | Promise<PreparedOrResult> {
-  const { agent, actionKey } = input;
-  if (agent.status !== 'active') return { kind: 'not-allowed-now', why: agent.status };
-  const isStopped = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey }) !== null;
-  if (isStopped) return { kind: 'stopped' };
-  const nowMs = Math.trunc(deps.clock());
-  const moment = { nowMs, switches };
-  const isNew = input.idempotencyKey === null && input.isAttaching !== true;
-  return isNew ? prepareNew(deps, moment) : prepareOnce(deps, input, moment);
+interface RecentStepUp {
+  /** Ids of the rules that the step-up satisfies. */
+  readonly reauth: readonly string[];
+  /** Documents that were read to find the step-up. */
+  readonly documents: readonly DocumentVersion[];
 }
 
-/** When a request is decided, and under which kill switches. */
-type PreparationContext = Omit<DecisionBasis, 'active'>;
+const noDocuments: readonly DocumentVersion[] = [];
+
+interface DecisionInput {
+  /** Facts without rows and meters, and with no rule satisfied. */
+  readonly facts: Facts;
+  /** Null when no rule reads a pushed row. */
+  readonly rows: RowsRead | null;
+  /** Null when no step-up has been looked for. */
+  readonly stepUp: RecentStepUp | null;
+}
+
+interface RecordAttempt {
+  /** `nothing` means that nothing was stored: a rule requires a step-up, and a recent one may exist. */
+  readonly result: AppendResult | 'nothing';
+  /** The decision that was, or was not, recorded. */
+  readonly decided: DecidedRequest;
+}
 
 /**
- * Prepares a request only if no earlier one answers it: one that waits or is approved, or the one made under
- * the same idempotency key.
+ * Decides and stores. The store may decide several times before it stores; meter entries of a decision that
+ * was not stored are reverted before the next one.
  */
-async function prepareOnce(
+async function attemptToRecord(
   deps: Deps,
   input: AuthorizeInput,
-  moment: PreparationContext,
-): Promise<PreparedOrResult> {
-  if (input.isAttaching === true) {
-    const resumed = await attach(deps, input);
-    if (resumed === 'basis-changed') return resumed;
-    if (resumed !== null) return resumedReply(resumed, moment.nowMs);
+  state: DecisionState,
+  { facts: requested, rows, stepUp }: DecisionInput,
+): Promise<RecordAttempt> {
+  const { policies: active } = state;
+  const { store, openRequestsMax: openMax, metering } = deps;
+  const satisfied = { escalate: [], reauth: stepUp?.reauth ?? [] };
+  const satisfiedFacts = stepUp === null ? requested : { ...requested, satisfied };
+  const facts = rows === null ? satisfiedFacts : { ...satisfiedFacts, rows: rows.rows };
+  const uses = active.entries(facts);
+  const basis = grantBasis(input, state, [
+    ...(stepUp?.documents ?? noDocuments),
+    ...(rows?.seen ?? noDocuments),
+  ]);
+  let decided: DecidedRequest | null = null;
+  /** The uses that the last decision has entered in meters. */
+  let entered: DecidedRequest['uses'] = [];
+  let result: RecordAttempt['result'];
+  const revertMeters = () => {
+    if (entered.length > 0) metering.revertMeters(input.requestId, entered);
+    entered = [];
+  };
+  const decideOnce = () => {
+    revertMeters();
+    decided = decide(deps, input, { active, facts, uses });
+    const { record, uses: added } = decided;
+    entered = added;
+    if (stepUp === null && rulesWithStepUp(record, active).length > 0) {
+      revertMeters();
+      return null;
+    }
+    return { row: requestRow(record), limits: { openMax, basis }, entries: entryRows(added), revertMeters };
+  };
+  try {
+    result = await store.meters.spend(meterPlaces(uses), decideOnce);
+  } catch (error) {
+    // When it is uncertain whether the request is stored, nothing is reverted: the store does so once it
+    // knows, or all meters are read again.
+    if (!isUncertain(error)) revertMeters();
+    else if (decided !== null) deps.onUncertain?.((decided as DecidedRequest).record);
+    throw error;
   }
-  return (await findEarlier(deps, input, moment.nowMs)) ?? (await prepareNew(deps, moment));
+  if (result !== 'stored') revertMeters();
+  if (decided === null) throw new Error('the store returned a result without deciding');
+  return { result, decided };
 }
 
-function prepareNew(
-  deps: Deps,
-  { nowMs, switches }: PreparationContext,
-): DecisionBasis | Promise<DecisionBasis> {
-  const policyLookup = activeMetered(deps);
-  return policyLookup instanceof Promise
-    ? policyLookup.then((active) => ({ active, nowMs, switches }))
-    : { active: policyLookup, nowMs, switches };
-}
-
-function basisOf(
+/** The versions that must still be current when the record is stored. */
+function grantBasis(
   { agent, key, nonce, point }: AuthorizeInput,
-  { switches: { generation }, active }: DecisionBasis,
+  { switches: { generation }, policies }: DecisionState,
   documents: readonly DocumentVersion[],
 ): GrantBasis {
   const basis: GrantBasis = {
-    policies: active.digest,
+    policies: policies.digest,
     agentId: agent.id,
     agentVersion: agent.version,
     keyNotAfterMs: key.notAfterMs,
     switchGeneration: generation,
-    documents: point === undefined ? documents : [...documents, seenPoint(point)],
+    documents: point === undefined ? documents : [...documents, pointVersion(point)],
   };
   return nonce === undefined ? basis : { ...basis, nonce };
 }
 
-function recorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeResult {
+/**
+ * The rules that an earlier step-up may satisfy. Only a request that would be pending is worth the lookup.
+ */
+function rulesWithStepUp(
+  { status, decision }: RequestRecord,
+  active: ActivePolicies,
+): readonly RuleRequirement[] {
+  if (status !== 'pending') return [];
+  return requirementsOf(decision, active).filter(
+    (rule) => rule.kind === 'reauth' && rule.withinSeconds !== null,
+  );
+}
+
+async function findStepUp(
+  { store, findPeople }: Deps,
+  { agent }: AuthorizeInput,
+  { record }: DecidedRequest,
+  { policies }: DecisionState,
+): Promise<RecentStepUp> {
+  const stepUp = await lastStepUp({ documents: store.documents, findPeople }, agent);
+  const reauth = freshReauths(rulesWithStepUp(record, policies), stepUp, record.createdAtMs);
+  return stepUp === null || reauth.length === 0
+    ? { reauth: [], documents: noDocuments }
+    : { reauth, documents: [stepUp.version] };
+}
+
+function replyToRecorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeResult {
   onRecorded?.(record);
-  if (record.status === 'pending') emitPending(news, record);
+  if (record.status === 'pending') notifyPending(news, record);
   return {
     kind: 'decided',
     request: replyView(freshState(record), record.createdAtMs),
@@ -288,144 +410,11 @@ function recorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeR
   };
 }
 
-/** The active policies; returned without a promise when the store has noted their meters. */
-function activeMetered({ policies, metering }: Deps): ActivePolicies | Promise<ActivePolicies> {
-  const active = policies();
-  return metering.note(active) === null ? active : metered(metering, policies);
-}
-
-/** What a request is decided by. */
-interface DecisionBasis {
-  readonly active: ActivePolicies;
-  readonly nowMs: number;
-  readonly switches: KillSwitchSnapshot;
-}
-
-interface FreshStepUp {
-  /** Ids of the rules that the step-up satisfies. */
-  readonly reauth: readonly string[];
-  /** Documents that were read to find the step-up. */
-  readonly documents: readonly DocumentVersion[];
-}
-
-interface SpendResult {
-  /** `nothing` means that nothing was stored: a rule asks for a step-up, and a fresh one may exist. */
-  readonly result: AppendResult | 'nothing';
-  /** The outcome of the last try. */
-  readonly decided: DecidedRequest;
-}
-
-const noDocuments: readonly DocumentVersion[] = [];
-
-interface SpendInput {
-  /** Facts without rows and meters, and with no rule satisfied. */
-  readonly facts: Facts;
-  /** Null when no rule reads a pushed row. */
-  readonly rows: RowsRead | null;
-  readonly stepUp: FreshStepUp | null;
-}
-
-/**
- * Decides and stores. Entries that a try has made in meters are taken back before the next try, if they were
- * not stored. `stepUp` is null when no step-up has been looked for.
- */
-async function decideAndSpend(
-  deps: Deps,
-  input: AuthorizeInput,
-  prepared: DecisionBasis,
-  { facts: plain, rows, stepUp }: SpendInput,
-): Promise<SpendResult> {
-  const { active } = prepared;
-  const { store, openRequestsMax: openMax, metering } = deps;
-  const satisfied = { escalate: [], reauth: stepUp?.reauth ?? [] };
-  const metFacts = stepUp === null ? plain : { ...plain, satisfied };
-  const facts = rows === null ? metFacts : { ...metFacts, rows: rows.rows };
-  const uses = active.entries(facts);
-  const basis = basisOf(input, prepared, [
-    ...(stepUp?.documents ?? noDocuments),
-    ...(rows?.seen ?? noDocuments),
-  ]);
-  let decided: DecidedRequest | null = null;
-  /** The uses that the last try has entered in meters. */
-  let entered: DecidedRequest['uses'] = [];
-  let result: SpendResult['result'];
-  const takeBack = () => {
-    if (entered.length > 0) metering.takeBack(input.requestId, entered);
-    entered = [];
-  };
-  const work = () => {
-    takeBack();
-    decided = decide(deps, input, { active, facts, uses });
-    const { record, uses: added } = decided;
-    entered = added;
-    if (stepUp === null && stepUpRules(record, active).length > 0) {
-      takeBack();
-      return null;
-    }
-    return { row: requestRow(record), limits: { openMax, basis }, entries: entryRows(added), takeBack };
-  };
-  try {
-    result = await store.meters.spend(meterPlaces(uses), work);
-  } catch (error) {
-    // When it is uncertain whether the request is stored, nothing is taken back: the store does so once it
-    // knows, or all meters are read again.
-    if (!isUncertain(error)) takeBack();
-    else if (decided !== null) deps.onUncertain?.((decided as DecidedRequest).record);
-    throw error;
-  }
-  if (result !== 'stored') takeBack();
-  if (decided === null) throw new Error('the store returned a result without deciding');
-  return { result, decided };
-}
-
-/**
- * The rules that an earlier step-up may satisfy. Only a request that would have to wait is worth the lookup.
- */
-function stepUpRules(
-  { status, decision }: RequestRecord,
-  active: ActivePolicies,
-): readonly RuleRequirement[] {
-  if (status !== 'pending') return [];
-  return askedBy(decision, active).filter((rule) => rule.kind === 'reauth' && rule.withinSeconds !== null);
-}
-
-async function freshStepUp(
-  { store, findPeople }: Deps,
-  { agent }: AuthorizeInput,
-  { record }: DecidedRequest,
-  { active }: DecisionBasis,
-): Promise<FreshStepUp> {
-  const stepUp = await lastStepUp({ documents: store.documents, findPeople }, agent);
-  const reauth = freshReauths(stepUpRules(record, active), stepUp, record.createdAtMs);
-  return stepUp === null || reauth.length === 0
-    ? { reauth: [], documents: noDocuments }
-    : { reauth, documents: [stepUp.version] };
-}
-
-function emitPending(news: RequestEvents | undefined, record: RequestRecord): void {
+function notifyPending(events: RequestEvents | undefined, record: RequestRecord): void {
   const { id: requestId, agentId, actionKey, decision, createdAtMs: atMs } = record;
-  const asked = { groups: askedGroups(decision), people: askedPeople(decision) };
+  const asked = { groups: approvalGroups(decision), people: askedPeople(decision) };
   const asksStepUp = decision.requires?.reauth != null;
   const title = recordTitle(record);
   const notice = { requestId, agentId, actionKey, title, ...asked, asksStepUp, atMs };
-  news?.emit({ kind: 'pending', status: 'pending', ...notice });
-}
-
-// Runs work one after the other for each key, in the order of arrival, so that later work sees what earlier
-// work has stored.
-
-export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
-
-function createTurns(): InTurn {
-  const last = new Map<string, Promise<unknown>>();
-  return (key, work) => {
-    const before = last.get(key) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    last.set(key, mine);
-    const done = () => {
-      if (last.get(key) === mine) last.delete(key);
-    };
-    mine.then(done, done);
-    return mine;
-  };
+  events?.emit({ kind: 'pending', status: 'pending', ...notice });
 }

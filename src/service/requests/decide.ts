@@ -13,9 +13,11 @@ import type { RequestStatus } from '../store/contract/records.ts';
 import type { AuthorizeInput } from './authorize.ts';
 import { idempotencyOf } from './idempotency.ts';
 import { type Metering, noReadings } from './metering/metering.ts';
+import { engineVersions } from './record/engine-versions.ts';
+import { requestableMs } from './record/evaluation.ts';
 import { validSeconds } from './record/lifecycle.ts';
 import type { ReceiptBases } from './record/receipt-basis.ts';
-import { engineVersions, type RequestRecord, requestableMs } from './record/record.ts';
+import type { RequestRecord } from './record/record.ts';
 import type { createSecretHider } from './record/secrets.ts';
 
 export interface DecideDeps {

@@ -13,21 +13,21 @@ import {
   readRequest,
 } from './approvals/change-request.ts';
 import { decideAgain } from './approvals/decide-again.ts';
+import { lastApproval } from './approvals/effective-votes.ts';
 import { approve, reject, type VoteDraft } from './approvals/give-vote.ts';
 import { closedReason, decidedEvent, grantContext } from './approvals/grant-context.ts';
 import { mayComment } from './approvals/permissions.ts';
+import { type SteppedUpAgent, type SteppingUp, stepUp, stepUpAgent } from './approvals/record-step-up.ts';
 import { type OutcomeReport, reportOutcome } from './approvals/report-outcome.ts';
 import { type Caller, isWithin } from './approvals/rights.ts';
 import type { StepUpPerson } from './approvals/step-up.ts';
-import { type SteppedUpAgent, type SteppingUp, stepUp, stepUpAgent } from './approvals/take-step-up.ts';
-import { lastApproval } from './approvals/votes-now.ts';
 import {
   type AgentCaller,
+  type CommentKind,
   eventOf,
-  hasAsked,
+  isOwnRequest,
   lifecycleOf,
   type RequestState,
-  type SaidKind,
   withEvents,
 } from './record/request-state.ts';
 
@@ -35,7 +35,7 @@ export interface Decisions {
   approve(id: string, draft: VoteDraft): Promise<ChangeResult>;
   reject(id: string, draft: VoteDraft): Promise<ChangeResult>;
   /** Takes the person's own approval back while the request waits for other approvals. */
-  takeBack(id: string, caller: Caller): Promise<ChangeResult>;
+  revokeVote(id: string, caller: Caller): Promise<ChangeResult>;
   /** Adds a comment, a question or an answer without deciding the request. */
   comment(id: string, draft: CommentDraft): Promise<ChangeResult>;
   /** Steps up for a request. The caller has made sure that the person has just re-authenticated. */
@@ -61,7 +61,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   return {
     approve: (id, draft) => approve(deps, id, draft),
     reject: (id, draft) => reject(deps, id, draft),
-    takeBack: (id, caller) => takeBack(deps, id, caller),
+    revokeVote: (id, caller) => revokeVote(deps, id, caller),
     comment: (id, draft) => comment(deps, id, draft),
     stepUp: (id, person) => stepUp(deps, id, person),
     stepUpAgent: (agentId, person) => stepUpAgent(deps, agentId, person),
@@ -81,7 +81,7 @@ function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Prom
     id,
     asker: null,
     handler: async ({ state, nowMs }) => {
-      if (!hasAsked(by, state.record)) return { kind: 'unknown' };
+      if (!isOwnRequest(by, state.record)) return { kind: 'unknown' };
       if (state.status === 'withdrawn') return 'nothing';
       const over = closedReason(state, 'withdraw', nowMs);
       if (over !== null) return over;
@@ -97,7 +97,7 @@ function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Prom
 
 export interface CommentDraft {
   readonly caller: Caller;
-  readonly kind: SaidKind;
+  readonly kind: CommentKind;
   readonly text: string;
 }
 
@@ -130,7 +130,7 @@ function comment(
  * never grants anything, and a granted request cannot be taken back; the caller is active and has given the
  * approval at the moment the change is stored.
  */
-function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promise<ChangeResult> {
+function revokeVote(deps: DecisionsDeps, id: string, caller: Caller): Promise<ChangeResult> {
   return changeRequest(deps, {
     id,
     asker: caller.id,

@@ -2,7 +2,7 @@
 // present state. INVARIANT: a key is never answered with the request of another body, nor of another agent,
 // and never with a grant that the policies refuse to the call that repeats it.
 
-import type { VoteEvaluator } from './approvals/votes-now.ts';
+import type { VoteEvaluator } from './approvals/effective-votes.ts';
 import type { AuthorizeInput, AuthorizeResult } from './authorize.ts';
 import type { RequestRecord } from './record/record.ts';
 import { refusedView, replyView } from './record/reply.ts';
@@ -11,7 +11,7 @@ import { type RefusedCall, type ResumeDeps, type ResumeResult, resume } from './
 
 interface Deps extends ResumeDeps {
   readonly keyedDigest: (sha256: string) => string;
-  readonly judge: VoteEvaluator['judge'];
+  readonly evaluateVotes: VoteEvaluator['evaluateVotes'];
 }
 
 const idempotencyKeptMs = 24 * 60 * 60 * 1000;
@@ -81,8 +81,8 @@ export function resumedReply(
   };
 }
 
-async function judged({ judge }: Deps, state: RequestState): Promise<RequestState> {
-  return (await judge([state]))[0] ?? state;
+async function judged({ evaluateVotes }: Deps, state: RequestState): Promise<RequestState> {
+  return (await evaluateVotes([state]))[0] ?? state;
 }
 
 export function idempotencyOf(

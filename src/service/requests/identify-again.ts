@@ -7,7 +7,7 @@ import { type ActingPoint, keyNow, pointNow } from '../agents/points/point.ts';
 import type { AgentRow, KeyRow } from '../store/contract/records.ts';
 import type { Store } from '../store/contract/store.ts';
 
-export interface Asker {
+export interface AuthenticatedCaller {
   readonly agent: AgentRow;
   /** The key that came with the request. */
   readonly key: Pick<KeyRow, 'id' | 'notAfterMs'>;
@@ -25,9 +25,9 @@ export interface IdentityRefusal {
 /** Returns the caller as of now, or why it may no longer ask; `before` is the caller as first seen. */
 export async function identifyAgain(
   { agents, documents }: Pick<Store, 'agents' | 'documents'>,
-  before: Asker,
+  before: AuthenticatedCaller,
   nowMs: number,
-): Promise<Asker | IdentityRefusal> {
+): Promise<AuthenticatedCaller | IdentityRefusal> {
   if (before.point !== undefined)
     return await identifyByPoint({ agents, documents }, { ...before, point: before.point }, nowMs);
   const agentWithKey = await agents.findByKeyId(before.key.id);
@@ -46,9 +46,9 @@ export async function identifyAgain(
  */
 async function identifyByPoint(
   { agents, documents }: Pick<Store, 'agents' | 'documents'>,
-  before: Asker & { readonly point: ActingPoint },
+  before: AuthenticatedCaller & { readonly point: ActingPoint },
   nowMs: number,
-): Promise<Asker | IdentityRefusal> {
+): Promise<AuthenticatedCaller | IdentityRefusal> {
   // Read the point before its key: a change between the two reads then shows in the point's version.
   const { stopped, ...point } = await pointNow(documents, before.point, before.agent.id);
   const key = await keyNow(documents, before.key.id);

@@ -16,18 +16,18 @@ import {
 } from './approvals/change-request.ts';
 import { type DecidedCall, decideCall } from './approvals/decide-call.ts';
 import { closedReason } from './approvals/grant-context.ts';
-import type { Asker } from './identify-again.ts';
+import type { AuthenticatedCaller } from './identify-again.ts';
 import { metered } from './metering/metering.ts';
 import { statusAt } from './record/lifecycle.ts';
 import type { ReceiptBases } from './record/receipt-basis.ts';
 import type { RequestRecord } from './record/record.ts';
-import { eventOf, hasAsked, type RequestState, type TakenDetail } from './record/request-state.ts';
+import { eventOf, isOwnRequest, type RequestState, type TakenDetail } from './record/request-state.ts';
 import type { HideSecrets } from './record/secrets.ts';
 import { requestDigest } from './record/vote-scope.ts';
 import { requestedFacts, userFactsOf } from './request-facts.ts';
 
 /** A call that comes for a request made before. */
-export interface ReturningCall extends Asker {
+export interface RepeatedCall extends AuthenticatedCaller {
   readonly actionKey: string;
   /** The payload as sent. */
   readonly payload: JsonObject;
@@ -68,12 +68,12 @@ export interface RefusedCall {
 }
 
 /** Goes on with a request, and takes its approval if it is approved. */
-export async function resume(deps: ResumeDeps, asking: ReturningCall, id: string): Promise<ResumeResult> {
+export async function resume(deps: ResumeDeps, asking: RepeatedCall, id: string): Promise<ResumeResult> {
   // Meters are noted and known before they are read: an unknown one could refuse the call.
   await metered(deps.metering, deps.policies);
   await deps.metering.settled();
   const read = await readRequest(deps, { id, asker: null, call: factsOf(deps, asking) });
-  if (read === null || !samenessOf(deps, asking)(read.snapshot.state.record)) return null;
+  if (read === null || !sameRequestTest(deps, asking)(read.snapshot.state.record)) return null;
   const { snapshot } = read;
   switch (statusAt(snapshot.state, snapshot.nowMs)) {
     case 'approved':
@@ -83,7 +83,7 @@ export async function resume(deps: ResumeDeps, asking: ReturningCall, id: string
     case 'auto_approved':
       return againGranted(deps, asking, snapshot);
     case 'consumed':
-      return isTakenBy(snapshot.state, asking) && snapshot.nowMs < snapshot.state.expiresAtMs
+      return isConsumedBy(snapshot.state, asking) && snapshot.nowMs < snapshot.state.expiresAtMs
         ? againGranted(deps, asking, { ...snapshot, state: asTaken(snapshot.state) })
         : { kind: 'over', state: snapshot.state };
     case 'rejected':
@@ -94,7 +94,7 @@ export async function resume(deps: ResumeDeps, asking: ReturningCall, id: string
 }
 
 /** Joins a wait that asks people for all that the call needs of them. */
-function joined(deps: ResumeDeps, asking: ReturningCall, snapshot: RequestSnapshot): ResumeResult {
+function joined(deps: ResumeDeps, asking: RepeatedCall, snapshot: RequestSnapshot): ResumeResult {
   const { state } = snapshot;
   const { decision, satisfied, countsAlike, asksMore } = decided(deps, asking, snapshot);
   const isRefused = decision.outcome === 'DENY';
@@ -105,14 +105,14 @@ function joined(deps: ResumeDeps, asking: ReturningCall, snapshot: RequestSnapsh
 }
 
 /** A grant that the call, or one under the same idempotency key, has got already. */
-function againGranted(deps: ResumeDeps, asking: ReturningCall, seen: RequestSnapshot): ResumeResult {
+function againGranted(deps: ResumeDeps, asking: RepeatedCall, seen: RequestSnapshot): ResumeResult {
   if (!isCurrent(asking, seen) || seen.stopped !== null) return 'basis-changed';
   const call = decided(deps, asking, seen);
   return isGrant(call) ? { kind: 'granted', state: seen.state } : refusedCall(seen.state, call);
 }
 
 /** Takes the approval, and returns the request in its approved state. */
-async function take(deps: ResumeDeps, asking: ReturningCall, requestId: string): Promise<ResumeResult> {
+async function take(deps: ResumeDeps, asking: RepeatedCall, requestId: string): Promise<ResumeResult> {
   let taken: ResumeResult = null;
   const changed = await changeRequest(deps, {
     id: requestId,
@@ -138,14 +138,14 @@ async function take(deps: ResumeDeps, asking: ReturningCall, requestId: string):
   const now = await readRequest(deps, { id: requestId, asker: null });
   if (now === null) return null;
   const { state } = now.snapshot;
-  return isTakenBy(state, asking) ? { kind: 'granted', state: asTaken(state) } : { kind: 'over', state };
+  return isConsumedBy(state, asking) ? { kind: 'granted', state: asTaken(state) } : { kind: 'over', state };
 }
 
 const otherAgent = 'the agent, its keys or the enforcement point have changed';
 
 function judgeTaking(
   deps: ResumeDeps,
-  asking: ReturningCall,
+  asking: RepeatedCall,
   seen: RequestSnapshot,
 ): Events | RefusedChange | RefusedCall {
   const { state, agent, stopped, nowMs } = seen;
@@ -157,7 +157,7 @@ function judgeTaking(
   if (!isGrant(call)) return refusedCall(state, call);
   const receipt = deps.receiptBases.wantedBy({ ...asking, requestId: state.record.id });
   const detail: TakenDetail = {
-    taker: takerOf(asking),
+    taker: consumerOf(asking),
     call: {
       request: factsOf(deps, asking).request,
       keyId: asking.key.id,
@@ -175,7 +175,7 @@ function judgeTaking(
 }
 
 /** Whether agent, key and enforcement point are as they were when the caller was identified. */
-function isCurrent({ agent, point, key }: ReturningCall, seen: RequestSnapshot): boolean {
+function isCurrent({ agent, point, key }: RepeatedCall, seen: RequestSnapshot): boolean {
   return (
     seen.agent.version === agent.version &&
     seen.point?.version === point?.version &&
@@ -185,14 +185,14 @@ function isCurrent({ agent, point, key }: ReturningCall, seen: RequestSnapshot):
 
 function decided(
   { policies, metering }: ResumeDeps,
-  asking: ReturningCall,
+  asking: RepeatedCall,
   seen: RequestSnapshot,
 ): DecidedCall {
   const active = policies();
   return decideCall({ active, metering }, factsOf({ clock: () => seen.nowMs }, asking), seen);
 }
 
-function factsOf({ clock }: Pick<ResumeDeps, 'clock'>, asking: ReturningCall): Facts {
+function factsOf({ clock }: Pick<ResumeDeps, 'clock'>, asking: RepeatedCall): Facts {
   return requestedFacts(asking, Math.trunc(clock()), nothingSatisfied);
 }
 
@@ -219,9 +219,9 @@ function refusedCall(
  * person, and signed only if the call is. A caller that has only the key cannot join a request that was signed
  * with the signing secret.
  */
-export function samenessOf(
+export function sameRequestTest(
   { policies, hideSecrets }: Pick<ResumeDeps, 'policies' | 'hideSecrets'>,
-  asking: ReturningCall,
+  asking: RepeatedCall,
 ): (record: RequestRecord) => boolean {
   const { agent, actionKey, isSigned, onBehalf } = asking;
   const shape = policies().shapeOf(actionKey);
@@ -229,16 +229,16 @@ export function samenessOf(
   const digest = requestDigest({ agentId: agent.id, actionKey, payload, request: userFactsOf(onBehalf) });
   return (record) =>
     // A request that was approved for an enforcement point is not for the agent itself.
-    hasAsked(asking, record) && (isSigned || !record.isSigned) && requestDigest(record) === digest;
+    isOwnRequest(asking, record) && (isSigned || !record.isSigned) && requestDigest(record) === digest;
 }
 
 /** A call repeated under its idempotency key is the same call, and goes on with the grant that it took. */
-export function isTakenBy({ taken, wasExecuted }: RequestState, asking: ReturningCall): boolean {
-  const taker = takerOf(asking);
+export function isConsumedBy({ taken, wasExecuted }: RequestState, asking: RepeatedCall): boolean {
+  const taker = consumerOf(asking);
   return taken !== null && wasExecuted === null && taker !== null && taken.taker === taker;
 }
 
-export function takerOf({ agent, idempotencyKey }: ReturningCall): string | null {
+export function consumerOf({ agent, idempotencyKey }: RepeatedCall): string | null {
   return idempotencyKey === null ? null : `${agent.id} ${idempotencyKey}`;
 }
 

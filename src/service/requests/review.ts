@@ -7,7 +7,7 @@ import { hasInvisible } from '../../language/value/invisible.ts';
 import { isMixedScript } from '../../language/value/scripts.ts';
 import type { GrantedRequest } from '../store/contract/agent-activity.ts';
 import { canonicalJson } from '../store/contract/canonical-json.ts';
-import { type LookAlike, lookAlikes } from './look-alikes.ts';
+import { type Confusable, findConfusables } from './confusables.ts';
 import { type RequestRecord, recordTitle } from './record/record.ts';
 import type { RequestState } from './record/request-state.ts';
 
@@ -27,7 +27,7 @@ export interface EarlierGrant {
 
 /** What the record of a request and the grants before it show; the same each time. */
 export interface RecordReview {
-  readonly lookAlikes: readonly LookAlike[];
+  readonly findConfusables: readonly Confusable[];
   /** Whether letters of several scripts in a word, a look-alike or invisible characters may deceive a reader. */
   readonly isDeceptive: boolean;
   /** The latest first. */
@@ -52,12 +52,12 @@ export function reviewRecord(record: RequestRecord, granted: readonly ReadGrant[
   const earlier = granted.filter(
     ({ id, createdAtMs }) => createdAtMs < record.createdAtMs && id !== record.id,
   );
-  const alike = lookAlikes(
+  const alike = findConfusables(
     record.payload,
     earlier.map(({ payload }) => payload),
   );
   return {
-    lookAlikes: alike,
+    findConfusables: alike,
     isDeceptive: alike.length > 0 || isDeceptive(record),
     earlierGrants: earlierGrants(record, earlier),
   };

@@ -12,7 +12,7 @@ import {
   claimed,
   type Delivery,
   deliveriesOf,
-  isTold,
+  isSubscribed,
   newDelivery,
   store,
   type WebhookNews,
@@ -182,7 +182,7 @@ class OutgoingQueue implements Dispatcher {
 
   async prepare(news: WebhookNews): Promise<PreparedEvent> {
     const made = (await allWebhooks(this.#directory))
-      .filter(({ value }) => isTold(value, news))
+      .filter(({ value }) => isSubscribed(value, news))
       .map(({ value }) => newDelivery(value, news));
     return {
       writes: made.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0)),
@@ -291,7 +291,7 @@ class OutgoingQueue implements Dispatcher {
     const webhooks = await allWebhooks(this.#directory);
     const batch = this.#emitted.slice(0, storedAtOnce);
     const made = batch.flatMap((news) =>
-      webhooks.filter(({ value }) => isTold(value, news)).map(({ value }) => newDelivery(value, news)),
+      webhooks.filter(({ value }) => isSubscribed(value, news)).map(({ value }) => newDelivery(value, news)),
     );
     const kept = made.slice(0, Math.max(0, pendingMax - this.#pending.size));
     return { newsCount: batch.length, made, kept };

@@ -119,7 +119,7 @@ function chatText(text: string, page: string | null): string {
 }
 
 /** Whether a webhook gets the event. */
-export function isTold({ id, status, events }: Webhook, { type, to = null }: WebhookNews): boolean {
+export function isSubscribed({ id, status, events }: Webhook, { type, to = null }: WebhookNews): boolean {
   if (status !== 'active') return false;
   return to === null ? (events as readonly string[]).includes(type) : to.includes(id);
 }

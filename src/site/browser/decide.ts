@@ -1,8 +1,8 @@
 // Decides a request by a policy inside a browser, with the same stages as the service: check, program, functions.
 // Nothing is granted or recorded, and nothing leaves the browser.
 
-import { placeDiagnostics } from '../../analysis/place-diagnostics.ts';
-import type { GivenRequest, PlacedDiagnostic, RequestIssue } from '../../analysis/questions.ts';
+import { locateDiagnostics } from '../../analysis/located-diagnostics.ts';
+import type { GivenRequest, LocatedDiagnostic, RequestIssue } from '../../analysis/questions.ts';
 import { readGiven } from '../../analysis/request-input.ts';
 import { vocabularyOf } from '../../analysis/vocabulary.ts';
 import type { Vocabulary } from '../../language/assist/vocabulary.ts';
@@ -26,7 +26,7 @@ export interface PlaygroundQuestion {
 }
 
 export interface PlaygroundAnswer {
-  readonly diagnostics: readonly PlacedDiagnostic[];
+  readonly diagnostics: readonly LocatedDiagnostic[];
   readonly issues: readonly RequestIssue[];
   /** Null while the policy has an error. */
   readonly vocabulary: Vocabulary | null;
@@ -47,7 +47,7 @@ export function answerQuestion({ policy, request }: PlaygroundQuestion): Playgro
     files: [{ path: policyPath, text: policy }],
     readListFile: (path) => ({ code: 'list-file-missing', message: `the playground has no files: ${path}` }),
   });
-  const placed = placeDiagnostics(diagnostics, (path) => (path === policyPath ? policy : null));
+  const placed = locateDiagnostics(diagnostics, (path) => (path === policyPath ? policy : null));
   const nothing = { diagnostics: placed, issues: [], decided: null };
   if (set === null) return { ...nothing, vocabulary: null };
   const vocabulary = vocabularyOf(set, files);

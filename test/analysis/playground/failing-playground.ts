@@ -2,12 +2,12 @@
 
 import { parentPort } from 'node:worker_threads';
 import { servePlayground } from '../../../src/analysis/playground-worker.ts';
-import type { PlaygroundAsk } from '../../../src/analysis/questions.ts';
+import type { PlaygroundInputs } from '../../../src/analysis/questions.ts';
 import { failAsAsked } from './thread-fault.ts';
 
 if (parentPort === null) throw new Error('for use as a worker thread');
 
 servePlayground(parentPort, ({ question, asked }) => {
   if (question !== 'try' && question !== 'compare') return;
-  failAsAsked((asked as PlaygroundAsk['compare']).files, { file: import.meta.filename, slowMs: 1_500 });
+  failAsAsked((asked as PlaygroundInputs['compare']).files, { file: import.meta.filename, slowMs: 1_500 });
 });

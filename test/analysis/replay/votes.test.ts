@@ -1,7 +1,6 @@
 // What replay makes of people's votes, of meters and of findings: logs written by hand, with known answers.
 
 import { describe, expect, test } from 'vitest';
-import { replayFindings } from '../../../src/analysis/replay/count-under-findings.ts';
 import type { LogEntry, LoggedEvent, LoggedRequest } from '../../../src/analysis/replay/engine/log.ts';
 import {
   createReplay,
@@ -10,6 +9,7 @@ import {
 } from '../../../src/analysis/replay/engine/replay-log.ts';
 import type { DecisionMatrix, ReplayFinding } from '../../../src/analysis/replay/engine/tally.ts';
 import type { GroupWorkload } from '../../../src/analysis/replay/engine/workload.ts';
+import { replayFindings } from '../../../src/analysis/replay/finding-counts.ts';
 import { serviceRules } from '../../../src/analysis/replay/service-rules.ts';
 import { fromNumber } from '../../../src/language/value/decimal.ts';
 import { diffPolicies } from '../../../src/reasoning/diff/diff.ts';

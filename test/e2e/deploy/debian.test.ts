@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { layBeside } from '../../../src/packaging/package/debian-layout.ts';
+import { writeDebianLayout } from '../../../src/packaging/package/debian-layout.ts';
 import { packageManifest } from '../../../src/packaging/package/manifests.ts';
 import { writ } from '../../cli/writ.ts';
 import { temporaryFolder } from '../../service/store/rows.ts';
@@ -14,7 +14,7 @@ test('what is laid out fits together', async () => {
   const entry = 'opt/writ/node_modules/writ/src/cli/writ.js';
   mkdirSync(join(place, entry, '..'), { recursive: true });
   writeFileSync(join(place, entry), 'x'.repeat(5_000));
-  layBeside(place, 'amd64');
+  writeDebianLayout(place, 'amd64');
   const textOf = (path: string) => readFileSync(join(place, path), 'utf8');
 
   const unit = textOf('lib/systemd/system/writ.service');

@@ -13,7 +13,7 @@ import { createIndex, keysBy, select } from '../../../src/language/program/index
 import { authorize } from '../../../src/language/spec/authorize.ts';
 import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
 import type { CompileResult } from '../../../src/pipeline.ts';
-import { readTrace, traceText } from '../../../src/service/requests/record/record.ts';
+import { readTrace, traceText } from '../../../src/service/requests/record/stored-trace.ts';
 import { opened } from '../program/programs.ts';
 import { compileText, factsOf } from './engine.ts';
 

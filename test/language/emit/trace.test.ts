@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTrace, traceText } from '../../../src/service/requests/record/record.ts';
+import { readTrace, traceText } from '../../../src/service/requests/record/stored-trace.ts';
 import { engineOf, factsOf, reading } from './engine.ts';
 
 describe('the trace', () => {

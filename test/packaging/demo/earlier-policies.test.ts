@@ -3,7 +3,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { layEarlierPolicies } from '../../../src/packaging/demo/earlier-policies.ts';
+import { writePreviousPolicies } from '../../../src/packaging/demo/previous-policies.ts';
 import { createFolder } from '../../service/policies/folder.ts';
 
 const limit = 'payload.amount > 1_000 USD';
@@ -18,7 +18,7 @@ function copyOfShipped() {
 test('ask one person from a higher amount on, until the shipped ones are put back', () => {
   const { folder, text } = copyOfShipped();
   const shipped = text();
-  const putBack = layEarlierPolicies(folder);
+  const putBack = writePreviousPolicies(folder);
   for (const one of ['to finance within 4h', 'payload.amount > 2_500 USD', 'Payments over 2,500 USD'])
     expect(text()).toContain(one);
   putBack();
@@ -29,7 +29,7 @@ test('keep what somebody has edited in a checkout', () => {
   const { folder, file, text } = copyOfShipped();
   const edited = text().replace(limit, 'payload.amount > 100 USD');
   writeFileSync(file, edited);
-  const putBack = layEarlierPolicies(folder);
+  const putBack = writePreviousPolicies(folder);
   expect(text()).toContain('payload.amount > 100 USD');
   expect(text()).toContain('to finance within 4h');
   putBack();

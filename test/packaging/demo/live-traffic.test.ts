@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { DemoAccounts } from '../../../src/packaging/demo/accounts.ts';
 import { perHour } from '../../../src/packaging/demo/history.ts';
-import { keepAsking } from '../../../src/packaging/demo/live-traffic.ts';
+import { sendLiveTraffic } from '../../../src/packaging/demo/live-traffic.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -57,7 +57,7 @@ test('agents ask at the pace of the past week, and few requests stay open', asyn
   const clock = createVirtualClock(startMs, startMs + 24 * hourMs);
   const { cast, asked, mostOpen } = createFakeService(clock.now);
   const { now, pause, signal } = clock;
-  const going = keepAsking(cast, { signal, countInWeek: 700, now, pause });
+  const going = sendLiveTraffic(cast, { signal, countInWeek: 700, now, pause });
   await clock.run();
   await going;
   const countBetween = (fromMs: number, toMs: number) =>

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { describeRelease, isCarried, notesOf } from '../../../src/packaging/release/describe.ts';
-import { ofTheDashboard, readLock, shippedPackages } from '../../../src/packaging/release/shipped.ts';
+import { dashboardPackages, readLock, shippedPackages } from '../../../src/packaging/release/shipped.ts';
 import { release as bundleRelease } from '../../../src/service/policies/compiled/bundle.ts';
 import { keptNames } from '../../e2e/upgrades/kept-store.ts';
 import { temporaryFolder } from '../../service/store/rows.ts';
@@ -52,7 +52,7 @@ test('what is shipped is what the manifest brings, and no tool that builds', () 
       .map(([, name]) => name!),
   );
   imports.delete('vite');
-  const known: readonly string[] = ofTheDashboard;
+  const known: readonly string[] = dashboardPackages;
   expect([...imports].filter((name) => !known.includes(name) && !name.startsWith('node'))).toEqual([]);
 });
 

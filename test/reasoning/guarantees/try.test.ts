@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { authorize } from '../../../src/language/spec/authorize.ts';
 import { compile } from '../../../src/pipeline.ts';
-import { isHardlyTried, tryGuarantees } from '../../../src/reasoning/guarantees/try.ts';
+import { isBarelyTried, tryGuarantees } from '../../../src/reasoning/guarantees/try.ts';
 
 const policies = `
 action pay.make {
@@ -107,7 +107,7 @@ guarantee g on pay.make { never deny when payload.vendor == "a" and payload.amou
 guarantee often on pay.make { never escalate }
 guarantee never_met on pay.make { never escalate when payload.vendor == "a" and payload.vendor == "b" }
 `);
-    expect(found.map(isHardlyTried)).toEqual([true, true, true]);
+    expect(found.map(isBarelyTried)).toEqual([true, true, true]);
     expect(found[1]?.tried).toBe(0);
   });
 });

@@ -153,7 +153,7 @@ async function say(person: Client, id: string, kind: string, text = 'what for?')
   return await person.send(`/v1/requests/${id}/comments`, { method: 'POST', body: { kind, text } });
 }
 
-async function takeBack(person: Client, id: string) {
+async function revokeVote(person: Client, id: string) {
   return await person.send(`/v1/requests/${id}/revoke-approval`, { method: 'POST' });
 }
 
@@ -242,24 +242,24 @@ describe('an approval', () => {
   test('is taken back by its giver while others are awaited, and given again', async () => {
     const { ann, ben, large } = await inbox();
     const { request_id: id } = large;
-    expect(codeOf(await takeBack(ann, id))).toEqual([409, 'conflict']);
+    expect(codeOf(await revokeVote(ann, id))).toEqual([409, 'conflict']);
     expect((await give(ann, id, 'approve')).body.allowed_actions).toMatchObject({
       approve: [],
       revoke_approval: true,
     });
-    expect(codeOf(await takeBack(ben, id))).toEqual([409, 'conflict']);
-    const { body } = await takeBack(ann, id);
+    expect(codeOf(await revokeVote(ben, id))).toEqual([409, 'conflict']);
+    const { body } = await revokeVote(ann, id);
     expect(body).toMatchObject({
       status: 'pending',
       allowed_actions: { approve: ['finance'], revoke_approval: false },
     });
     expect(body.requires.approvals).toEqual([{ group: 'finance', needs: 2, given: 0 }]);
     expect(body.approvals).toMatchObject([{ is_approved: true, invalid_reason: 'revoked it' }]);
-    expect(codeOf(await takeBack(ann, id))).toEqual([409, 'conflict']);
+    expect(codeOf(await revokeVote(ann, id))).toEqual([409, 'conflict']);
     // The approval was taken back, so one approval is no longer enough.
     expect((await give(ben, id, 'approve')).body.status).toBe('pending');
     expect((await give(ann, id, 'approve')).body.status).toBe('approved');
-    expect(codeOf(await takeBack(ann, id))).toEqual([409, 'conflict']);
+    expect(codeOf(await revokeVote(ann, id))).toEqual([409, 'conflict']);
     expect(await verifyChain(service().store)).toMatchObject({ kind: 'whole' });
   });
 
@@ -267,7 +267,7 @@ describe('an approval', () => {
     const { ann, ben } = await inbox();
     const { request_id: id } = await ask(service(), 'pay.both', { payload: { amount: 8 } });
     expect((await give(ann, id, 'approve')).body.requires.approvals).toMatchObject([{ group: 'legal' }]);
-    const { body } = await takeBack(ann, id);
+    const { body } = await revokeVote(ann, id);
     expect(body.requires.approvals).toMatchObject([{ group: 'finance' }, { group: 'legal' }]);
     expect((await give(ben, id, 'approve', 'legal')).body.status).toBe('pending');
     expect((await give(ann, id, 'approve')).body.status).toBe('approved');
@@ -278,7 +278,7 @@ describe('an approval', () => {
     for (let round = 0; round < 4; round += 1) {
       const { request_id: id } = await ask(service(), 'pay.large', { payload: { amount: 10 + round } });
       await give(ann, id, 'approve');
-      const [given, back] = await Promise.all([give(ben, id, 'approve'), takeBack(ann, id)]);
+      const [given, back] = await Promise.all([give(ben, id, 'approve'), revokeVote(ann, id)]);
       const { body } = await ben.send(`/v1/requests/${id}`);
       expect([given.status, back.status, body.status]).toEqual(
         body.status === 'approved' ? [200, 409, 'approved'] : [200, 200, 'pending'],

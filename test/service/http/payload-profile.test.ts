@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/language/model/json.ts';
 import { fieldsMax, profileFields } from '../../../src/service/http/resources/agents/agent-activity.ts';
-import { textLengthMax } from '../../../src/service/requests/look-alikes.ts';
+import { textLengthMax } from '../../../src/service/requests/confusables.ts';
 
 test('numbers by their reach, other values by how often they come', () => {
   const payloads = [

@@ -4,8 +4,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { agreeOnPolicies } from '../../../src/service/policies/agreed-policies.ts';
 import { openPolicies } from '../../../src/service/policies/policy-host.ts';
+import { openReplicatedPolicies } from '../../../src/service/policies/replicated-policies.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { openWire, type Wire } from '../store/cut-wire.ts';
 import {
@@ -38,7 +38,7 @@ async function startReplica(
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'a.policy'), text);
   const host = await openPolicies({ directory });
-  const policies = await agreeOnPolicies({ host, agreement, clock: Date.now, log: quiet });
+  const policies = await openReplicatedPolicies({ host, agreement, clock: Date.now, log: quiet });
   onTestFinished(() => policies.close());
   return await startService({ store, policies });
 }

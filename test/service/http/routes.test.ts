@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { requireDocumented } from '../../../src/service/http/contract/openapi.ts';
-import { describedRoutes } from '../../../src/service/http/resources/described.ts';
+import { describedRoutes } from '../../../src/service/http/resources/all-routes.ts';
 import { managementRoutes } from '../../../src/service/http/resources/management.ts';
 import { checksInOrder } from '../../../src/service/http/resources/requests/authorize-handler.ts';
 

@@ -3,9 +3,9 @@
 import { symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { FoundFile } from '../../../src/service/policies/directory-listing.ts';
 import { createReadCache } from '../../../src/service/policies/read-cache.ts';
 import { readPolicies } from '../../../src/service/policies/read-policies.ts';
-import type { FoundFile } from '../../../src/service/policies/walk.ts';
 import { createFolder, writeFiles } from './folder.ts';
 
 describe('reading with a memory', () => {

@@ -7,10 +7,10 @@ import { describe, expect, it } from 'vitest';
 import { compileToProgram, createCompileCache, findErrors } from '../../../src/pipeline.ts';
 import {
   listBytesMax,
-  look,
   policyBytesMax,
   readPaths,
   readPolicies,
+  scanDirectory,
 } from '../../../src/service/policies/read-policies.ts';
 import { createFolder, writeFiles } from './folder.ts';
 
@@ -63,9 +63,9 @@ describe('readPolicies', () => {
 
   it('notices when such a name comes or goes', async () => {
     const folder = createFolder({ 'a.policy': 'group g' });
-    const before = (await look(folder, [])).mark;
+    const before = (await scanDirectory(folder, [])).mark;
     writeFiles(folder, { 'a.policy.bak': '' });
-    expect((await look(folder, [])).mark).not.toBe(before);
+    expect((await scanDirectory(folder, [])).mark).not.toBe(before);
   });
 
   it('tells of a loop of links that is named like a policy file', async () => {
@@ -273,7 +273,7 @@ describe('contentHash and look', () => {
     const folder = createFolder({ 'v1/a.policy': '# 1', 'v2/a.policy': '# 1', 'v1/x.txt': '' });
     symlinkSync('v1', join(folder, 'current'));
     const current = join(folder, 'current');
-    const markOf = async (folder: string) => (await look(folder, ['x.txt'])).mark;
+    const markOf = async (folder: string) => (await scanDirectory(folder, ['x.txt'])).mark;
     const seen = new Set([await markOf(current)]);
     expect(await markOf(current)).toBe([...seen][0]);
     const changes = [

@@ -2,7 +2,7 @@
 // active and approves for any group.
 
 import type { KillSwitchSource } from '../../../src/service/requests/approvals/change-request.ts';
-import type { CurrentPerson, FindPeople } from '../../../src/service/requests/approvals/people-now.ts';
+import type { CurrentPerson, FindPeople } from '../../../src/service/requests/approvals/current-person.ts';
 import type { Caller, Rights } from '../../../src/service/requests/approvals/rights.ts';
 
 const none = { generation: 0, stoppedBy: () => null };

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { describeAgent, rotateKey } from '../../../src/service/agents/registry.ts';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
-import { callerOf, createFindPeople } from '../../../src/service/http/auth/people-now.ts';
+import { callerOf, createFindPeople } from '../../../src/service/http/auth/request-rights.ts';
 import { changePerson } from '../../../src/service/people/change-person.ts';
 import { createDirectory, type Directory } from '../../../src/service/people/directory.ts';
 import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';

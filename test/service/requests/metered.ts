@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { ActivePolicies } from '../../../src/language/model/active-policies.ts';
 import type { JsonObject } from '../../../src/language/model/json.ts';
 import { compile } from '../../../src/pipeline.ts';
-import { askedRulesOf } from '../../../src/service/policies/set-summary.ts';
+import { rulesWithRequirement } from '../../../src/service/policies/set-summary.ts';
 import { createAuthorizer } from '../../../src/service/requests/authorize.ts';
 import { createDecisions } from '../../../src/service/requests/decisions.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
@@ -23,7 +23,7 @@ export function activeOf(text: string): ActivePolicies {
     readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }),
   });
   if (set === null || engine === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  const asks = new Map(set.policies.flatMap(askedRulesOf).map((asked) => [asked.rule, asked]));
+  const asks = new Map(set.policies.flatMap(rulesWithRequirement).map((asked) => [asked.rule, asked]));
   return {
     decide: engine.decide,
     decideTraced: engine.decideTraced,

@@ -9,7 +9,7 @@ import { fromNumber } from '../../../src/language/value/decimal.ts';
 import { createMeterTotals } from '../../../src/service/meters/meter-totals.ts';
 import { fillFromEntries, fillFromRecords } from '../../../src/service/requests/metering/fill-meter.ts';
 import { createMetering, metered } from '../../../src/service/requests/metering/metering.ts';
-import type { MeterPast, MeterStore } from '../../../src/service/store/contract/metering.ts';
+import type { MeterHistory, MeterStore } from '../../../src/service/store/contract/metering.ts';
 import type { AppendResult } from '../../../src/service/store/contract/store.ts';
 import { StoreError } from '../../../src/service/store/contract/store-error.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
@@ -179,7 +179,7 @@ describe('a meter that starts anew', () => {
     const { spend } = service.store.meters;
     const meters = service.store.meters as { spend: typeof spend };
     meters.spend = async (_, work) => {
-      work()?.takeBack();
+      work()?.revertMeters();
       throw new StoreError('full', 'the disk is full');
     };
     await expect(service.ask({}, review)).rejects.toThrow();
@@ -495,7 +495,7 @@ test.each(['records', 'entries'])('what of %s was read before reading failed cou
   };
   const past = await meters.openPast();
   onTestFinished(() => past.close());
-  const failingPast: MeterPast = {
+  const failingPast: MeterHistory = {
     ...past,
     async *granted(...values) {
       yield* past.granted(...values);

@@ -13,7 +13,7 @@ import {
 } from '../../../src/service/agents/points/change-point.ts';
 import { type ActingAs, authenticatePoint } from '../../../src/service/agents/points/point.ts';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
-import { createFindPeople } from '../../../src/service/http/auth/people-now.ts';
+import { createFindPeople } from '../../../src/service/http/auth/request-rights.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
 import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import { createAuthorizer } from '../../../src/service/requests/authorize.ts';

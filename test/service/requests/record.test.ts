@@ -9,15 +9,14 @@ import {
   type TraceValue,
   tracedRules,
 } from '../../../src/language/model/trace.ts';
+import { engineVersions } from '../../../src/service/requests/record/engine-versions.ts';
 import {
   decisionRecord,
-  engineVersions,
   type RequestRecord,
-  readTrace,
   requestRecord,
   requestRow,
-  traceText,
 } from '../../../src/service/requests/record/record.ts';
+import { readTrace, traceText } from '../../../src/service/requests/record/stored-trace.ts';
 
 const json = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ noUnicodeString: false }), {
   noNullPrototype: true,

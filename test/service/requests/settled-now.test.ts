@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { addPoint, rotatePointKey } from '../../../src/service/agents/points/change-point.ts';
 import { authenticatePoint } from '../../../src/service/agents/points/point.ts';
-import { callerOf, createFindPeople } from '../../../src/service/http/auth/people-now.ts';
+import { callerOf, createFindPeople } from '../../../src/service/http/auth/request-rights.ts';
 import { changePerson } from '../../../src/service/people/change-person.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
 import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';

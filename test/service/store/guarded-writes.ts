@@ -31,7 +31,7 @@ export async function spend(store: Store, row = requestRow()): Promise<number> {
   const entries = [{ ...spentPlace, isCertain: true, value: '1' }];
   await store.meters.spend([spentPlace], () => {
     decided += 1;
-    return { row, limits: { openMax: 20 }, entries, takeBack: () => undefined };
+    return { row, limits: { openMax: 20 }, entries, revertMeters: () => undefined };
   });
   return decided;
 }

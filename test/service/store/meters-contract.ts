@@ -121,7 +121,7 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
     test('what is made of where meters stand is stored, or what is made is nothing', async () => {
       const row = requestRow();
       const keys = [{ definition: 'spent', key: '"agent-1' }];
-      const spending = { row, limits, entries: [entry('4')], takeBack: () => undefined };
+      const spending = { row, limits, entries: [entry('4')], revertMeters: () => undefined };
       expect(await store.meters.spend(keys, () => null)).toBe('nothing');
       expect(await store.meters.spend(keys, () => spending)).toBe('stored');
       expect(await store.requests.find(row.id)).toEqual(row);

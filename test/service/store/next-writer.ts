@@ -1,10 +1,10 @@
 // The writer thread of the next store that this process opens.
 
 import type { Worker } from 'node:worker_threads';
-import { giveWriterBack, takeWriter } from '../../../src/service/store/sqlite/writer-thread.ts';
+import { acquireWriter, releaseWriter } from '../../../src/service/store/sqlite/writer-thread.ts';
 
 export function nextWriter(): Worker {
-  const writer = takeWriter();
-  giveWriterBack(writer);
+  const writer = acquireWriter();
+  releaseWriter(writer);
   return writer;
 }

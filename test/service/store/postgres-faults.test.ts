@@ -153,9 +153,9 @@ function spending(store: Store) {
   const place = { definition: 'spent', key: 'a' };
   const spend = async (): Promise<readonly [id: string, told: string]> => {
     const row = requestRow();
-    const takeBack = () => void takenBack.add(row.id);
+    const revertMeters = () => void takenBack.add(row.id);
     const entries = [{ ...place, isCertain: true, value: '1' }];
-    return [row.id, await told(store.meters.spend([place], () => ({ row, limits, entries, takeBack })))];
+    return [row.id, await told(store.meters.spend([place], () => ({ row, limits, entries, revertMeters })))];
   };
   return { spend, takenBack };
 }
@@ -371,7 +371,7 @@ test('a text with a zero byte is refused by what it is, and harms no other', asy
     row: requestRow(),
     limits,
     entries,
-    takeBack: () => undefined,
+    revertMeters: () => undefined,
   });
   const agent = agentRow({ name: 'a\0b' });
   const answers = [

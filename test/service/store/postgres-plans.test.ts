@@ -40,7 +40,7 @@ async function storeRound(store: Store, round: number, agentVersion: number): Pr
       row: requestRow(),
       limits,
       entries: [{ ...place, isCertain: true, value: '1' }],
-      takeBack: () => undefined,
+      revertMeters: () => undefined,
     };
     stored.push(store.meters.spend([place], () => spending));
   }

@@ -47,10 +47,10 @@ async function spend(store: Store, row: RequestRow) {
   const word = await told(
     store.meters.spend([spentPlace], () => {
       count.decided += 1;
-      const takeBack = () => {
+      const revertMeters = () => {
         count.takenBack += 1;
       };
-      return { row, limits: { openMax: 20 }, entries, takeBack };
+      return { row, limits: { openMax: 20 }, entries, revertMeters };
     }),
   );
   return { word, ...count };

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ApproverIdentity } from '../../../src/service/store/contract/asked-owner.ts';
+import type { ApproverIdentity } from '../../../src/service/store/contract/control-owner-group.ts';
 import type { FilterStatus, RequestRow, RequestStatus } from '../../../src/service/store/contract/records.ts';
 import type { RequestFilter, RequestPlace, Store } from '../../../src/service/store/contract/store.ts';
 import type { Place } from './contract.ts';

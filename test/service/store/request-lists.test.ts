@@ -16,7 +16,7 @@ import {
 } from '../../../src/service/store/queries/dialect.ts';
 import { requestQueries } from '../../../src/service/store/queries/request-lists.ts';
 import { createSyncQueryRunner } from '../../../src/service/store/sqlite/query-runner.ts';
-import { anyHeldText, heldText } from '../../../src/service/store/sqlite/request-reads.ts';
+import { anyResumableQuery, resumableQuery } from '../../../src/service/store/sqlite/request-reads.ts';
 import { keptPostgres, type TestDatabase } from './postgres-server.ts';
 import { everything, startMs, temporaryFolder } from './rows.ts';
 
@@ -55,7 +55,7 @@ function explain({ text, parameters }: Query<unknown>, how: string): Query<{ rea
 
 describe('in a file, a walk', () => {
   const held = { agentId: '', actionKey: '', taker: '', nowMs: 0, countMax: 9 };
-  const [anyHeld, allHeld] = [query<unknown>(anyHeldText, held), query<unknown>(heldText, held)];
+  const [anyHeld, allHeld] = [query<unknown>(anyResumableQuery, held), query<unknown>(resumableQuery, held)];
 
   test.each([
     ...listsOf(sqliteDialect),

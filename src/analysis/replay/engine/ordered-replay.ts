@@ -33,8 +33,8 @@ import {
   type ReplayedVote,
 } from './replayed-request.ts';
 import type { Tally } from './tally.ts';
-import { hidesValues } from './withheld.ts';
-import { countAsked, type Workload } from './workload.ts';
+import { hidesValues } from './withheld-values.ts';
+import { countRequiredVotes, type Workload } from './workload.ts';
 
 // Timers, the earliest first, in a binary heap.
 
@@ -268,8 +268,8 @@ export class OrderedReplay {
       },
       workloads,
     };
-    countAsked(workloads, 'before', { decision: logged.decision, earlier: [], atMs: nowMs });
-    countAsked(workloads, 'now', { decision, earlier: [], atMs: nowMs });
+    countRequiredVotes(workloads, 'before', { decision: logged.decision, earlier: [], atMs: nowMs });
+    countRequiredVotes(workloads, 'now', { decision, earlier: [], atMs: nowMs });
     this.#readings.noteIncomplete(uses, incomplete);
     this.#noteLacking(course, nowMs);
     this.#keep(course);
@@ -418,7 +418,7 @@ export class OrderedReplay {
       decisions: [...course.decisions],
       expiresAtMs: course.deadlineMs,
     };
-    countAsked(course.workloads, 'now', { decision, earlier: course.decisions, atMs: facts.nowMs });
+    countRequiredVotes(course.workloads, 'now', { decision, earlier: course.decisions, atMs: facts.nowMs });
     course.decisions.push(decision);
     if (decision.outcome === 'ALLOW') {
       meters.approve(id, nowMs);
@@ -490,7 +490,7 @@ export class OrderedReplay {
     log.status = courseStatusOf(decision);
     log.expiresAtMs = event.expiresAtMs;
     const atMs = course.logged.facts.nowMs;
-    countAsked(course.workloads, 'before', { decision, earlier: log.decisions, atMs });
+    countRequiredVotes(course.workloads, 'before', { decision, earlier: log.decisions, atMs });
     log.decisions.push(decision);
   }
 

@@ -8,7 +8,7 @@ import type { LogEntry, LoggedRequest } from './log.ts';
 import { OrderedReplay, type WaitEnds } from './ordered-replay.ts';
 import type { IncompleteMeter } from './readings.ts';
 import { type ChangedRequest, type ReplayFinding, Tally, type TallyResult } from './tally.ts';
-import { countAsked } from './workload.ts';
+import { countRequiredVotes } from './workload.ts';
 
 export type ReplayReading = 'as recorded' | 'in order';
 
@@ -76,6 +76,6 @@ function takeAsRecorded({ candidate, onDecision }: ReplayOptions, tally: Tally, 
   onDecision?.(logged.id, decision);
   const workloads = tally.count(logged, { facts: logged.facts, decision, incomplete: [] }) ?? [];
   const { nowMs: atMs } = logged.facts;
-  countAsked(workloads, 'before', { decision: logged.decision, earlier: [], atMs });
-  countAsked(workloads, 'now', { decision, earlier: [], atMs });
+  countRequiredVotes(workloads, 'before', { decision: logged.decision, earlier: [], atMs });
+  countRequiredVotes(workloads, 'now', { decision, earlier: [], atMs });
 }

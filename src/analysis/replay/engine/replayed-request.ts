@@ -10,7 +10,7 @@ import {
   type RuleRequirement,
 } from '../../../language/model/rule-requirement.ts';
 import { isWaiting, type LoggedEvent, type LoggedRequest } from './log.ts';
-import { countVotes, mostAskedOf, type Workload } from './workload.ts';
+import { countVotes, maxVotesRequired, type Workload } from './workload.ts';
 
 /**
  * A person's approval, kept for those rules of the candidate that asked the group when the approval was
@@ -105,7 +105,9 @@ function approvalsFor(
 /** Whether the log asks everybody whom the candidate asks, and at least as many people. */
 export function isAnsweredInLog(course: ReplayedRequest): boolean {
   const { log } = course;
-  return countVotes(latestOf(course)).every(([group, needs]) => needs <= mostAskedOf(group, log.decisions));
+  return countVotes(latestOf(course)).every(
+    ([group, needs]) => needs <= maxVotesRequired(group, log.decisions),
+  );
 }
 
 export function courseStatusOf(decision: Decision): ReplayedRequest['status'] {

@@ -11,11 +11,11 @@ import {
 } from '../../../language/model/decision.ts';
 import { type Facts, valueAt } from '../../../language/model/request.ts';
 import { noTrace } from '../../../language/model/trace.ts';
-import { askedOtherwise } from './asked-otherwise.ts';
 import type { ReplayCandidate } from './candidate.ts';
 import { Examples, type ReplayExample } from './examples.ts';
 import type { LoggedRequest } from './log.ts';
-import { isWithheld } from './withheld.ts';
+import { changedRequirements } from './requirement-changes.ts';
+import { isWithheld } from './withheld-values.ts';
 import { countVotes, type GroupWorkload, type VoteCounts, Workload, type WorkloadSide } from './workload.ts';
 
 /** A class, because it learns the reads of an action from the action's first request. */
@@ -266,7 +266,7 @@ export class Tally {
       action,
       before: { outcome: logged.decision.outcome, by: logged.decision.by },
       now: { outcome: decision.outcome, by: decision.by },
-      asks: askedOtherwise(logged.decision, decision),
+      asks: changedRequirements(logged.decision, decision),
       finding,
       incompleteMeters: incomplete,
     };

@@ -71,7 +71,7 @@ export class Workload {
 }
 
 /** Adds to each workload what a decision asks for beyond earlier decisions of the request. */
-export function countAsked(
+export function countRequiredVotes(
   workloads: readonly Workload[],
   side: WorkloadSide,
   {
@@ -81,14 +81,14 @@ export function countAsked(
   }: { readonly decision: Decision; readonly earlier: readonly Decision[]; readonly atMs: number },
 ): void {
   for (const [group, needs] of countVotes(decision)) {
-    const votes = needs - mostAskedOf(group, earlier);
+    const votes = needs - maxVotesRequired(group, earlier);
     if (votes <= 0) continue;
     for (const workload of workloads) workload.add(side, { group, votes, atMs });
   }
 }
 
 /** The most votes that one of the decisions asks of the group. */
-export function mostAskedOf(group: string, decisions: readonly Decision[]): number {
+export function maxVotesRequired(group: string, decisions: readonly Decision[]): number {
   let most = 0;
   for (const decision of decisions)
     for (const [asked, needs] of countVotes(decision)) if (asked === group) most = Math.max(most, needs);

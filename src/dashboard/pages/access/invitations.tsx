@@ -7,7 +7,7 @@ import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant, useSession } from '../../api/session.tsx';
 import { usePlace } from '../../navigation/navigation.ts';
-import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { OneTimeSecret } from '../../parts/dialog/one-time-secret.tsx';
 import { EmailField } from '../../parts/form/email-field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { NameField } from '../../parts/form/name-field.tsx';
@@ -89,10 +89,10 @@ export function InvitationLink({ invited }: { readonly invited: Reply<'createInv
       : 'No mail server is set up, so send it yourself.';
   const link = `${window.location.origin}/invitation#token=${invited.token}`;
   return (
-    <ShownOnce title={`Invitation for ${invited.email}`} label="invitation link" text={link}>
+    <OneTimeSecret title={`Invitation for ${invited.email}`} label="invitation link" text={link}>
       <p>
         Give this link to them and to nobody else. It works once, until <At at={invited.ends_at} />. {mailed}
       </p>
-    </ShownOnce>
+    </OneTimeSecret>
   );
 }

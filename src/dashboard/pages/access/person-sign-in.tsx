@@ -6,7 +6,7 @@ import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useSession } from '../../api/session.tsx';
-import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { OneTimeSecret } from '../../parts/dialog/one-time-secret.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { SessionTable } from '../../parts/form/session-table.tsx';
@@ -87,11 +87,11 @@ function ResetPassword({ person, onClose }: QuestionProps) {
   if (made !== null) {
     const link = `${window.location.origin}/reset#token=${made.token}`;
     return (
-      <ShownOnce title={`Reset link for ${made.email}`} label="reset link" text={link}>
+      <OneTimeSecret title={`Reset link for ${made.email}`} label="reset link" text={link}>
         <p>
           Give this link to them and to nobody else. It works once, until <At at={made.ends_at} />. {mailed}
         </p>
-      </ShownOnce>
+      </OneTimeSecret>
     );
   }
   return (

@@ -7,7 +7,7 @@ import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson, useReloadSession } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
+import { OneTimeSecret } from '../../parts/dialog/one-time-secret.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { CodeField, codeDigits } from '../../parts/form/password-and-code.tsx';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
@@ -81,7 +81,11 @@ function RecoveryCodesDialog({ codes, onClose }: CodesProps) {
         If you lose your phone, type one of these instead of the six digits. Each works once. Keep them where
         your phone is not.
       </p>
-      <ShownOnce title={`${codes.length} recovery codes`} label="recovery codes" text={codes.join('\n')} />
+      <OneTimeSecret
+        title={`${codes.length} recovery codes`}
+        label="recovery codes"
+        text={codes.join('\n')}
+      />
       <div class="form-actions">
         <Button look="primary" onClick={onClose}>
           I have stored them

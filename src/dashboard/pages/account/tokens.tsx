@@ -8,7 +8,7 @@ import { useResource } from '../../api/resource.ts';
 import { usePerson, useReloadSession } from '../../api/session.tsx';
 import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { ShownOnce, StoredButton } from '../../parts/dialog/shown-once.tsx';
+import { OneTimeSecret, StoredButton } from '../../parts/dialog/one-time-secret.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { NameField } from '../../parts/form/name-field.tsx';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
@@ -107,7 +107,7 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
   if (made !== null) {
     return (
       <Dialog title="The new token" onClose={onClose}>
-        <ShownOnce title={made.name} label="token" text={made.token} />
+        <OneTimeSecret title={made.name} label="token" text={made.token} />
         <StoredButton onClick={onClose} />
       </Dialog>
     );

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { ShownOnce, StoredButton } from '../../parts/dialog/shown-once.tsx';
+import { OneTimeSecret, StoredButton } from '../../parts/dialog/one-time-secret.tsx';
 import { FieldGroup } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
@@ -53,7 +53,7 @@ function SigningDialog({ agent, onChange, onClose }: AgentProps & { readonly onC
   if (secret !== null) {
     return (
       <Dialog title="The signing secret" onClose={onClose}>
-        <ShownOnce title={`The signing secret of ${agent.name}`} label="signing secret" text={secret} />
+        <OneTimeSecret title={`The signing secret of ${agent.name}`} label="signing secret" text={secret} />
         <StoredButton onClick={onClose} />
       </Dialog>
     );

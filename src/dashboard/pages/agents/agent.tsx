@@ -17,8 +17,8 @@ import { useSending } from '../../parts/form/form.ts';
 import { Marks } from '../../parts/form/roles.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
+import { killSwitchFor } from '../../parts/policy/applicable-kill-switch.ts';
 import { AgentStatus, StopReason, useKillSwitches } from '../../parts/policy/kill-switches.tsx';
-import { stopOf } from '../../parts/policy/stop-of.ts';
 import { AgentActions } from './agent-actions.tsx';
 import { AgentActivity } from './agent-activity.tsx';
 import { AgentLimits } from './agent-limits.tsx';
@@ -39,7 +39,7 @@ export default function AgentPage({ params: { id = '' } }: PageProps) {
       </PageFrame>
     );
   }
-  const stop = agent.status === 'active' ? stopOf(agent, killSwitches) : null;
+  const stop = agent.status === 'active' ? killSwitchFor(agent, killSwitches) : null;
   const props: AgentProps = { agent, onChange: reload };
   return (
     <PageFrame

@@ -14,8 +14,8 @@ import { ListSection } from '../../parts/layout/list-section.tsx';
 import { Empty } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
+import { type KillSwitch, killSwitchFor } from '../../parts/policy/applicable-kill-switch.ts';
 import { AgentStatus, StopReason, useKillSwitches } from '../../parts/policy/kill-switches.tsx';
-import { type KillSwitch, stopOf } from '../../parts/policy/stop-of.ts';
 import './agents.css';
 
 type Agent = Reply<'listAgents'>['items'][number];
@@ -112,7 +112,7 @@ const columnsOf = (killSwitches: readonly KillSwitch[]): readonly Column<Agent>[
   {
     head: 'Status',
     cell: (agent) => {
-      const stop = agent.status === 'active' ? stopOf(agent, killSwitches) : null;
+      const stop = agent.status === 'active' ? killSwitchFor(agent, killSwitches) : null;
       return (
         <div class="agents-status">
           <AgentStatus status={agent.status} stop={stop} />

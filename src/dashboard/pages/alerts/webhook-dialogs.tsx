@@ -5,7 +5,7 @@ import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { ShownOnce, StoredButton } from '../../parts/dialog/shown-once.tsx';
+import { OneTimeSecret, StoredButton } from '../../parts/dialog/one-time-secret.tsx';
 import { Field, FieldGroup } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
@@ -137,9 +137,9 @@ export function SecretDialog({ webhook, onClose }: SecretProps) {
 function Secret({ secret, url, onClose }: { secret: string; url: string; onClose: () => void }) {
   return (
     <Dialog title="The secret of the webhook" onClose={onClose}>
-      <ShownOnce title={url} label="secret" text={secret}>
+      <OneTimeSecret title={url} label="secret" text={secret}>
         <p>The receiver uses it to check the signature of each message (Standard Webhooks).</p>
-      </ShownOnce>
+      </OneTimeSecret>
       <StoredButton onClick={onClose} />
     </Dialog>
   );

@@ -77,9 +77,9 @@ export function rangeQuery({ fromMs, untilMs, stepMs }: Range): {
 
 /** The part of the address that zooms into a stretch, which is extended to the shortest that can be shown. */
 export function zoomQuery(fromMs: number, untilMs: number): { from: string; to: string } {
-  const missingMs = Math.max(0, zoomMsMin - (untilMs - fromMs));
+  const remainingMs = Math.max(0, zoomMsMin - (untilMs - fromMs));
   const text = (ms: number) => new Date(ms).toISOString().replace(':00.000Z', 'Z');
-  const startMs = fromMs - Math.ceil(missingMs / 2 / minuteMs) * minuteMs;
+  const startMs = fromMs - Math.ceil(remainingMs / 2 / minuteMs) * minuteMs;
   return { from: text(startMs), to: text(Math.max(untilMs, startMs + zoomMsMin)) };
 }
 

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { type CallOptions, call } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import { askUntilFree } from '../../api/until-free.ts';
+import { retryWhileBusy } from '../../api/retry-busy.ts';
 
 export type TryBody = CallOptions<'tryPolicies'>['body'];
 export type TryReply = Reply<'tryPolicies'>;
@@ -41,7 +41,7 @@ export function useTry(body: TryBody | null, version: string): TryState {
     const controller = new AbortController();
     const wait = setTimeout(() => {
       const { signal } = controller;
-      askUntilFree(() => call('tryPolicies', { body, signal }), signal).then(
+      retryWhileBusy(() => call('tryPolicies', { body, signal }), signal).then(
         (answer) => {
           if (controller.signal.aborted) return;
           setState((before) => ({

@@ -13,7 +13,7 @@ import { ListSection } from '../layout/list-section.tsx';
 import { Ago, At, useNow } from '../layout/time.tsx';
 import { Dialog } from './dialog.tsx';
 import { NewKey } from './new-key.tsx';
-import { StoredButton } from './shown-once.tsx';
+import { StoredButton } from './one-time-secret.tsx';
 
 // Makes a new key for an agent or an enforcement point, shown only this once, and sets when the present key
 // ends.

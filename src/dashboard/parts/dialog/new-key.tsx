@@ -19,7 +19,7 @@ import {
 } from './first-call.ts';
 import '../layout/tabs.css';
 import './new-key.css';
-import { ShownOnce } from './shown-once.tsx';
+import { OneTimeSecret } from './one-time-secret.tsx';
 
 const none: readonly KnownAction[] = [];
 const noRequest: SampleRequest = { action_key: '', payload: {} };
@@ -47,13 +47,13 @@ interface NewKeyProps {
 
 export function NewKey({ apiKey, name, askedFor }: NewKeyProps) {
   return (
-    <ShownOnce title={`The key of ${name}`} label="key" text={apiKey}>
+    <OneTimeSecret title={`The key of ${name}`} label="key" text={apiKey}>
       {askedFor === null ? (
         <p>It asks for no agent yet: assign one, and it can use the key.</p>
       ) : (
         <FirstCall apiKey={apiKey} askedFor={askedFor ?? null} />
       )}
-    </ShownOnce>
+    </OneTimeSecret>
   );
 }
 

@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem } from '../../api/problem.ts';
-import { askUntilFree } from '../../api/until-free.ts';
+import { retryWhileBusy } from '../../api/retry-busy.ts';
 
 export interface AnswerState<Answer> {
   /** Null until the answer arrives. */
@@ -28,7 +28,7 @@ export function useAnswer<Answer>(
     if (key === null) return;
     const controller = new AbortController();
     const { signal } = controller;
-    askUntilFree(() => ask(signal), signal).then(
+    retryWhileBusy(() => ask(signal), signal).then(
       (answer) => {
         if (!signal.aborted) setState({ key, answer, problem: null });
       },

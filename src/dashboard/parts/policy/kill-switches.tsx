@@ -6,7 +6,7 @@ import { useGrant } from '../../api/session.tsx';
 import { Badge, StatusBadge } from '../layout/badge.tsx';
 import { Ago } from '../layout/time.tsx';
 import { PlainText } from '../text/plain-text.tsx';
-import type { KillSwitch } from './stop-of.ts';
+import type { KillSwitch } from './applicable-kill-switch.ts';
 
 /** Reloaded whenever a kill switch is turned on or off; nothing for people who may not view kill switches. */
 export function useKillSwitches(): Resource<Reply<'listKillSwitches'>> {

@@ -16,7 +16,7 @@ interface SalvagedFile {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export function settleBroken(
+export function dropFollowOnErrors(
   declarations: readonly Declaration[],
   diagnostics: readonly Diagnostic[],
   { errors, known }: { readonly errors: readonly ParserError[]; readonly known: readonly Token[] },

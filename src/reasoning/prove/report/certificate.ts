@@ -9,7 +9,7 @@ import { checkLog } from '../../solver/check-log.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../../solver/literal.ts';
 import { createProblem, enforcedOf } from '../problem.ts';
 import { canBeLeftOut, decideClauses, holdsWithMoreGuards } from '../prove.ts';
-import { saidBy } from '../search.ts';
+import { inequalitiesOf } from '../search.ts';
 
 /**
  * A literal, the index of one of its inequalities from 0, and the multiplier with which the inequality is
@@ -68,7 +68,7 @@ export function wrongWith(certificate: Certificate, set: PolicySet): string | nu
   if (assumptions.some((literal) => literal !== broken[0]))
     return 'it assumes more than that the claim is broken';
   const read = lemmas.map(readLemma);
-  if (!read.every((lemma) => followsFrom(lemma, (literal) => saidBy(ctx, literal))))
+  if (!read.every((lemma) => followsFrom(lemma, (literal) => inequalitiesOf(ctx, literal))))
     return 'a lemma about sums does not follow';
   const known = [...given, ...read.map((lemma) => lemma.clause)];
   return checkLog({ given: known, learned: steps }, assumptions) ? null : 'a step does not follow';

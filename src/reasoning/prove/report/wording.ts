@@ -18,11 +18,11 @@ export function textAt({ file, start, end }: Span, sourceOf: SourceOf): string {
 const conditionMax = 300;
 
 /** The condition's text, cut to its beginning if it is long, which is enough to recognise the condition. */
-export function shownCondition(text: string): string {
+export function shortenCondition(text: string): string {
   return text.length > conditionMax ? `${cut(text, conditionMax)}…` : text;
 }
 
-export const whyUndecided: Readonly<Record<UnknownReason, string>> = {
+export const undecidedReasons: Readonly<Record<UnknownReason, string>> = {
   'guessed conditions': 'it depends on conditions that the proof does not follow',
   'long lists': 'proved for short lists only; a longer one might decide otherwise',
   'many digits': 'numbers with so many digits that this has no exact answer might decide otherwise',

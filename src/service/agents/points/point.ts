@@ -66,7 +66,7 @@ export function pointsIn(documents: DocumentStore): Points {
 }
 
 /** What a grant rests on when its request came by this point. */
-export function seenPoint({ id, version }: ActingPoint): DocumentVersion {
+export function pointVersion({ id, version }: ActingPoint): DocumentVersion {
   return { kind: pointKind, id, version };
 }
 

@@ -168,7 +168,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
 
   async function lookAgain(headerText: string, moment: Instant): Promise<Identity> {
     const result = await cache.look(headerText, moment);
-    if (!('agent' in result)) throw notKnown(result.kind);
+    if (!('agent' in result)) throw invalidKey(result.kind);
     checkActive(result);
     return result;
   }
@@ -199,7 +199,7 @@ function createStrangers(): Strangers {
     takeFailure,
     refuseStranger(kind, address) {
       takeFailure(address);
-      throw notKnown(kind);
+      throw invalidKey(kind);
     },
   };
 }
@@ -232,19 +232,19 @@ function checkActive({ kind }: Extract<Authentication | PointAuthentication, Ide
       return;
     case 'disabled':
     case 'revoked':
-      throw notActive(kind);
+      throw inactiveAgent(kind);
   }
 }
 
 /** The refusal of an agent that has a good key but may not ask. */
-export function notActive(kind: 'disabled' | 'revoked'): ProblemError {
+export function inactiveAgent(kind: 'disabled' | 'revoked'): ProblemError {
   return kind === 'disabled'
     ? new ProblemError('agent_disabled', 'an operator has disabled this agent')
     : new ProblemError('agent_revoked', 'this agent has been revoked permanently');
 }
 
 /** The refusal of a missing or bad key. */
-export function notKnown(kind: keyof typeof refusals): ProblemError {
+export function invalidKey(kind: keyof typeof refusals): ProblemError {
   const { code, detail } = refusals[kind];
   return new ProblemError(code, detail, { headers: { 'www-authenticate': 'ApiKey realm="writ"' } });
 }

@@ -55,7 +55,7 @@ export async function identifyPerson(deps: SignInDeps, request: FastifyRequest):
  * The sender of a request that was let in before, as they are now; null when they would no longer be let in.
  * The check does not count as a use of the session.
  */
-export async function stillIn(deps: SignInDeps, request: FastifyRequest): Promise<Actor | null> {
+export async function currentActor(deps: SignInDeps, request: FastifyRequest): Promise<Actor | null> {
   const bearer = bearerToken(request);
   if (bearer !== null) return await whoseToken(deps.directory, bearer);
   const secret = cookieOf(request);

@@ -1,72 +1,11 @@
 // Turns every error of a request into its error reply. INVARIANT: for a fault of the service, the reply is
 // only `internal_error`; the details are in the log under the request's id.
 
-import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isUncertain, StoreError } from '../../store/contract/store-error.ts';
 import { type ProblemCode, ProblemError, problemBody, problems, problemType } from '../contract/problem.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-
-// Reads a body that nobody needs, so that its sender gets to read the reply. The first piece is read at once,
-// and is all of nearly every body. Of all larger bodies together, one piece is read at a time, with a pause
-// after each: discarding costs as much memory traffic as using. INVARIANT: no more than the limit is read of
-// a body.
-
-const bytesMax = 1024 * 1024;
-/** Bytes of a body that are read in one go. */
-const pieceBytes = 64 * 1024;
-const pauseMs = 20;
-/** Bodies that may wait for their turn; when one more comes, its connection is closed instead. */
-const waitingMax = 100;
-
-export type DiscardBody = (message: IncomingMessage) => Promise<boolean>;
-
-/** The returned function tells whether the body is at its end, so that the connection may be used again. */
-function createBodyDiscarder(): DiscardBody {
-  const waiting: (() => void)[] = [];
-
-  function takeTurn(): void {
-    const [goOn] = waiting;
-    goOn?.();
-    waiting.shift();
-    if (waiting.length > 0) setTimeout(takeTurn, pauseMs);
-  }
-
-  /** Queues a body for its next piece; false when too many bodies wait. */
-  function waitTurn(goOn: () => void): boolean {
-    if (waiting.length >= waitingMax) return false;
-    if (waiting.push(goOn) === 1) setTimeout(takeTurn, pauseMs);
-    return true;
-  }
-
-  return (message) => {
-    if (message.readableEnded || message.destroyed) return Promise.resolve(message.readableEnded);
-    if (lengthOf(message) > bytesMax) return Promise.resolve(false);
-    if (isWithoutBody(message)) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      let [bytes, piece] = [0, 0];
-      message.on('data', ({ length }: Buffer) => {
-        bytes += length;
-        piece += length;
-        if (bytes <= bytesMax && piece < pieceBytes) return;
-        piece = 0;
-        message.pause();
-        if (bytes > bytesMax || !waitTurn(() => message.resume())) resolve(false);
-      });
-      message.once('end', () => resolve(true));
-      message.once('close', () => resolve(false));
-      message.resume();
-    });
-  };
-}
-
-function lengthOf({ headers }: IncomingMessage): number {
-  return Number(headers['content-length'] ?? 0);
-}
-
-function isWithoutBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
-}
+import { createBodyDiscarder } from './discard-body.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -76,8 +15,8 @@ declare module 'fastify' {
 
 const discardBody = createBodyDiscarder();
 
-/** Waits for the rest of a body that nobody needs any more, so that its sender gets to read the reply. */
-export async function takeRest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** Discards the rest of a body, so that its sender gets to read the reply. */
+export async function discardRest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (!(await discardBody(request.raw))) reply.header('connection', 'close');
 }
 
@@ -110,7 +49,7 @@ export async function sendProblem(
   request.server.metrics.refused(problem.code);
   if (status >= 500)
     request.log.error({ err: problem.cause ?? problem, code: problem.code }, 'request failed');
-  await takeRest(request, reply);
+  await discardRest(request, reply);
   return reply
     .code(status)
     .headers(problem.options.headers ?? {})

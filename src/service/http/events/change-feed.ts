@@ -5,7 +5,7 @@
 import { Readable } from 'node:stream';
 import { grantOf, type OperationName } from '../../people/operations.ts';
 import type { Actor } from '../../people/person.ts';
-import { inboxKinds } from '../../requests/inbox/until-changed.ts';
+import { inboxKinds } from '../../requests/inbox/change-marks.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import type { StatisticsStore } from '../../store/contract/statistics.ts';
 import type { ChainStore } from '../../store/contract/store.ts';

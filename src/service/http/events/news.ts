@@ -11,7 +11,7 @@ import { grantOf } from '../../people/operations.ts';
 import type { Person } from '../../people/person.ts';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
 import type { RequestEvents, RequestNotice } from '../../requests/record/request-events.ts';
-import { askedOwner } from '../../store/contract/asked-owner.ts';
+import { controlOwnerGroup } from '../../store/contract/control-owner-group.ts';
 import type { Dispatcher, PreparedEvent } from '../../webhooks/dispatch.ts';
 import type { Mailer } from '../../webhooks/mail.ts';
 import type { Revocation } from '../../webhooks/revocations.ts';
@@ -32,7 +32,7 @@ export function createNews(deps: NewsDeps): News {
 
   async function tellPeople(notice: RequestNotice, to: Pick<Mailer, 'post'>): Promise<void> {
     const { requestId: id, agentId, groups, people = [], asksStepUp, actionKey } = notice;
-    const asksOwner = asksStepUp || groups.includes(askedOwner);
+    const asksOwner = asksStepUp || groups.includes(controlOwnerGroup);
     const owner = asksOwner ? await controlOwnerOf(agentId) : null;
     const action = oneLine(actionKey);
     const about = aboutOf(notice);
@@ -43,7 +43,7 @@ export function createNews(deps: NewsDeps): News {
       const isOfGroup =
         person.roles.includes('approver') && person.groups.some((one) => groups.includes(one));
       const isNamed = people.some((name) => isNamedBy(person, name));
-      const approves = isOfGroup || isNamed || (isOwner && groups.includes(askedOwner));
+      const approves = isOfGroup || isNamed || (isOwner && groups.includes(controlOwnerGroup));
       if (isOwner && asksStepUp)
         to.post({
           to: email,
@@ -145,7 +145,10 @@ function aboutOf({ title, actionKey }: RequestNotice): string {
 }
 
 function whomWords({ groups, people = [] }: Pick<RequestNotice, 'groups' | 'people'>): string {
-  const all = [...groups.map((group) => (group === askedOwner ? 'its control owner' : group)), ...people];
+  const all = [
+    ...groups.map((group) => (group === controlOwnerGroup ? 'its control owner' : group)),
+    ...people,
+  ];
   return all.length === 0 ? 'an approver who is not known' : all.join(', ');
 }
 

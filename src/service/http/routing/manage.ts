@@ -6,7 +6,7 @@ import { type JsonLimits, readJson } from '../../../language/json/read-json.ts';
 import { grantOf, type Reach, reachOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import { notAllowed } from '../auth/auth-refusals.ts';
-import { type Identifier, type Identify, notKnown } from '../auth/identify-agent.ts';
+import { type Identifier, type Identify, invalidKey } from '../auth/identify-agent.ts';
 import { identifyPerson } from '../auth/identify-person.ts';
 import { requireProof } from '../auth/proof.ts';
 import { jsonType } from '../contract/content-type.ts';
@@ -234,7 +234,7 @@ async function whoAsks(
   }
   if (request.pointAlone !== null)
     return { agent, point: request.pointAlone, actor: null, session: null, grant: 'own', reach: nowhere };
-  if (access === 'agent') throw notKnown('missing');
+  if (access === 'agent') throw invalidKey('missing');
   if (access === 'public') return { agent, actor: null, session: null, grant: 'yes', reach: nowhere };
   const { actor, session } = await identifyPerson(deps, request);
   if (session === null && credential !== 'session-or-token') {

@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { boundedFetch } from '../../fetching/fetch-document.ts';
-import { engineVersions } from '../../requests/record/record.ts';
+import { engineVersions } from '../../requests/record/engine-versions.ts';
 import {
   createSpanContext,
   type EndedExchange,

@@ -6,7 +6,7 @@ import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
 import type { Config } from '../../settings/load.ts';
 import { formattedLog } from '../log-text.ts';
-import { portOf } from '../own-address.ts';
+import { portOf } from '../service-address.ts';
 import { createWorkerPool, type WorkerPool } from './worker-pool.ts';
 
 export interface SuperviseOptions {

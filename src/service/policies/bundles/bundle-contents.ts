@@ -3,7 +3,7 @@
 import type { CompiledProgram } from '../../../pipeline.ts';
 import type { Bundle } from '../compiled/bundle.ts';
 import type { ReadSources } from '../read-policies.ts';
-import { toldOf } from '../set-compiler.ts';
+import { servingFacts } from '../set-compiler.ts';
 import { entriesOf, packTexts, textOfFile } from '../texts.ts';
 import { sourcesOf } from './read-sources.ts';
 
@@ -21,7 +21,7 @@ export function bundleContents(
     kind: entry.kind,
     text: textOfFile(packedTexts, entry),
   }));
-  const { titles, ...told } = toldOf(set);
+  const { titles, ...told } = servingFacts(set);
   const content = { hash: sourcesOf({ texts }).contentHash(listFiles), listFiles };
   return { texts, program: packed, facts: { content, ...told, titles: [...titles] } };
 }

@@ -9,7 +9,6 @@ import { mkdir, open, readdir, readFile, readlink, rename, rm, symlink, writeFil
 import { join } from 'node:path';
 import { type OpenedBundle, readBundle } from '../compiled/bundle.ts';
 import type { FailureCause } from '../compiler-messages.ts';
-import { keepSet } from '../kept-set.ts';
 import { writeFiles } from '../policy-files.ts';
 import {
   BrokenPolicies,
@@ -19,6 +18,7 @@ import {
   type PolicyOptions,
   type PolicyState,
 } from '../policy-host.ts';
+import { writeCachedSet } from '../startup-cache.ts';
 import {
   type BundleLimits,
   type BundleSource,
@@ -301,7 +301,7 @@ class BundledPolicies implements PolicyHost {
 async function keepContents({ program, facts }: OpenedBundle, keptIn: string | undefined): Promise<void> {
   if (facts === undefined || keptIn === undefined) return;
   // If the program cannot be kept, the start compiles.
-  await keepSet(keptIn, { program, ...facts, titles: new Map(facts.titles) }).catch(() => false);
+  await writeCachedSet(keptIn, { program, ...facts, titles: new Map(facts.titles) }).catch(() => false);
 }
 
 function timeOf(ms: number): string {

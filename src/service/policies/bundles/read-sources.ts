@@ -3,8 +3,8 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
 import { BundleError, bundleMagic, type OpenedBundle, readBundle } from '../compiled/bundle.ts';
+import { sourceDiagnostic } from '../directory-listing.ts';
 import { contentHashOf, type ReadSources, readPaths, readPolicies } from '../read-policies.ts';
-import { sourceDiagnostic } from '../walk.ts';
 
 /** Never rejects for a file that cannot be read: that is a diagnostic. */
 export async function readSources(path: string): Promise<ReadSources> {

@@ -7,7 +7,7 @@ import type { ActivePolicies } from '../../../language/model/active-policies.ts'
 import type { PayloadIssue } from '../../../language/model/decision.ts';
 import type { Facts } from '../../../language/model/request.ts';
 import { agentFacts } from '../../agents/agent-facts.ts';
-import { type CurrentPoint, pointNow, seenPoint } from '../../agents/points/point.ts';
+import { type CurrentPoint, pointNow, pointVersion } from '../../agents/points/point.ts';
 import type { GrantBasis } from '../../store/contract/grant-basis.ts';
 import type { MetersRead, SettledEntryRow } from '../../store/contract/metering.ts';
 import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
@@ -18,11 +18,11 @@ import type { Metering } from '../metering/metering.ts';
 import { recordTitle } from '../record/record.ts';
 import type { RequestEvents, RequestNotice } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
+import type { CurrentPerson, FindPeople } from './current-person.ts';
 import { recordedFacts } from './decide-again.ts';
-import type { CurrentPerson, FindPeople } from './people-now.ts';
-import { askedGroups, askedPeople } from './rights.ts';
+import { voters, withEffectiveVotes } from './effective-votes.ts';
+import { approvalGroups, askedPeople } from './rights.ts';
 import { type LastStepUp, lastStepUp, type StepUp } from './step-up.ts';
-import { voters, withEffectiveVotes } from './votes-now.ts';
 
 export interface DecisionsDeps {
   readonly store: Store;
@@ -213,7 +213,7 @@ function preconditionOf(
     documents: [
       ...givers,
       ...(stepUp === null ? [] : [stepUp.version]),
-      ...(point === null ? [] : [seenPoint(point)]),
+      ...(point === null ? [] : [pointVersion(point)]),
       ...(rows?.seen ?? []),
     ],
   };
@@ -294,12 +294,12 @@ function settle({ metering }: DecisionsDeps, id: string, events: Events): void {
 function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: RequestState): void {
   const { record, status } = state;
   const isPending = status === 'pending';
-  const groups = isPending ? askedGroups(state.decision) : [];
+  const groups = isPending ? approvalGroups(state.decision) : [];
   const people = isPending ? askedPeople(state.decision) : [];
   const asksStepUp = isPending && state.decision.requires?.reauth != null;
   const hasAskedStepUp = before.decision.requires?.reauth != null;
   const areAsBefore =
-    groups.join() === askedGroups(before.decision).join() &&
+    groups.join() === approvalGroups(before.decision).join() &&
     people.join() === askedPeople(before.decision).join();
   const isAsBefore = areAsBefore && (!asksStepUp || hasAskedStepUp);
   const said = state.said.length > before.said.length ? saidNow(state) : null;

@@ -51,7 +51,7 @@ export function decideAgain(state: RequestState, context: DecisionContext): Repe
   const readings = readingsOf(state, context);
   const facts: Facts = { ...factsOf(state, context), meters: readings.known };
   const firstPass = active.decideRecorded(facts);
-  const firing = askedBy(firstPass.decision, active);
+  const firing = requirementsOf(firstPass.decision, active);
   const satisfied = satisfiedOf({ firing, decision: firstPass.decision }, state, context);
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
   const { decision, trace } = isNothing ? firstPass : active.decideRecorded({ ...facts, satisfied });
@@ -70,7 +70,7 @@ export function decideAgain(state: RequestState, context: DecisionContext): Repe
 }
 
 /** Returns what the rules that take part in a decision ask of people. */
-export function askedBy({ rules }: Decision, active: ActivePolicies): readonly RuleRequirement[] {
+export function requirementsOf({ rules }: Decision, active: ActivePolicies): readonly RuleRequirement[] {
   const asks = active.asks();
   return rules.flatMap((id) => asks.get(id) ?? []);
 }

@@ -9,11 +9,11 @@ import { withRows } from '../../tables/read-rows.ts';
 import { entryRows } from '../metering/entry-rows.ts';
 import type { Metering } from '../metering/metering.ts';
 import type { RequestRecord } from '../record/record.ts';
-import type { RequestState, TakingCall } from '../record/request-state.ts';
+import type { ConsumingCall, RequestState } from '../record/request-state.ts';
 import type { RequestSnapshot } from './change-request.ts';
-import { askedBy, recordedFacts, satisfiedOf } from './decide-again.ts';
+import { recordedFacts, requirementsOf, satisfiedOf } from './decide-again.ts';
 
-export type DecidedCall = Pick<TakingCall, 'decision' | 'meters' | 'satisfied'> & {
+export type DecidedCall = Pick<ConsumingCall, 'decision' | 'meters' | 'satisfied'> & {
   /** Whether the call would count in the meters in which the request counts. */
   readonly countsAlike: boolean;
   /** Whether people would be asked for something that the request does not ask of them. */
@@ -48,7 +48,7 @@ export function decideCall(
   });
   const facts: Facts = { ...plain, meters: readings.known };
   const firstPass = active.decideTraced(facts).decision;
-  const firing = askedBy(firstPass, active);
+  const firing = requirementsOf(firstPass, active);
   const satisfied = withoutOthers(
     satisfiedOf({ firing, decision: firstPass }, state, { agent, lastStepUp }),
     state,

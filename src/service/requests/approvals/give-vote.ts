@@ -6,7 +6,7 @@ import { canonical } from '../../../language/model/canonical.ts';
 import type { ApprovalRequirement } from '../../../language/model/decision.ts';
 import type { ApprovalRule } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
-import { groupsOpenTo } from '../record/groups-left.ts';
+import { groupsOpenTo } from '../record/group-progress.ts';
 import { refusalValidSeconds } from '../record/lifecycle.ts';
 import { lifecycleOf, type RequestState, type Vote, voteEvent } from '../record/request-state.ts';
 import {
@@ -27,16 +27,16 @@ import {
 } from './change-request.ts';
 import {
   approvedOf,
-  askedBy,
   type DecisionContext,
   decideAgain,
   isApprovalRule,
   type RepeatedDecision,
+  requirementsOf,
 } from './decide-again.ts';
+import { lastApproval } from './effective-votes.ts';
 import { closedReason, decidedEvent, grantContext } from './grant-context.ts';
-import { leftOutText } from './permissions.ts';
+import { excludedText } from './permissions.ts';
 import { answersFor, approvalsOf, type Caller, isWithin } from './rights.ts';
-import { lastApproval } from './votes-now.ts';
 
 export interface VoteDraft {
   readonly caller: Caller;
@@ -138,7 +138,7 @@ function whyNone(
   const asking = groups.flatMap((group) => rulesOf(rules, group));
   if (asking.some(({ needs }) => needs > 1) && approved.isOwner(caller)) return ownOneOfSeveral;
   const apart = asking.find((rule) => !mayApprove(rule, caller, approved));
-  return apart === undefined ? notAsked : { kind: 'not-allowed', detail: leftOutText(apart.except) };
+  return apart === undefined ? notAsked : { kind: 'not-allowed', detail: excludedText(apart.except) };
 }
 
 function decidedByVote(state: RequestState, context: DecisionContext, nowMs: number): Events[number] {
@@ -265,7 +265,9 @@ function chooseGroups(
  * The approval rules, as they are today, that took part in the decision that counts or would take part today.
  */
 function rulesToApprove(state: RequestState, { firing }: RepeatedDecision, active: ActivePolicies) {
-  const rules = new Map([...askedBy(state.decision, active), ...firing].map((rule) => [rule.rule, rule]));
+  const rules = new Map(
+    [...requirementsOf(state.decision, active), ...firing].map((rule) => [rule.rule, rule]),
+  );
   return [...rules.values()].filter(isApprovalRule);
 }
 

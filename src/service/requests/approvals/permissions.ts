@@ -4,14 +4,14 @@
 import { isExcepted } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
-import { groupsOpenTo } from '../record/groups-left.ts';
+import { groupsOpenTo } from '../record/group-progress.ts';
 import { statusAt } from '../record/lifecycle.ts';
 import type { AllowedActions } from '../record/reply.ts';
 import type { RequestState } from '../record/request-state.ts';
 import { mayApprove } from '../record/vote-scope.ts';
 import { approvedOf } from './decide-again.ts';
+import { hasApproved, lastApproval } from './effective-votes.ts';
 import { answersFor, approvalsOf, type Caller, isWithin, type Rights } from './rights.ts';
-import { hasApproved, lastApproval } from './votes-now.ts';
 
 export interface PermissionOptions {
   readonly caller: Caller;
@@ -107,7 +107,7 @@ function whyNot(
   if (groups.length > 0) return null;
   const approved = approvedOf(state, agent);
   const except = (state.decision.requires?.approvals ?? []).flatMap((one) => one.except ?? []);
-  if (isExcepted(except, approved.asked, caller)) return sentence(leftOutText([...new Set(except)]));
+  if (isExcepted(except, approved.asked, caller)) return sentence(excludedText([...new Set(except)]));
   return approved.isOwner(caller)
     ? 'This needs more than one person, and you are the control owner of the agent.'
     : 'Your group has approved this; others are waited for.';
@@ -120,7 +120,7 @@ function sentence(text: string): string {
 /**
  * Returns the reason in lower case, without a full stop. `except` holds the fields that name who is left out.
  */
-export function leftOutText(except: readonly string[]): string {
+export function excludedText(except: readonly string[]): string {
   const fields = except.map((field) => `\`${field}\``).join(' or ');
   return `the policies leave out whoever ${fields} names, and that is you or not known`;
 }

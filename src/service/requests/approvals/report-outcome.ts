@@ -11,7 +11,7 @@ import {
   type AgentCaller,
   type ConsumedDetail,
   eventOf,
-  hasAsked,
+  isOwnRequest,
   type RequestState,
 } from '../record/request-state.ts';
 import {
@@ -67,7 +67,7 @@ export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeRe
 
 /** A person may report only with a role that covers this agent; an agent, only about its own requests. */
 function isReporter({ state, agent }: RequestSnapshot, { by }: OutcomeReport): boolean {
-  if ('agent' in by) return hasAsked(by, state.record);
+  if ('agent' in by) return isOwnRequest(by, state.record);
   return isWithin(by.person.report, { person: by.person, state, agent });
 }
 

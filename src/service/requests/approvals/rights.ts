@@ -5,7 +5,7 @@
 import type { ApprovalRequirement } from '../../../language/model/decision.ts';
 import type { PersonIdentity } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
-import { askedOwner } from '../../store/contract/asked-owner.ts';
+import { controlOwnerGroup } from '../../store/contract/control-owner-group.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { RequestState } from '../record/request-state.ts';
 import { answers } from '../record/vote-scope.ts';
@@ -62,7 +62,7 @@ export function answersFor(
   const theirs = asked.filter((one) => answers(one, voter)).map(({ group }) => group);
   // The owner's approval and a group's are separate. A person who could give both gives the owner's, which
   // nobody else can give.
-  return theirs.includes(askedOwner) ? [askedOwner] : theirs;
+  return theirs.includes(controlOwnerGroup) ? [controlOwnerGroup] : theirs;
 }
 
 /** The approvals that a decision asks for. */
@@ -71,7 +71,7 @@ export function approvalsOf({ requires }: RequestState['decision']): readonly Ap
 }
 
 /** Groups that a decision asks, also in choices; `owner` is among them when it asks the control owner. */
-export function askedGroups(decision: RequestState['decision']): readonly string[] {
+export function approvalGroups(decision: RequestState['decision']): readonly string[] {
   return [...new Set(approvalsOf(decision).flatMap(groupsIn))];
 }
 

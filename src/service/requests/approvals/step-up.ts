@@ -7,7 +7,7 @@ import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import type { DocumentVersion } from '../../store/contract/grant-basis.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
-import type { FindPeople } from './people-now.ts';
+import type { FindPeople } from './current-person.ts';
 
 export interface StepUp {
   readonly atMs: number;

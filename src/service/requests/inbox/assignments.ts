@@ -3,7 +3,7 @@
 // leaves no record.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
-import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
+import { type InboxKind, inboxMarksAt, untilChanged } from './change-marks.ts';
 
 export interface RequestAssignment {
   /** The id of the request. */

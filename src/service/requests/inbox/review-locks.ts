@@ -2,7 +2,7 @@
 // INVARIANT: a lock only informs: it decides nothing, blocks nobody, and leaves no record.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
-import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
+import { type InboxKind, inboxMarksAt, untilChanged } from './change-marks.ts';
 
 export interface ReviewLock {
   /** The person's id, since a person looks at one request at a time. */

@@ -2,7 +2,7 @@
 // the request is back before its deadline, and nothing changes for anybody else.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
-import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
+import { type InboxKind, inboxMarksAt, untilChanged } from './change-marks.ts';
 
 export interface Snooze {
   readonly id: string;

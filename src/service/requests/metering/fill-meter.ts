@@ -12,7 +12,7 @@ import type {
   CountedRequest,
   CountedRequests,
   MeterEntryRow,
-  MeterPast,
+  MeterHistory,
   MeterStore,
   StoredMeterEntry,
 } from '../../store/contract/metering.ts';
@@ -55,7 +55,7 @@ export function isStored(
 /** Fills the meter in from its stored entries. */
 export async function fillFromEntries(
   definition: MeterDefinition,
-  { pending, granted }: Pick<MeterPast, 'pending' | 'granted'>,
+  { pending, granted }: Pick<MeterHistory, 'pending' | 'granted'>,
   { totals, nowMs, isStill }: FillOptions,
 ): Promise<null> {
   // Pending requests come first, so that none is missed that is approved meanwhile: from here on the totals

@@ -33,7 +33,7 @@ export interface Metering {
   /** Counts a request that was just decided: as granted at `grantedAtMs`, or as pending when that is null. */
   enter(requestId: string, uses: readonly MeterUse[], grantedAtMs: number | null): void;
   /** Takes the entries of a request back whose record was not stored after all. */
-  takeBack(requestId: string, uses: readonly MeterUse[]): void;
+  revertMeters(requestId: string, uses: readonly MeterUse[]): void;
   /** Ends the wait of a pending request: granted at `grantedAtMs`, or without a grant when that is null. */
   settle(requestId: string, grantedAtMs: number | null): void;
   /** Takes out a grant that is not used; `entered` names the meters that it may have entered. */
@@ -156,7 +156,7 @@ class LiveMetering implements Metering {
     else this.#totals.grant(requestId, uses, grantedAtMs);
   }
 
-  takeBack(requestId: string, uses: readonly MeterUse[]): void {
+  revertMeters(requestId: string, uses: readonly MeterUse[]): void {
     this.#totals.release(requestId);
     this.#totals.revoke(requestId, uses);
   }

@@ -1,5 +1,5 @@
-// A decided request into the row that a store keeps, and back: everything that a replay of the decision
-// needs, and the request's state. INVARIANT: what comes back equals what went in.
+// Converts a decided request to its stored row, and back: everything that a replay of the decision needs, and
+// the request's state. INVARIANT: reading a row returns an equal record.
 
 import type { Decision } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
@@ -10,87 +10,13 @@ import type {
   RequestFacts,
 } from '../../../language/model/request.ts';
 import { shortFields } from '../../../language/model/title.ts';
-import {
-  noTrace,
-  type ResolvedText,
-  type Trace,
-  type TraceForm,
-  truthOf,
-} from '../../../language/model/trace.ts';
+import type { ResolvedText, Trace } from '../../../language/model/trace.ts';
 import { memo } from '../../../language/value/memo.ts';
 import type { RequestRow } from '../../store/contract/records.ts';
 import type { UserUnknown } from '../../users/on-behalf.ts';
-
-// What the meaning of a decision depends on besides policies and facts: this program, and the Unicode and
-// time-zone data of the Node that runs it. Each record names these versions, and a replay under other
-// versions points that out.
-
-export interface EngineVersions {
-  /** The version of this program. */
-  readonly writ: string;
-  readonly unicode: string;
-  readonly timeZones: string;
-}
-
-/** A test holds this equal to the package's version. */
-const writVersion = '0.1.0';
-
-export const engineVersions: EngineVersions = {
-  writ: writVersion,
-  unicode: process.versions.unicode ?? 'unknown',
-  timeZones: process.versions.tz ?? 'unknown',
-};
-
-/** Returns what differs, as texts for people; empty when nothing does. */
-export function versionDifferences(then: EngineVersions, now: EngineVersions): readonly string[] {
-  const names = { writ: 'Writ', unicode: 'Unicode', timeZones: 'time zones' } as const;
-  return (['writ', 'unicode', 'timeZones'] as const)
-    .filter((name) => then[name] !== now[name])
-    .map((name) => `${names[name]} ${then[name]}, now ${now[name]}`);
-}
-
-// What the record keeps of a question asked by AuthZEN. INVARIANT: an evaluation never waits for people; only
-// the access request that follows it does, and both are for exactly the same entities.
-
-export interface Evaluation {
-  /**
-   * A keyed digest of subject, resource, action and context as sent; secrets in them cannot be guessed from
-   * it.
-   */
-  readonly entities: string;
-  /** The id of the denied evaluation that this access request follows; null for an evaluation itself. */
-  readonly deniedId: string | null;
-}
-
-/** How long after a denial an access request may follow. */
-export const requestableMs = 10 * 60 * 1000;
-
-// The trace of a decision into the text that a record keeps of it, and back. The part that describes rules is
-// the same for many requests; its text is made once and used again. INVARIANT: what comes back equals what
-// went in.
-
-/** A trace as it stands in a record; an empty list when the gate has refused the request. */
-export type StoredTrace = (TraceForm & Pick<Trace, 'truths' | 'values'>) | readonly [];
-
-/** The JSON of each form of a trace, without its closing bracket. */
-const formTexts = new WeakMap<TraceForm, string>();
-
-export function traceText({ form, truths, values }: Trace): string {
-  if (form === noTrace.form) return '[]';
-  return `${memo(formTexts, form, formText)},"truths":"${truths}","values":${JSON.stringify(values)}}`;
-}
-
-function formText({ rules, paths, others }: TraceForm): string {
-  return JSON.stringify({ rules, paths, others }).slice(0, -1);
-}
-
-/** Reads a kept trace. Throws when a letter stands for no truth. */
-export function readTrace(kept: StoredTrace): Trace {
-  if (!('truths' in kept)) return noTrace;
-  const { truths, values, ...form } = kept;
-  for (const letter of truths) truthOf(letter);
-  return { form, truths, values };
-}
+import type { EngineVersions } from './engine-versions.ts';
+import type { Evaluation } from './evaluation.ts';
+import { readTrace, type StoredTrace, traceText } from './stored-trace.ts';
 
 export interface RequestRecord extends Omit<RequestRow, 'outcome' | 'recordJson'>, DecisionRecord {}
 
@@ -235,8 +161,8 @@ export function requestRecord({ outcome: _, recordJson, ...row }: RequestRow): R
   return { ...decisionRecord(recordJson), ...row };
 }
 
-/** Reads the record in a text that `requestRow` has made. */
+/** Parses the JSON of a record from `requestRow`. */
 export function decisionRecord(recordJson: string): DecisionRecord {
-  const kept = JSON.parse(recordJson) as Omit<DecisionRecord, 'trace'> & { readonly trace: StoredTrace };
-  return { ...kept, trace: readTrace(kept.trace) };
+  const stored = JSON.parse(recordJson) as Omit<DecisionRecord, 'trace'> & { readonly trace: StoredTrace };
+  return { ...stored, trace: readTrace(stored.trace) };
 }

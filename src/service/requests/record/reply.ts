@@ -7,13 +7,13 @@ import type { Outcome } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { AgentFacts, UserFacts } from '../../../language/model/request.ts';
 import { type ResolvedText, type TracedRule, tracedRules } from '../../../language/model/trace.ts';
-import { askedOwner } from '../../store/contract/asked-owner.ts';
+import { controlOwnerGroup } from '../../store/contract/control-owner-group.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
 import { userUnknowns } from '../../users/on-behalf.ts';
-import { type GroupProgress, groupsAsked } from './groups-left.ts';
+import { type GroupProgress, groupProgressOf } from './group-progress.ts';
 import { statusAt } from './lifecycle.ts';
 import { pastNotKnown, type RequestPoint, type RequestRecord, recordTitle } from './record.ts';
-import type { RequestState, SaidKind } from './request-state.ts';
+import type { CommentKind, RequestState } from './request-state.ts';
 import { requestDigest } from './vote-scope.ts';
 
 /** The fields of a reply, exactly these eight; times are RFC 3339 in UTC. */
@@ -98,7 +98,7 @@ export type RequestSummary = RequestView &
     'action_key' | 'title' | 'agent' | 'point' | 'on_behalf_of' | 'requires' | 'created_at' | 'decided_at'
   >;
 
-export type OpenQuestion = 'yours' | 'others';
+export type UnansweredQuestion = 'yours' | 'others';
 
 interface Approval {
   readonly by: string;
@@ -116,7 +116,7 @@ interface Approval {
 
 interface SaidView {
   readonly by: string;
-  readonly kind: SaidKind;
+  readonly kind: CommentKind;
   readonly text: string;
   readonly at: string;
 }
@@ -333,7 +333,7 @@ function aboutText({ record: { title } }: RequestState): string {
 /** What the decision that counts asks for, and how many people have given an approval that counts. */
 function stillAsked({ decision, votes }: RequestState): OpenRequirement {
   return {
-    approvals: groupsAsked(decision, votes),
+    approvals: groupProgressOf(decision, votes),
     step_up: decision.requires?.reauth != null,
     invalidated: votes.flatMap(({ who: by, group, invalidReason: reason }) =>
       reason === null ? [] : [{ by, group, reason }],
@@ -364,7 +364,7 @@ function requirementText({ approvals, step_up }: OpenRequirement): string {
 
 /** Returns the words for an approval group in a sentence. */
 export function approverWords(group: string): string {
-  return group === askedOwner ? "the agent's control owner" : group;
+  return group === controlOwnerGroup ? "the agent's control owner" : group;
 }
 
 function joinWords(words: readonly string[]): string {

@@ -3,7 +3,7 @@
 // for no listener.
 
 import type { RequestStatus } from '../../store/contract/records.ts';
-import type { SaidKind } from './request-state.ts';
+import type { CommentKind } from './request-state.ts';
 
 export interface RequestNotice {
   /**
@@ -31,7 +31,7 @@ export interface RequestNotice {
    * What was said, with the ids of all people who have asked a question; null or absent when nothing was
    * said.
    */
-  readonly said?: { readonly kind: SaidKind; readonly askers: readonly string[] } | null;
+  readonly said?: { readonly kind: CommentKind; readonly askers: readonly string[] } | null;
   readonly atMs: number;
 }
 

@@ -94,8 +94,8 @@ export interface SteppedUp {
   readonly atMs: number;
 }
 
-export const saidKinds = ['comment', 'question', 'answer'] as const;
-export type SaidKind = (typeof saidKinds)[number];
+export const commentKinds = ['comment', 'question', 'answer'] as const;
+export type CommentKind = (typeof commentKinds)[number];
 
 /** What a person has said without deciding. */
 export interface RequestComment {
@@ -103,7 +103,7 @@ export interface RequestComment {
   readonly person: string;
   readonly email: string;
   /** A question is for the control owner of the agent. */
-  readonly kind: SaidKind;
+  readonly kind: CommentKind;
   readonly text: string;
   /** The person's name in the record. */
   readonly who: string;
@@ -147,7 +147,7 @@ export function requestStateOf({ row, events }: RequestHistory): RequestState {
 }
 
 /** Whether the latest question has not been answered yet. */
-export function waitsForAnswer({ said }: Pick<RequestState, 'said'>): boolean {
+export function hasUnansweredQuestion({ said }: Pick<RequestState, 'said'>): boolean {
   return said.findLast(({ kind }) => kind !== 'comment')?.kind === 'question';
 }
 
@@ -198,12 +198,12 @@ export interface TakenDetail {
    */
   readonly taker: string | null;
   /** The call that took the grant, by the facts of its own that rules read, and what allowed it. */
-  readonly call: TakingCall;
+  readonly call: ConsumingCall;
   /** What a receipt is made from, if one was asked for when the grant was taken. */
   readonly receipt?: ReceiptBasis;
 }
 
-export interface TakingCall extends Pick<RequestRecord, 'request' | 'meters' | 'rows' | 'satisfied'> {
+export interface ConsumingCall extends Pick<RequestRecord, 'request' | 'meters' | 'rows' | 'satisfied'> {
   readonly keyId: string;
   readonly decision: Decision;
   /** Digest of the policy set that allowed the call. */
@@ -228,12 +228,12 @@ function voteOf(event: RequestChange): Vote {
 }
 
 /** The words after the person's name when a vote was taken back. */
-export const tookBack = 'revoked it';
+export const revokedText = 'revoked it';
 
 function withoutApproval(vote: Vote, event: RequestChange): Vote {
   const { person } = detailOf<{ readonly person: string }>(event);
   const isMeant = vote.isApproved && vote.person === person && vote.takenBackAtMs === null;
-  return isMeant ? { ...vote, takenBackAtMs: event.atMs, invalidReason: tookBack } : vote;
+  return isMeant ? { ...vote, takenBackAtMs: event.atMs, invalidReason: revokedText } : vote;
 }
 
 function byWhom({ who, atMs }: RequestChange): Pick<Vote, 'who' | 'atMs'> {
@@ -274,7 +274,7 @@ export interface AgentCaller {
 }
 
 /** Whether the request is this caller's own. */
-export function hasAsked(
+export function isOwnRequest(
   { agent, point }: AgentCaller,
   { agentId, point: by }: { readonly agentId: string; readonly point?: RequestPoint },
 ): boolean {

@@ -15,8 +15,8 @@ import {
 } from '../../../language/model/rule-requirement.ts';
 import { createHmacOf } from '../../agents/hmac.ts';
 import { deriveKey } from '../../agents/sealing.ts';
-import { askedOwner } from '../../store/contract/asked-owner.ts';
 import { canonicalJson } from '../../store/contract/canonical-json.ts';
+import { controlOwnerGroup } from '../../store/contract/control-owner-group.ts';
 import { assignPeople } from './assign-people.ts';
 
 // The digest of a request's body into the form in which it is stored. A body may hold a short secret. From a
@@ -47,7 +47,7 @@ export function answers(
   return anyOf.some((one) => {
     if ('unknown' in one) return false;
     if ('person' in one) return inPerson && isNamedBy(person, one.person);
-    return one.group === askedOwner ? inPerson && isOwner : groups.includes(one.group);
+    return one.group === controlOwnerGroup ? inPerson && isOwner : groups.includes(one.group);
   });
 }
 

@@ -60,7 +60,7 @@ export function snapshotEntries(definition: string, text: string): readonly Gran
  * Returns the stretches from one moment to another, snapshots and the gaps between them. `held` are the
  * stretches of snapshots in the order of time.
  */
-export function* timeStretches(
+export function* snapshotSpans(
   held: Iterable<TimeSpan>,
   { fromMs, untilMs }: TimeSpan,
 ): Generator<SnapshotSpan, void> {

@@ -52,7 +52,7 @@ export interface SpendingRequest {
    * Called when the request was not stored, before anything else is decided on its meters. Another call
    * changes nothing.
    */
-  readonly takeBack: () => void;
+  readonly revertMeters: () => void;
 }
 
 /** The meters that a later decision about a request has read. */
@@ -103,7 +103,7 @@ export interface MeterStore {
    * Opens the entries for reading. Rejects with a StoreError `tampered` when the store can tell that they are
    * not those that the service wrote.
    */
-  openPast(): Promise<MeterPast>;
+  openPast(): Promise<MeterHistory>;
   /**
    * Keeps a snapshot of the next granted entries that none holds, so that a start reads them quickly; looks
    * at those granted within the stretch. Returns from where to go on; null when too few entries are left for
@@ -123,7 +123,7 @@ export interface MeterStore {
 }
 
 /** The entries of meters, as they are while it is open or as they were when it was opened. */
-export interface MeterPast {
+export interface MeterHistory {
   /** Entries of pending requests. */
   pending(definition: string): Promise<readonly StoredMeterEntry[]>;
   /** Entries granted since a moment, by time, in parts. */

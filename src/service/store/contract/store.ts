@@ -3,9 +3,9 @@
 // after a resolved write sees the write, and sees what other processes have committed to the same store.
 
 import type { ActivityStore } from './agent-activity.ts';
-import type { ApproverIdentity } from './asked-owner.ts';
 import type { ChangePage, ChangeRow, VotePage, VoteRow } from './audit-log.ts';
 import type { ChainRecord } from './chain.ts';
+import type { ApproverIdentity } from './control-owner-group.ts';
 import type { DocumentStore } from './documents.ts';
 import type { GrantBasis } from './grant-basis.ts';
 import type { ChainPlace } from './lanes.ts';

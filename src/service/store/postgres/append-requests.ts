@@ -8,7 +8,7 @@ import type { SealKey } from '../contract/seal.ts';
 import type { AppendLimits, AppendResult } from '../contract/store.ts';
 import { type NewRequest, type PreparedRequest, prepareRequest } from './append.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { RequestWord, WaitingRequest } from './request-batch.ts';
+import type { RequestOutcome, WaitingRequest } from './request-batch.ts';
 import { isInUse, otherPolicies, toStoreFailure } from './server/errors.ts';
 
 export interface AppendFunctions {
@@ -22,10 +22,10 @@ export function createRequestAppender(queue: Pick<CommitQueue, 'ask'>, sealKey: 
   let lookAgain = async (): Promise<boolean> => false;
 
   async function send(
-    request: Pick<WaitingRequest, 'places' | 'make' | 'takeBack'>,
+    request: Pick<WaitingRequest, 'places' | 'make' | 'revertMeters'>,
     idOf: () => string,
   ): Promise<AppendResult | 'nothing'> {
-    const sent = new Promise<RequestWord>((resolve, reject) => queue.ask({ ...request, resolve, reject }));
+    const sent = new Promise<RequestOutcome>((resolve, reject) => queue.ask({ ...request, resolve, reject }));
     const word = await sent.catch((error: unknown) => {
       throw isInUse(error) ? duplicateId(idOf()) : error;
     });
@@ -36,7 +36,7 @@ export function createRequestAppender(queue: Pick<CommitQueue, 'ask'>, sealKey: 
 
   async function append(request: NewRequest): Promise<AppendResult> {
     const prepared = preparedOrThrow(request, sealKey);
-    const sent = { places: [], make: () => prepared, takeBack: doNothing };
+    const sent = { places: [], make: () => prepared, revertMeters: doNothing };
     const word = await send(sent, () => request.row.id);
     if (word === 'nothing') throw new Error('the server returned no result for the request');
     return word;
@@ -55,7 +55,7 @@ export function createRequestAppender(queue: Pick<CommitQueue, 'ask'>, sealKey: 
         if (spending !== null) made.push(spending);
         return spending === null ? null : preparedOrThrow({ ...spending, places }, sealKey);
       };
-      const sent = { places, make, takeBack: () => made.at(-1)?.takeBack() };
+      const sent = { places, make, revertMeters: () => made.at(-1)?.revertMeters() };
       return await send(sent, () => made.at(-1)?.row.id ?? '');
     },
     onOtherPolicies(listener) {

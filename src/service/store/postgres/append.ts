@@ -24,10 +24,10 @@ export interface NewRequest {
 }
 
 /** The answer of the database about one request of a batch. */
-export type AppendWord = AppendResult | 'policies-changed' | 'meters-moved';
+export type AppendStatus = AppendResult | 'policies-changed' | 'meters-moved';
 
 export interface AppendReply {
-  readonly results: readonly AppendWord[] | null;
+  readonly results: readonly AppendStatus[] | null;
   readonly server_ms: number;
 }
 

@@ -17,7 +17,7 @@ import { laneTuples, readLanes } from '../contract/lanes.ts';
 import type { ChainSegment, ChainStore, SignedCheckpoint } from '../contract/store.ts';
 import { chainReads } from '../queries/records.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { isUntied, tie } from './knots.ts';
+import { appendKnot, isKnotDue } from './knots.ts';
 import type { ReadPool, Rows } from './server/read-pool.ts';
 import type { Work } from './transaction.ts';
 
@@ -44,7 +44,7 @@ export function chainStore({ rows, queries }: ReadPool, queue: Pick<CommitQueue,
         async ({ insert }) =>
           void (await insert('checkpoints', columnsOf(checkpoint), 'ON CONFLICT DO NOTHING')),
       ),
-    tie: async () => void ((await isUntied(rows, 0)) && (await queue.write(tie))),
+    tie: async () => void ((await isKnotDue(rows, 0)) && (await queue.write(appendKnot))),
     prune: (checkpoint) => queue.write(prune(checkpoint)),
   };
 }

@@ -24,8 +24,8 @@ import {
   answerBatch,
   type BatchItem,
   gather,
+  resolveUncertain,
   type SentRequest,
-  settleDoubt,
   takeBatch,
   type WaitingAnswer,
   WaitingList,
@@ -231,7 +231,7 @@ export class CommitQueue {
   #sendAgain(): boolean {
     const requests = this.#underWay.filter((one) => 'make' in one);
     if (this.#connection.isLost() || requests.length < this.#underWay.length) return false;
-    for (const { takeBack } of requests) takeBack();
+    for (const { revertMeters } of requests) revertMeters();
     this.#waiting.addFirst(requests);
     return true;
   }
@@ -314,7 +314,7 @@ export class CommitQueue {
         this.#doubtful = [...this.#doubtful, ...this.#sent];
       else this.#forget();
       this.#connection.destroy();
-    } else for (const one of batch) if ('make' in one) one.takeBack();
+    } else for (const one of batch) if ('make' in one) one.revertMeters();
     if (error.code === 'fenced') this.#end(error);
     // The database may have refused just one of the requests, so each is tried alone now.
     const requests = batch.filter((one) => 'make' in one);
@@ -375,7 +375,7 @@ export class CommitQueue {
       if (claim !== null) {
         // If this connection breaks, too, the next claim begins from this one.
         this.#fence = claim.fence;
-        if (claim.run === this.#run) await settleDoubt(connection, this.#doubtful);
+        if (claim.run === this.#run) await resolveUncertain(connection, this.#doubtful);
         else this.#forget();
         this.#begin(claim);
       }

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { StoreError } from '../contract/store-error.ts';
 import type { Connection } from './server/connection.ts';
 import { serverFault, serverLack } from './server/errors.ts';
-import type { ServerWord } from './server/liveness.ts';
+import type { ServerSignal } from './server/liveness.ts';
 import { isOwnSchema, isServing, requireSchema } from './server/schema.ts';
 
 /** What each batch names. The first three fields are null for a process that does not serve. */
@@ -53,8 +53,8 @@ const clockMaxMs = 60_000;
  * Returns the server's time. Rejects with a StoreError when this process must not serve: the server may lose
  * what it has acknowledged or takes no writes, or this machine's clock is wrong.
  */
-export async function checkServer(connection: Connection): Promise<ServerWord> {
-  const [found] = await connection.query<ServerWord & Readonly<Record<'fault' | 'lack', string | null>>>({
+export async function checkServer(connection: Connection): Promise<ServerSignal> {
+  const [found] = await connection.query<ServerSignal & Readonly<Record<'fault' | 'lack', string | null>>>({
     text: `SELECT CASE
       WHEN pg_is_in_recovery() THEN NULL ELSE writ_fault() END AS fault,
       CASE
@@ -120,7 +120,7 @@ export async function claimAgain(
   return claimed === undefined ? null : await claimOf(connection, claimed, instance);
 }
 
-export interface RenewedSlot extends ServerWord {
+export interface RenewedSlot extends ServerSignal {
   /**
    * Why the server may lose what it acknowledges, as the end of a sentence; null when it keeps its promise.
    */

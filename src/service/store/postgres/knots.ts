@@ -13,17 +13,17 @@ const everyMs = 1_000;
 const untied = `(SELECT max(lane_sequence) FROM replicas) > coalesce((SELECT max(sequence) FROM knots), 0)`;
 
 /** Whether a lane has moved since the last knot, and that knot was stored at least `olderThanMs` ago. */
-export async function isUntied(rows: Rows, olderThanMs: number): Promise<boolean> {
-  const [found] = await rows<{ readonly isUntied: boolean }>(
+export async function isKnotDue(rows: Rows, olderThanMs: number): Promise<boolean> {
+  const [found] = await rows<{ readonly isKnotDue: boolean }>(
     `SELECT ${untied} AND coalesce((SELECT at_ms FROM knots ORDER BY sequence DESC LIMIT 1), 0)
-       <= extract(epoch FROM clock_timestamp()) * 1000 - $1::int8 AS "isUntied"`,
+       <= extract(epoch FROM clock_timestamp()) * 1000 - $1::int8 AS "isKnotDue"`,
     [olderThanMs],
   );
-  return found?.isUntied === true;
+  return found?.isKnotDue === true;
 }
 
 /** Stores a knot, unless another process was faster. */
-export const tie: Work<void> = async ({ rows, alone, append }) => {
+export const appendKnot: Work<void> = async ({ rows, alone, append }) => {
   await alone();
   const lanes = await rows<LaneEnd>(
     `SELECT slot + 1 AS lane, lane_sequence AS sequence, lane_hash AS hash FROM replicas
@@ -50,7 +50,8 @@ export function createKnotTimer({ rows }: ReadPool, queue: Pick<CommitQueue, 'wr
   // A knot that could not be stored is left to the next turn, or to another process.
   const tieWhereDue = async (olderThanMs: number): Promise<void> => {
     if (queue.fence.slot === null) return;
-    if (await isUntied(rows, olderThanMs).catch(() => false)) await queue.write(tie, 'left').catch(() => {});
+    if (await isKnotDue(rows, olderThanMs).catch(() => false))
+      await queue.write(appendKnot, 'left').catch(() => {});
   };
   const turn = (): void => {
     tying ??= tieWhereDue(everyMs / 2).finally(() => {

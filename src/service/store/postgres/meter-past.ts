@@ -5,10 +5,10 @@
 import {
   type SnapshotRange,
   snapshotEntries,
+  snapshotSpans,
   type TimeSpan,
-  timeStretches,
 } from '../contract/meter-snapshot.ts';
-import type { MeterPast, StoredMeterEntry } from '../contract/metering.ts';
+import type { MeterHistory, StoredMeterEntry } from '../contract/metering.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { ReadPool } from './server/read-pool.ts';
 
@@ -28,7 +28,7 @@ export function entriesWhere(
 }
 
 /** The entries as they are while they are read: what changes meanwhile is told to the listener of moves. */
-export function meterPast(pool: ReadPool): MeterPast {
+export function meterHistory(pool: ReadPool): MeterHistory {
   async function* loose(definition: string, fromMs: number, untilMs: number) {
     for (let after: readonly [number, string] | null = [fromMs - 1, lastRequestId]; after !== null; ) {
       const entries: readonly StoredMeterEntry[] = await entriesWhere(
@@ -46,7 +46,7 @@ export function meterPast(pool: ReadPool): MeterPast {
     pending: (definition) => entriesWhere(pool, 'definition = $1 AND granted_ms IS NULL', [definition]),
     async *granted(definition, sinceMs): AsyncGenerator<readonly StoredMeterEntry[], void> {
       const all = { fromMs: Math.max(sinceMs, 0), untilMs: Number.MAX_SAFE_INTEGER };
-      for (const { isHeld, fromMs, untilMs } of timeStretches(
+      for (const { isHeld, fromMs, untilMs } of snapshotSpans(
         await held(pool, definition, all.fromMs),
         all,
       )) {
@@ -110,7 +110,7 @@ async function nextStretch(
   definition: string,
   within: SnapshotRange,
 ): Promise<TimeSpan | null> {
-  for (const { isHeld, fromMs, untilMs } of timeStretches(
+  for (const { isHeld, fromMs, untilMs } of snapshotSpans(
     await held(pool, definition, within.fromMs),
     within,
   )) {

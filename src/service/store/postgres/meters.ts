@@ -7,7 +7,7 @@ import type { MeterEntryRow, MeterStore } from '../contract/metering.ts';
 import { grantedAtMs, isCounted, meterReads } from '../queries/meters.ts';
 import type { AppendFunctions } from './append-requests.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { entriesWhere, keepSnapshot, meterPast } from './meter-past.ts';
+import { entriesWhere, keepSnapshot, meterHistory } from './meter-past.ts';
 import { idArray } from './server/arrays.ts';
 import { otherPolicies } from './server/errors.ts';
 import type { ReadPool } from './server/read-pool.ts';
@@ -33,7 +33,7 @@ export function meterStore(pool: ReadPool, queue: CommitQueue, asking: AppendFun
           sinceMs,
         ]);
       }),
-    openPast: async () => meterPast(pool),
+    openPast: async () => meterHistory(pool),
     keepSnapshot: (definition, within) => keepSnapshot(pool, queue, { definition, within }),
     enteredBy: (requestId) => entriesWhere(pool, 'request_id = $1', [requestIdOrNull(requestId)]),
     add: (late) => queue.write(addEntries(late)),

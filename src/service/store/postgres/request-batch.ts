@@ -5,20 +5,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MeterPlace } from '../contract/metering.ts';
 import type { AppendResult } from '../contract/store.ts';
-import { type AppendReply, type AppendWord, createTogether, type PreparedRequest } from './append.ts';
+import { type AppendReply, type AppendStatus, createTogether, type PreparedRequest } from './append.ts';
 import type { Connection } from './server/connection.ts';
 import type { Work } from './transaction.ts';
 
 /** The result of a request. */
-export type RequestWord = AppendResult | 'policies-changed' | 'nothing';
+export type RequestOutcome = AppendResult | 'policies-changed' | 'nothing';
 
 export interface WaitingRequest {
   /** The meters that the request reads or enters. */
   readonly places: readonly MeterPlace[];
   /** Decides the request on the present totals of meters; returns null when there is nothing to store. */
   readonly make: () => PreparedRequest | null;
-  readonly takeBack: () => void;
-  readonly resolve: (word: RequestWord) => void;
+  readonly revertMeters: () => void;
+  readonly resolve: (word: RequestOutcome) => void;
   readonly reject: (error: unknown) => void;
   /** Whether the request goes alone, since the database refused a batch with it. */
   readonly isAlone?: boolean;
@@ -131,7 +131,7 @@ export function takeBatch(waiting: WaitingRequest[], countMax: number): readonly
     if (next.isAlone === true && batch.length > 0) break;
     const prepared = decided(next);
     if (prepared !== null && !isTogether(prepared)) {
-      next.takeBack();
+      next.revertMeters();
       break;
     }
     waiting.shift();
@@ -142,13 +142,13 @@ export function takeBatch(waiting: WaitingRequest[], countMax: number): readonly
 }
 
 /** Returns the prepared request; null when the request was answered at once. */
-function decided({ make, takeBack, resolve, reject }: WaitingRequest): PreparedRequest | null {
+function decided({ make, revertMeters, resolve, reject }: WaitingRequest): PreparedRequest | null {
   try {
     const made = make();
     if (made !== null) return made;
     resolve('nothing');
   } catch (error) {
-    takeBack();
+    revertMeters();
     reject(error);
   }
   return null;
@@ -162,10 +162,10 @@ export function answerBatch(
   batch: readonly SentRequest[],
   { results }: Pick<AppendReply, 'results'>,
 ): readonly WaitingRequest[] {
-  const words: readonly AppendWord[] = results ?? [];
+  const words: readonly AppendStatus[] = results ?? [];
   if (words.length !== batch.length)
     throw new Error('the batch returned a different number of results than it has requests');
-  for (const [at, { waiting }] of batch.entries()) if (words[at] !== 'stored') waiting.takeBack();
+  for (const [at, { waiting }] of batch.entries()) if (words[at] !== 'stored') waiting.revertMeters();
   const again: WaitingRequest[] = [];
   for (const [at, { waiting }] of batch.entries()) {
     const word = words[at]!;
@@ -179,12 +179,15 @@ export function answerBatch(
  * Takes back the doubtful requests that are not stored. To be called once none of them can be stored any
  * more.
  */
-export async function settleDoubt(connection: Connection, doubtful: readonly SentRequest[]): Promise<void> {
+export async function resolveUncertain(
+  connection: Connection,
+  doubtful: readonly SentRequest[],
+): Promise<void> {
   if (doubtful.length === 0) return;
   const stored = await connection.query<{ readonly id: string }>(
     { text: 'SELECT id FROM requests WHERE id = ANY ($1)' },
     [doubtful.map(({ prepared }) => prepared.row.id)],
   );
   const isStored = new Set(stored.map(({ id }) => id));
-  for (const { waiting, prepared } of doubtful) if (!isStored.has(prepared.row.id)) waiting.takeBack();
+  for (const { waiting, prepared } of doubtful) if (!isStored.has(prepared.row.id)) waiting.revertMeters();
 }

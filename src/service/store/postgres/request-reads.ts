@@ -32,7 +32,7 @@ import { requestIdOrNull } from './server/request-ids.ts';
 
 const queries = requestQueries(postgresDialect);
 
-const heldText = `SELECT request_id AS id FROM request_events
+const resumableQuery = `SELECT request_id AS id FROM request_events
     WHERE what = 'taken' AND detail_json::json ->> 'taker' = $3
   UNION ALL
   (SELECT id FROM requests
@@ -104,7 +104,7 @@ export async function findHeld(
   { agentId, actionKey, taker, nowMs, countMax }: HeldQuery,
 ): Promise<readonly RequestHistory[]> {
   const values = [agentId, actionKey, taker, nowMs, countMax];
-  return await findAll(reading, idsOf(await reading.rows<RequestId>(heldText, values)));
+  return await findAll(reading, idsOf(await reading.rows<RequestId>(resumableQuery, values)));
 }
 
 export async function findPage(

@@ -4,7 +4,7 @@
 // the ids itself, since it checks them against its own seals. Look-ups for a call of an agent (by id, by
 // idempotency key, `heldOf`) are in the stores, prepared for speed.
 
-import { type ApproverIdentity, askedOwner } from '../contract/asked-owner.ts';
+import { type ApproverIdentity, controlOwnerGroup } from '../contract/control-owner-group.ts';
 import type { SearchedRequest } from '../contract/search-text.ts';
 import type {
   PendingCounts,
@@ -44,13 +44,13 @@ const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'app
 const wasGranted = `(status IN ('auto_approved', 'approved') OR EXISTS
   (SELECT 1 FROM request_events AS earlier WHERE earlier.request_id = requests.id AND earlier.status = 'approved'))`;
 
-type RequestWalk = 'agent' | 'status' | 'unanswered' | 'all';
+type ScanKind = 'agent' | 'status' | 'unanswered' | 'all';
 
 /**
  * Returns the walk of a list: over one agent's requests, over those of one status, over those that may not
  * have been answered, or over all.
  */
-export function walkOf({ agentId, status }: RequestFilter): RequestWalk {
+export function scanKindOf({ agentId, status }: RequestFilter): ScanKind {
   if (agentId !== null) return 'agent';
   switch (status) {
     case null:
@@ -78,7 +78,7 @@ const walks = {
   status: [ofStatus('@status')],
   unanswered: [ofStatus("'expired'"), ofStatus("'pending'")],
   all: ['TRUE'],
-} as const satisfies Readonly<Record<RequestWalk, readonly string[]>>;
+} as const satisfies Readonly<Record<ScanKind, readonly string[]>>;
 
 export function requestQueries(sql: Dialect) {
   const ofOwner = (email: string, id: string): string =>
@@ -90,13 +90,13 @@ export function requestQueries(sql: Dialect) {
     const group = sql.textAt('asked.value', 'group');
     const choice = `${approvals}, ${sql.elementsOf('asked.value', 'anyOf')} AS one`;
     const named = (name: string): string => sql.textAt('one.value', name);
-    return `(EXISTS (SELECT 1 FROM ${approvals} WHERE ${sql.isIn(group, '@groups', 'text')} AND ${group} <> '${askedOwner}')
+    return `(EXISTS (SELECT 1 FROM ${approvals} WHERE ${sql.isIn(group, '@groups', 'text')} AND ${group} <> '${controlOwnerGroup}')
       OR EXISTS (SELECT 1 FROM ${choice}
-        WHERE ${sql.isIn(named('group'), '@groups', 'text')} AND ${named('group')} <> '${askedOwner}'
+        WHERE ${sql.isIn(named('group'), '@groups', 'text')} AND ${named('group')} <> '${controlOwnerGroup}'
           OR ${sql.equalsNoCase(named('person'), '@askedEmail')} OR ${named('person')} = @askedId)
       OR (${ofOwner('@askedEmail', '@askedId')} AND (${sql.textAt(decided, 'decision', 'requires', 'reauth')} IS NOT NULL
-        OR EXISTS (SELECT 1 FROM ${approvals} WHERE ${group} = '${askedOwner}')
-        OR EXISTS (SELECT 1 FROM ${choice} WHERE ${named('group')} = '${askedOwner}'))))`;
+        OR EXISTS (SELECT 1 FROM ${approvals} WHERE ${group} = '${controlOwnerGroup}')
+        OR EXISTS (SELECT 1 FROM ${choice} WHERE ${named('group')} = '${controlOwnerGroup}'))))`;
   };
   const decidedOf = `(SELECT detail_json FROM request_events
     WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1)`;
@@ -114,7 +114,7 @@ export function requestQueries(sql: Dialect) {
     AND created_ms BETWEEN @fromMs AND @untilMs
     AND (@isOfAll OR ${ofOwner('@email', '@personId')} OR ${asks('record_json')} OR ${asks(decidedOf)}) AS "isFit"`;
 
-  const walkText = (walk: RequestWalk, limit: string): string => {
+  const walkText = (walk: ScanKind, limit: string): string => {
     const each = walks[walk].map(
       (part) => `SELECT sequence, id, created_ms AS "createdAtMs", ${isFit} FROM requests
         WHERE ${part} AND sequence < @before ORDER BY sequence DESC LIMIT ${limit}`,
@@ -123,7 +123,7 @@ export function requestQueries(sql: Dialect) {
     const all = each.map((text) => `SELECT * FROM (${text}) AS part`).join(' UNION ALL ');
     return `SELECT * FROM (${all}) AS parts ORDER BY sequence DESC LIMIT ${limit}`;
   };
-  const walkTexts = (limit: string): Readonly<Record<RequestWalk, string>> => ({
+  const walkTexts = (limit: string): Readonly<Record<ScanKind, string>> => ({
     agent: walkText('agent', limit),
     status: walkText('status', limit),
     unanswered: walkText('unanswered', limit),
@@ -159,13 +159,13 @@ export function requestQueries(sql: Dialect) {
 
   return {
     /** The requests with lower numbers that are looked through for a page, the latest first. */
-    page: (filter: RequestFilter, before: number): Query<WalkRow> =>
-      query(pageTexts[walkOf(filter)], { ...filterParameters(filter), before }),
+    page: (filter: RequestFilter, before: number): Query<ScanRow> =>
+      query(pageTexts[scanKindOf(filter)], { ...filterParameters(filter), before }),
     /** The same for a search, `countMax` at once. */
-    stretch: (filter: RequestFilter, before: number, countMax: number): Query<WalkRow> =>
-      query(stretchTexts[walkOf(filter)], { ...filterParameters(filter), before, countMax }),
+    stretch: (filter: RequestFilter, before: number, countMax: number): Query<ScanRow> =>
+      query(stretchTexts[scanKindOf(filter)], { ...filterParameters(filter), before, countMax }),
     /** The requests with these numbers, for a search. */
-    look: (filter: RequestFilter, sequences: readonly number[]): Query<WalkRow & SearchedRequest> =>
+    look: (filter: RequestFilter, sequences: readonly number[]): Query<ScanRow & SearchedRequest> =>
       query(lookText, { ...filterParameters(filter), sequences }),
     /** The requests at these places, the latest first. */
     at: (places: readonly RequestPlace[]): Query<PlacedId> =>
@@ -196,7 +196,7 @@ export interface RequestId {
 
 export type PlacedId = RequestId & RequestPlace;
 
-export interface WalkRow extends PlacedId {
+export interface ScanRow extends PlacedId {
   readonly createdAtMs: number;
   /** Null where a column that the filter compares is null. */
   readonly isFit: boolean | 0 | 1 | null;
@@ -215,7 +215,7 @@ interface WaitingCountRow {
  * page begins.
  */
 export function pageOf(
-  walk: Iterable<WalkRow>,
+  walk: Iterable<ScanRow>,
   { countMax, fromMs }: RequestPage,
 ): { readonly found: readonly PlacedId[]; readonly next: RequestPlace | null } {
   const ids: PlacedId[] = [];
@@ -321,7 +321,7 @@ function pendingByGroupText(sql: Dialect): string {
   const approvals = sql.elementsOf('decided', 'decision', 'requires', 'approvals');
   const asked = `SELECT request_id, ends, ${sql.textAt('asked.value', 'group')} AS name
       FROM (${pending}) AS pending, ${approvals} AS asked
-    UNION SELECT request_id, ends, '${askedOwner}' AS name FROM (${pending}) AS pending
+    UNION SELECT request_id, ends, '${controlOwnerGroup}' AS name FROM (${pending}) AS pending
       WHERE ${sql.textAt('decided', 'decision', 'requires', 'reauth')} IS NOT NULL`;
   return `SELECT name AS "group", count(*) AS count, min(ends) AS "nearestMs"
     FROM (${asked}) AS all_asked GROUP BY name ORDER BY name`;

@@ -4,7 +4,7 @@
 import type { EventColumns, StoredRequestColumns } from './rows.ts';
 
 /** From when on the request grants nothing, whichever of its events are looked at. */
-export function untilOf(
+export function latestExpiry(
   row: Pick<StoredRequestColumns, 'expires_ms'>,
   events: readonly Pick<EventColumns, 'expires_ms'>[],
 ): number {

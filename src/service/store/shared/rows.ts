@@ -20,7 +20,8 @@ import {
  * SQL for the time until which an idempotency key means its request. When events put off the end of the
  * request, this time moves by as much.
  */
-export const keptUntil = 'idempotency_until_ms + max(0, coalesce(now_expires_ms, expires_ms) - expires_ms)';
+export const idempotencyExpiry =
+  'idempotency_until_ms + max(0, coalesce(now_expires_ms, expires_ms) - expires_ms)';
 
 export interface AgentColumns {
   readonly id: string;

@@ -3,13 +3,13 @@
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { snapshotEntries, timeStretches } from '../contract/meter-snapshot.ts';
-import type { MeterPast, StoredMeterEntry } from '../contract/metering.ts';
+import { snapshotEntries, snapshotSpans } from '../contract/meter-snapshot.ts';
+import type { MeterHistory, StoredMeterEntry } from '../contract/metering.ts';
 import { sealKeyOf } from '../contract/seal.ts';
 import { tampered } from '../contract/store-error.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { type EntryColumns, entryOf } from './meters.ts';
-import { checkMeters, prepareHeldStretches } from './seal/meter-check.ts';
+import { checkMeters, prepareSnapshotSpans } from './seal/meter-check.ts';
 import type { StateSource } from './state.ts';
 
 /** Entries that are read between two pauses. */
@@ -18,7 +18,7 @@ const entriesAtOnce = 2_000;
 type GrantedColumns = EntryColumns & { readonly granted_ms: number };
 
 /** Opens the entries as they are now. Rejects with a StoreError, `tampered` when the seal does not hold. */
-export async function openMeterPast({ path, openReader, masterKey }: StateSource): Promise<MeterPast> {
+export async function openMeterHistory({ path, openReader, masterKey }: StateSource): Promise<MeterHistory> {
   const database = withStoreErrors(path, openReader);
   const close = async () => void database.close();
   try {
@@ -38,7 +38,7 @@ async function verify(path: string, checking: Generator<number, string | null>):
   if (step.value !== null) throw tampered(`in \`${path}\` ${step.value}`);
 }
 
-function prepareEntries(path: string, database: Database): Pick<MeterPast, 'pending' | 'granted'> {
+function prepareEntries(path: string, database: Database): Pick<MeterHistory, 'pending' | 'granted'> {
   const pending = database.prepare<[string], EntryColumns>(
     'SELECT * FROM meter_entries WHERE definition = ? AND granted_ms IS NULL',
   );
@@ -51,7 +51,7 @@ function prepareEntries(path: string, database: Database): Pick<MeterPast, 'pend
       'SELECT entries_json FROM meter_snapshots WHERE definition = ? AND until_ms = ?',
     )
     .pluck();
-  const held = prepareHeldStretches(database);
+  const held = prepareSnapshotSpans(database);
   const read = <T>(query: () => T): T => withStoreErrors(path, query);
 
   async function* loose(definition: string, fromMs: number, untilMs: number) {
@@ -69,7 +69,7 @@ function prepareEntries(path: string, database: Database): Pick<MeterPast, 'pend
     pending: async (definition) => read(() => pending.all(definition)).map(entryOf),
     async *granted(definition, sinceMs): AsyncGenerator<readonly StoredMeterEntry[], void> {
       const all = { fromMs: sinceMs, untilMs: Number.MAX_SAFE_INTEGER };
-      for (const { isHeld, fromMs, untilMs } of timeStretches(
+      for (const { isHeld, fromMs, untilMs } of snapshotSpans(
         read(() => held(definition, sinceMs)),
         all,
       )) {

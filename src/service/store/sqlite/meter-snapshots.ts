@@ -7,12 +7,12 @@ import type { Database } from 'better-sqlite3';
 import {
   type GrantedEntry,
   type SnapshotRange,
+  snapshotSpans,
   snapshotText,
   type TimeSpan,
-  timeStretches,
 } from '../contract/meter-snapshot.ts';
 import { createSum, rowTag, type SealKey } from '../contract/seal.ts';
-import { entryColumns, prepareHeldStretches } from './seal/meter-check.ts';
+import { entryColumns, prepareSnapshotSpans } from './seal/meter-check.ts';
 
 /** Deletes a snapshot as soon as an entry within its stretch is added, changed or removed. */
 export function watchMeterEntries(database: Database): void {
@@ -36,7 +36,7 @@ interface NewSnapshot {
 type EntryValues = readonly [string, string, string, bigint, bigint, string | null];
 
 export function prepareSnapshotWrites(database: Database, key: SealKey) {
-  const held = prepareHeldStretches(database);
+  const held = prepareSnapshotSpans(database);
   const limit = database
     .prepare<[string, number, number, number], number>(
       `SELECT granted_ms FROM meter_entries WHERE definition = ? AND granted_ms >= ? AND granted_ms < ?
@@ -76,7 +76,7 @@ export function prepareSnapshotWrites(database: Database, key: SealKey) {
   return {
     /** Returns from where to go on. */
     'keep-meter-snapshot'({ definition, within }: NewSnapshot): number | 'nothing-left' {
-      for (const { isHeld, fromMs, untilMs } of timeStretches(held(definition, within.fromMs), within)) {
+      for (const { isHeld, fromMs, untilMs } of snapshotSpans(held(definition, within.fromMs), within)) {
         if (isHeld) continue;
         const next = limit.get(definition, fromMs, untilMs, within.countMax);
         // Those of one millisecond stay together.

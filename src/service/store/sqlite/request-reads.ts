@@ -28,8 +28,8 @@ import {
   waitingIds,
 } from '../queries/request-lists.ts';
 import { createEventCounts, type EventCount } from '../shared/event-counts.ts';
-import { untilOf } from '../shared/request-differences.ts';
-import { keptUntil, requestEvent, requestRowOf } from '../shared/rows.ts';
+import { latestExpiry } from '../shared/request-differences.ts';
+import { idempotencyExpiry, requestEvent, requestRowOf } from '../shared/rows.ts';
 import { createSyncQueryRunner } from './query-runner.ts';
 import { prepareRequestRead } from './seal/request-check.ts';
 
@@ -42,9 +42,9 @@ const held = `FROM requests
  * Whether there are any held requests, which is rarely so. SQLite plans a query with an order and comparisons
  * again for each new value; it does not plan this one again.
  */
-export const anyHeldText = `SELECT EXISTS (SELECT 1 ${taken}) OR EXISTS (SELECT 1 ${held})`;
+export const anyResumableQuery = `SELECT EXISTS (SELECT 1 ${taken}) OR EXISTS (SELECT 1 ${held})`;
 
-export const heldText = `SELECT request_id AS id ${taken}
+export const resumableQuery = `SELECT request_id AS id ${taken}
   UNION ALL SELECT * FROM (SELECT id ${held} ORDER BY ${endNow} DESC LIMIT @countMax)`;
 
 export function prepareRequestReads(database: Database, key: SealKey) {
@@ -55,17 +55,17 @@ export function prepareRequestReads(database: Database, key: SealKey) {
   const head = database.prepare<[string], EventCount>(`SELECT ${headColumns} WHERE request_id = ?`);
   const byKey = database.prepare<[IdempotencyQuery], RequestId>(
     `SELECT id FROM requests
-     WHERE agent_id = @agentId AND idempotency_key = @key AND ${keptUntil} > @nowMs`,
+     WHERE agent_id = @agentId AND idempotency_key = @key AND ${idempotencyExpiry} > @nowMs`,
   );
-  const anyHeld = database.prepare<[HeldQuery], number>(anyHeldText).pluck();
-  const allHeld = database.prepare<[HeldQuery], RequestId>(heldText);
+  const anyHeld = database.prepare<[HeldQuery], number>(anyResumableQuery).pluck();
+  const allHeld = database.prepare<[HeldQuery], RequestId>(resumableQuery);
 
   /** To be called in a transaction. Throws StoreError when the request is not as the service wrote it. */
   function find(id: string): RequestHistory | null {
     const request = read(id);
     if (request === null) return null;
     const { row, events } = request;
-    counts.see(id, { count: events.length, untilMs: untilOf(row, events) });
+    counts.see(id, { count: events.length, untilMs: latestExpiry(row, events) });
     return { row: requestRowOf(row), events: events.map(requestEvent) };
   }
   const findAll = (rows: readonly RequestId[]) => rows.flatMap(({ id }) => find(id) ?? []);

@@ -37,7 +37,7 @@ import { copyDatabase } from './file/copy.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { createLogFolding } from './file/log-folding.ts';
 import { lockForServing, type ServingLock } from './file/serving-lock.ts';
-import { openMeterPast } from './meter-past.ts';
+import { openMeterHistory } from './meter-past.ts';
 import { checkSchemaVersion, schemaVersionBefore } from './migrate.ts';
 import { createQueryRunner } from './query-runner.ts';
 import { prepareReads, type Reads } from './reads.ts';
@@ -289,7 +289,7 @@ function meterStore(
     async noteWhole(definition, sinceMs) {
       await queue.write({ kind: 'note-whole-meter', definition, sinceMs });
     },
-    openPast: () => openMeterPast(source),
+    openPast: () => openMeterHistory(source),
     async keepSnapshot(definition, within) {
       const next = await queue.write({ kind: 'keep-meter-snapshot', definition, within });
       return next === 'nothing-left' ? null : next;

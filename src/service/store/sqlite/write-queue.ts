@@ -11,7 +11,7 @@ import { StoreError } from '../contract/store-error.ts';
 import { createBatchPacker } from './batch-message.ts';
 import { type StoreFailure, toStoreError } from './file/errors.ts';
 import type { FromWriter, ToWriter, WriteOutcome, WriterData } from './writer.ts';
-import { giveWriterBack, takeWriter } from './writer-thread.ts';
+import { acquireWriter, releaseWriter } from './writer-thread.ts';
 import type { Write, WriteKind, WriteResults } from './writes.ts';
 
 export interface WriteQueue {
@@ -49,7 +49,7 @@ const worthCommit = 8;
 
 /** Waits until a writer has opened the database. Rejects with a StoreError when it cannot be opened. */
 export async function openWriteQueue(data: WriterData, writesPendingMax: number): Promise<WriteQueue> {
-  const worker = takeWriter();
+  const worker = acquireWriter();
   worker.postMessage({ kind: 'open', data } satisfies ToWriter);
   await untilReady(worker);
   return createWriteQueue(worker, writesPendingMax);
@@ -65,7 +65,7 @@ function untilReady(worker: Worker): Promise<void> {
     const onMessage = (message: FromWriter) => {
       stopListening();
       if (message.kind !== 'refused') return resolve();
-      giveWriterBack(worker);
+      releaseWriter(worker);
       reject(toStoreError(message.failure));
     };
     const onLoss = (cause: unknown) => {
@@ -108,7 +108,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
   function take(message: FromWriter): void {
     if (message.kind === 'closed') {
       worker.off('message', take).off('error', lose).off('exit', lose);
-      giveWriterBack(worker);
+      releaseWriter(worker);
       end();
       return;
     }

@@ -7,7 +7,7 @@ const idle: Worker[] = [];
 const idleMax = 2;
 
 /** Returns a thread that has no database open. */
-export function takeWriter(): Worker {
+export function acquireWriter(): Worker {
   const idleWriter = idle.pop();
   idleWriter?.off('exit', forget);
   idleWriter?.ref();
@@ -18,7 +18,7 @@ export function takeWriter(): Worker {
  * Gives back a thread for the next store; the thread must have closed its database, or have failed to open
  * it. Without a store the thread does not keep the process alive.
  */
-export function giveWriterBack(worker: Worker): void {
+export function releaseWriter(worker: Worker): void {
   if (idle.length === idleMax) return void worker.terminate();
   idle.push(worker);
   worker.once('exit', forget);

@@ -18,7 +18,7 @@ import type {
 import {
   type EventColumns,
   eventColumns,
-  keptUntil,
+  idempotencyExpiry,
   type RefusalColumns,
   type RequestColumns,
   refusalColumns,
@@ -274,7 +274,7 @@ function prepareRecordWrites(database: Database, context: WriteContext) {
   const { chain, meterEntries } = context;
   const selectByKey = database.prepare<[RequestColumns], unknown>(
     `SELECT 1 FROM requests
-     WHERE agent_id = @agent_id AND idempotency_key = @idempotency_key AND ${keptUntil} > @created_ms`,
+     WHERE agent_id = @agent_id AND idempotency_key = @idempotency_key AND ${idempotencyExpiry} > @created_ms`,
   );
   const countOpen = database.prepare<[RequestColumns], { count: number }>(
     `SELECT count(*) AS count FROM requests

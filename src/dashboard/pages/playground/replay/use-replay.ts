@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Reply } from '../../../../api/operations.ts';
 import { callLines } from '../../../api/client.ts';
 import { ApiProblem, problemIn } from '../../../api/problem.ts';
-import { askUntilFree } from '../../../api/until-free.ts';
+import { retryWhileBusy } from '../../../api/retry-busy.ts';
 import type { ChangedFiles } from '../../../parts/diff/use-diff.ts';
 
 export type ReplayAnswer = NonNullable<Reply<'replayPolicies'>['answer']>;
@@ -83,7 +83,7 @@ async function run(
     isDone = true;
     change({ progress: null, answer });
   };
-  await askUntilFree(() => callLines('replayPolicies', { body, signal }, hear), signal);
+  await retryWhileBusy(() => callLines('replayPolicies', { body, signal }, hear), signal);
   // The reply was cut off before its last line.
   if (!isDone) throw problemIn(null, 502);
 }

@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from '../../../../language/model/json.ts';
 import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import { pathStep, textLengthMax } from '../../../requests/look-alikes.ts';
+import { pathStep, textLengthMax } from '../../../requests/confusables.ts';
 import { createCell, refusalsByCode } from '../../../statistics/cell.ts';
 import type { Statistics } from '../../../statistics/statistics.ts';
 import { hourMs } from '../../../statistics/times.ts';

@@ -22,7 +22,7 @@ export const agentFilters: readonly Parameter[] = [
   ),
 ];
 
-export function isAskedFor(query: ManagedCall<unknown>['query'], agent: AgentRow): boolean {
+export function matchesAgentFilter(query: ManagedCall<unknown>['query'], agent: AgentRow): boolean {
   const { status = agent.status, tier = agent.riskTier, owner = agent.controlOwner, text = '' } = query;
   const words = [agent.name, agent.id, agent.controlOwner, ...agent.tags];
   return (

@@ -15,7 +15,7 @@ import { collect, pageOf, pageParameters, pageReply, readPage } from '../../cont
 import type { ProblemError } from '../../contract/problem.ts';
 import { idParameter, objectSchema, text, textList } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
-import { agentFilters, agentOf, isAgentOf, isAskedFor } from './agent-filter.ts';
+import { agentFilters, agentOf, isAgentOf, matchesAgentFilter } from './agent-filter.ts';
 import {
   agentExample,
   agentReply,
@@ -76,7 +76,7 @@ const listAgents = route<AgentDeps>({
       {
         next: (place, count) => store.agents.page({ after: place, countMax: count }),
         placeOf: (agent) => agent,
-        matches: (agent) => isAgentOf(call, agent) && isAskedFor(call.query, agent),
+        matches: (agent) => isAgentOf(call, agent) && matchesAgentFilter(call.query, agent),
       },
     );
     const read = agents.map((value) => ({ value, version: 0 }));

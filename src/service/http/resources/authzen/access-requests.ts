@@ -5,9 +5,9 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { Decisions } from '../../../requests/decisions.ts';
+import { requestableMs } from '../../../requests/record/evaluation.ts';
 import { statusAt } from '../../../requests/record/lifecycle.ts';
-import { requestableMs } from '../../../requests/record/record.ts';
-import { hasAsked, type RequestState } from '../../../requests/record/request-state.ts';
+import { isOwnRequest, type RequestState } from '../../../requests/record/request-state.ts';
 import type { RequestStatus } from '../../../store/contract/records.ts';
 import type { OperationReply } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
@@ -201,7 +201,7 @@ function checkBinding(
   denied: RequestState | null,
 ): void {
   const evaluation = denied?.record.evaluation;
-  if (denied === null || evaluation === undefined || !hasAsked(callerIn(call), denied.record))
+  if (denied === null || evaluation === undefined || !isOwnRequest(callerIn(call), denied.record))
     throw new ProblemError(
       'invalid_denial_binding',
       '`denial.evaluation_id` is not the id of one of your evaluations',
@@ -230,7 +230,11 @@ function withKey(deps: AccessRequestDeps, request: FastifyRequest, deniedId: str
 
 async function ownTask(deps: AccessRequestDeps, call: ManagedCall<unknown>): Promise<RequestState> {
   const state = await stateOf(deps, call.params.id ?? '');
-  if (state === null || !hasAsked(callerIn(call), state.record) || state.record.evaluation?.deniedId == null)
+  if (
+    state === null ||
+    !isOwnRequest(callerIn(call), state.record) ||
+    state.record.evaluation?.deniedId == null
+  )
     throw unknownTask();
   return state;
 }

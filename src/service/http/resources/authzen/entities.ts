@@ -69,7 +69,7 @@ export interface EvaluatedCall {
 }
 
 /** The action and the payload that the entities ask for; null when two entities give the same property. */
-export function askedFor(
+export function callOfEntities(
   entities: Entities,
   policies: Pick<ActivePolicies, 'shapeOf'>,
 ): EvaluatedCall | null {

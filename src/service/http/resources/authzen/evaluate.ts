@@ -7,17 +7,17 @@ import type { FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../../language/model/json.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Receipts } from '../../../receipts/issue-receipt.ts';
+import { type Evaluation, requestableMs } from '../../../requests/record/evaluation.ts';
 import { createRequestId } from '../../../requests/record/id.ts';
 import { statusAt } from '../../../requests/record/lifecycle.ts';
-import { type Evaluation, requestableMs } from '../../../requests/record/record.ts';
 import type { RequestView } from '../../../requests/record/reply.ts';
-import { hasAsked, type RequestState, requestStateOf } from '../../../requests/record/request-state.ts';
+import { isOwnRequest, type RequestState, requestStateOf } from '../../../requests/record/request-state.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { toProblem } from '../../connection/error-replies.ts';
 import { ProblemError, problems } from '../../contract/problem.ts';
 import { timeText } from '../../contract/schemas.ts';
 import type { Answer, AuthorizeCall, AuthorizeHandler } from '../requests/authorize-handler.ts';
-import { askedFor, type Entities, entitiesDigest } from './entities.ts';
+import { callOfEntities, type Entities, entitiesDigest } from './entities.ts';
 
 export interface EvaluateDeps {
   readonly authorizeHandler: AuthorizeHandler;
@@ -69,7 +69,7 @@ export function decideEntities(
   entities: Entities,
   { deniedId = null, awaitedId }: { readonly deniedId?: string | null; readonly awaitedId?: string } = {},
 ): Promise<Answer> {
-  const evaluated = askedFor(entities, policies.current());
+  const evaluated = callOfEntities(entities, policies.current());
   if (evaluated === null)
     throw new ProblemError('invalid_body', 'resource and action have a property in common');
   const body = Buffer.from(JSON.stringify({ action_key: evaluated.actionKey, payload: evaluated.payload }));
@@ -154,7 +154,7 @@ function errorsOf({ policies }: EvaluateDeps, entities: Entities, gate: string):
   if (gate === 'undeclared_action')
     return [{ pointer: '/action/name', detail: 'no policy declares this action' }];
   const active = policies.current();
-  const evaluated = gate === 'invalid_payload' ? askedFor(entities, active) : null;
+  const evaluated = gate === 'invalid_payload' ? callOfEntities(entities, active) : null;
   if (evaluated === null) return [];
   const issues = active.checkPayload(evaluated.actionKey, evaluated.payload) ?? [];
   return issues.map(({ pointer, message: detail }) => ({ pointer: evaluated.placeOf(pointer), detail }));
@@ -224,7 +224,11 @@ async function reevaluate(
 ): Promise<EvaluationReply> {
   const { keyedDigest, clock } = deps;
   const state = await stateOf(deps, approvalId);
-  if (state === null || !hasAsked(call.identity, state.record) || state.record.evaluation?.deniedId == null)
+  if (
+    state === null ||
+    !isOwnRequest(call.identity, state.record) ||
+    state.record.evaluation?.deniedId == null
+  )
     return denied('no such approval', { reason: 'approval_unverifiable', next_action: 'none' });
   if (state.record.evaluation.entities !== keyedDigest(entitiesDigest(entities)))
     return denied('the approval is for another request', { reason: 'out_of_scope', next_action: 'none' });

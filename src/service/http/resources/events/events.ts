@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import { stillIn } from '../../auth/identify-person.ts';
+import { currentActor } from '../../auth/identify-person.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { type ChangeFeed, changeKinds, streamsOfPersonMax } from '../../events/change-feed.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
@@ -37,7 +37,7 @@ const streamEvents = route<NewsDeps>({
   handle: async ({ changeFeed, signInDeps }, call) => {
     const { request, reply } = call;
     const isHead = request.method === 'HEAD';
-    const look = () => stillIn(signInDeps, request);
+    const look = () => currentActor(signInDeps, request);
     const body = isHead ? Readable.from([]) : await changeFeed.open(actorOf(call), { look });
     if (body === null) {
       throw new ProblemError('too_many_streams', `close one of your ${streamsOfPersonMax} streams first`);

@@ -14,14 +14,14 @@ import type { Parameter } from '../../contract/operation.ts';
 import { ProblemError, problems } from '../../contract/problem.ts';
 import { callerIn, type ManagedCall, payloadBodyMax, type Route, route } from '../../routing/route.ts';
 import { type AuthorizeCall, type AuthorizeHandler, scopedText } from '../requests/authorize-handler.ts';
-import type { LastWords } from '../requests/refusal-hints.ts';
+import type { RefusalHints } from '../requests/refusal-hints.ts';
 import type { Waits } from '../requests/wait.ts';
-import { type PendingDeps, whilePending } from '../requests/while-pending.ts';
+import { type PendingDeps, whilePending } from '../requests/wait-for-decision.ts';
 import { type ClaudeEvent, claudeCall, type HookedCall } from './claude-code.ts';
 
 interface HookDeps extends PendingDeps {
   readonly authorizeHandler: AuthorizeHandler;
-  readonly lastWords: LastWords;
+  readonly lastWords: RefusalHints;
   readonly waits: Waits;
   readonly decisions: Decisions;
   readonly store: Store;

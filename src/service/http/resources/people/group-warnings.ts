@@ -17,13 +17,13 @@ export function groupWarnings(
   policies: Pick<PolicyHost, 'current'>,
 ): readonly string[] {
   if (groups.length === 0) return [];
-  const asked = askedGroups(policies);
+  const asked = approvalGroups(policies);
   return groups
     .filter((group) => !asked.has(group))
     .map((group) => `no active policy asks the group \`${group}\`; ${toldAsked([...asked].toSorted())}`);
 }
 
-function askedGroups(policies: Pick<PolicyHost, 'current'>): ReadonlySet<string> {
+function approvalGroups(policies: Pick<PolicyHost, 'current'>): ReadonlySet<string> {
   const asks = [...policies.current().asks().values()];
   return new Set(asks.flatMap((asked) => (asked.kind === 'approval' ? groupsOf(asked) : [])));
 }

@@ -8,7 +8,7 @@ import { requestNotFound } from '../requests/approval-result.ts';
 import { viewDecisions } from '../requests/request-view.ts';
 import { requestId } from '../requests/requests.ts';
 import type { PlaygroundDeps } from './playground.ts';
-import { playgroundProblems, putQuestion, recordedFor } from './playground-view.ts';
+import { askPlayground, playgroundProblems, recordedFor } from './playground-view.ts';
 
 const truths = ['true', 'false', 'unknown'] as const;
 
@@ -97,7 +97,7 @@ const explainRequest = route<PlaygroundDeps>({
     const active = policies.current();
     const record = await recordedFor(decisions, call, call.params.id ?? '');
     if (record === null) throw requestNotFound();
-    const explained = await putQuestion(playground, 'explain', record.recorded, { call, active });
+    const explained = await askPlayground(playground, 'explain', record.recorded, { call, active });
     return { ...explained, is_same_set: record.digest === active.digest };
   },
 });

@@ -7,7 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { isJsonObject } from '../../../../language/model/json.ts';
 import type { PlantRow } from '../../../store/contract/records.ts';
 import type { PlantStore } from '../../../store/contract/store.ts';
-import { takeRest } from '../../connection/error-replies.ts';
+import { discardRest } from '../../connection/error-replies.ts';
 import type {
   DescribedRoute,
   JsonSchema,
@@ -74,7 +74,7 @@ async function replyWithError(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  await takeRest(request, reply);
+  await discardRest(request, reply);
   const plantError = error instanceof PlantError ? error : framework(error);
   if (plantError !== null)
     return reply.code(plantError.status).send({ error: plantError.status, message: plantError.message });

@@ -2,7 +2,7 @@
 // returns the answer or throws a problem.
 
 import type { Playground, PlaygroundRefusal } from '../../../../analysis/playground.ts';
-import type { PlaygroundAnswers, PlaygroundAsk, Question } from '../../../../analysis/questions.ts';
+import type { PlaygroundAnswers, PlaygroundInputs, Question } from '../../../../analysis/questions.ts';
 import type { RecordedRequest } from '../../../../analysis/recorded-request.ts';
 import type { HostedPolicies } from '../../../policies/policy-host.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
@@ -22,10 +22,10 @@ export const playgroundProblems = [
  * Puts a question of the caller about the active policies. Throws a ProblemError when the playground refuses
  * it.
  */
-export async function putQuestion<Q extends Question>(
+export async function askPlayground<Q extends Question>(
   playground: Playground,
   question: Q,
-  asked: PlaygroundAsk[Q],
+  asked: PlaygroundInputs[Q],
   { call, active }: { readonly call: ManagedCall<unknown>; readonly active: Pick<HostedPolicies, 'texts'> },
 ): Promise<PlaygroundAnswers[Q]> {
   const by = { person: actorOf(call).person.id, texts: active.texts };

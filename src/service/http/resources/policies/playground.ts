@@ -4,7 +4,7 @@
 // who may see it.
 
 import type { Playground } from '../../../../analysis/playground.ts';
-import type { GivenRequest, PlaygroundAsk, TextFile } from '../../../../analysis/questions.ts';
+import type { GivenRequest, PlaygroundInputs, TextFile } from '../../../../analysis/questions.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { diagnosticPage } from '../../../policies/diagnostic-page.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
@@ -16,10 +16,10 @@ import { type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { requestNotFound } from '../requests/approval-result.ts';
 import { compareBodySchema, compareExamples, compareReplyExample, compareReplySchema } from './diff-view.ts';
 import {
+  askPlayground,
   firstRequestExample,
   firstRequestSchema,
   playgroundProblems,
-  putQuestion,
   recordedFor,
   tryBodySchema,
   tryExamples,
@@ -70,11 +70,11 @@ const tryPolicies = route<PlaygroundDeps, TryBody>({
     const { files = [] } = call.body;
     refusePaths(files);
     const request = await requestOf(call, decisions);
-    return await putQuestion(playground, 'try', { files, request }, { call, active: policies.current() });
+    return await askPlayground(playground, 'try', { files, request }, { call, active: policies.current() });
   },
 });
 
-const diffPolicies = route<PlaygroundDeps, PlaygroundAsk['compare']>({
+const diffPolicies = route<PlaygroundDeps, PlaygroundInputs['compare']>({
   method: 'POST',
   url: '/v1/policies/diff',
   access: 'policies.try',
@@ -98,7 +98,7 @@ const diffPolicies = route<PlaygroundDeps, PlaygroundAsk['compare']>({
   handle: async ({ playground, policies }, call) => {
     refusePaths(call.body.files);
     const { files } = call.body;
-    return await putQuestion(playground, 'compare', { files }, { call, active: policies.current() });
+    return await askPlayground(playground, 'compare', { files }, { call, active: policies.current() });
   },
 });
 
@@ -113,7 +113,7 @@ const getVocabulary = route<PlaygroundDeps>({
     problems: [...playgroundProblems],
   },
   handle: async ({ playground, policies }, call) =>
-    await putQuestion(playground, 'vocabulary', null, { call, active: policies.current() }),
+    await askPlayground(playground, 'vocabulary', null, { call, active: policies.current() }),
 });
 
 const getFirstRequest = route<PlaygroundDeps>({
@@ -129,7 +129,7 @@ const getFirstRequest = route<PlaygroundDeps>({
     problems: [...playgroundProblems],
   },
   handle: async ({ playground, policies }, call) => ({
-    request: await putQuestion(playground, 'first request', null, { call, active: policies.current() }),
+    request: await askPlayground(playground, 'first request', null, { call, active: policies.current() }),
   }),
 });
 
@@ -181,7 +181,7 @@ export const playgroundRoutes: readonly Route<PlaygroundDeps>[] = [
 async function requestOf(
   call: ManagedCall<TryBody>,
   decisions: Pick<Decisions, 'snapshot'>,
-): Promise<PlaygroundAsk['try']['request']> {
+): Promise<PlaygroundInputs['try']['request']> {
   const { request, request_id: id } = call.body;
   if (id === undefined) return request === undefined ? null : { given: request };
   if (request !== undefined) {

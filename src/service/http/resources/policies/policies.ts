@@ -13,7 +13,7 @@ import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { objectSchema, text, textOrNull } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
-import { playgroundProblems, putQuestion } from './playground-view.ts';
+import { askPlayground, playgroundProblems } from './playground-view.ts';
 import { policyReport, policyReportExample, policyReportSchema } from './policy-report.ts';
 
 interface PolicyDeps {
@@ -222,7 +222,7 @@ const getPolicyFile = route<PolicyDeps>({
     const fileText = { path, text: text };
     const outline =
       entry.kind === 'policy'
-        ? await putQuestion(playground, 'outline', fileText, { call, active: policies.current() })
+        ? await askPlayground(playground, 'outline', fileText, { call, active: policies.current() })
         : [];
     return { path, text: text, is_complete: isWhole, digest, policies: outline };
   },

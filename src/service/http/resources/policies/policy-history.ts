@@ -11,7 +11,7 @@ import { entriesOf, type SetTexts, type TextEntry, textOfFile } from '../../../p
 import type { Store } from '../../../store/contract/store.ts';
 import { timeText } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
-import { playgroundProblems, putQuestion } from './playground-view.ts';
+import { askPlayground, playgroundProblems } from './playground-view.ts';
 import {
   activationExample,
   activationsSchema,
@@ -75,7 +75,7 @@ const diffPolicySets = route<HistoryDeps>({
     const { playground, policies } = deps;
     const sets = await setsOf(deps, call.query);
     const active = policies.current();
-    const compared = await putQuestion(playground, 'compare sets', sets, { call, active });
+    const compared = await askPlayground(playground, 'compare sets', sets, { call, active });
     return { ...compared, files: changedFiles(sets) };
   },
 });

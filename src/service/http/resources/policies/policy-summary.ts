@@ -10,7 +10,7 @@ import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { objectSchema, textList, textOrNull } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
-import { playgroundProblems, putQuestion } from './playground-view.ts';
+import { askPlayground, playgroundProblems } from './playground-view.ts';
 import { setParameters, setsOf } from './policy-history-view.ts';
 
 // The schemas of plain sentences about policies, as clients see them.
@@ -125,7 +125,7 @@ const getPolicySummary = route<SummaryDeps>({
   handle: async ({ policies, playground }, call) => {
     const active = policies.current();
     const after = readPage({ ...call.query, limit: '1' }).after?.id ?? null;
-    const { next, ...part } = await putQuestion(playground, 'summary', { after }, { call, active });
+    const { next, ...part } = await askPlayground(playground, 'summary', { after }, { call, active });
     return { ...part, next_cursor: next === null ? null : cursorOf({ createdAtMs: 0, id: next }) };
   },
 });
@@ -158,7 +158,7 @@ const diffPolicySummaries = route<SummaryDeps>({
     if (named.length === 0) throw new ProblemError('invalid_query', '`actions` is missing');
     const active = deps.policies.current();
     const sets = { ...(await setsOf(deps, call.query)), actions: named.slice(0, actionsMax) };
-    const said = await putQuestion(deps.playground, 'changed sentences', sets, { call, active });
+    const said = await askPlayground(deps.playground, 'changed sentences', sets, { call, active });
     return { ...said, is_complete: said.is_complete && named.length <= actionsMax };
   },
 });

@@ -10,7 +10,7 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { notAllowed } from '../../auth/auth-refusals.ts';
-import { stillIn } from '../../auth/identify-person.ts';
+import { currentActor } from '../../auth/identify-person.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
 import { ProblemError, problemBody, problemSchema } from '../../contract/problem.ts';
 import { objectSchema, textOrNull, time, timeOrNull } from '../../contract/schemas.ts';
@@ -365,7 +365,7 @@ async function requireStillAllowed(
   deps: SignInDeps,
   request: ManagedCall<unknown>['request'],
 ): Promise<void> {
-  const actor = await stillIn(deps, request);
+  const actor = await currentActor(deps, request);
   if (actor === null || grantOf(actor.roles, access) !== 'yes') throw notAllowed();
 }
 

@@ -14,7 +14,7 @@ import type { Decisions } from '../../../requests/decisions.ts';
 import { type AllowedActions, type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
 import type { RequestState } from '../../../requests/record/request-state.ts';
 import { notAllowed } from '../../auth/auth-refusals.ts';
-import { callerOf } from '../../auth/people-now.ts';
+import { callerOf } from '../../auth/request-rights.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { actorOf, type ManagedCall } from '../../routing/route.ts';
 import { withNames } from './name-people.ts';

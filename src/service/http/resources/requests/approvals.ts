@@ -6,16 +6,16 @@ import type { ChangeResult, RequestSnapshot } from '../../../requests/approvals/
 import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
-import { type SaidKind, saidKinds } from '../../../requests/record/request-state.ts';
+import { type CommentKind, commentKinds } from '../../../requests/record/request-state.ts';
 import { requestDigest } from '../../../requests/record/vote-scope.ts';
 import type { Store } from '../../../store/contract/store.ts';
-import { callerOf } from '../../auth/people-now.ts';
+import { callerOf } from '../../auth/request-rights.ts';
 import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { aboutRequests, detailOf, mayFor } from './approval-result.ts';
 import { marksView } from './inbox-marks.ts';
-import { openQuestion, queueParameters, readInboxQuery, readQueue } from './inbox-queue.ts';
+import { queueParameters, readInboxQuery, readQueue, unansweredQuestion } from './inbox-queue.ts';
 import { withNames } from './name-people.ts';
 import { detailExample, detailSchema, queuedExample, queuedSchema } from './request-view.ts';
 import { requestId } from './requests.ts';
@@ -96,7 +96,7 @@ const listApprovals = route<ApprovalDeps>({
           ...(await withNames(signInDeps.directory, requestSummary(seen.state, seen.nowMs))),
           digest: requestDigest(seen.state.record),
           allowed_actions: mayFor(call, seen),
-          question: openQuestion(seen, person.asked),
+          question: unansweredQuestion(seen, person.asked),
           ...marksView(marks, seen, id),
           ...about[index]!,
         })),
@@ -154,10 +154,14 @@ const revokeApproval = route<ApprovalDeps>({
     problems: ['request_not_found', 'conflict'],
   },
   handle: async (deps, call) =>
-    await detailOf(deps, call, await deps.decisions.takeBack(call.params.id ?? '', callerOf(actorOf(call)))),
+    await detailOf(
+      deps,
+      call,
+      await deps.decisions.revokeVote(call.params.id ?? '', callerOf(actorOf(call))),
+    ),
 });
 
-const addComment = route<ApprovalDeps, { readonly kind: SaidKind; readonly text: string }>({
+const addComment = route<ApprovalDeps, { readonly kind: CommentKind; readonly text: string }>({
   method: 'POST',
   url: '/v1/requests/:id/comments',
   access: 'requests.reject',
@@ -170,7 +174,7 @@ const addComment = route<ApprovalDeps, { readonly kind: SaidKind; readonly text:
     body: {
       description: 'The text must have at least one character.',
       schema: objectSchema({
-        kind: { type: 'string', enum: saidKinds },
+        kind: { type: 'string', enum: commentKinds },
         text: { ...text(commentLengthMax), minLength: 1 },
       }),
       examples: { asks: { kind: 'question', text: 'which project is this for?' } },

@@ -1,6 +1,6 @@
-// Turns a request for a decision into its reply, once its sender is let in and its body has been read.
-// INVARIANT: a body that fails never reaches a policy, the caller is identified once more after the last byte
-// of the body, and no reply leaves before its record.
+// Produces the reply to an authorization request, after its caller is identified and its body read. INVARIANT:
+// an invalid body never reaches a policy, the caller is identified again after the last byte of the body, and
+// no reply leaves before its record.
 
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -15,36 +15,14 @@ import type { RecordRefusal } from '../../../requests/refusal.ts';
 import type { CountedRefusal } from '../../../store/contract/statistics.ts';
 import type { OnBehalf, TokenReader } from '../../../users/on-behalf.ts';
 import type { FairShares } from '../../auth/fair-shares.ts';
-import { type IdentifyAgain, type Identity, notActive, notKnown } from '../../auth/identify-agent.ts';
+import { type IdentifyAgain, type Identity, inactiveAgent, invalidKey } from '../../auth/identify-agent.ts';
 import { pointNotActive } from '../../auth/identify-point.ts';
 import { type Envelope, readEnvelope } from '../../contract/envelope.ts';
 import { ProblemError, problems } from '../../contract/problem.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TracedExchange } from '../../telemetry/otlp.ts';
 import type { RequestTracing } from '../../telemetry/tracing.ts';
-
-// Reads what a client prefers of the answer (`Prefer`, RFC 7240), apart from how long it waits. Unknown
-// preferences are ignored.
-
-export interface Preferences {
-  /** Whether the answer may be the request that the agent already has, when it asks the same again. */
-  readonly isAttaching: boolean;
-  /**
-   * The audience of the receipt that is wanted; empty leaves the audience to the action, null wants no
-   * receipt.
-   */
-  readonly receiptFor: string | null;
-}
-
-/** An audience is a word, a host name or an address. */
-const receipt = /(?:^|,)\s*receipt(?:\s*=\s*"?([A-Za-z0-9._~:/-]{1,200})"?)?\s*(?=[,;]|$)/i;
-const attach = /(?:^|,)\s*attach\s*(?=[,;]|$)/i;
-
-function preferencesOf(prefer: string | readonly string[]): Preferences {
-  const text = String(prefer);
-  const wanted = receipt.exec(text);
-  return { isAttaching: attach.test(text), receiptFor: wanted === null ? null : (wanted[1] ?? '') };
-}
+import { preferencesOf } from './preferences.ts';
 
 /**
  * The checks of a request for a decision, in order. The first check that fails gives the reply, with this
@@ -316,11 +294,11 @@ function notAllowedNow({ why }: IdentityRefusal): ProblemError {
   switch (why) {
     case 'disabled':
     case 'revoked':
-      return notActive(why);
+      return inactiveAgent(why);
     case 'point-stopped':
       return pointNotActive('the enforcement point may no longer act for this agent');
     case 'key-ended':
-      return notKnown('expired');
+      return invalidKey('expired');
     case 'nonce-used':
       return new ProblemError('invalid_signature', 'the nonce has been used');
     case 'not-signed':

@@ -6,7 +6,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ActivePolicies } from '../../../../language/model/active-policies.ts';
 import type { Receipts } from '../../../receipts/issue-receipt.ts';
-import type { VoteEvaluator } from '../../../requests/approvals/votes-now.ts';
+import type { VoteEvaluator } from '../../../requests/approvals/effective-votes.ts';
 import type { RequestView } from '../../../requests/record/reply.ts';
 import type { Identify, IdentifyAgain } from '../../auth/identify-agent.ts';
 import { createBodyReader, createDecisionReplies } from '../../connection/decision-exchange.ts';
@@ -22,20 +22,20 @@ import {
   type AuthorizeHandler,
   checksInOrder,
 } from './authorize-handler.ts';
-import { changeHeader, type LastWords } from './refusal-hints.ts';
+import { changeHeader, type RefusalHints } from './refusal-hints.ts';
 import { viewExample, viewSchema } from './request-view.ts';
 import { preferHeader, type Waits } from './wait.ts';
-import { whilePending } from './while-pending.ts';
+import { whilePending } from './wait-for-decision.ts';
 
 export interface AuthorizeRouteOptions {
   readonly identify: Identify;
   readonly identifyAgain: IdentifyAgain;
   readonly authorizeHandler: AuthorizeHandler;
-  readonly lastWords: LastWords;
+  readonly lastWords: RefusalHints;
   readonly waits: Waits;
   readonly receipts: Pick<Receipts, 'issue' | 'isOn'>;
   /** Counts the votes of requests as of now. */
-  readonly judge: VoteEvaluator['judge'];
+  readonly evaluateVotes: VoteEvaluator['evaluateVotes'];
   readonly bodyBytesMax: number;
   readonly policies: () => Pick<ActivePolicies, 'resultShapeOf'>;
   readonly clock: () => number;

@@ -6,7 +6,7 @@ import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
 import { highRiskMin, type ReviewWarning, warningsOf } from '../../../requests/review.ts';
-import { callerOf } from '../../auth/people-now.ts';
+import { callerOf } from '../../auth/request-rights.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { findVisible, refused, requestNotFound } from './approval-result.ts';

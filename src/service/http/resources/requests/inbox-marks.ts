@@ -3,7 +3,7 @@
 // anything new happens to the request.
 
 import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
-import { hasApproved } from '../../../requests/approvals/votes-now.ts';
+import { hasApproved } from '../../../requests/approvals/effective-votes.ts';
 import type { RequestAssignment } from '../../../requests/inbox/assignments.ts';
 import type { Snooze } from '../../../requests/inbox/snoozes.ts';
 import type { JsonSchema } from '../../contract/operation.ts';

@@ -4,17 +4,17 @@
 
 import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
-import { approvalsOf, askedGroups } from '../../../requests/approvals/rights.ts';
-import { hasApproved } from '../../../requests/approvals/votes-now.ts';
+import { hasApproved } from '../../../requests/approvals/effective-votes.ts';
+import { approvalGroups, approvalsOf } from '../../../requests/approvals/rights.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { assignmentsAt } from '../../../requests/inbox/assignments.ts';
 import { snoozesOf } from '../../../requests/inbox/snoozes.ts';
 import { statusAt } from '../../../requests/record/lifecycle.ts';
 import { requestRow } from '../../../requests/record/record.ts';
-import type { OpenQuestion } from '../../../requests/record/reply.ts';
-import { requestStateOf, waitsForAnswer } from '../../../requests/record/request-state.ts';
+import type { UnansweredQuestion } from '../../../requests/record/reply.ts';
+import { hasUnansweredQuestion, requestStateOf } from '../../../requests/record/request-state.ts';
 import { answers } from '../../../requests/record/vote-scope.ts';
-import type { ApproverIdentity } from '../../../store/contract/asked-owner.ts';
+import type { ApproverIdentity } from '../../../store/contract/control-owner-group.ts';
 import { holdsText, type WantedText, wordsOfRequest } from '../../../store/contract/search-text.ts';
 import type { PendingCounts, Store } from '../../../store/contract/store.ts';
 import type { Parameter } from '../../contract/operation.ts';
@@ -163,7 +163,7 @@ async function startOfQueue(deps: QueueDeps, person: Reader, page: PageQuery): P
   );
   const isTouched = new Set(touched.map(({ row }) => row.id));
   const hidden = await countHidden(deps, person, isTouched);
-  const isQuestion = (one: RequestSnapshot): boolean => openQuestion(one, asked) === 'yours';
+  const isQuestion = (one: RequestSnapshot): boolean => unansweredQuestion(one, asked) === 'yours';
   const isPastQuestions = page.after !== null && page.after.createdAtMs >= behindQuestions;
   const questions = isPastQuestions ? [] : open.filter(isQuestion);
   const after = isPastQuestions
@@ -191,7 +191,7 @@ async function countUntouched(
 
 /** Whether the person can decide the request, or has to answer a question about it. */
 function isForThem({ canDecide, asked }: QueuePerson, seen: RequestSnapshot): boolean {
-  return canDecide(seen) || openQuestion(seen, asked) === 'yours';
+  return canDecide(seen) || unansweredQuestion(seen, asked) === 'yours';
 }
 
 /** How many requests the person has put off among those that are counted without being read. */
@@ -271,7 +271,7 @@ function fits({ state, agent }: RequestSnapshot, asked: InboxQuery, nowMs: numbe
 
 /** Whether the decision asks the group, alone or in a choice that may also be named whole. */
 function isGroupAsked(decision: RequestSnapshot['state']['decision'], group: string): boolean {
-  return askedGroups(decision).includes(group) || approvalsOf(decision).some((one) => one.group === group);
+  return approvalGroups(decision).includes(group) || approvalsOf(decision).some((one) => one.group === group);
 }
 
 /** The place of a request in an order: a number, then its id among equal numbers. */
@@ -295,15 +295,18 @@ function placeFor(order: QueueOrder, asked: ApproverIdentity): (seen: RequestSna
   if (order !== 'deadline') return placeOf;
   return (seen) => {
     const { createdAtMs, id } = placeOf(seen);
-    return { createdAtMs: createdAtMs + (openQuestion(seen, asked) === 'yours' ? 0 : behindQuestions), id };
+    return {
+      createdAtMs: createdAtMs + (unansweredQuestion(seen, asked) === 'yours' ? 0 : behindQuestions),
+      id,
+    };
   };
 }
 
-export function openQuestion(
+export function unansweredQuestion(
   { state, agent }: Pick<RequestSnapshot, 'state' | 'agent'>,
   { owner }: ApproverIdentity,
-): OpenQuestion | null {
-  if (!waitsForAnswer(state)) return null;
+): UnansweredQuestion | null {
+  if (!hasUnansweredQuestion(state)) return null;
   return owner !== null && isControlOwner(owner, agent.controlOwner) ? 'yours' : 'others';
 }
 

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../language/model/json.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { ChangeResult } from '../../../requests/approvals/change-request.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
-import { callerOf } from '../../auth/people-now.ts';
+import { callerOf } from '../../auth/request-rights.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { detailOf } from './approval-result.ts';

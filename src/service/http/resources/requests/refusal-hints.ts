@@ -9,7 +9,7 @@ import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { RequestStore } from '../../../store/contract/store.ts';
 import type { Answer } from './authorize-handler.ts';
 
-export interface LastWordsOptions {
+export interface RefusalHintOptions {
   readonly requests: Pick<RequestStore, 'history'>;
   /**
    * Finds what would pass, for agents that are told so; a playground of its own, so that no agent delays
@@ -28,12 +28,12 @@ export interface RefusalHint {
 }
 
 /** Adds words to an answer; returns at once unless something has to be found first. */
-export type LastWords = (answer: Answer) => RefusalHint | Promise<RefusalHint>;
+export type RefusalHints = (answer: Answer) => RefusalHint | Promise<RefusalHint>;
 
 /** How long a refusal waits until it is found what would pass. */
 const foundWithinMs = 1_000;
 
-export function createLastWords(options: LastWordsOptions): LastWords {
+export function createRefusalHints(options: RefusalHintOptions): RefusalHints {
   return (answer) => {
     const { view, input } = answer;
     if (view.status === 'pending' && input.isAttaching === true)
@@ -47,7 +47,7 @@ function waitingText({ request_id, message }: RequestView, origin: string): stri
   return `This call waits for people: ${message.slice(waitingPrefix.length)} See ${origin}/requests/${request_id}.`;
 }
 
-async function tellChange(options: LastWordsOptions, { view, input }: Answer): Promise<RefusalHint> {
+async function tellChange(options: RefusalHintOptions, { view, input }: Answer): Promise<RefusalHint> {
   const { requests, playground, policies } = options;
   const history = await requests.history(view.request_id);
   const state = history === null ? null : requestStateOf(history);

@@ -11,7 +11,7 @@ import type { RequestFilter, RequestPlace, Store } from '../../../store/contract
 import type { Parameter } from '../../contract/operation.ts';
 import type { Downloads } from '../../routing/downloads.ts';
 import { type Route, route } from '../../routing/route.ts';
-import { readAskedRequests, requestFilters } from './request-filter.ts';
+import { readRequestFilter, requestFilters } from './request-filter.ts';
 
 interface RequestExportDeps {
   readonly signInDeps: SignInDeps;
@@ -92,7 +92,7 @@ const exportRequests = route<RequestExportDeps>({
     call,
   ) => {
     const atMs = clock();
-    const asked = await readAskedRequests(store, call, atMs);
+    const asked = await readRequestFilter(store, call, atMs);
     const format = formats.find((one) => one === call.query.format) ?? 'jsonl';
     const lines = linesOf(store, asked, format);
     return downloads.send(call.reply, { subject: 'requests', format, atMs, lines });

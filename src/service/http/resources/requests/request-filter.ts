@@ -10,7 +10,7 @@ import { actorOf, type ManagedCall } from '../../routing/route.ts';
 import { viewDecisions } from './request-view.ts';
 
 /** The filter that the caller asks for, limited to the requests that they may see. */
-export async function readAskedRequests(
+export async function readRequestFilter(
   store: Store,
   call: ManagedCall<unknown>,
   nowMs: number,

@@ -1,7 +1,7 @@
 // The schemas of a request as clients see it: the eight fields of a reply, and the detail behind them. Routes
 // answer by these schemas, and the OpenAPI document shows them.
 
-import { saidKinds } from '../../../requests/record/request-state.ts';
+import { commentKinds } from '../../../requests/record/request-state.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 import { marksShape, noMarks } from './inbox-marks.ts';
@@ -133,7 +133,7 @@ const approvalSchema = {
 
 const commentSchema = objectSchema({
   by: { type: 'string' },
-  kind: { type: 'string', enum: saidKinds },
+  kind: { type: 'string', enum: commentKinds },
   text: { type: 'string' },
   at: time,
 });

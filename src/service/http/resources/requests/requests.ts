@@ -4,20 +4,20 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { VoteEvaluator } from '../../../requests/approvals/votes-now.ts';
+import type { VoteEvaluator } from '../../../requests/approvals/effective-votes.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { RequestHistory, Store } from '../../../store/contract/store.ts';
 import type { IdentifyAgain } from '../../auth/identify-agent.ts';
-import { stillIn } from '../../auth/identify-person.ts';
+import { currentActor } from '../../auth/identify-person.ts';
 import type { OperationReply } from '../../contract/operation.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter } from '../../contract/schemas.ts';
 import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { detailFor, detailOf, isVisibleTo, type RequestReply, requestNotFound } from './approval-result.ts';
-import { readAskedRequests, requestFilters } from './request-filter.ts';
+import { readRequestFilter, requestFilters } from './request-filter.ts';
 import { detailExample, detailSchema, summaryExample, summarySchema } from './request-view.ts';
 import type { Reviews } from './reviews.ts';
 import { preferHeader, type Waits } from './wait.ts';
@@ -27,7 +27,7 @@ interface RequestDeps {
   readonly store: Store;
   readonly decisions: Decisions;
   /** Counts the votes of listed requests as of now. */
-  readonly judge: VoteEvaluator['judge'];
+  readonly evaluateVotes: VoteEvaluator['evaluateVotes'];
   readonly identifyAgain: IdentifyAgain;
   readonly waits: Waits;
   readonly reviews: Reviews;
@@ -69,7 +69,7 @@ const listRequests = route<RequestDeps>({
   handle: async (
     {
       store,
-      judge,
+      evaluateVotes,
       signInDeps: {
         directory: { clock },
       },
@@ -77,11 +77,11 @@ const listRequests = route<RequestDeps>({
     call,
   ) => {
     const { countMax, after } = readPage(call.query);
-    const asked = await readAskedRequests(store, call, clock());
+    const asked = await readRequestFilter(store, call, clock());
     const place = after === null ? null : { sequence: after.createdAtMs };
     const { found, next, unsearched } = await store.requests.list({ ...asked, countMax, after: place });
     return {
-      items: (await judge(found.map(requestStateOf))).map((state) => requestSummary(state, clock())),
+      items: (await evaluateVotes(found.map(requestStateOf))).map((state) => requestSummary(state, clock())),
       next_cursor: next === null ? null : cursorOf({ createdAtMs: next.sequence, id: 'record' }),
       unsearched,
     };
@@ -115,7 +115,7 @@ const countRequests = route<RequestDeps>({
     },
   },
   handle: async ({ store, signInDeps }, call) => {
-    const asked = await readAskedRequests(store, call, signInDeps.directory.clock());
+    const asked = await readRequestFilter(store, call, signInDeps.directory.clock());
     const { count, isWhole } = await store.requests.count(asked);
     return { count, is_complete: isWhole };
   },
@@ -204,6 +204,6 @@ function recheckOf(deps: RequestDeps, { request, agent }: ManagedCall<unknown>):
 }
 
 async function checkStillIn({ signInDeps }: RequestDeps, request: FastifyRequest): Promise<void> {
-  if ((await stillIn(signInDeps, request)) === null)
+  if ((await currentActor(signInDeps, request)) === null)
     throw new ProblemError('not_signed_in', 'the session or token has ended during the wait');
 }

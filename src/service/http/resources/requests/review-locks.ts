@@ -3,7 +3,7 @@
 // a request that no longer waits has none.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import { hasApproved } from '../../../requests/approvals/votes-now.ts';
+import { hasApproved } from '../../../requests/approvals/effective-votes.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import {
   acquireReviewLock,
@@ -14,7 +14,7 @@ import {
 } from '../../../requests/inbox/review-locks.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { Store } from '../../../store/contract/store.ts';
-import { callerOf } from '../../auth/people-now.ts';
+import { callerOf } from '../../auth/request-rights.ts';
 import { listReply, noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { findAnswerable, findPending, isVisibleTo, overOf } from './approval-result.ts';

@@ -3,8 +3,8 @@
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { codePointName } from '../../../../language/value/scripts.ts';
-import type { LookAlike } from '../../../requests/look-alikes.ts';
-import { charactersMax, lookAlikesMax } from '../../../requests/look-alikes.ts';
+import type { Confusable } from '../../../requests/confusables.ts';
+import { charactersMax, confusablesMax } from '../../../requests/confusables.ts';
 import type { RequestState } from '../../../requests/record/request-state.ts';
 import {
   earlierGrantsMax,
@@ -84,7 +84,7 @@ export interface ReviewView {
 export async function reviewView(state: RequestState, review: RecordReview): Promise<ReviewView> {
   return {
     warnings: warningsOf(state, review),
-    confusables: await Promise.all(review.lookAlikes.map(confusableView)),
+    confusables: await Promise.all(review.findConfusables.map(confusableView)),
     earlier_grants: review.earlierGrants.map(({ requestId, createdAtMs, isIdentical }) => ({
       request_id: requestId,
       at: timeText(createdAtMs),
@@ -97,7 +97,7 @@ interface ConfusableView {
   readonly path: string;
   readonly value: string;
   readonly scripts: readonly string[];
-  readonly confusable_with: LookAlike['looksLike'];
+  readonly confusable_with: Confusable['looksLike'];
   readonly characters: readonly {
     readonly character: string;
     readonly code_point: string;
@@ -111,7 +111,7 @@ async function confusableView({
   scripts,
   looksLike,
   characters,
-}: LookAlike): Promise<ConfusableView> {
+}: Confusable): Promise<ConfusableView> {
   // Loaded with the first look-alike, because it holds the names of all characters.
   const { unicodeCorrectName } = await import('unicode-name');
   return {
@@ -161,7 +161,7 @@ export const reviewSchema = objectSchema({
   },
   confusables: {
     type: 'array',
-    maxItems: lookAlikesMax,
+    maxItems: confusablesMax,
     description: `Strings of the payload that mix scripts, or whose skeleton (Unicode TS 39) equals that of a value of the same field in the last ${grantedMax} requests of the action that were granted to the agent.`,
     items: confusableSchema,
   },

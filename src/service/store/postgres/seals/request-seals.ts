@@ -7,7 +7,7 @@ import { canonicalJson } from '../../contract/canonical-json.ts';
 import { keyedCode, type SealKey } from '../../contract/seal.ts';
 import { tamperedRequest } from '../../contract/store-error.ts';
 import type { EventCounts } from '../../shared/event-counts.ts';
-import { stateDifference, untilOf } from '../../shared/request-differences.ts';
+import { latestExpiry, stateDifference } from '../../shared/request-differences.ts';
 import type { EventColumns, RequestColumns, StoredEventRow, StoredRequestRow } from '../../shared/rows.ts';
 
 /**
@@ -75,5 +75,5 @@ export function requireWhole({ key, counts }: RequestGuard, request: StoredReque
   const { row, events } = request;
   const difference = requestDifference(key, request);
   if (difference !== null) throw tamperedRequest(row.id, difference);
-  counts.see(row.id, { count: events.length, untilMs: untilOf(row, events) });
+  counts.see(row.id, { count: events.length, untilMs: latestExpiry(row, events) });
 }

@@ -62,7 +62,7 @@ const failureShownMs = 5_000;
 const silenceShownMs = 650;
 
 /** What the server adds to each answer that it gives to a process that serves. */
-export interface ServerWord {
+export interface ServerSignal {
   readonly serverMs: number;
 }
 
@@ -84,7 +84,7 @@ export class Liveness {
   }
 
   /** Does what `asking` does, and takes the server's time from the answer. */
-  async hearing<T>(ask: () => Promise<T>, wordOf: (answer: T) => ServerWord | null): Promise<T> {
+  async hearing<T>(ask: () => Promise<T>, wordOf: (answer: T) => ServerSignal | null): Promise<T> {
     const askedAt = performance.now();
     const answer = await this.asking(ask);
     const word = wordOf(answer);

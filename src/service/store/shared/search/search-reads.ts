@@ -2,7 +2,7 @@
 
 import type { SearchedRequest } from '../../contract/search-text.ts';
 import type { QueryRunner } from '../../queries/dialect.ts';
-import { numberReads, requestQueries, type WalkRow } from '../../queries/request-lists.ts';
+import { numberReads, requestQueries, type ScanRow } from '../../queries/request-lists.ts';
 import type { SearchCandidate, SearchIndex } from './search-index.ts';
 
 type SearchReads = Pick<SearchIndex, 'look' | 'walk' | 'numberAfter'>;
@@ -23,7 +23,7 @@ export function searchReads({ sql, rows }: Pick<QueryRunner, 'sql' | 'rows'>): S
 }
 
 function lookedAtOf(
-  { sequence, createdAtMs, isFit }: WalkRow,
+  { sequence, createdAtMs, isFit }: ScanRow,
   searched: SearchedRequest | null,
 ): SearchCandidate {
   return { sequence, createdAtMs, isFit: Boolean(isFit), searched };

@@ -12,7 +12,7 @@ import {
   wordsOfRequest,
 } from '../../contract/search-text.ts';
 import type { RequestFilter, RequestPage, RequestPlace } from '../../contract/store.ts';
-import { lookedThroughMax, outOfOrderMs, walkOf } from '../../queries/request-lists.ts';
+import { lookedThroughMax, outOfOrderMs, scanKindOf } from '../../queries/request-lists.ts';
 import type { IndexTerm, SearchCandidate, SearchIndex, SequenceSpan } from './search-index.ts';
 
 export interface SearchHits {
@@ -126,7 +126,7 @@ const indexedMax = 5_000;
 
 async function isWalked(index: SearchIndex, filter: RequestFilter): Promise<boolean> {
   if (!asksIndex(filter)) return true;
-  const isNarrow = walkOf(filter) === 'status' || walkOf(filter) === 'unanswered';
+  const isNarrow = scanKindOf(filter) === 'status' || scanKindOf(filter) === 'unanswered';
   if (!isNarrow) return false;
   const newest = { before: Number.MAX_SAFE_INTEGER, countMax: indexedMax };
   return (await index.holding(termsOf(filter), newest)).length === indexedMax;

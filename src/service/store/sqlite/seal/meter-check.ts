@@ -2,7 +2,7 @@
 // snapshot has the sum of those that it holds, so only snapshots and the entries that none holds are read.
 
 import type { Database } from 'better-sqlite3';
-import { type TimeSpan, timeStretches } from '../../contract/meter-snapshot.ts';
+import { snapshotSpans, type TimeSpan } from '../../contract/meter-snapshot.ts';
 import {
   createSum,
   isSameSum,
@@ -87,11 +87,11 @@ function* looseEntries(database: Database): Generator<readonly StoredValue[], vo
       .safeIntegers();
   const pending = read('granted_ms IS NULL');
   const granted = read('granted_ms >= ? AND granted_ms < ?');
-  const held = prepareHeldStretches(database);
+  const held = prepareSnapshotSpans(database);
   const all = { fromMs: Number.MIN_SAFE_INTEGER, untilMs: Number.MAX_SAFE_INTEGER };
   for (const definition of definitions.all()) {
     yield* pending.iterate(definition);
-    for (const { isHeld, fromMs, untilMs } of timeStretches(held(definition, all.fromMs), all))
+    for (const { isHeld, fromMs, untilMs } of snapshotSpans(held(definition, all.fromMs), all))
       if (!isHeld) yield* granted.iterate(definition, fromMs, untilMs);
   }
 }
@@ -100,7 +100,7 @@ function* looseEntries(database: Database): Generator<readonly StoredValue[], vo
 export const entryColumns = 'definition, request_id, meter_key, granted_ms, is_certain, value';
 
 /** Returns a function that reads the stretches of snapshots that end after a moment, in the order of time. */
-export function prepareHeldStretches(database: Database) {
+export function prepareSnapshotSpans(database: Database) {
   const held = database.prepare<[string, number], TimeSpan>(
     `SELECT from_ms AS fromMs, until_ms AS untilMs FROM meter_snapshots
      WHERE definition = ? AND until_ms > ? ORDER BY until_ms`,

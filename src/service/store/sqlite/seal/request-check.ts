@@ -8,7 +8,7 @@ import { type ChainEntry, chainStart } from '../../contract/chain.ts';
 import { isSealed, type SealKey } from '../../contract/seal.ts';
 import { tamperedRequest } from '../../contract/store-error.ts';
 import { createLinkHasher } from '../../shared/link-hasher.ts';
-import { stateDifference, untilOf } from '../../shared/request-differences.ts';
+import { latestExpiry, stateDifference } from '../../shared/request-differences.ts';
 import type { StoredEventRow, StoredRequestRow } from '../../shared/rows.ts';
 
 export interface CheckedRequest {
@@ -37,7 +37,7 @@ export function prepareRequestCheck(database: Database, key: SealKey): RequestCh
     const counted = headOf.get(row.id);
     if (counted !== undefined && counted !== events.length)
       return `it has ${events.length} events, and the service wrote ${counted}`;
-    if (counted === undefined && events.length > 0 && untilOf(row, events) > (sweptMs.get() ?? 0))
+    if (counted === undefined && events.length > 0 && latestExpiry(row, events) > (sweptMs.get() ?? 0))
       return 'the row that counts its events is gone';
     return stateDifference(row, events.at(-1));
   };

@@ -5,8 +5,8 @@
 import { position, type SourceOf } from '../language/diagnostic/render.ts';
 import type { PolicySet } from '../language/model/policy.ts';
 import { type ClauseVerdict, proveGuarantees, type Verdict } from '../reasoning/prove/prove.ts';
-import { clauseText, shownCondition, textAt, whyUndecided } from '../reasoning/prove/report/wording.ts';
-import { textPlaceOf } from './place-diagnostics.ts';
+import { clauseText, shortenCondition, textAt, undecidedReasons } from '../reasoning/prove/report/wording.ts';
+import { textRangeOf } from './located-diagnostics.ts';
 import type { TriedClause } from './questions.ts';
 import { givenRequestOf } from './request-input.ts';
 import type { EditedPolicies } from './workspace.ts';
@@ -17,7 +17,7 @@ const rulesMax = 2_000;
 const judged = new WeakMap<PolicySet, readonly TriedClause[]>();
 
 /** Returns null when the set does not compile, or has too many rules to be proved while somebody types. */
-export function judgeClauses({ policies, sourceOf }: EditedPolicies): readonly TriedClause[] | null {
+export function clauseViews({ policies, sourceOf }: EditedPolicies): readonly TriedClause[] | null {
   if (policies === null || rulesCount(policies.set) > rulesMax) return null;
   const { set } = policies;
   const clauses = judged.get(set) ?? proveGuarantees(set).map((one) => viewOf(one, set, sourceOf));
@@ -47,7 +47,7 @@ function viewOf(
     guarantee: guarantee.name,
     clause: clauseText(claim, sourceOf),
     file,
-    ...textPlaceOf(position(text, start), position(text, end)),
+    ...textRangeOf(position(text, start), position(text, end)),
     result: kind,
     reason: kind === 'undecided' && undecided?.kind === 'undecided' ? whyOf(undecided, sourceOf) : null,
     refuted_by: refuted?.kind === 'refuted' ? refutationOf(refuted, set) : null,
@@ -55,8 +55,8 @@ function viewOf(
 }
 
 function whyOf({ why, terms }: Extract<Verdict, { kind: 'undecided' }>, sourceOf: SourceOf): string {
-  const texts = terms.map((term) => shownCondition(textAt(term, sourceOf)));
-  return [whyUndecided[why], [...new Set(texts)].join(', ')].filter((part) => part !== '').join(': ');
+  const texts = terms.map((term) => shortenCondition(textAt(term, sourceOf)));
+  return [undecidedReasons[why], [...new Set(texts)].join(', ')].filter((part) => part !== '').join(': ');
 }
 
 function refutationOf(

@@ -1,7 +1,7 @@
 // What a replay says of two decisions with the same outcome.
 
 import { expect, test } from 'vitest';
-import { askedOtherwise } from '../../../src/analysis/replay/engine/asked-otherwise.ts';
+import { changedRequirements } from '../../../src/analysis/replay/engine/requirement-changes.ts';
 import type { Decision, Requirements } from '../../../src/language/model/decision.ts';
 
 const finance = { group: 'finance', needs: 1, withinSeconds: 14_400 };
@@ -60,5 +60,5 @@ test.each<[string, Decision, Decision, readonly string[]]>([
     ['accepts a step-up for this very request alone instead of a step-up of the last 5m'],
   ],
 ])('%s', (_, before, now, phrases) => {
-  expect(askedOtherwise(before, now)).toEqual(phrases);
+  expect(changedRequirements(before, now)).toEqual(phrases);
 });

@@ -1,7 +1,7 @@
 // Delays the reply to a pending request until people have decided it or the wait is over. INVARIANT: one
 // caller takes an approval, and a caller that has lost its access gets no answer.
 
-import type { VoteEvaluator } from '../../../requests/approvals/votes-now.ts';
+import type { VoteEvaluator } from '../../../requests/approvals/effective-votes.ts';
 import { type RequestView, replyView } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { IdentifyAgain } from '../../auth/identify-agent.ts';
@@ -12,7 +12,7 @@ export interface PendingDeps {
   readonly authorizeHandler: Pick<AuthorizeHandler, 'take'>;
   readonly identifyAgain: IdentifyAgain;
   /** Counts the votes of requests as of now. */
-  readonly judge: VoteEvaluator['judge'];
+  readonly evaluateVotes: VoteEvaluator['evaluateVotes'];
   readonly clock: () => number;
 }
 
@@ -28,7 +28,7 @@ export async function whilePending(
   const latest = await wait.until(view, {
     requestId: view.request_id,
     view: async (history) => {
-      const [state] = await deps.judge([requestStateOf(history)]);
+      const [state] = await deps.evaluateVotes([requestStateOf(history)]);
       return state === undefined ? null : replyView(state, deps.clock());
     },
     recheck: async () => {

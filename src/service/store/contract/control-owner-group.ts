@@ -2,7 +2,7 @@
 // store finds requests for a control owner by this name, and nobody belongs to a group of that name.
 
 /** Takes the place of a group's name. */
-export const askedOwner = 'owner';
+export const controlOwnerGroup = 'owner';
 
 /**
  * A person whom requests may ask: as a member of approval groups, or as control owner of the agent that sent

@@ -5,7 +5,7 @@ import { fromNumber } from '../../../language/value/decimal.ts';
 import { formatDuration } from '../../../language/value/time.ts';
 
 /** Empty if the outcomes differ, or nothing that is asked does. */
-export function askedOtherwise(before: Decision, now: Decision): readonly string[] {
+export function changedRequirements(before: Decision, now: Decision): readonly string[] {
   if (before.outcome !== now.outcome) return [];
   const [old, young] = [approvalsOf(before.requires), approvalsOf(now.requires)];
   const groups = [...new Set([...old.keys(), ...young.keys()])];

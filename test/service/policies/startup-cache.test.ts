@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRandom } from '../../../src/language/value/random.ts';
-import { findKeptSet, keepSet, readKeptFile } from '../../../src/service/policies/kept-set.ts';
 import {
   openPolicies,
   type PolicyHost,
@@ -13,6 +12,7 @@ import {
 } from '../../../src/service/policies/policy-host.ts';
 import { type ReadSources, readPolicies } from '../../../src/service/policies/read-policies.ts';
 import { type CompiledContent, createSetCompiler } from '../../../src/service/policies/set-compiler.ts';
+import { findCachedSet, readCacheFile, writeCachedSet } from '../../../src/service/policies/startup-cache.ts';
 import { randomSet } from '../../laws/policies.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';
 import { allows, limit } from './limit-policy.ts';
@@ -36,7 +36,10 @@ async function keepAs(
   read: ReadSources,
 ): Promise<boolean> {
   if (result.kind === 'failed') throw new Error(result.failure.text);
-  return await keepSet(file, { ...result.set, content: { hash: read.contentHash(listFiles), listFiles } });
+  return await writeCachedSet(file, {
+    ...result.set,
+    content: { hash: read.contentHash(listFiles), listFiles },
+  });
 }
 
 describe('a set that was kept', () => {
@@ -51,7 +54,9 @@ describe('a set that was kept', () => {
       if (made.compiled.result.kind === 'failed') continue;
       kept += 1;
       expect(await keepAs(file, made, made.read)).toBe(false);
-      expect(await findKeptSet(await readKeptFile(file), await readPolicies(folder))).toEqual(made.compiled);
+      expect(await findCachedSet(await readCacheFile(file), await readPolicies(folder))).toEqual(
+        made.compiled,
+      );
       expect(await keepAs(file, await compileFolder(folder), made.read)).toBe(true);
     }
     expect(kept).toBeGreaterThan(20);
@@ -69,14 +74,14 @@ describe('a set that was kept', () => {
       const changed = Buffer.from(bytes);
       changed[at]! ^= 1 << random.below(8);
       writeFileSync(file, changed);
-      expect(await findKeptSet(await readKeptFile(file), made.read), `at ${at}`).toBeNull();
+      expect(await findCachedSet(await readCacheFile(file), made.read), `at ${at}`).toBeNull();
     }
     for (const end of [0, 7, 13, 60, bytes.length - 1]) {
       writeFileSync(file, bytes.subarray(0, end));
-      expect(await findKeptSet(await readKeptFile(file), made.read)).toBeNull();
+      expect(await findCachedSet(await readCacheFile(file), made.read)).toBeNull();
     }
     writeFileSync(file, bytes);
-    expect(await findKeptSet(await readKeptFile(file), made.read)).toEqual(made.compiled);
+    expect(await findCachedSet(await readCacheFile(file), made.read)).toEqual(made.compiled);
   });
 
   it('is not there for another text, another list file, or a file that cannot be read', async () => {
@@ -93,7 +98,7 @@ describe('a set that was kept', () => {
     ];
     for (const change of changes) {
       writeFiles(folder, { 'a.policy': listed, 'n.yaml': '- 1\n', ...change });
-      expect(await findKeptSet(await readKeptFile(file), await readPolicies(folder))).toBeNull();
+      expect(await findCachedSet(await readCacheFile(file), await readPolicies(folder))).toBeNull();
     }
   });
 });

@@ -7,7 +7,7 @@ import { getMetrics } from './operations/metrics.ts';
 import { getOpenApi } from './operations/openapi.ts';
 import { addPlant } from './policies/plants.ts';
 import { describeAuthorize } from './requests/authorize.ts';
-import { scimDescribed } from './scim/scim-described.ts';
+import { scimDescribed } from './scim/scim-openapi.ts';
 
 /** All routes; the route for decisions is described with the configured limit on its body. */
 export function describedRoutes(bodyBytesMax: number): readonly DescribedRoute[] {

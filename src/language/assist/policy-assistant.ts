@@ -7,20 +7,20 @@ import { parse } from '../syntax/parse.ts';
 import type { PolicyFile } from '../syntax/tree/tree.ts';
 import { completePolicy } from './complete-policy.ts';
 import type { CompletionList } from './completion-list.ts';
-import { describeName, type SaidOfName } from './describe-name.ts';
+import { describeName, type NameDescription } from './describe-name.ts';
 import { formattedText } from './formatted-text.ts';
 import { type ColouredName, colouredNames } from './name-colours.ts';
 import { occurrenceAt } from './names.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** The set to which the edited text belongs. */
-export interface DeskSet {
+export interface AssistantContext {
   readonly words: Vocabulary;
   readonly files: readonly SourceText[];
 }
 
 /** Questions about the text as edited; the set may hold another text with the same path. */
-export interface DeskQuestions {
+export interface AssistantQuestions {
   readonly complete: SourceText & { readonly at: number; readonly isAsked: boolean };
   readonly hover: SourceText & { readonly at: number };
   readonly colours: SourceText;
@@ -30,10 +30,10 @@ export interface DeskQuestions {
 export interface Hover {
   readonly start: number;
   readonly end: number;
-  readonly said: readonly SaidOfName[];
+  readonly said: readonly NameDescription[];
 }
 
-export interface DeskAnswers {
+export interface AssistantAnswers {
   readonly complete: CompletionList | null;
   readonly hover: Hover | null;
   readonly colours: readonly ColouredName[];
@@ -41,15 +41,18 @@ export interface DeskAnswers {
   readonly format: string | null;
 }
 
-export type DeskKind = keyof DeskQuestions;
+export type AssistantQuestionKind = keyof AssistantQuestions;
 
-export interface PolicyDesk {
-  take(set: DeskSet): void;
-  answer<Kind extends DeskKind>(kind: Kind, question: DeskQuestions[Kind]): DeskAnswers[Kind];
+export interface PolicyAssistant {
+  take(set: AssistantContext): void;
+  answer<Kind extends AssistantQuestionKind>(
+    kind: Kind,
+    question: AssistantQuestions[Kind],
+  ): AssistantAnswers[Kind];
 }
 
-export function createPolicyDesk(): PolicyDesk {
-  let set: DeskSet | null = null;
+export function createPolicyAssistant(): PolicyAssistant {
+  let set: AssistantContext | null = null;
   /** Trees by path, so that an unchanged file is parsed once. */
   const trees = new Map<string, { readonly text: string; readonly tree: PolicyFile }>();
   const treeOf = ({ path, text }: SourceText): PolicyFile => {
@@ -63,7 +66,9 @@ export function createPolicyDesk(): PolicyDesk {
       a.path < b.path ? -1 : 1,
     );
 
-  const answers: { readonly [Kind in DeskKind]: (question: DeskQuestions[Kind]) => DeskAnswers[Kind] } = {
+  const answers: {
+    readonly [Kind in AssistantQuestionKind]: (question: AssistantQuestions[Kind]) => AssistantAnswers[Kind];
+  } = {
     complete: ({ text, ...place }) => (set === null ? null : completePolicy(set.words, text, place)),
     hover({ at, path, text }) {
       if (set === null) return null;

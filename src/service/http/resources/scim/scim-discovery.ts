@@ -1,7 +1,7 @@
 // Describes what the service supports of SCIM (RFC 7643, sections 5 to 7), and which attributes it keeps.
 
-import { listUrn } from './scim-described.ts';
 import { groupUrn } from './scim-groups.ts';
+import { listUrn } from './scim-openapi.ts';
 import { userUrn } from './scim-users.ts';
 import type { ScimObject } from './scim-values.ts';
 

@@ -9,8 +9,8 @@ import { createHostedFromFiles, filesOf } from './policy-files.ts';
 import type { HostedPolicies, PolicyHost, PolicyLog, PolicyState } from './policy-host.ts';
 
 /** What the processes tell each other through the store. */
-export interface Agreement {
-  now(): Promise<AgreementState>;
+export interface PolicyReplication {
+  now(): Promise<ReplicationState>;
   tell(word: ReplicaVote): Promise<void>;
   activate(
     set: { readonly digest: string; readonly filesJson: string },
@@ -20,7 +20,7 @@ export interface Agreement {
   onOtherPolicies(listener: () => Promise<boolean>): void;
 }
 
-interface AgreementState {
+interface ReplicationState {
   readonly epoch: number;
   readonly active: string | null;
   readonly replicas: readonly { readonly wants: string | null }[];
@@ -32,9 +32,9 @@ interface ReplicaVote {
   readonly isReady: boolean;
 }
 
-export interface AgreeOptions {
+export interface ReplicatedPolicyOptions {
   readonly host: PolicyHost;
-  readonly agreement: Agreement;
+  readonly agreement: PolicyReplication;
   readonly clock: () => number;
   readonly log: PolicyLog;
   readonly compileTimeoutMs?: number;
@@ -49,15 +49,15 @@ const startTriesMax = 20;
  * Resolves once the active set is known. By then this process decides by that set, or the log says why it
  * cannot.
  */
-export async function agreeOnPolicies(options: AgreeOptions): Promise<PolicyHost> {
-  const agreed = new AgreedPolicies(options);
+export async function openReplicatedPolicies(options: ReplicatedPolicyOptions): Promise<PolicyHost> {
+  const agreed = new ReplicatedPolicies(options);
   await agreed.start();
   return agreed;
 }
 
 /** A class because it holds what changes while the service runs. */
-class AgreedPolicies implements PolicyHost {
-  readonly #options: AgreeOptions;
+class ReplicatedPolicies implements PolicyHost {
+  readonly #options: ReplicatedPolicyOptions;
   readonly #listeners: ((state: PolicyState) => void)[] = [];
   #active: HostedPolicies | null = null;
   /** Digest of the set that the store names as active; null before the first look. */
@@ -68,7 +68,7 @@ class AgreedPolicies implements PolicyHost {
   /** The error that stopped the last look; null when the look succeeded. */
   #trouble: string | null = null;
 
-  constructor(options: AgreeOptions) {
+  constructor(options: ReplicatedPolicyOptions) {
     this.#options = options;
   }
 

@@ -8,7 +8,7 @@ export type KillSwitch = Reply<'listKillSwitches'>['items'][number];
  * The kill switch that stops every request of the agent, the narrowest first; null for none. A kill switch for an area
  * of actions stops no agent as a whole.
  */
-export function stopOf(
+export function killSwitchFor(
   agent: { readonly id: string; readonly risk_tier: unknown },
   killSwitches: readonly KillSwitch[],
 ): KillSwitch | null {

@@ -10,12 +10,12 @@ import type { LoadedSide } from '../diff/diff-side.ts';
 import { decideLogged, type ReplayCandidate } from './engine/candidate.ts';
 import type { LogEntry } from './engine/log.ts';
 import type { FiledRequest, ReplayFinding, TallyResult } from './engine/tally.ts';
-import { hidesValues } from './engine/withheld.ts';
+import { hidesValues } from './engine/withheld-values.ts';
 import type { LogPart, LogSource } from './log-source.ts';
 import { replayLog } from './replay-log.ts';
 import { candidateOf } from './service-rules.ts';
 
-export interface CountedLog {
+export interface FindingCountInput {
   readonly sides: BothSides<LoadedSide>;
   readonly diff: PolicyDiff;
   readonly sinceMs: number;
@@ -25,7 +25,10 @@ export interface CountedLog {
  * Counts each request as both sides decide it on the facts of its record, with nothing satisfied. Which
  * policies decided the log does not matter.
  */
-export async function countInLog(log: LogSource, { sides, diff, sinceMs }: CountedLog): Promise<TallyResult> {
+export async function countFindings(
+  log: LogSource,
+  { sides, diff, sinceMs }: FindingCountInput,
+): Promise<TallyResult> {
   const { before, after } = sides;
   const candidate = candidateOf(after.set, linkSet(after.set));
   return await replayLog(logBy(log, candidateOf(before.set, linkSet(before.set))), {
@@ -53,7 +56,7 @@ function entryBy(entry: LogEntry, candidate: ReplayCandidate): LogEntry {
 
 // Turns the findings of a comparison into the form in which replay assigns the requests of a log to them.
 
-export interface FiledUnder {
+export interface FindingSides {
   readonly diff: PolicyDiff;
   /** The two sets that the findings compare. */
   readonly sides: BothSides<{ readonly set: PolicySet }>;
@@ -62,7 +65,7 @@ export interface FiledUnder {
 }
 
 /** The id of a finding is its position, counted from 1. */
-export function replayFindings({ diff, sides, decidedBy = null }: FiledUnder): readonly ReplayFinding[] {
+export function replayFindings({ diff, sides, decidedBy = null }: FindingSides): readonly ReplayFinding[] {
   return diff.findings.map(({ difference, actions, isMetBy }, at) => ({
     id: String(at + 1),
     isOfTime: difference === 'time',
@@ -75,7 +78,7 @@ export function replayFindings({ diff, sides, decidedBy = null }: FiledUnder): r
 }
 
 /** Whether a digest replaces a value that rules of either set may read. */
-function isHidden({ before, after }: FiledUnder['sides'], request: FiledRequest): boolean {
+function isHidden({ before, after }: FindingSides['sides'], request: FiledRequest): boolean {
   if (!request.holdsDigests) return false;
   const { action, payload } = request.after;
   return [before, after].some(({ set }) => {

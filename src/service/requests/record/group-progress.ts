@@ -20,7 +20,7 @@ type Votes = readonly (Pick<Vote, 'isApproved' | 'person' | 'group' | 'invalidRe
  * Returns the asked groups, with how many people each needs and has given. When all approvals are there and
  * the request still waits, what was approved has changed; each group is then asked again.
  */
-export function groupsAsked(
+export function groupProgressOf(
   { requires }: Pick<Decision, 'requires'>,
   votes: Votes,
 ): readonly GroupProgress[] {

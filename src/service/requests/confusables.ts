@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../language/model/json.ts';
 import { countScripts, foreignLetters, mixedWords } from '../../language/value/scripts.ts';
 import { cut } from '../../language/value/text.ts';
 
-export interface LookAlike {
+export interface Confusable {
   /** The path in the payload, in the form of a payload profile: `items[].vendor`. */
   readonly path: string;
   /** The first characters of the text. */
@@ -22,7 +22,7 @@ export interface LookAlike {
   readonly characters: readonly string[];
 }
 
-export const lookAlikesMax = 50;
+export const confusablesMax = 50;
 export const charactersMax = 20;
 /** Longer texts are not names, and are not compared. */
 const comparedLengthMax = 200;
@@ -31,24 +31,24 @@ export const textLengthMax = 100;
 /** The most different texts that a payload is compared with. */
 const knownTextsMax = 10_000;
 
-export function lookAlikes(payload: JsonObject, granted: readonly JsonObject[]): readonly LookAlike[] {
+export function findConfusables(payload: JsonObject, granted: readonly JsonObject[]): readonly Confusable[] {
   const texts = textsOf([payload], Number.POSITIVE_INFINITY);
   const knownTexts = textsOf(granted, knownTextsMax, new Set(texts.keys()));
-  const lookAlikesFound: LookAlike[] = [];
+  const results: Confusable[] = [];
   for (const [path, values] of texts) {
     const twin = twinsIn(knownTexts.get(path) ?? new Map());
     for (const text of values.keys()) {
-      if (lookAlikesFound.length === lookAlikesMax) return lookAlikesFound;
-      const one = lookAlike(text, twin(text));
-      if (one !== null) lookAlikesFound.push({ path, ...one });
+      if (results.length === confusablesMax) return results;
+      const one = confusableOf(text, twin(text));
+      if (one !== null) results.push({ path, ...one });
     }
   }
-  return lookAlikesFound;
+  return results;
 }
 
-type Twin = LookAlike['looksLike'];
+type Twin = Confusable['looksLike'];
 
-function lookAlike(text: string, looksLike: Twin): Omit<LookAlike, 'path'> | null {
+function confusableOf(text: string, looksLike: Twin): Omit<Confusable, 'path'> | null {
   const words = mixedWords(text);
   if (words.length === 0 && looksLike === null) return null;
   const differing = looksLike === null ? [] : [...text].filter((one) => !looksLike.value.includes(one));

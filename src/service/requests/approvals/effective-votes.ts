@@ -6,13 +6,13 @@ import type { ActivePolicies } from '../../../language/model/active-policies.ts'
 import type { ApprovalRequirement } from '../../../language/model/decision.ts';
 import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
-import { askedOwner } from '../../store/contract/asked-owner.ts';
+import { controlOwnerGroup } from '../../store/contract/control-owner-group.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { groupsOfVote } from '../record/groups-left.ts';
-import { type RequestState, tookBack, type Vote } from '../record/request-state.ts';
+import { groupsOfVote } from '../record/group-progress.ts';
+import { type RequestState, revokedText, type Vote } from '../record/request-state.ts';
 import { answers, isFor, requestDigest, type VoterRights } from '../record/vote-scope.ts';
-import type { CurrentPerson, FindPeople } from './people-now.ts';
+import type { CurrentPerson, FindPeople } from './current-person.ts';
 import { approvalsOf } from './rights.ts';
 
 export interface VoteContext {
@@ -50,7 +50,7 @@ function invalidReasonOf(
   { people, agent, asks }: VoteContext,
 ): string | null {
   if (!vote.isApproved) return null;
-  if (vote.takenBackAtMs !== null) return tookBack;
+  if (vote.takenBackAtMs !== null) return revokedText;
   const person = people.get(vote.person);
   if (person?.isActive !== true) return 'is disabled';
   const choices = choicesOf(vote, state);
@@ -58,7 +58,7 @@ function invalidReasonOf(
     const voterRights = { ...rightsOf(vote, { people, agent }), id: vote.person, email: vote.email };
     if (!person.isApprover && !person.asOwner) return 'is not an approver any more';
     if (!choices.some((asked) => answers(asked, voterRights))) return 'is not asked any more';
-  } else if (vote.group === askedOwner) {
+  } else if (vote.group === controlOwnerGroup) {
     if (!person.asOwner) return 'may not approve any more';
     if (!isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner))
       return 'is not the control owner any more';
@@ -118,7 +118,7 @@ export interface VoteEvaluator {
    * Returns the given requests with their votes as they count now. Requests that are not pending stay
    * unchanged.
    */
-  readonly judge: (states: readonly RequestState[]) => Promise<readonly RequestState[]>;
+  readonly evaluateVotes: (states: readonly RequestState[]) => Promise<readonly RequestState[]>;
 }
 
 export interface VoteEvaluatorDeps {
@@ -134,7 +134,7 @@ export function createVoteEvaluator({
   store,
   policies,
   findPeople,
-}: VoteEvaluatorDeps): VoteEvaluator['judge'] {
+}: VoteEvaluatorDeps): VoteEvaluator['evaluateVotes'] {
   return async (states) => {
     const open = states.filter((state) => state.status === 'pending' && voters(state).length > 0);
     if (open.length === 0) return states;

@@ -5,8 +5,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { agreeOnPolicies } from '../../../src/service/policies/agreed-policies.ts';
 import { openPolicies } from '../../../src/service/policies/policy-host.ts';
+import { openReplicatedPolicies } from '../../../src/service/policies/replicated-policies.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { keptPostgres, type PostgresServer, type TestDatabase } from '../store/postgres-server.ts';
@@ -30,7 +30,7 @@ async function startReplica(database: TestDatabase, limit: number) {
   const { replicas: agreement } = store;
   if (agreement === null) throw new Error('several processes may serve a database');
   const host = await openPolicies({ directory });
-  const policies = await agreeOnPolicies({ host, agreement, clock: () => startMs, log, everyMs: 50 });
+  const policies = await openReplicatedPolicies({ host, agreement, clock: () => startMs, log, everyMs: 50 });
   const end = async () => {
     await policies.close();
     await store.close();
@@ -61,7 +61,7 @@ test('a start waits until the database can be asked, and says why where it canno
     writeFileSync(join(directory, 'a.policy'), text(1));
     const host = await openPolicies({ directory });
     const agreement = { ...replicas, now };
-    const policies = await agreeOnPolicies({ host, agreement, clock: () => startMs, log, everyMs: 1 });
+    const policies = await openReplicatedPolicies({ host, agreement, clock: () => startMs, log, everyMs: 1 });
     onTestFinished(() => policies.close());
     return policies.current().digest;
   };

@@ -5,7 +5,10 @@ import { ApiProblem } from './problem.ts';
 const busyPauseMs = 1_000;
 
 /** Asks again a little later while the playground is too busy; gives up after five retries. */
-export async function askUntilFree<Answer>(ask: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+export async function retryWhileBusy<Answer>(
+  ask: () => Promise<Answer>,
+  signal: AbortSignal,
+): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await ask();

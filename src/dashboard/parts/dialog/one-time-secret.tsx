@@ -8,9 +8,9 @@ import { Icon } from '../layout/icon.tsx';
 import { CopyText } from '../text/copy.tsx';
 import { PlainText } from '../text/plain-text.tsx';
 import { useCloseGuard } from './dialog.tsx';
-import './shown-once.css';
+import './one-time-secret.css';
 
-interface ShownOnceProps {
+interface OneTimeSecretProps {
   readonly title: string;
   readonly label: string;
   readonly text: string;
@@ -18,7 +18,7 @@ interface ShownOnceProps {
   readonly children?: ComponentChildren;
 }
 
-export function ShownOnce({ title, label, text, children }: ShownOnceProps) {
+export function OneTimeSecret({ title, label, text, children }: OneTimeSecretProps) {
   const heading = useRef<HTMLParagraphElement>(null);
   const [isCopied, setCopied] = useState(false);
   useEffect(() => heading.current?.focus(), [text]);

@@ -3,14 +3,14 @@
 
 import { type Diagnostic, sortDiagnostics } from '../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, type Position, type SourceOf } from '../language/diagnostic/render.ts';
-import type { PlacedDiagnostic, TextPlace } from './questions.ts';
+import type { LocatedDiagnostic, LocatedText } from './questions.ts';
 
 const diagnosticsMax = 100;
 
-export function placeDiagnostics(
+export function locateDiagnostics(
   diagnostics: readonly Diagnostic[],
   sourceOf: SourceOf,
-): readonly PlacedDiagnostic[] {
+): readonly LocatedDiagnostic[] {
   const errorsFirst = [
     ...diagnostics.filter(({ severity }) => severity === 'error'),
     ...diagnostics.filter(({ severity }) => severity !== 'error'),
@@ -20,19 +20,19 @@ export function placeDiagnostics(
   );
 }
 
-function placeDiagnostic(diagnostic: Diagnostic, sourceOf: SourceOf): PlacedDiagnostic {
+function placeDiagnostic(diagnostic: Diagnostic, sourceOf: SourceOf): LocatedDiagnostic {
   const { file, code, severity, message, help, start, end, fix } = diagnosticToJson(diagnostic, sourceOf);
-  const placed = { file, code, severity, message, help, ...textPlaceOf(start, end) };
+  const placed = { file, code, severity, message, help, ...textRangeOf(start, end) };
   if (fix === null) return placed;
   const edits = fix.edits.map((edit) => ({
     file: edit.file,
     text: edit.text,
-    ...textPlaceOf(edit.start, edit.end),
+    ...textRangeOf(edit.start, edit.end),
   }));
   return { ...placed, fix: { title: fix.title, edits } };
 }
 
-export function textPlaceOf(start: Position | null, end: Position | null): TextPlace {
+export function textRangeOf(start: Position | null, end: Position | null): LocatedText {
   const { line, column } = start ?? { line: 1, column: 1 };
   return { line, column, end_line: end?.line ?? line, end_column: end?.column ?? column };
 }

@@ -4,10 +4,14 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { FileStamp } from '../../../src/service/policies/directory-listing.ts';
+import {
+  FileStabilityTracker,
+  longWaitMs,
+  shortWaitMs,
+} from '../../../src/service/policies/file-stability.ts';
 import { openPolicies, type PolicyHost } from '../../../src/service/policies/policy-host.ts';
 import type { PolicyPath } from '../../../src/service/policies/read-policies.ts';
-import { carefulMs, FileSettler, quickMs } from '../../../src/service/policies/settle.ts';
-import type { Stamp } from '../../../src/service/policies/walk.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';
 
 /** Each prefix that ends behind a declaration compiles; without the last piece everything is allowed. */
@@ -147,13 +151,13 @@ describe('a directory that never comes to rest', () => {
 
 describe('Settling', () => {
   /** A file that was changed a minute ago, unless `change` sets another time. */
-  function place(change: Partial<Stamp> = {}, path = 'a.policy'): PolicyPath {
+  function place(change: Partial<FileStamp> = {}, path = 'a.policy'): PolicyPath {
     const touched = Date.now() - 60_000;
     const stamp = { identity: '1:1', sizeBytes: 100, writtenAtMs: touched, changedAtMs: touched, ...change };
     return { path, mark: JSON.stringify(stamp), stamp };
   }
 
-  function justNow(change: Partial<Stamp>): PolicyPath {
+  function justNow(change: Partial<FileStamp>): PolicyPath {
     return place({ writtenAtMs: Date.now(), changedAtMs: Date.now(), ...change });
   }
 
@@ -162,12 +166,12 @@ describe('Settling', () => {
    * look every 500 ms.
    */
   function missingAfter(...places: readonly (PolicyPath | null)[]): number {
-    const settling = new FileSettler();
+    const settling = new FileStabilityTracker();
     const [first] = places;
-    settling.noteLook([first!], 0);
+    settling.noteScan([first!], 0);
     settling.noteActive([first!]);
-    for (const [at, next] of places.entries()) settling.noteLook(next === null ? [] : [next], at * 500);
-    return settling.missingMs((places.length - 1) * 500);
+    for (const [at, next] of places.entries()) settling.noteScan(next === null ? [] : [next], at * 500);
+    return settling.remainingMs((places.length - 1) * 500);
   }
 
   it('waits for nothing where nothing was touched lately', () => {
@@ -175,37 +179,37 @@ describe('Settling', () => {
   });
 
   it('waits longest for a file that was cut, a moment for one that was replaced or is longer', () => {
-    expect(missingAfter(place(), justNow({ sizeBytes: 99 }))).toBe(carefulMs);
-    expect(missingAfter(place(), justNow({ sizeBytes: 101 }))).toBe(quickMs);
+    expect(missingAfter(place(), justNow({ sizeBytes: 99 }))).toBe(longWaitMs);
+    expect(missingAfter(place(), justNow({ sizeBytes: 101 }))).toBe(shortWaitMs);
     const renamed = { identity: '1:2', writtenAtMs: Date.now() - 5, changedAtMs: Date.now() };
-    expect(missingAfter(place(), place({ ...renamed, sizeBytes: 1 }))).toBe(quickMs);
+    expect(missingAfter(place(), place({ ...renamed, sizeBytes: 1 }))).toBe(shortWaitMs);
   });
 
   it('waits longer for a new file and for one that is gone', () => {
-    expect(missingAfter(place(), justNow({ identity: '1:2' }))).toBeGreaterThan(quickMs);
-    expect(missingAfter(place(), null)).toBeGreaterThan(quickMs);
+    expect(missingAfter(place(), justNow({ identity: '1:2' }))).toBeGreaterThan(shortWaitMs);
+    expect(missingAfter(place(), null)).toBeGreaterThan(shortWaitMs);
   });
 
   it('waits longest for a file that grows', () => {
     const grown = [101, 102].map((sizeBytes) => justNow({ sizeBytes }));
-    expect(missingAfter(place(), ...grown)).toBe(carefulMs);
+    expect(missingAfter(place(), ...grown)).toBe(longWaitMs);
   });
 
   it('waits after any event', () => {
-    const settling = new FileSettler();
-    settling.noteLook([place()], 0);
+    const settling = new FileStabilityTracker();
+    settling.noteScan([place()], 0);
     settling.noteEvent(50);
-    expect([settling.quietMs(60), settling.missingMs(60)]).toEqual([quickMs - 10, quickMs - 10]);
+    expect([settling.quietMs(60), settling.remainingMs(60)]).toEqual([shortWaitMs - 10, shortWaitMs - 10]);
   });
 
   it('waits for a line without an end only where the file is not active', () => {
-    const settling = new FileSettler();
+    const settling = new FileStabilityTracker();
     const first = place();
-    settling.noteLook([first], 0);
+    settling.noteScan([first], 0);
     settling.noteActive([first]);
-    expect(settling.missingForMs(['a.policy'], 10)).toBe(Number.NEGATIVE_INFINITY);
-    settling.noteLook([justNow({ sizeBytes: 101 })], 20);
-    expect(settling.missingForMs(['a.policy'], 30)).toBe(carefulMs - 10);
+    expect(settling.remainingForMs(['a.policy'], 10)).toBe(Number.NEGATIVE_INFINITY);
+    settling.noteScan([justNow({ sizeBytes: 101 })], 20);
+    expect(settling.remainingForMs(['a.policy'], 30)).toBe(longWaitMs - 10);
   });
 });
 

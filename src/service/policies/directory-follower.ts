@@ -5,9 +5,9 @@
 
 import { realpath, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { FileStabilityTracker, shortWaitMs } from './file-stability.ts';
 import { createReadCache } from './read-cache.ts';
-import { type DirectoryMark, look, type ReadSources, readPolicies } from './read-policies.ts';
-import { FileSettler, quickMs } from './settle.ts';
+import { type DirectoryMark, type ReadSources, readPolicies, scanDirectory } from './read-policies.ts';
 import { bytesOfText } from './text-bytes.ts';
 import { type Watch, watch } from './watch.ts';
 
@@ -47,7 +47,7 @@ export const patienceMs = 10_000;
 export class Follower {
   readonly #directory: string;
   readonly #listener: FollowListener;
-  readonly #settling = new FileSettler();
+  readonly #settling = new FileStabilityTracker();
   readonly #cache = createReadCache();
   #listFiles: readonly string[];
   /** Mark of the state that was reported last; null when the next state must be reported, whatever it is. */
@@ -101,12 +101,12 @@ export class Follower {
     const since = performance.now();
     let isPatient = true;
     for (;;) {
-      let missingMs = this.#settling.quietMs(performance.now());
-      if (missingMs <= 0) {
+      let remainingMs = this.#settling.quietMs(performance.now());
+      if (remainingMs <= 0) {
         this.#listener.onWork(true);
         const outcome = await this.#tryToRead();
         if (typeof outcome !== 'number') return outcome;
-        missingMs = outcome;
+        remainingMs = outcome;
         this.#listener.onWork(false);
       }
       if (isPatient && performance.now() - since > patienceMs) {
@@ -114,7 +114,7 @@ export class Follower {
         this.#listener.onUnrest();
         this.#answer();
       }
-      await pause(Math.max(missingMs, 10));
+      await pause(Math.max(remainingMs, 10));
     }
   }
 
@@ -142,7 +142,7 @@ export class Follower {
   }
 
   async #hasMoved(): Promise<boolean> {
-    return (await look(this.#directory, this.#listFiles)).mark !== this.#reportedMark;
+    return (await scanDirectory(this.#directory, this.#listFiles)).mark !== this.#reportedMark;
   }
 
   /**
@@ -150,19 +150,19 @@ export class Follower {
    * milliseconds to wait.
    */
   async #tryToRead(): Promise<Snapshot | number> {
-    const before = await look(this.#directory, this.#listFiles);
-    this.#settling.noteLook(before.places, performance.now());
-    const missingMs = this.#settling.missingMs(performance.now());
-    if (missingMs > 0) return missingMs;
+    const before = await scanDirectory(this.#directory, this.#listFiles);
+    this.#settling.noteScan(before.places, performance.now());
+    const remainingMs = this.#settling.remainingMs(performance.now());
+    if (remainingMs > 0) return remainingMs;
     const read = await readPolicies(this.#directory, this.#cache);
     // List files are read before the second look, so that the look covers them.
     const lists = this.#listFiles.map((path) => ({ path, ...read.sources.readListFile(path) }));
-    const after = await look(this.#directory, this.#listFiles);
-    if (after.mark !== before.mark) return quickMs;
+    const after = await scanDirectory(this.#directory, this.#listFiles);
+    if (after.mark !== before.mark) return shortWaitMs;
     const unended = [...read.sources.files, ...lists].filter(
       (one) => 'text' in one && bytesOfText(one).at(-1) !== lineFeed,
     );
-    const stillMissingMs = this.#settling.missingForMs(
+    const stillMissingMs = this.#settling.remainingForMs(
       unended.map(({ path }) => path),
       performance.now(),
     );

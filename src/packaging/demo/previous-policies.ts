@@ -26,7 +26,7 @@ const edits: readonly Edit[] = [
  * Writes the earlier text into the directory. Returns a function that writes the present text back. Somebody who
  * tries the language may have edited the policies of a checkout: an edit that no longer fits is left out.
  */
-export function layEarlierPolicies(directory: string): () => void {
+export function writePreviousPolicies(directory: string): () => void {
   const file = join(directory, 'payments', 'payments.policy');
   const shipped = readFileSync(file, 'utf8');
   const earlier = edits.reduce((text, { before, after }) => text.replace(before, after), shipped);

@@ -17,11 +17,11 @@ export interface FoundFile {
   readonly realPath: string;
   /** Changes whenever the file is written or replaced. */
   readonly mark: string;
-  readonly stamp: Stamp;
+  readonly stamp: FileStamp;
 }
 
 /** What the file system tells about a file without reading it. */
-export interface Stamp {
+export interface FileStamp {
   /** Stays the same while the file is written in place; changes when a rename replaces the file. */
   readonly identity: string;
   readonly sizeBytes: number;
@@ -49,13 +49,13 @@ export interface DirectoryListing {
  * read is a diagnostic. Calls are synchronous, because waiting for the disk costs a fraction of ten thousand
  * turns of the event loop.
  */
-export async function walk(directory: string, ending: string): Promise<DirectoryListing> {
+export async function listDirectory(directory: string, ending: string): Promise<DirectoryListing> {
   const search: Search = { root: '', ending, files: [], diagnostics: [], notRead: [], entries: 0 };
   try {
     search.root = realpathSync.native(directory);
     visit(search, { path: '', realPath: search.root, above: [] });
   } catch (error) {
-    const reason = why(error);
+    const reason = errorReason(error);
     const failure = sourceDiagnostic(
       'directory-unreadable',
       '',
@@ -83,7 +83,7 @@ export function markOf(stats: BigIntStats): string {
   return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
 }
 
-export function stampOf(stats: BigIntStats): Stamp {
+export function stampOf(stats: BigIntStats): FileStamp {
   return {
     identity: `${stats.dev}:${stats.ino}`,
     sizeBytes: Number(stats.size),
@@ -102,7 +102,7 @@ export function sourceDiagnostic(code: Code, file: string, message: string, help
 export const firstPolicyHelp = '`writ init` makes a first policy with its tests';
 
 /** Why the system refused, as the end of a sentence. */
-export function why(error: unknown): string {
+export function errorReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: 'does not exist',
@@ -146,8 +146,8 @@ function visit(search: Search, folder: Folder): void {
     } catch (error) {
       // A broken link is ignored unless it is named like a policy. A folder that cannot be read is reported,
       // because it may hide guards.
-      const isLoss = name.endsWith(search.ending) || why(error) !== 'does not exist';
-      if (isLoss) refuse(search, 'file-unreadable', path, `\`${path}\` ${why(error)}`);
+      const isLoss = name.endsWith(search.ending) || errorReason(error) !== 'does not exist';
+      if (isLoss) refuse(search, 'file-unreadable', path, `\`${path}\` ${errorReason(error)}`);
     }
   }
 }

@@ -4,10 +4,10 @@
 import { expect, test } from 'vitest';
 import {
   charactersMax,
-  lookAlikes,
-  lookAlikesMax,
+  confusablesMax,
+  findConfusables,
   skeleton,
-} from '../../../src/service/requests/look-alikes.ts';
+} from '../../../src/service/requests/confusables.ts';
 import { firstAdmin, personWith, tokenClient } from './person-client.ts';
 import { startService } from './service.ts';
 import { ask, codeOf } from './written-policies.ts';
@@ -29,7 +29,7 @@ test.each([
 
 test('a value looks like one that was granted more often, of the same field', () => {
   const granted = [{ vendor: 'Staples' }, { vendor: 'Staples' }, { vendor: fake }, { note: 'PayPal' }];
-  expect(lookAlikes({ vendor: fake, note: 'Staples' }, granted)).toEqual([
+  expect(findConfusables({ vendor: fake, note: 'Staples' }, granted)).toEqual([
     {
       path: 'vendor',
       value: fake,
@@ -38,16 +38,16 @@ test('a value looks like one that was granted more often, of the same field', ()
       characters: [cyrillicA],
     },
   ]);
-  expect(lookAlikes({ vendor: 'Staples' }, granted)).toEqual([]);
-  expect(lookAlikes({ note: 'PayPaI' }, granted)).toMatchObject([
+  expect(findConfusables({ vendor: 'Staples' }, granted)).toEqual([]);
+  expect(findConfusables({ note: 'PayPaI' }, granted)).toMatchObject([
     { scripts: [], looksLike: { value: 'PayPal', count: 1 }, characters: ['I'] },
   ]);
-  expect(lookAlikes({ note: 'paypal' }, granted)).toEqual([]);
+  expect(findConfusables({ note: 'paypal' }, granted)).toEqual([]);
 });
 
 test('words of several scripts are told without anything known', () => {
   const lines = [{ to: 'Москва Moscow' }, { to: fake }, { to: fake }];
-  expect(lookAlikes({ lines, amount: 3 }, [])).toEqual([
+  expect(findConfusables({ lines, amount: 3 }, [])).toEqual([
     {
       path: 'lines[].to',
       value: fake,
@@ -57,14 +57,14 @@ test('words of several scripts are told without anything known', () => {
     },
   ]);
   // The script of most letters in the text counts as the usual script.
-  expect(lookAlikes({ to: 'Мocква' }, [])).toMatchObject([{ characters: ['o', 'c'] }]);
+  expect(findConfusables({ to: 'Мocква' }, [])).toMatchObject([{ characters: ['o', 'c'] }]);
 });
 
 test('what is told is bounded, whatever was sent', () => {
   const cyrillic = Array.from({ length: 64 }, (_, at) => String.fromCodePoint(0x400 + at)).join('');
   const many = Array.from({ length: 300 }, (_, at) => `${cyrillic}abc${'z'.repeat(at)}`.repeat(3));
-  const found = lookAlikes({ many: [...many, `q${cyrillic}`.repeat(2_000)] }, [{ many }]);
-  expect(found).toHaveLength(lookAlikesMax);
+  const found = findConfusables({ many: [...many, `q${cyrillic}`.repeat(2_000)] }, [{ many }]);
+  expect(found).toHaveLength(confusablesMax);
   for (const { value, characters } of found) {
     expect([...value].length).toBeLessThanOrEqual(100);
     expect(characters.length).toBeLessThanOrEqual(charactersMax);

@@ -2,23 +2,23 @@
 // that write a file in place truncate it first, and a file cut between two declarations is a valid policy, so
 // the content alone does not show that a file is incomplete. INVARIANT: a file that may be half written has
 // the longest wait; a file replaced by a rename has the shortest. A writer that pauses within one file for
-// longer than `carefulMs` cannot be recognised.
+// longer than `longWaitMs` cannot be recognised.
 
+import type { FileStamp } from './directory-listing.ts';
 import type { PolicyPath } from './read-policies.ts';
-import type { Stamp } from './walk.ts';
 
 /**
  * The wait after any event, and for a file that was replaced whole or written in place without getting
  * shorter.
  */
-export const quickMs = 100;
+export const shortWaitMs = 100;
 /** The wait for a file that is new or gone, which may be the middle of a replacement. */
 const newMs = 300;
 /** The wait for a file that was cut, that grows, or whose last line has no end. */
-export const carefulMs = 1_000;
+export const longWaitMs = 1_000;
 
 /** A class because it holds what was seen before. Times are milliseconds of one clock that only rises. */
-export class FileSettler {
+export class FileStabilityTracker {
   readonly #seen = new Map<string, FileState>();
   #lookedAtMs: number | null = null;
   #eventAtMs = Number.NEGATIVE_INFINITY;
@@ -34,7 +34,7 @@ export class FileSettler {
     this.#active = byPath(places);
   }
 
-  noteLook(places: readonly PolicyPath[], nowMs: number): void {
+  noteScan(places: readonly PolicyPath[], nowMs: number): void {
     const now = byPath(places);
     for (const path of new Set([...this.#seen.keys(), ...now.keys()])) {
       const place = now.get(path) ?? gone(path);
@@ -49,14 +49,14 @@ export class FileSettler {
    * look can be taken.
    */
   quietMs(nowMs: number): number {
-    return this.#eventAtMs + quickMs - nowMs;
+    return this.#eventAtMs + shortWaitMs - nowMs;
   }
 
   /** Milliseconds until all files have rested; 0 or less when they have. */
-  missingMs(nowMs: number): number {
+  remainingMs(nowMs: number): number {
     let missing = this.quietMs(nowMs);
     for (const seen of this.#seen.values()) {
-      if (seen.changedAtMs + carefulMs < nowMs) continue;
+      if (seen.changedAtMs + longWaitMs < nowMs) continue;
       missing = Math.max(missing, seen.changedAtMs + this.#restMs(seen) - nowMs);
     }
     return missing;
@@ -66,12 +66,12 @@ export class FileSettler {
    * Milliseconds until files have rested whose content alone shows that they may not be whole: their last
    * line has no end.
    */
-  missingForMs(paths: readonly string[], nowMs: number): number {
+  remainingForMs(paths: readonly string[], nowMs: number): number {
     let missing = Number.NEGATIVE_INFINITY;
     for (const path of paths) {
       const seen = this.#seen.get(path);
       if (seen === undefined || seen.place.mark === this.#active.get(path)?.mark) continue;
-      missing = Math.max(missing, seen.changedAtMs + carefulMs - nowMs);
+      missing = Math.max(missing, seen.changedAtMs + longWaitMs - nowMs);
     }
     return missing;
   }
@@ -80,26 +80,26 @@ export class FileSettler {
     const { stamp } = place;
     if (before === undefined && this.#lookedAtMs === null) {
       // At the first look, the file's own stamp alone tells how long ago it was touched.
-      const ageMs = stamp === null ? carefulMs : Date.now() - stamp.changedAtMs;
+      const ageMs = stamp === null ? longWaitMs : Date.now() - stamp.changedAtMs;
       return { place, changedAtMs: nowMs - Math.max(0, ageMs), isGrowing: false, isFirst: true };
     }
     const isAnnounced = this.#eventAtMs > (this.#lookedAtMs ?? 0);
     const changedAtMs = isAnnounced ? this.#eventAtMs : nowMs;
     const isInPlace = stamp !== null && before?.place.stamp?.identity === stamp.identity;
     const isTaken = before?.place.mark === this.#active.get(place.path)?.mark;
-    const isGrowing = isInPlace && !isTaken && changedAtMs - before.changedAtMs < carefulMs;
+    const isGrowing = isInPlace && !isTaken && changedAtMs - before.changedAtMs < longWaitMs;
     return { place, changedAtMs, isGrowing, isFirst: false };
   }
 
   #restMs({ place, isGrowing, isFirst }: FileState): number {
     const { stamp } = place;
     const before = this.#active.get(place.path);
-    if (isFirst || before?.mark === place.mark) return quickMs;
+    if (isFirst || before?.mark === place.mark) return shortWaitMs;
     if (stamp === null) return newMs;
-    if (isGrowing) return carefulMs;
+    if (isGrowing) return longWaitMs;
     if (before?.stamp?.identity === stamp.identity)
-      return stamp.sizeBytes < before.stamp.sizeBytes ? carefulMs : quickMs;
-    return wasMovedHere(stamp) ? quickMs : newMs;
+      return stamp.sizeBytes < before.stamp.sizeBytes ? longWaitMs : shortWaitMs;
+    return wasMovedHere(stamp) ? shortWaitMs : newMs;
   }
 }
 
@@ -112,8 +112,8 @@ interface FileState {
 }
 
 /** Whether the content is older than the file's place, or has not been touched for long. */
-function wasMovedHere({ writtenAtMs, changedAtMs }: Stamp): boolean {
-  return writtenAtMs < changedAtMs || changedAtMs < Date.now() - carefulMs;
+function wasMovedHere({ writtenAtMs, changedAtMs }: FileStamp): boolean {
+  return writtenAtMs < changedAtMs || changedAtMs < Date.now() - longWaitMs;
 }
 
 function gone(path: string): PolicyPath {

@@ -4,7 +4,7 @@
 import type { Directory } from '../../people/directory.ts';
 import { type OperationName, reachOf } from '../../people/operations.ts';
 import { type Actor, recordName } from '../../people/person.ts';
-import type { CurrentPerson, FindPeople } from '../../requests/approvals/people-now.ts';
+import type { CurrentPerson, FindPeople } from '../../requests/approvals/current-person.ts';
 import type { Caller, Rights } from '../../requests/approvals/rights.ts';
 
 export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeople {

@@ -7,17 +7,17 @@ import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readBundle, writeBundle } from './compiled/bundle.ts';
-import { engineMark } from './compiled/engine-mark.ts';
+import { engineMark } from './compiled/compiler-fingerprint.ts';
 import type { CompiledSet } from './compiler-messages.ts';
 import type { ReadSources } from './read-policies.ts';
 import type { CompiledContent } from './set-compiler.ts';
 import { packTexts } from './texts.ts';
 
 /** The part of a set that is kept; the caller keeps its program, and no text is copied. */
-export type SetToKeep = Omit<CompiledSet, 'texts' | 'commit'>;
+export type CacheableSet = Omit<CompiledSet, 'texts' | 'commit'>;
 
 /** Returns the bytes of the kept set; null when there are none. Never rejects. */
-export async function readKeptFile(file: string): Promise<Uint8Array | null> {
+export async function readCacheFile(file: string): Promise<Uint8Array | null> {
   return await readFile(file).catch(() => null);
 }
 
@@ -25,7 +25,7 @@ export async function readKeptFile(file: string): Promise<Uint8Array | null> {
  * Returns the kept set, if it was made from what was read; else null. The set shares the memory of the bytes,
  * which must not be used elsewhere. Never rejects.
  */
-export async function findKeptSet(
+export async function findCachedSet(
   bytes: Uint8Array | null,
   read: ReadSources,
 ): Promise<CompiledContent | null> {
@@ -47,7 +47,7 @@ export async function findKeptSet(
  * Replaces the kept set; returns whether the old file was equal bit by bit. Rejects when the file cannot be
  * written.
  */
-export async function keepSet(file: string, set: SetToKeep): Promise<boolean> {
+export async function writeCachedSet(file: string, set: CacheableSet): Promise<boolean> {
   const { program, content, digest, actions, rules, titles, about } = set;
   const facts = { content, digest, actions, rules, titles: [...titles], about };
   const bytes = await writeBundle(
@@ -64,7 +64,7 @@ export async function keepSet(file: string, set: SetToKeep): Promise<boolean> {
 }
 
 /** Deletes what is kept for the next start. Rejects when the file cannot be deleted. */
-export async function forgetKeptSet(file: string): Promise<void> {
+export async function deleteCachedSet(file: string): Promise<void> {
   await rm(file, { force: true });
 }
 
