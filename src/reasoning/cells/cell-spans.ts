@@ -1,5 +1,5 @@
-// The truths of a condition over the cells of a leaf, as spans of neighbouring cells with the same truth.
-// If the form of a condition is constant between the values that it names, the definition is asked once
+// The truths of a condition over the cells of a leaf, as spans of neighbouring cells with the same truth. If
+// the form of a condition is constant between the values that it names, the definition is evaluated once
 // between them instead of once for each cell.
 
 import type { Value } from '../../language/model/value.ts';

@@ -1,5 +1,6 @@
-// Tells whether some text matches two patterns. If both are literal texts with gaps between them, their ends
-// decide; globs and tests of a beginning, an end or a part have this form. Otherwise their automata decide.
+// Determines whether some string matches both of two patterns. If both are literal texts with gaps between
+// them, their ends decide; globs and tests of a beginning, an end or a part have this form. Otherwise their
+// automata decide.
 
 import { anythingForProgram } from './programs.ts';
 import { textVectors } from './text-vectors.ts';

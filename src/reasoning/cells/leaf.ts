@@ -1,7 +1,7 @@
-// A leaf is one thing that a request may hold: a field of the payload, a fact, the time, an end of a meter's
-// reading, or a function of one of these. Its values are cut into cells on which each condition that reads
-// the leaf is constant. Each cell has a literal that means "this cell or a later one", so a run of
-// neighbouring cells is two literals.
+// A leaf is one input of a request: a field of the payload, a fact, the time, an end of a meter's reading, or
+// a function of one of these. Its values are cut into cells on which each condition that reads the leaf is
+// constant. Each cell has a literal that means "this cell or a later one", so a run of neighbouring cells is
+// two literals.
 
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Range } from '../../language/model/type.ts';

@@ -1,6 +1,6 @@
 // Turns a pattern into the program that the definition runs. The library re2js compiles the pattern, and its
-// instructions are stepped in this file, one code point at a time. Only this file knows the library's
-// program, which is not part of its public API. A test holds stepping equal to the library's own answer.
+// instructions are stepped in this file, one code point at a time. Only this file depends on the library's
+// program, which is not part of its public API. A test compares the result with the library's own.
 
 import { RE2JS } from 're2js';
 import { memo } from '../../language/value/memo.ts';

@@ -1,6 +1,6 @@
-// Cuts the texts that conditions name into cells. Texts that no condition tells apart share a cell, so a list
-// of a hundred thousand entries becomes a few cells. Texts get a cell each if something else tells them
-// apart: a function of the leaf, or a text that the leaf is compared with.
+// Partitions the strings that conditions name into cells. Strings that no condition distinguishes share a
+// cell, so a list of a hundred thousand entries becomes a few cells. Each string gets its own cell if
+// something else distinguishes it: a function of the leaf, or a text that the leaf is compared with.
 
 import type { Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';

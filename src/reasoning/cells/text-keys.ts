@@ -1,4 +1,4 @@
-// The texts of an array as a set, as they stand or folded. INVARIANT: an array of values is never changed
+// The strings of an array as a set, as written or case-folded. INVARIANT: an array of values is never changed
 // once its keys have been read. So the set is made once, however many formulas read the same list.
 
 import type { Value } from '../../language/model/value.ts';

@@ -1,6 +1,6 @@
-// Many tests of one text: whether certain answers of theirs can occur together is found out only when a model
-// claims them. INVARIANT: a lemma is stated only if the automata of its tests have no text that gives those
-// answers.
+// Lemmas about many tests of one string: whether certain results can occur together is determined only when a
+// model contains them. INVARIANT: a lemma is stated only if the automata of its tests accept no string that
+// gives those results.
 
 import { compileRegex } from '../../language/value/regex.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';

@@ -1,6 +1,6 @@
-// Turns several tests of one text into every combination of answers that some text gives, each with the
-// shortest texts that give it. The programs of all tests are stepped together, over one code point of each
-// kind that no test tells apart.
+// Turns several tests of one text into every combination of results that some string gives, each with the
+// shortest strings that give it. The programs of all tests are stepped together, over one code point of each
+// class that no test distinguishes.
 
 import { isWordCharacter, type PatternProgram, type ProgramPosition, programOf } from './programs.ts';
 

@@ -1,7 +1,7 @@
 // Cuts instants where a condition may change: at constants, at the edges of named hours and local days, and
-// where a clock is set. Between the settings of all clocks every week is like the next, so one week stands
-// for a stretch. Named days stand for themselves. INVARIANT: exact within the horizon, which the verdict
-// states.
+// where a clock is set. Between the settings of all clocks every week is like the next, so one week
+// represents the whole period. Named days represent themselves. INVARIANT: exact within the horizon, which
+// the verdict states.
 
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Value } from '../../language/model/value.ts';

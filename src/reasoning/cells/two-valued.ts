@@ -1,6 +1,5 @@
-// Tells which conditions are true or false for every payload of a shape, whatever else is known: those that
-// compare constants with what is always present. INVARIANT: a form that this file does not name may be
-// unknown.
+// Determines which conditions are never unknown for any payload of a shape: those that compare constants with
+// what is always present. INVARIANT: a form that this file does not name may be unknown.
 
 import { elementsOf } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';

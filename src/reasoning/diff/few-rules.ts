@@ -1,8 +1,8 @@
-// Chooses which rules of an action with many rules a comparison asks. Rules that do nothing where a change
-// makes a difference are left out. Of many remaining rules, the comparison first asks those that changed,
-// those that add risk, and a few of each kind. All others are open: their truth is a guess that both sides
-// share, so that a proof holds whatever the open rules are. When a request shows that a guess was wrong, its
-// rule is asked, too.
+// Chooses the rules that a comparison of an action with many rules includes in its formula. Rules that do
+// nothing where a change makes a difference are left out. Of many remaining rules, the comparison first
+// includes those that changed, those that add risk, and a few of each kind. All others are open: their truth
+// is a guess that both sides share, so that a proof holds whatever the open rules are. When a request shows
+// that a guess was wrong, its rule is included, too.
 
 import { namingValues } from '../../language/model/asked.ts';
 import { isSameMeaning } from '../../language/model/canonical.ts';

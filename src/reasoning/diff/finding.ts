@@ -1,6 +1,6 @@
 // One way in which two policy sets decide differently: which decisions change, for which requests, because of
-// which rules, with an example that the definition decided for both sides. A finding can tell of any two
-// decisions about a request whether the request belongs to it.
+// which rules, with an example that the definition decided for both sides. For any two decisions about a
+// request, a finding can determine whether the request belongs to it.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';

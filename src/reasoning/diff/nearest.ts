@@ -1,5 +1,5 @@
-// Moves a request of a finding as close as possible to a request that people know: each part of the known
-// request is taken over if the definition still decides as the finding says.
+// Moves a request of a finding as close as possible to a given request: each part of the given request is
+// taken over if the definition still decides as the finding states.
 
 import type { Facts } from '../../language/model/request.ts';
 

@@ -1,7 +1,7 @@
 // The ways in which two decisions about one request may differ, the most serious first. Each region is a gate
 // over both sides and a test of two decisions by the definition. INVARIANT: whenever the outcome, the people
-// asked or the length of a grant differs, some region holds; the same is true when a changed rule is named on
-// one side alone.
+// asked or the length of a grant differs, some region's gate is true; so it is when a changed rule is named
+// on one side alone.
 
 import { canonical } from '../../language/model/canonical.ts';
 import type { ApprovalRequirement, Decision, Outcome, Requirements } from '../../language/model/decision.ts';

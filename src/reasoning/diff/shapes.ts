@@ -1,6 +1,6 @@
 // Joins two declarations of one action into one shape that admits every payload of either side, and lists the
-// places in which they differ. INVARIANT: what cannot be joined has the type `any`, so that the formula takes
-// nothing for known about it.
+// places in which they differ. INVARIANT: what cannot be joined has the type `any`, so that the formula
+// assumes nothing about it.
 
 import { descendants } from '../../language/model/children.ts';
 import { haveSameCurrency } from '../../language/model/currency.ts';

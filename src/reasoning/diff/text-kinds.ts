@@ -1,6 +1,6 @@
-// Ties the two readings of a text that one side reads as sent and the other side in canonical form: what a
-// condition on the sent text implies for the canonical text. INVARIANT: each clause holds of every text, as
-// the definition judges it.
+// Relates the two forms of a string that one side reads as sent and the other side in canonical form: what a
+// condition on the sent string implies for the canonical string. INVARIANT: each clause is true of every
+// string, by the definition.
 
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';

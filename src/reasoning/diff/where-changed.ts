@@ -1,7 +1,7 @@
-// Tells which unchanged rules may act where a change makes a difference. For each leaf that the changed rules
-// read, the solver finds the cells in which the leaf can then be. A rule with a condition that is false in
-// all these cells does nothing there. INVARIANT: if a condition is not known to be false of every value of a
-// cell, the rule may act.
+// Determines which unchanged rules may have an effect on requests for which a change makes a difference. For
+// each leaf that the changed rules read, the solver finds the cells in which the leaf can then be. A rule
+// with a condition that is false in all these cells does nothing there. INVARIANT: if a condition is not
+// known to be false of every value of a cell, the rule may act.
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { Rule } from '../../language/model/policy.ts';

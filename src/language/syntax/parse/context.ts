@@ -1,5 +1,6 @@
-// What every reader of a text works with: the source, the callback that takes diagnostics, and makers of
-// spans, names and diagnostics. Tokens that recovery made up stand nowhere in the text and count as absent.
+// Shared context of the parsers of one text: the source, the callback for diagnostics, and functions that
+// create spans, names and diagnostics. Tokens that error recovery inserted have no position and count as
+// absent.
 
 import type { Code } from '../../diagnostic/codes.ts';
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';

@@ -1,7 +1,7 @@
-// Decides which way a rule goes at the next tokens: at each choice among alternatives, and where a part may
-// be left out or repeated. The table of choices is made from the grammar by `npm run grammar`, since
-// computing it takes longer than reading a file. INVARIANT: each decision is the one that the parser library
-// makes; `test/language/syntax/whole-text.test.ts` holds them equal.
+// Chooses the alternative of a grammar rule by the next tokens, and whether an optional or repeated part
+// follows. The table of choices is made from the grammar by `npm run grammar`, since computing it takes
+// longer than reading a file. INVARIANT: each decision is the one that the parser library makes;
+// `test/language/syntax/whole-text.test.ts` compares them.
 
 import { EOF, type IToken, type TokenType } from 'chevrotain';
 import { tokenTypes } from './tokens.ts';

@@ -1,7 +1,7 @@
-// How a grammar rule makes a node of the tree. The rule fills a draft while it reads, and the node is made
-// from the draft when the rule ends, normally or at an error. So a broken part does not lose what was read of
-// the whole. Recovery is the work of the parser library: it repairs a missing or extra token in place, or
-// skips tokens up to one that may follow an enclosing rule.
+// Base class of the grammar rules that create tree nodes. A rule fills a draft while it parses, and the node
+// is created from the draft when the rule ends, normally or with an error, so an error in one part keeps the
+// parts that were parsed before it. Recovery is the work of the parser library: it repairs a missing or extra
+// token in place, or skips tokens up to one that may follow an enclosing rule.
 //
 // INVARIANT: the span of a node runs from the first to the last token that was read for it; skipped tokens do
 // not count.

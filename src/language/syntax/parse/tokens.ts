@@ -1,7 +1,7 @@
-// Turns source text into tokens. One table holds every word, sign and literal that a policy file may hold;
-// the parser, the EBNF page and the editor colours are made from it. Reserved words have token types of their
+// Turns source text into tokens. One table lists every word, operator and literal of the language; the
+// parser, the EBNF page and the editor colours are derived from it. Reserved words have token types of their
 // own. All other words of the language belong to the category `Word`, so that each may also be a name. Never
-// throws: characters that begin no token are left out and returned beside the tokens.
+// throws: characters that begin no token are left out and returned separately.
 
 import { createToken, type IToken, Lexer, type TokenType } from 'chevrotain';
 

@@ -1,5 +1,6 @@
-// Finds literals that stand as conditions after a comparison: `payload.x == "a" or "b"` reads well and means
-// something else. Reports them with `in` or `any of` as the fix, and puts `missing` nodes in their place.
+// Finds literals that are used as conditions after a comparison, as in `payload.x == "a" or "b"`, which does
+// not mean what it seems to. Reports them with `in` or `any of` as the fix, and puts `missing` nodes in their
+// place.
 
 import { spanning } from '../../diagnostic/span.ts';
 import { printExpression } from '../print/expression.ts';

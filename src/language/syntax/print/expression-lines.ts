@@ -1,6 +1,6 @@
-// Breaks an expression that is too long for a line, or that holds comments, into lines. Each operand of `and`
-// or `or` gets a line, and what stands between parentheses is indented between them. A comment behind the
-// last operator is no reason to break a chain: it goes behind its line.
+// Breaks an expression that is too long for a line, or that contains comments, into lines. Each operand of
+// `and` or `or` gets a line, and the content of parentheses is indented. A comment behind the last operator
+// is no reason to break a chain: it goes behind its line.
 
 import type { BinaryExpression, ConditionalExpression, ExpressionNode } from '../tree/tree.ts';
 import {

@@ -1,5 +1,5 @@
-// Formatter: turns a tree into the canonical text of its file, comments included. Laws that tests hold:
-// the text parses to the same tree except for places, and printing that tree again gives the same text.
+// Formatter: turns a tree into the canonical text of its file, comments included. Tested laws: the text
+// parses to the same tree except for positions, and printing that tree again gives the same text.
 
 import type {
   Comment,

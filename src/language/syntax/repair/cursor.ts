@@ -1,6 +1,6 @@
-// The tokens of a text while they are repaired: a cursor that stands at one token and looks at the tokens
-// around it, and what a repair returns. Most repairs only describe what is wrong; `repair.ts` reports it and
-// replaces the tokens.
+// A cursor over the tokens of a text during repair, with access to the tokens before and after it, and the
+// result type of repairs. Most repairs only describe what is wrong; `repair.ts` reports it and replaces the
+// tokens.
 
 import type { TokenType } from 'chevrotain';
 import type { Code } from '../../diagnostic/codes.ts';
@@ -19,7 +19,7 @@ import {
   wordTypes,
 } from '../parse/tokens.ts';
 
-/** Returns the repair of what stands at the cursor; null if nothing is to be repaired. */
+/** Returns the repair of the tokens at the cursor; null if nothing is to be repaired. */
 export type RepairAt = (here: Cursor) => Repair | null;
 
 /** What is read in the place of a run of tokens, and what is reported of the run. */

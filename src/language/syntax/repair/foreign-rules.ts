@@ -1,5 +1,5 @@
-// Repairs whole lines, rules and groups in the order of other languages, and says what to write. Most are
-// left out of what is read.
+// Repairs whole lines, rules and groups in the order of other languages, and suggests what to write. The
+// tokens of most are skipped.
 
 import {
   bracketStep,

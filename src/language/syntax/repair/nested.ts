@@ -1,5 +1,5 @@
-// Repairs blocks and declarations that stand where rules belong, and says what to write instead. All tokens
-// of each are left out of what is read.
+// Repairs blocks and declarations in the place of rules, and suggests what to write instead. All their tokens
+// are skipped.
 
 import {
   bracketStep,

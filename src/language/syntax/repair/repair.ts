@@ -1,5 +1,5 @@
-// Turns tokens into tokens that the grammar knows. What people write out of habit from other languages, or
-// spell almost right, is reported with a fix and read as what was meant. So one slip costs one diagnostic.
+// Replaces tokens that the grammar does not accept: habits from other languages and misspellings are reported
+// with a fix and parsed as what was meant, so one mistake gives one diagnostic.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { spanning } from '../../diagnostic/span.ts';

@@ -1,5 +1,5 @@
-// Lists which repairs are tried at a token of each type, and in which order. Also holds the repairs that
-// belong to no family of forms.
+// Lists which repairs are tried at a token of each type, and in which order. Also defines the repairs that
+// belong to no other file.
 
 import type { TokenType } from 'chevrotain';
 import { syntaxError, tokenSpan, withFix } from '../parse/context.ts';

@@ -1,5 +1,5 @@
-// Turns an error of the parser into a diagnostic in plain words. Frequent mistakes have messages of their
-// own; all other messages say what was expected, after what, and what was found instead.
+// Converts a parser error to a diagnostic in plain words. Frequent mistakes have specific messages; all other
+// messages name the expected and the actual token, and the token before it.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';

@@ -1,5 +1,5 @@
-// Repairs reserved words that stand as names, unknown words that begin a rule or declaration, and risk points
-// without their sign.
+// Repairs reserved words that are used as names, unknown words that begin a rule or declaration, and risk
+// points without their sign.
 
 import { nearestOf } from '../../diagnostic/suggest.ts';
 import { tokenSpan } from '../parse/context.ts';

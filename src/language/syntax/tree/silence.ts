@@ -1,4 +1,4 @@
-// Tells which comments silence a warning: these are meant for the checker and document nothing.
+// Recognises comments that suppress a warning; such a comment is no documentation.
 
 import type { Comment } from './tree.ts';
 

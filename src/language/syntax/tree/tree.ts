@@ -1,5 +1,5 @@
-// The tree: everything that stands in a policy file, with the place of every part and nothing interpreted. A
-// tree keeps the order in which things were written, for the formatter and for diagnostics.
+// The syntax tree: all parts of a policy file with their positions, uninterpreted. A tree keeps the order in
+// which things were written, for the formatter and for diagnostics.
 
 import type { Span, Spans } from '../../diagnostic/span.ts';
 import type { DocumentedNode, Node, NodeOf } from './node.ts';

@@ -1,4 +1,4 @@
-// Walks over the tree in the order of the text, without recursion, so that no tree is too deep.
+// Visits the nodes of a tree in source order, without recursion, so that the depth of a tree has no limit.
 
 import { writtenEntries } from './lists.ts';
 import type { ExpressionNode, LiteralNode } from './tree.ts';
