@@ -50,7 +50,7 @@ export function Banners({ banners }: { readonly banners: readonly Banner[] }) {
                 {banner.actions}
                 {banner === banners[0] && (others > 0 || isCut || isOpen) && (
                   <Button
-                    look="quiet"
+                    variant="quiet"
                     aria-expanded={isOpen}
                     aria-controls={id}
                     onClick={() => setOpen(!isOpen)}

@@ -16,7 +16,7 @@ export function Help() {
   const hide = (): void => document.getElementById(id)?.hidePopover();
   return (
     <>
-      <Button look="quiet" icon="help" popovertarget={id}>
+      <Button variant="quiet" icon="help" popovertarget={id}>
         Help
       </Button>
       <ul class="help" id={id} popover="auto" aria-label="Help">
@@ -32,7 +32,7 @@ export function Help() {
         ))}
         <li>
           <Button
-            look="quiet"
+            variant="quiet"
             icon="keyboard"
             onClick={() => {
               hide();

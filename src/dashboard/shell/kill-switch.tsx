@@ -80,7 +80,7 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
       </p>
       <SendForm
         word="Let act again"
-        look="danger"
+        variant="danger"
         isBusy={isBusy}
         problem={problem}
         onSend={resume}
@@ -121,7 +121,7 @@ export function KillSwitchButton() {
   if (useGrant('kill-switches.use') !== 'yes') return null;
   return (
     <>
-      <Button look="quiet" icon="stop" onClick={() => setOpen(true)}>
+      <Button variant="quiet" icon="stop" onClick={() => setOpen(true)}>
         Kill switch
       </Button>
       {isOpen && <KillSwitchDialog onClose={() => setOpen(false)} />}
@@ -171,7 +171,7 @@ export function KillSwitchDialog({
       </p>
       <SendForm
         word={kind === 'all' ? 'Stop everything' : `Stop: ${agent?.name ?? word.toLowerCase()}`}
-        look="danger"
+        variant="danger"
         icon="stop"
         isBusy={isBusy}
         problem={problem}

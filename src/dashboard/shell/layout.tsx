@@ -59,7 +59,7 @@ export function Layout({ pages, children }: LayoutProps) {
       </a>
       <header class="bar" ref={opener}>
         <Button
-          look="quiet"
+          variant="quiet"
           icon={isMenuOpen ? 'close' : 'menu'}
           label="Menu"
           aria-expanded={isMenuOpen}
@@ -212,7 +212,7 @@ function ThemeChoice() {
   const words = { system: 'same as the system', light: 'light', dark: 'dark' } as const;
   return (
     <Button
-      look="quiet"
+      variant="quiet"
       icon={theme}
       onClick={() => {
         setTheme(next);
@@ -233,7 +233,7 @@ function WhoIsIn() {
         <Icon name="person" />
         <span>{session.person.name}</span>
       </a>
-      <Button look="quiet" icon="signOut" label="Sign out" onClick={signOut} />
+      <Button variant="quiet" icon="signOut" label="Sign out" onClick={signOut} />
     </div>
   );
 }

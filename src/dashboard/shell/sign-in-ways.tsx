@@ -20,7 +20,7 @@ export function SignInWays() {
       <SsoProblem code={query.get('sso')} provider={provider} />
       {provider !== null && (
         <div class="form-actions">
-          <ButtonLink look="primary" icon="key" href={`/sso/start?next=${encodeURIComponent(next)}`}>
+          <ButtonLink variant="primary" icon="key" href={`/sso/start?next=${encodeURIComponent(next)}`}>
             Sign in with {provider}
           </ButtonLink>
         </div>

@@ -58,7 +58,7 @@ export function usePalette(pages: readonly Page[]): PaletteState {
 
 export function PaletteButton({ onOpen }: { readonly onOpen: () => void }) {
   return (
-    <Button look="quiet" icon="search" onClick={onOpen}>
+    <Button variant="quiet" icon="search" onClick={onOpen}>
       Go to… <kbd class="palette-key">{isApple ? '⌘ K' : 'Ctrl K'}</kbd>
     </Button>
   );

@@ -43,7 +43,7 @@ export default function Access() {
       lead="Who has access, and what each person may do."
       actions={
         mayInvite && (
-          <ButtonLink look="primary" icon="plus" href="/access?tab=invitations">
+          <ButtonLink variant="primary" icon="plus" href="/access?tab=invitations">
             Invite
           </ButtonLink>
         )

@@ -36,7 +36,7 @@ export function GrantDialog({ application, onChange, onClose }: DialogProps) {
       <Dialog title="Granted" onClose={onClose}>
         <InvitationLink invited={invited} />
         <div class="form-actions">
-          <Button look="primary" onClick={onClose}>
+          <Button variant="primary" onClick={onClose}>
             Done
           </Button>
         </div>
@@ -68,7 +68,7 @@ export function DeclineDialog({ application, onChange, onClose }: DialogProps) {
       <Who application={application} />
       <SendForm
         word="Decline"
-        look="danger"
+        variant="danger"
         isBusy={isBusy}
         problem={problem}
         onSend={decline}

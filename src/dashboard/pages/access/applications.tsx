@@ -97,7 +97,7 @@ function Waiting({
       </div>
       {mayDecide && (
         <div class="form-actions">
-          <Button look="primary" onClick={() => onOpen({ kind: 'grant', application })}>
+          <Button variant="primary" onClick={() => onOpen({ kind: 'grant', application })}>
             Grant…<span class="visually-hidden"> {email}</span>
           </Button>
           <Button onClick={() => onOpen({ kind: 'decline', application })}>

@@ -58,7 +58,7 @@ export function PersonSignIn({ person, onChange }: PartProps) {
         <Note tone="escalate" icon="warning">
           <p>They lose access at once: their sessions and tokens end. What they did stays in the record.</p>
           <div class="form-actions">
-            <Button look="danger" isBusy={isBusy} onClick={() => void setStatus('disabled')}>
+            <Button variant="danger" isBusy={isBusy} onClick={() => void setStatus('disabled')}>
               Disable them
             </Button>
             <Button onClick={close}>Not now</Button>
@@ -131,7 +131,7 @@ function ResetFactors({ person, onChange, onClose }: PartProps & QuestionProps) 
         They sign in with their password alone until they set up codes or a passkey again, and their sessions
         end. Make sure that the request really comes from them.
       </p>
-      <ProofForm word="Reset the second factors" look="danger" onProof={reset} onClose={onClose} />
+      <ProofForm word="Reset the second factors" variant="danger" onProof={reset} onClose={onClose} />
     </Note>
   );
 }

@@ -87,7 +87,7 @@ function RecoveryCodesDialog({ codes, onClose }: CodesProps) {
         text={codes.join('\n')}
       />
       <div class="form-actions">
-        <Button look="primary" onClick={onClose}>
+        <Button variant="primary" onClick={onClose}>
           I have stored them
         </Button>
       </div>
@@ -189,7 +189,7 @@ function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Remove one-time codes" onClose={onClose}>
       <p>You then sign in with your password alone.</p>
-      <ProofForm word="Remove them" look="danger" onProof={remove} onClose={onClose} />
+      <ProofForm word="Remove them" variant="danger" onProof={remove} onClose={onClose} />
     </Dialog>
   );
 }

@@ -113,7 +113,7 @@ function RemoveDialog({ passkey, onChange, onClose }: DialogProps & { readonly p
         </strong>{' '}
         no longer signs you in.
       </p>
-      <ProofForm word="Remove it" look="danger" onProof={remove} onClose={onClose} />
+      <ProofForm word="Remove it" variant="danger" onProof={remove} onClose={onClose} />
     </Dialog>
   );
 }

@@ -22,7 +22,7 @@ export function AgentActions({ agent, onChange }: AgentProps) {
   return (
     <>
       {mayEnable && agent.status === 'disabled' && (
-        <Button look="primary" onClick={() => setOpen('enable')}>
+        <Button variant="primary" onClick={() => setOpen('enable')}>
           Enable
         </Button>
       )}
@@ -124,7 +124,7 @@ function StatusDialog({
     <ConfirmDialog
       title={title}
       word={word}
-      look={kind === 'disable' ? 'danger' : 'primary'}
+      variant={kind === 'disable' ? 'danger' : 'primary'}
       done={`${agent.name} ${done}`}
       work={() => call(`${kind}Agent`, { params: { id: agent.id } })}
       onDone={onChange}

@@ -44,7 +44,7 @@ export default function Agents() {
       lead="Agents that ask for decisions, their control owners and their status."
       actions={
         mayRegister && (
-          <ButtonLink look="primary" icon="plus" href="/agents/new">
+          <ButtonLink variant="primary" icon="plus" href="/agents/new">
             Register Agent
           </ButtonLink>
         )

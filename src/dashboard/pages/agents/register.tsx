@@ -60,7 +60,7 @@ function Made({
     <Section title="Registered">
       <NewKey apiKey={made.api_key} name={made.agent.name} />
       <div class="form-actions">
-        <ButtonLink look="primary" href={`/agents/${made.agent.id}`}>
+        <ButtonLink variant="primary" href={`/agents/${made.agent.id}`}>
           Open the agent
         </ButtonLink>
         <Button onClick={onAnother}>Register another</Button>

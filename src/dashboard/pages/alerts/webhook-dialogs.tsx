@@ -125,7 +125,7 @@ export function SecretDialog({ webhook, onClose }: SecretProps) {
       <p>For 24 hours messages are signed with both, so that the other side can change over.</p>
       <ProblemNote problem={problem} />
       <div class="form-actions">
-        <Button look="primary" isBusy={isBusy} onClick={() => void rotate()}>
+        <Button variant="primary" isBusy={isBusy} onClick={() => void rotate()}>
           Create a new secret
         </Button>
         <Button onClick={onClose}>Cancel</Button>

@@ -107,7 +107,7 @@ function Whole({ request, problem, reload }: WholeProps) {
         }
         actions={
           <>
-            <ButtonLink href="/approvals" icon="back" look="quiet">
+            <ButtonLink href="/approvals" icon="back" variant="quiet">
               Back to queue
             </ButtonLink>
             <ButtonLink href={`/requests/${id}`} icon="list">

@@ -309,7 +309,7 @@ function ChosenBar({ chosen, onVote, onNone }: ChosenBarProps) {
           Reject {rejections}…
         </Button>
       )}
-      <Button look="quiet" onClick={onNone}>
+      <Button variant="quiet" onClick={onNone}>
         Choose none
       </Button>
       {approvals < chosen.length && (

@@ -116,7 +116,7 @@ export function SnoozeDialog({ request, onDone, onClose }: SnoozeDialogProps) {
             {word}
           </Button>
         ))}
-        <Button look="quiet" onClick={onClose}>
+        <Button variant="quiet" onClick={onClose}>
           Cancel
         </Button>
       </div>

@@ -127,14 +127,14 @@ function BulkForm({ vote, items, results, onResults, onClose }: BulkFormProps) {
         {!isSent && toSend.length > 0 && (
           <Button
             type="submit"
-            look={isApproval ? 'primary' : 'danger'}
+            variant={isApproval ? 'primary' : 'danger'}
             icon={isApproval ? 'allow' : 'deny'}
             isBusy={isBusy}
           >
             {isApproval ? `Approve ${toSend.length}` : `Reject ${toSend.length} for good`}
           </Button>
         )}
-        <Button look={!isSent && toSend.length > 0 ? 'quiet' : 'primary'} onClick={onClose}>
+        <Button variant={!isSent && toSend.length > 0 ? 'quiet' : 'primary'} onClick={onClose}>
           {isSent || toSend.length === 0 ? 'Close' : 'Cancel'}
         </Button>
       </div>

@@ -35,7 +35,7 @@ export function Discussion({ request, reload }: DiscussionProps) {
     });
   return (
     <Section title="Comment">
-      <SendForm word="Send" look="plain" isBusy={isBusy} problem={problem} onSend={send}>
+      <SendForm word="Send" variant="plain" isBusy={isBusy} problem={problem} onSend={send}>
         <Field label="Kind" name="kind">
           <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as Kind)}>
             <option value="comment">Comment</option>

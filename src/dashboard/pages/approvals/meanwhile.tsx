@@ -51,7 +51,7 @@ export function Meanwhile({ request, ownAct, next }: MeanwhileProps) {
               </p>
             ) : (
               <div class="approval-next">
-                <ButtonLink href={`/approvals/${next.request_id}`} look="primary" icon="right">
+                <ButtonLink href={`/approvals/${next.request_id}`} variant="primary" icon="right">
                   Next in queue
                 </ButtonLink>
                 <PlainText text={next.title === '' ? next.action_key : next.title} isShort />{' '}

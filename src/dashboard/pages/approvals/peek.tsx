@@ -47,7 +47,7 @@ export function Peek({ id, onClose }: PeekProps) {
           <ButtonLink href={`/approvals/${id}`} icon="open">
             Open
           </ButtonLink>
-          <Button look="quiet" icon="close" label="Close the preview" onClick={onClose} />
+          <Button variant="quiet" icon="close" label="Close the preview" onClick={onClose} />
         </div>
         {isCurrent && <PeekHead request={data} />}
       </header>

@@ -80,7 +80,7 @@ export function QueueTable(props: QueueTableProps) {
       class: 'approvals-peek',
       cell: ({ item }) => (
         <Button
-          look="quiet"
+          variant="quiet"
           icon="right"
           label={`Preview ${titleOf(item)}`}
           aria-pressed={peekedId === item.request_id}

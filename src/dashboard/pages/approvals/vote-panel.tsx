@@ -89,7 +89,7 @@ export function VotePanel(props: VotePanelProps) {
       {vote === null ? (
         <div class="approval-votes">
           {allowed.approve.length > 0 && (
-            <Button look="primary" icon="allow" onClick={() => choose('approve')}>
+            <Button variant="primary" icon="allow" onClick={() => choose('approve')}>
               Approve…
             </Button>
           )}
@@ -132,13 +132,13 @@ export function VotePanel(props: VotePanelProps) {
           <div class="form-actions">
             <Button
               type="submit"
-              look={vote === 'approve' ? 'primary' : 'danger'}
+              variant={vote === 'approve' ? 'primary' : 'danger'}
               icon={vote === 'approve' ? 'allow' : 'deny'}
               isBusy={isBusy}
             >
               {vote === 'approve' ? `Approve${forGroup(groups, draft.group)}` : 'Reject for good'}
             </Button>
-            <Button look="quiet" onClick={() => choose(null)}>
+            <Button variant="quiet" onClick={() => choose(null)}>
               Cancel
             </Button>
           </div>
@@ -157,7 +157,7 @@ function StepUp({ request, isAllowed, isSteppingUp, onStepUp, onSent }: StepUpPr
     <>
       {isAllowed && (
         <div>
-          <Button look="primary" icon="reauth" onClick={() => onStepUp(true)}>
+          <Button variant="primary" icon="reauth" onClick={() => onStepUp(true)}>
             Step up
           </Button>
         </div>

@@ -56,7 +56,7 @@ export function ChainStatus() {
             Stop
           </Button>
         ) : (
-          <Button look="primary" icon="audit" onClick={() => void verify()}>
+          <Button variant="primary" icon="audit" onClick={() => void verify()}>
             Verify the chain
           </Button>
         )

@@ -137,7 +137,7 @@ export function NoRequests({ name }: { readonly name: RangeName | null }) {
       <CopyText text={command} label="the command that asks" />
       <div class="overview-next">
         {mayRegister && (
-          <ButtonLink href="/agents/new" icon="plus" look="primary">
+          <ButtonLink href="/agents/new" icon="plus" variant="primary">
             Register an agent
           </ButtonLink>
         )}

@@ -91,7 +91,7 @@ function ResetDialog({ path, onClose, onReset }: ResetDialogProps) {
         Your changes are lost.
       </p>
       <div class="form-actions">
-        <Button look="danger" onClick={onReset}>
+        <Button variant="danger" onClick={onReset}>
           Discard
         </Button>
         <Button onClick={onClose}>Keep it</Button>

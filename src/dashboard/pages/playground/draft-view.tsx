@@ -63,7 +63,7 @@ function SavedState({ playground, saved }: Pick<DraftViewProps, 'playground' | '
           )}
         </p>
         {changes.length > 0 && !isSaved && (
-          <Button look="primary" isBusy={isBusy} disabled={!isLoaded} onClick={() => save(changes)}>
+          <Button variant="primary" isBusy={isBusy} disabled={!isLoaded} onClick={() => save(changes)}>
             Save draft
           </Button>
         )}
@@ -75,7 +75,7 @@ function SavedState({ playground, saved }: Pick<DraftViewProps, 'playground' | '
         <ConfirmDialog
           title="Delete the saved draft?"
           word="Delete"
-          look="danger"
+          variant="danger"
           done="The saved draft is deleted"
           work={saved.remove}
           onDone={() => undefined}

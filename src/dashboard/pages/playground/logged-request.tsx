@@ -102,7 +102,7 @@ export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void 
           />
         </Field>
         <div class="form-actions">
-          <Button look="primary" type="submit">
+          <Button variant="primary" type="submit">
             Use it
           </Button>
         </div>
@@ -127,7 +127,7 @@ export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void 
           <ul class="playground-last">
             {data.items.map((item) => (
               <li key={item.request_id}>
-                <Button look="quiet" onClick={() => take(item.request_id)}>
+                <Button variant="quiet" onClick={() => take(item.request_id)}>
                   <DecisionBadge decision={item.decision} />
                   <PlainText
                     text={item.title === '' ? item.action_key : `${item.action_key}: ${item.title}`}

@@ -42,7 +42,7 @@ export function NewFileDialog({ taken, onName, onClose }: NewFileDialogProps) {
           />
         </Field>
         <div class="form-actions">
-          <Button look="primary" type="submit">
+          <Button variant="primary" type="submit">
             Add the file
           </Button>
         </div>

@@ -88,7 +88,7 @@ function ViewSection({ title, children }: { readonly title: string; readonly chi
         title={title}
         actions={
           <Button
-            look="quiet"
+            variant="quiet"
             icon="close"
             label={`Close: ${title}`}
             onClick={() => setQuery({ view: null }, { replace: true })}
@@ -172,7 +172,7 @@ function ViewButton({ name, view, onShow, children }: ViewButtonProps) {
   return (
     <Button
       aria-pressed={isShown}
-      look={isShown ? 'primary' : 'plain'}
+      variant={isShown ? 'primary' : 'plain'}
       onClick={() => {
         if (!isShown) onShow?.();
         setQuery({ view: isShown ? null : name }, { replace: true });

@@ -29,7 +29,7 @@ export function AgentsChoice({ chosen, onChoose }: AgentsChoiceProps) {
           <li key={agent.id}>
             <bdi>{agent.name}</bdi>
             <Button
-              look="quiet"
+              variant="quiet"
               icon="close"
               label={`Remove ${agent.name}`}
               onClick={() => onChoose(chosen.filter(({ id }) => id !== agent.id))}

@@ -140,7 +140,7 @@ export function PointActions({ point, onChange }: PointProps) {
   return (
     <>
       {point.status === 'disabled' ? (
-        <Button look="primary" onClick={() => setOpen('enable')}>
+        <Button variant="primary" onClick={() => setOpen('enable')}>
           Enable
         </Button>
       ) : (
@@ -166,7 +166,7 @@ export function PointActions({ point, onChange }: PointProps) {
         <ConfirmDialog
           title="Enable the enforcement point"
           word="Enable"
-          look="primary"
+          variant="primary"
           done={`${point.name} is enabled`}
           work={() => call('enableEnforcementPoint', { params })}
           onDone={onChange}

@@ -33,7 +33,7 @@ export default function Points() {
       lead="Proxies, hooks and other programs between agents and their tools, which send requests for the agents."
       actions={
         mayChange && (
-          <Button look="primary" icon="plus" onClick={() => setOpen(true)}>
+          <Button variant="primary" icon="plus" onClick={() => setOpen(true)}>
             Register an enforcement point
           </Button>
         )
@@ -107,7 +107,7 @@ function RegisterDialog({ onChange, onClose }: RegisterDialogProps) {
       <Dialog title="Registered" onClose={onClose}>
         <NewKey apiKey={key} name={point.name} askedFor={point.agents[0]?.id ?? null} />
         <div class="form-actions">
-          <ButtonLink look="primary" href={`/enforcement-points/${point.id}`}>
+          <ButtonLink variant="primary" href={`/enforcement-points/${point.id}`}>
             Open it
           </ButtonLink>
         </div>

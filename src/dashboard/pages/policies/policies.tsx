@@ -243,7 +243,7 @@ function Actions({ onReload }: { readonly onReload: () => void }) {
         </Button>
       )}
       {mayTry && (
-        <ButtonLink href="/playground" icon="try" look="primary">
+        <ButtonLink href="/playground" icon="try" variant="primary">
           Try a change
         </ButtonLink>
       )}

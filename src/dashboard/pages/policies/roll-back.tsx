@@ -56,7 +56,7 @@ function RollBackDialog({ activation, active, onClose }: RollBackProps & { reado
       )}
       <SendForm
         word="Roll back"
-        look="danger"
+        variant="danger"
         isBusy={isBusy}
         problem={problem}
         onSend={send}

@@ -52,7 +52,7 @@ export function FilterBar({ filters, search }: FilterBarProps) {
             <ChipButton key={chip.name} chip={chip} />
           ))}
           <li>
-            <Button look="quiet" onClick={clearAll}>
+            <Button variant="quiet" onClick={clearAll}>
               Clear all
             </Button>
           </li>

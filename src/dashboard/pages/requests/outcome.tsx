@@ -32,13 +32,13 @@ export function OutcomeDialog({ request, onClose, onDone }: OutcomeDialogProps) 
       </p>
       <ProblemNote problem={problem} />
       <div class="form-actions">
-        <Button look="primary" onClick={() => report(true)}>
+        <Button variant="primary" onClick={() => report(true)}>
           It was carried out
         </Button>
         {request.status !== 'expired' && (
           <Button onClick={() => report(false)}>It will not be carried out</Button>
         )}
-        <Button look="quiet" onClick={onClose}>
+        <Button variant="quiet" onClick={onClose}>
           Cancel
         </Button>
       </div>

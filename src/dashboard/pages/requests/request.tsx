@@ -275,16 +275,16 @@ function Actions({ request, reload }: { readonly request: RequestDetail; readonl
   }, [isPending]);
   return (
     <>
-      <Button look="quiet" icon="back" onClick={backToList}>
+      <Button variant="quiet" icon="back" onClick={backToList}>
         All requests
       </Button>
       {allowed?.step_up === true && (
-        <Button look="primary" icon="reauth" onClick={() => setOpen('step-up')}>
+        <Button variant="primary" icon="reauth" onClick={() => setOpen('step-up')}>
           Step up
         </Button>
       )}
       {mayApprove && (
-        <ButtonLink href={`/approvals/${request.request_id}`} icon="inbox" look="primary">
+        <ButtonLink href={`/approvals/${request.request_id}`} icon="inbox" variant="primary">
           Decide
         </ButtonLink>
       )}

@@ -111,7 +111,7 @@ function NewOnes({ list }: { readonly list: RequestList }) {
   return (
     <div role="status" class="requests-new">
       {count > 0 && (
-        <Button look="primary" icon="up" onClick={() => showWaiting(list)}>
+        <Button variant="primary" icon="up" onClick={() => showWaiting(list)}>
           {count}
           {list.hasGap ? '+' : ''} new
         </Button>

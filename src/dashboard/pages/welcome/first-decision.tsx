@@ -119,7 +119,7 @@ export function FirstApproval({ agentId }: { readonly agentId: string }) {
         <>
           <PendingGroups id={pending.request_id} />
           <div class="form-actions">
-            <ButtonLink look="primary" icon="inbox" href={`/approvals/${pending.request_id}`}>
+            <ButtonLink variant="primary" icon="inbox" href={`/approvals/${pending.request_id}`}>
               Decide on it
             </ButtonLink>
           </div>

@@ -175,7 +175,7 @@ function NotForYou() {
       <Section title="You are signed in">
         <p>Writ decides what autonomous agents may do, by policies, and keeps a record of each decision.</p>
         <div class="form-actions">
-          <ButtonLink look="primary" href="/">
+          <ButtonLink variant="primary" href="/">
             Go to your work
           </ButtonLink>
           <ButtonLink href="/account">Your account</ButtonLink>

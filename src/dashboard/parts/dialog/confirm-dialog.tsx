@@ -12,7 +12,7 @@ interface ConfirmDialogProps {
   readonly title: string;
   /** The text on the button. */
   readonly word: string;
-  readonly look?: 'danger' | 'primary';
+  readonly variant?: 'danger' | 'primary';
   /** The message that is shown when the action is done. */
   readonly done: string;
   readonly work: () => Promise<unknown>;
@@ -24,7 +24,7 @@ interface ConfirmDialogProps {
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, word, look = 'danger', done, work, onDone, onClose, children } = props;
+  const { title, word, variant = 'danger', done, work, onDone, onClose, children } = props;
   const { isBusy, problem, run } = useSending();
   const confirm = (): Promise<void> =>
     run(async () => {
@@ -38,7 +38,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       <p>{children}</p>
       <ProblemNote problem={problem} />
       <div class="form-actions">
-        <Button look={look} isBusy={isBusy} onClick={() => void confirm()}>
+        <Button variant={variant} isBusy={isBusy} onClick={() => void confirm()}>
           {word}
         </Button>
         <Button onClick={onClose}>Cancel</Button>

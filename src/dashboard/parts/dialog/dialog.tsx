@@ -55,13 +55,13 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     >
       <header>
         <h2 id={titleId}>{title}</h2>
-        <Button look="quiet" icon="close" label="Close" onClick={close} />
+        <Button variant="quiet" icon="close" label="Close" onClick={close} />
       </header>
       {isAsking && guard !== null && (
         <div class="dialog-guard" role="alert">
           <p>{guard} Close anyway?</p>
           <div class="form-actions">
-            <Button look="danger" onClick={onClose}>
+            <Button variant="danger" onClick={onClose}>
               Close
             </Button>
             <Button onClick={() => setAsking(false)}>Keep open</Button>

@@ -39,7 +39,7 @@ export function OneTimeSecret({ title, label, text, children }: OneTimeSecretPro
 export function StoredButton({ onClick }: { readonly onClick: () => void }) {
   return (
     <div class="form-actions">
-      <Button look="primary" onClick={onClick}>
+      <Button variant="primary" onClick={onClick}>
         I have stored it
       </Button>
     </div>

@@ -35,7 +35,7 @@ export function RevokeDialog({ what, name, send, onDone, onClose }: RevokeDialog
       </p>
       <SendForm
         word="Revoke for good"
-        look="danger"
+        variant="danger"
         isReady={typed === name}
         isBusy={isBusy}
         problem={problem}

@@ -19,7 +19,7 @@ export function DemoCode({ onCode }: { readonly onCode: (code: string) => void }
   return (
     <p class="field-help">
       In this demo the authenticator shows <strong>{code}</strong> now.{' '}
-      <Button look="quiet" onClick={() => onCode(code)}>
+      <Button variant="quiet" onClick={() => onCode(code)}>
         Fill it in
       </Button>
     </p>

@@ -43,7 +43,7 @@ export function CodeField({ takesRecoveryCode = false, isFocused = false, ...pro
       {takesRecoveryCode && (
         <div>
           <Button
-            look="quiet"
+            variant="quiet"
             onClick={() => {
               onCode('');
               setRecovery(!isRecovery);

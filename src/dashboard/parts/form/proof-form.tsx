@@ -22,7 +22,7 @@ export interface Proof {
 interface ProofFormProps {
   /** The text on the button that sends. */
   readonly word: string;
-  readonly look?: 'danger' | 'primary';
+  readonly variant?: 'danger' | 'primary';
   readonly onProof: (proof: Proof) => Promise<unknown>;
   /** When absent, there is no button to go back. */
   readonly onClose?: () => void;
@@ -30,7 +30,7 @@ interface ProofFormProps {
   readonly children?: ComponentChildren;
 }
 
-export function ProofForm({ word, look = 'primary', onProof, onClose, children }: ProofFormProps) {
+export function ProofForm({ word, variant = 'primary', onProof, onClose, children }: ProofFormProps) {
   const { has_totp: hasCodes } = usePerson();
   const [password, setPassword] = useState(demoAccount?.password ?? '');
   const [code, setCode] = useState('');
@@ -69,7 +69,7 @@ export function ProofForm({ word, look = 'primary', onProof, onClose, children }
         {hasCodes && <CodeField takesRecoveryCode code={code} onCode={setCode} />}
       </div>
       <div class="form-actions">
-        <Button look={look} type="submit" isBusy={isBusy}>
+        <Button variant={variant} type="submit" isBusy={isBusy}>
           {word}
         </Button>
         <Button icon="passkey" onClick={byPasskey}>

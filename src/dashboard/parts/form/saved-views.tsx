@@ -44,7 +44,7 @@ export function SavedViews() {
                 <PlainText text={view.name} isShort />
               </a>
               <Button
-                look="quiet"
+                variant="quiet"
                 icon="close"
                 label={`Remove the view ${view.name}`}
                 onClick={() => keep(views.filter((one) => one !== view))}
@@ -54,7 +54,7 @@ export function SavedViews() {
         </ul>
       )}
       {isNew && name === null && (
-        <Button look="quiet" icon="plus" onClick={() => setName('')}>
+        <Button variant="quiet" icon="plus" onClick={() => setName('')}>
           Save this view
         </Button>
       )}
@@ -79,7 +79,7 @@ export function SavedViews() {
             />
           </Field>
           <Button type="submit">Save</Button>
-          <Button look="quiet" onClick={() => setName(null)}>
+          <Button variant="quiet" onClick={() => setName(null)}>
             Cancel
           </Button>
         </form>

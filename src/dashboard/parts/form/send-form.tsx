@@ -8,7 +8,7 @@ import { FormFrame } from './form-frame.tsx';
 interface SendFormProps {
   /** The text on the button. */
   readonly word: string;
-  readonly look?: 'primary' | 'danger' | 'plain';
+  readonly variant?: 'primary' | 'danger' | 'plain';
   readonly icon?: IconName;
   /** Whether the button can be pressed. */
   readonly isReady?: boolean;
@@ -27,7 +27,7 @@ interface SendFormProps {
 export function SendForm(props: SendFormProps) {
   const {
     word,
-    look = 'primary',
+    variant = 'primary',
     icon,
     isReady = true,
     isBusy,
@@ -46,7 +46,7 @@ export function SendForm(props: SendFormProps) {
     >
       {children}
       <div class="form-actions">
-        <Button look={look} type="submit" isBusy={isBusy} disabled={!isReady} {...(icon && { icon })}>
+        <Button variant={variant} type="submit" isBusy={isBusy} disabled={!isReady} {...(icon && { icon })}>
           {word}
         </Button>
         {actions}

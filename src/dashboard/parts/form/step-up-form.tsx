@@ -68,7 +68,7 @@ export function StepUpForm({
   }
   const passkeyButton = passkeyIs === 'usable' && (
     <div>
-      <Button icon="passkey" look="primary" isBusy={sending.isBusy} onClick={byPasskey}>
+      <Button icon="passkey" variant="primary" isBusy={sending.isBusy} onClick={byPasskey}>
         Use a passkey
       </Button>
     </div>
@@ -87,11 +87,15 @@ export function StepUpForm({
       <FormFrame class={formClass} problem={sending.problem} fieldOf={codeProblems} onSend={byCode}>
         <PasswordAndCode password={password} onPassword={setPassword} code={code} onCode={setCode} />
         <div class="form-actions">
-          <Button type="submit" look={passkeyIs === 'usable' ? 'plain' : 'primary'} isBusy={sending.isBusy}>
+          <Button
+            type="submit"
+            variant={passkeyIs === 'usable' ? 'plain' : 'primary'}
+            isBusy={sending.isBusy}
+          >
             Step up with password and code
           </Button>
           {onClose !== undefined && (
-            <Button look="quiet" onClick={onClose}>
+            <Button variant="quiet" onClick={onClose}>
               Cancel
             </Button>
           )}
@@ -150,7 +154,7 @@ function NoFactor({ isNew, endsAt }: NoFactorProps) {
               </>
             )}
           </p>
-          <ButtonLink look="primary" icon="key" href="/account">
+          <ButtonLink variant="primary" icon="key" href="/account">
             Set up a second factor
           </ButtonLink>
         </>

@@ -9,7 +9,7 @@ import { Icon, type IconName } from './icon.tsx';
 type ButtonVariant = 'plain' | 'primary' | 'danger' | 'quiet';
 
 interface ButtonProps extends Omit<JSX.IntrinsicElements['button'], 'icon' | 'onClick' | 'label'> {
-  readonly look?: ButtonVariant;
+  readonly variant?: ButtonVariant;
   readonly icon?: IconName;
   /**
    * A returned promise keeps the button busy until it settles; the caller has to show its errors. Any other
@@ -23,7 +23,7 @@ interface ButtonProps extends Omit<JSX.IntrinsicElements['button'], 'icon' | 'on
 }
 
 export function Button({
-  look = 'plain',
+  variant = 'plain',
   icon,
   label,
   onClick,
@@ -57,7 +57,7 @@ export function Button({
     <button
       type="button"
       {...rest}
-      class={`button button-${look}${children === undefined ? ' button-icon' : ''}`}
+      class={`button button-${variant}${children === undefined ? ' button-icon' : ''}`}
       aria-label={label ?? rest['aria-label']}
       title={label ?? rest.title}
       aria-busy={busy}
@@ -71,16 +71,16 @@ export function Button({
 
 interface ButtonLinkProps {
   readonly href: string;
-  readonly look?: ButtonVariant;
+  readonly variant?: ButtonVariant;
   readonly icon?: IconName;
   /** Whether the reply is saved as a file, under the name that the service gives it. */
   readonly download?: boolean;
   readonly children: ComponentChildren;
 }
 
-export function ButtonLink({ href, look = 'plain', icon, download = false, children }: ButtonLinkProps) {
+export function ButtonLink({ href, variant = 'plain', icon, download = false, children }: ButtonLinkProps) {
   return (
-    <a class={`button button-${look}`} href={href} download={download ? '' : undefined}>
+    <a class={`button button-${variant}`} href={href} download={download ? '' : undefined}>
       {icon !== undefined && <Icon name={icon} />}
       {children}
     </a>

@@ -54,7 +54,7 @@ function JoinDialog({ group: { name }, onClose }: { readonly group: Group; reado
     <ConfirmDialog
       title={`Add yourself to ${name}`}
       word="Add yourself"
-      look="primary"
+      variant="primary"
       done={`You are in ${name} now`}
       work={join}
       onDone={() => undefined}

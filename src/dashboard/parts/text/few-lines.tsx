@@ -18,7 +18,7 @@ export function FewLines({ text }: { readonly text: string }) {
       <div>
         <PlainText text={isWhole ? text : lines.slice(0, linesShown).join('\n')} />
       </div>
-      <Button look="quiet" aria-expanded={isWhole} onClick={() => setAskedWhole(!isWhole)}>
+      <Button variant="quiet" aria-expanded={isWhole} onClick={() => setAskedWhole(!isWhole)}>
         {isWhole ? 'Show less' : `Show all ${lines.length} lines`}
       </Button>
     </div>

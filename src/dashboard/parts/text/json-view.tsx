@@ -79,7 +79,7 @@ function CopyJson({ value, label }: { readonly value: unknown; readonly label: s
   return (
     <div class="json-copy">
       <span role="status">{copyState}</span>
-      <Button look="quiet" icon={copyState === 'Copied' ? 'check' : 'copy'} onClick={copy}>
+      <Button variant="quiet" icon={copyState === 'Copied' ? 'check' : 'copy'} onClick={copy}>
         Copy as JSON<span class="visually-hidden">: {label}</span>
       </Button>
     </div>
@@ -121,7 +121,7 @@ function Entries({ value, path, pointer, notes, isUnfolded }: EntriesProps) {
         <li class="json-entry">
           <span class="json-folded">
             {hidden.toLocaleString()} more are not shown
-            <Button look="quiet" onClick={() => setShownMax(shownMax + partsMoreShown)}>
+            <Button variant="quiet" onClick={() => setShownMax(shownMax + partsMoreShown)}>
               Show {Math.min(hidden, partsMoreShown).toLocaleString()} more
             </Button>
           </span>
@@ -210,7 +210,7 @@ function TextLeaf({ text, marks, isUnfolded }: Omit<LeafProps, 'value'> & { read
       {isFolded && (
         <span class="json-folded">
           {(text.length - textLengthShown).toLocaleString()} more characters are not shown
-          <Button look="quiet" onClick={() => setWhole(true)}>
+          <Button variant="quiet" onClick={() => setWhole(true)}>
             Show all {text.length.toLocaleString()}
           </Button>
         </span>

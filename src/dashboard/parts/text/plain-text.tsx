@@ -26,7 +26,7 @@ export function PlainText({ text, isShort = false }: PlainTextProps) {
       <PlainPieces text={isFolded ? cutText(text, lengthMax) : text} />
       {isFolded && '…'}
       {!isShort && text.length > foldedLength && (
-        <Button look="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+        <Button variant="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
           {isWhole ? 'Show less' : `Show all ${text.length.toLocaleString()} characters`}
         </Button>
       )}

@@ -77,7 +77,7 @@ function ReplayControls({ replaying }: Pick<ReplayViewProps, 'replaying'>) {
         </select>
       </Field>
       {progress === null ? (
-        <Button icon="try" look="primary" onClick={start}>
+        <Button icon="try" variant="primary" onClick={start}>
           Run
         </Button>
       ) : (
