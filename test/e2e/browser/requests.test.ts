@@ -371,6 +371,7 @@ test('the control owner steps up with a passkey', async () => {
   });
   await page.goto(`/requests/${id}`);
   await page.evaluate(registerPasskey, password);
+  await page.reload();
   await page.getByRole('button', { name: 'Step up', exact: true }).click();
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.locator('.page-head').getByText('Approved').waitFor();
