@@ -10,8 +10,8 @@ const install = ['apt-get', 'install', '--yes', '--no-install-recommends', ...pa
 if (!isReady()) {
   const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get') && !process.env.TEST_PYTHON;
   if (mayInstall) {
-    run('apt-get', 'update');
-    run(...install);
+    run('update');
+    run(...install.slice(1));
   }
   if (!isReady()) {
     console.error(
@@ -21,7 +21,8 @@ if (!isReady()) {
   }
 }
 
-function run(program: string, ...args: readonly string[]): void {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  spawnSync(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+/** By its whole path, and with the programs that it starts, because the tests may run with a short `PATH`. */
+function run(...args: readonly string[]): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
+  spawnSync('/usr/bin/apt-get', args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
 }
