@@ -64,7 +64,13 @@ function call({ name, arguments: args, inputResponses, requestState }: Any, isMo
       requestState: 'state of the server',
     };
   const text = JSON.stringify({ name, args, requestState });
-  return { ...complete, content: [{ type: 'text', text }], big: 12345678901234567890n.toString() };
+  return {
+    ...complete,
+    content: [{ type: 'text', text }],
+    ...(args?.returns !== undefined && { structuredContent: args.returns }),
+    ...(args?.fails === true && { isError: true }),
+    big: 12345678901234567890n.toString(),
+  };
 }
 
 createInterface({ input: process.stdin }).on('line', (line) => {
