@@ -540,7 +540,7 @@ describe('writ requests, approve, reject', () => {
     expect((await asBen('approve', one)).code).toBe(2);
     const text = (await run('requests', 'show', other)).stdout;
     expect(text).toMatch(
-      / {2}people {4}20\d\d-\S+ \d\d:\d\d {2}ben@example\.com \(\S+\) rejected for finance: we do not know/,
+      / {2}people {4}20\d\d-\S+ \d\d:\d\d UTC {2}ben@example\.com \(\S+\) rejected for finance: we do not know/,
     );
   });
 });
