@@ -79,6 +79,11 @@ describe('what is needless', () => {
       ],
     ],
     [
+      'a denial with a reason of what no allow grants, beside another denial',
+      'allow known when payload.vendor == "x"\n deny stranger when payload.vendor != "x" because "not known"\n deny big when payload.count > 5 because "too many"',
+      [],
+    ],
+    [
       'an allow that two others cover',
       'allow a when payload.count <= 5\n allow b when payload.count > 5\n allow c when payload.vendor == "x"',
       [

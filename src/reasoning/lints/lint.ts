@@ -35,7 +35,10 @@ const texts = {
     help: 'remove one of them',
   }),
   'rule-implied': (names) => ({
-    message: `adds nothing: of every request that it is about, ${names} says as much`,
+    message:
+      names === ''
+        ? 'adds nothing: no request is decided by it'
+        : `adds nothing: of every request that it is about, ${names} says as much`,
     help: 'remove it, or fix the condition by which they should differ',
   }),
 } satisfies Readonly<

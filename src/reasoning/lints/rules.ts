@@ -206,7 +206,8 @@ function impliedRules(
   const latestFirst = queries.filter(({ one }) => candidates.has(one)).toReversed();
   return latestFirst.flatMap((each) => {
     const [replaced] = replacedBy([each], coverersOf, of);
-    if (replaced === undefined) return [];
+    // A guard that no other rule replaces is about nothing that an `allow` grants, which is another finding.
+    if (replaced === undefined || (isGuard(each.one.rule) && replaced.by.length === 0)) return [];
     gone.add(each.one.rule);
     const { by } = replaced;
     const isSame = by.length === 1 && areSame(each.one, of.judged.find(({ rule }) => rule === by[0])!, of);

@@ -40,7 +40,9 @@ export function lookupAtom(ctx: ProofContext, expression: Expression, elements: 
   const all = [...cases, { isHere: isNone, pair: withKey(keyWithoutRow(table)) }];
   const where = (of: keyof Pair) =>
     circuit.or(all.map(({ isHere, pair }) => circuit.and([isHere, pair[of]])));
-  return { isTrue: where('isTrue'), isFalse: where('isFalse') };
+  // One row alone has the key, but keys that are only guessed may seem to be those of two rows.
+  const isTrue = where('isTrue');
+  return { isTrue, isFalse: circuit.and([where('isFalse'), notLiteral(isTrue)]) };
 }
 
 /**

@@ -48,6 +48,12 @@ export function driversOf(expression: Expression, side: RangeEnd, valueOfLet: Va
       const [first, second] = [signOf(left, valueOfLet), signOf(right, valueOfLet)];
       if (second !== null) return of(left, second < 0 ? otherSide[side] : side);
       if (first !== null && operator === '*') return of(right, first < 0 ? otherSide[side] : side);
+      // The sign of a product is that of the factor that may be negative, if one alone may be.
+      const [isFirstPositive, isSecondPositive] = [isNeverNegative(left), isNeverNegative(right)];
+      if (operator === '*' && isFirstPositive && isSecondPositive)
+        return [...of(left, side), ...of(right, side)];
+      if (operator === '*' && isSecondPositive) return of(left, side);
+      if (isFirstPositive && operator === '*') return of(right, side);
       return [left, right].flatMap((part) => [...of(part, 'low'), ...of(part, 'high')]);
     }
     default:
@@ -63,6 +69,14 @@ function ofExtreme(
 ): readonly Driver[] {
   const isAny = (builtin === 'min') === (side === 'low');
   return isAny || drivers.every((some) => some.length > 0) ? drivers.flat() : [];
+}
+
+/** Whether the declared range of a field leaves it at 0 or above. */
+function isNeverNegative(expression: Expression): boolean {
+  if (expression.kind !== 'field') return false;
+  const { type } = expression;
+  const hasRange = type.kind === 'number' || type.kind === 'integer' || type.kind === 'money';
+  return hasRange && type.range.low !== null && type.range.low.coefficient >= 0n;
 }
 
 /** The sign of a constant: -1, 0 or 1; null for what may vary. */

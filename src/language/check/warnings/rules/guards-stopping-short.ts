@@ -202,6 +202,8 @@ function endsOf(one: RuleInPolicy): readonly Threshold[] {
     const all = one.atoms.find((atom) => atom.key === key)?.all;
     const top = all?.kind === 'range' ? all.high : null;
     if (low === null || high === null || (top !== null && compare(top.value, high.value) <= 0)) return [];
+    // A guard about one amount, such as `x == 4`, is no band.
+    if (compare(low.value, high.value) === 0) return [];
     return [{ key, high: high.value, others: one.atoms.filter((atom) => atom.key !== key) }];
   });
 }
