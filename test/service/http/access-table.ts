@@ -136,14 +136,16 @@ applications.view    GET /v1/applications
 applications.decide  POST /v1/applications/{id}/grant, POST /v1/applications/{id}/decline
 policies.view        GET /v1/policies/vocabulary, GET /v1/actions, GET /v1/diagnostics/{code}
 policies.try         GET /v1/policies/first-request
-policies.view        GET /v1/policies/history, GET /v1/policies/state
+policies.view        GET /v1/policies/history, GET /v1/policies/state, GET /v1/groups
 policies.view        GET /v1/policies, GET /v1/policies/hits, GET /v1/policies/files, GET /v1/policies/file
 policies.try         POST /v1/policies/try, POST /v1/policies/diff, GET /v1/policies/diff
 policies.try         GET /v1/policies/summary, GET /v1/policies/summary/diff
+policies.try         GET /v1/policies/draft, PUT /v1/policies/draft, DELETE /v1/policies/draft
 policies.replay      POST /v1/policies/replay
 policies.reload      POST /v1/policies/reload
 policies.roll-back   POST /v1/policies/roll-back
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
+audit.view           GET /v1/audit/approvals, GET /v1/audit/approvals/export
 tables.view          GET /v1/tables, GET /v1/tables/{name}, GET /v1/tables/{name}/{key}
 tables.change        PUT /v1/tables/{name}/{key}, DELETE /v1/tables/{name}/{key}
 kill-switches.view        GET /v1/kill-switches

@@ -181,6 +181,13 @@ test('names each route once', async () => {
   ).toEqual(
     [
       'get /healthz',
+      'post /v1/passwords/check',
+      'put /v1/policies/draft',
+      'get /v1/policies/draft',
+      'get /v1/groups',
+      'get /v1/audit/approvals/export',
+      'get /v1/audit/approvals',
+      'delete /v1/policies/draft',
       'get /metrics',
       'get /openapi.json',
       'get /readyz',

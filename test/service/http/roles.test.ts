@@ -57,6 +57,7 @@ const publicRoutes = [
   'POST /v1/applications',
   'POST /v1/invitations/accept',
   'POST /v1/invitations/preview',
+  'POST /v1/passwords/check',
   'POST /v1/reset-link',
   'POST /v1/reset-link/use',
   'POST /v1/session',
