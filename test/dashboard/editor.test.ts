@@ -101,7 +101,7 @@ describe('completion of a policy', () => {
     ]);
     expect(offered('policy p on thing.do, oth|')).toContain('other.act');
     expect(offered('policy p on thing.do {\n  esc|')).toContain('escalate');
-    expect(offered('policy p on thing.do {\n  escalate x to |')).toEqual(['ops', 'owner']);
+    expect(offered('policy p on thing.do {\n  escalate x to |')).toEqual(['ops', 'owner', 'is_known']);
     expect(offered('policy p on thing.do {\n  allow x when agent.|')).toContain('risk_tier');
     expect(offered('policy p on thing.do {\n  allow x when payload.name in |')).toContain('known');
     expect(offered('guarantee g on things {\n  never |', true)).toEqual([
@@ -111,7 +111,7 @@ describe('completion of a policy', () => {
       'reauth',
       'ask',
     ]);
-    expect(offered('guarantee g on things {\n  always ask |')).toEqual(['ops', 'owner']);
+    expect(offered('guarantee g on things {\n  always ask |')).toEqual(['ops', 'owner', 'is_known']);
     expect(offered('guarantee g on things {\n  allow |', true)).toEqual([
       'only when',
       'unapproved only when',

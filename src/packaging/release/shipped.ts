@@ -43,6 +43,7 @@ export const dashboardPackages = [
   '@simplewebauthn/browser',
   'diff',
   'lucide',
+  'minisearch',
   'preact',
   'uplot',
   'uqr',
