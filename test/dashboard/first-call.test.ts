@@ -15,6 +15,7 @@ import {
   typescriptLines,
 } from '../../src/dashboard/parts/dialog/first-call.ts';
 import { writ } from '../cli/writ.ts';
+import { python } from '../integrations/python/python.ts';
 import { shareService } from '../service/http/service.ts';
 
 const today = '2026-03-02';
@@ -102,7 +103,7 @@ describe('the lines of a program', () => {
   const lines = (of: typeof pythonLines) => of(service().url, { key: service().apiKey }, request);
 
   test('in Python ask, and go on when granted', async () => {
-    expect(await run('python3', ['-c', lines(pythonLines)])).toBe('granted\n');
+    expect(await run(python, ['-c', lines(pythonLines)])).toBe('granted\n');
   });
 
   test('in TypeScript ask, and go on when granted', async () => {

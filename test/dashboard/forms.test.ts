@@ -37,6 +37,8 @@ test('no form shows a problem itself', () => {
 
 /** Fields of bodies that nobody types: secrets of links, ids and answers of the browser. */
 const notTyped: Readonly<Record<string, readonly string[]>> = {
+  // The button and the rows of the list.
+  voteOnRequests: ['vote', 'requests'],
   signInWithPasskey: ['response'],
   previewInvitation: ['token'],
   previewResetLink: ['token'],

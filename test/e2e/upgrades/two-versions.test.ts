@@ -113,7 +113,9 @@ async function expectGrant(service: Serving, apiKey: string): Promise<void> {
 async function commandsOnStores({ writ }: Version, path: readonly string[] = []): Promise<readonly string[]> {
   const { stdout } = await writ([...path, '--help']);
   const own = /^ +--data </m.test(stdout) ? [path.join(' ')] : [];
-  const lists = stdout.split(/^(?=\S.*:$)/m).filter((part) => !/^(?:Usage|Options|Arguments|Examples?)\b/.test(part));
+  const lists = stdout
+    .split(/^(?=\S.*:$)/m)
+    .filter((part) => !/^(?:Usage|Options|Arguments|Examples?)\b/.test(part));
   const listed = lists.filter((part) => /^\S.*:\n/.test(part)).join('');
   const names = [...listed.matchAll(/^ {2}([a-z][\w-]*)/gm)].map(([, name = '']) => name);
   const found = [...own];

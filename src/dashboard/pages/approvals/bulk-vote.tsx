@@ -11,7 +11,6 @@ import { useSending } from '../../parts/form/form.ts';
 import { FormFrame } from '../../parts/form/form-frame.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
-import { ProblemNote } from '../../parts/layout/note.tsx';
 import { PlainPieces, PlainText } from '../../parts/text/plain-text.tsx';
 import { groupWords } from '../requests/person-name.ts';
 import { agentName } from '../requests/request-table.tsx';
@@ -87,7 +86,7 @@ function BulkForm({ vote, items, results, onResults, onClose }: BulkFormProps) {
       onResults(given);
     });
   return (
-    <FormFrame problem={null} onSend={send}>
+    <FormFrame problem={problem} onSend={send}>
       <ul class="bulk-list">
         {items.map((item) => (
           <BulkItem
@@ -103,7 +102,6 @@ function BulkForm({ vote, items, results, onResults, onClose }: BulkFormProps) {
       <p role="status" class="visually-hidden">
         {isSent && `${recordedCount(results)} of ${items.length} recorded`}
       </p>
-      <ProblemNote problem={problem} />
       {!isSent && toSend.length > 0 && (
         <Field
           label={isApproval ? 'Why you approve' : 'Why you reject'}
@@ -113,6 +111,7 @@ function BulkForm({ vote, items, results, onResults, onClose }: BulkFormProps) {
               : 'Recorded with your name for each. A rejection is for good.'
           }
           isOptional={isApproval}
+          name="comment"
         >
           <textarea
             data-first

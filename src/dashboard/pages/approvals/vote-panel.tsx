@@ -8,6 +8,7 @@ import { ApiProblem } from '../../api/problem.ts';
 import { usePerson } from '../../api/session.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
+import { FormFrame } from '../../parts/form/form-frame.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { isNarrow } from '../../parts/layout/narrow.ts';
 import { ProblemNote } from '../../parts/layout/note.tsx';
@@ -100,19 +101,16 @@ export function VotePanel(props: VotePanelProps) {
           )}
         </div>
       ) : (
-        <form
+        <FormFrame
           class="form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void send();
-          }}
+          problem={problem}
+          onSend={send}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
               event.currentTarget.requestSubmit();
           }}
         >
           <Gist request={request} />
-          <ProblemNote problem={problem} />
           {groups.length > 1 && (
             <GroupChoice groups={groups} value={draft.group} onChange={(group) => change({ group })} />
           )}
@@ -120,6 +118,7 @@ export function VotePanel(props: VotePanelProps) {
             label={vote === 'approve' ? 'Why you approve' : 'Why you reject'}
             help="Recorded with your name."
             isOptional={vote === 'approve'}
+            name="comment"
           >
             <textarea
               ref={comment}
@@ -142,7 +141,7 @@ export function VotePanel(props: VotePanelProps) {
               Cancel
             </Button>
           </div>
-        </form>
+        </FormFrame>
       )}
     </Section>
   );

@@ -113,7 +113,7 @@ export function pythonLines(url: string, { askedFor }: Sender, request: SampleRe
     '',
     `client = writ.Writ('${url}', os.environ['WRIT_API_KEY']${agent})`,
     `payload = ${pythonLiteral(payload)}`,
-    `client.run(${JSON.stringify(action)}, payload, lambda: print('granted'))`,
+    `client.run(${JSON.stringify(action)}, payload, lambda grant: print('granted'))`,
   ].join('\n');
 }
 
