@@ -190,13 +190,15 @@ function RequestPane({
           }
         />
         <EditorHint />
-        <ul class="playground-issues" role="status">
-          {marked.map(({ message }) => (
-            <li key={message}>
-              <MessageText text={message} />
-            </li>
-          ))}
-        </ul>
+        <div role="status">
+          <ul class="playground-issues">
+            {marked.map(({ message }) => (
+              <li key={message}>
+                <MessageText text={message} />
+              </li>
+            ))}
+          </ul>
+        </div>
       </div>
     </Section>
   );
