@@ -29,7 +29,7 @@ test('a rule is added, told to a chat, and goes on and off by itself', async () 
   const { page } = await open(service(), { email, expected: /400/ });
   await page.goto('/alerts');
   await page.getByText('Nothing is out of the ordinary').waitFor();
-  await page.getByRole('link', { name: 'Webhooks and chat' }).click();
+  await page.getByRole('tab', { name: 'Webhooks and chat' }).click();
   await page.getByRole('button', { name: 'Add a webhook or chat' }).click();
   await page.getByLabel(/^People in a chat/).check();
   await page.getByLabel('Address').fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`);

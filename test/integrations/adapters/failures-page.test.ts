@@ -9,9 +9,9 @@ import { frameworks } from './frameworks.ts';
 import { type OwnHook, ownHooks } from './own-hooks.ts';
 
 const page = new URL('../../../docs/integrations/failures.md', import.meta.url);
-const { devDependencies } = JSON.parse(
-  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-) as { readonly devDependencies: Readonly<Record<string, string>> };
+const { dependencies } = JSON.parse(
+  readFileSync(new URL('../../../examples/frameworks/package.json', import.meta.url), 'utf8'),
+) as { readonly dependencies: Readonly<Record<string, string>> };
 
 async function rowOf({ package: name, hook, says, run }: OwnHook): Promise<string> {
   let runs = 0;
@@ -21,7 +21,7 @@ async function rowOf({ package: name, hook, says, run }: OwnHook): Promise<strin
   };
   await run(pay).catch(() => undefined);
   const found = runs === 0 ? 'does not run' : runs === 1 ? '**runs**' : `**runs ${runs} times**`;
-  return `| \`${name}\` ${devDependencies[name]} | ${hook} | ${says} | ${found} |`;
+  return `| \`${name}\` ${dependencies[name]} | ${hook} | ${says} | ${found} |`;
 }
 
 /** The page with these rows filled in. */

@@ -271,7 +271,7 @@ const exportApprovalLog = route<AuditDeps>({
       subject: 'approvals',
       format: 'csv',
       atMs: signInDeps.directory.clock(),
-      lines: approvalLines(store, query),
+      lines: approvalLines(store, readVoteTimes(query), query.who ?? ''),
     }),
 });
 
@@ -283,10 +283,14 @@ function isBy(words: string): (one: ListedApproval) => boolean {
   return ({ person }) => `${person.name} ${person.email}`.toLowerCase().includes(wanted);
 }
 
-async function* approvalLines(store: Store, query: Readonly<Record<string, string>>): AsyncGenerator<string> {
+async function* approvalLines(
+  store: Store,
+  times: ReturnType<typeof readVoteTimes>,
+  words: string,
+): AsyncGenerator<string> {
   yield approvalNames;
-  for await (const page of approvalPages(store, readVoteTimes(query))) {
-    const lines = page.filter(isBy(query.who ?? '')).map(approvalRow);
+  for await (const page of approvalPages(store, times)) {
+    const lines = page.filter(isBy(words)).map(approvalRow);
     if (lines.length > 0) yield lines.join('');
     await pause();
   }
