@@ -146,7 +146,7 @@ test('an admin makes a link for a lost password, which sets another once', async
   await page.getByLabel('New password').fill('Password2026!');
   await page.getByRole('button', { name: 'Set the password' }).click();
   await page
-    .getByText(/attackers try this password/)
+    .getByText(/attackers try this password/i)
     .first()
     .waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
