@@ -336,35 +336,37 @@ function problemOf({ status, body }: WholeAnswer): DeniedDecision {
  */
 export async function reporting<Result>(
   send: (outcome: GrantOutcome) => Promise<void>,
-  { requestId, resultFields = [] }: AllowedDecision,
+  grant: AllowedDecision,
   work: () => Result | Promise<Result>,
-  describe: (returned: Result) => ReturnedCall = (value) => ({ value, isError: false }),
+  describe: (returned: Result) => ReturnedCall,
 ): Promise<Result> {
-  const reportCall = (returned: ReturnedCall | null) => {
-    const result = returned && resultOf(resultFields, returned);
-    return send({ requestId, isExecuted: true, ...(result && { result }) });
-  };
   let returned: Result;
   try {
     returned = await work();
   } catch (error) {
-    await reportCall(failedCall);
+    await reportReturned(send, grant, () => failedCall);
     throw error;
   }
-  await reportCall(resultFields.length === 0 ? null : described(describe, returned));
+  await reportReturned(send, grant, () => describe(returned));
   return returned;
 }
 
-/** Null when the description fails, so that the result is unknown. */
-function described<Result>(
-  describe: (returned: Result) => ReturnedCall,
-  returned: Result,
-): ReturnedCall | null {
+/**
+ * Reports granted work as done, with the declared result. A description that fails leaves the result unknown;
+ * without a declared result, nothing is described.
+ */
+export function reportReturned(
+  send: (outcome: GrantOutcome) => Promise<void>,
+  { requestId, resultFields = [] }: AllowedDecision,
+  describe: () => ReturnedCall,
+): Promise<void> {
+  let result: object | null = null;
   try {
-    return describe(returned);
+    if (resultFields.length > 0) result = resultOf(resultFields, describe());
   } catch {
-    return null;
+    // The call has run, and is reported without a result.
   }
+  return send({ requestId, isExecuted: true, ...(result && { result }) });
 }
 
 /** Reports an outcome; when the service does not take the result, reports the outcome without one. */

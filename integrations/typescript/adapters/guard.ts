@@ -10,11 +10,12 @@ import {
   type GrantOutcome,
   type PendingDecision,
   reporting,
+  reportReturned,
   UnreachableError,
   type Writ,
 } from '../client.ts';
 import { refusal, waitingText } from '../decision.ts';
-import { failedCall, type ReturnedCall, resultOf, returnedByTool } from '../result.ts';
+import { failedCall, type ReturnedCall, returnedByTool } from '../result.ts';
 
 export interface GuardSettings {
   /** The client, made with `connect`, which alone knows the key. */
@@ -121,22 +122,22 @@ export function createGuard(settings: GuardSettings): Guard {
 
   return {
     async ahead(call) {
-      const readResult = readCall(settings, call);
-      if ('kind' in readResult) return notRun(readResult);
-      const decision = await decide(settings, readResult);
+      const read = readCall(settings, call);
+      if ('kind' in read) return notRun(read);
+      const decision = await decide(settings, read);
       if (decision.kind === 'waiting') return held(decision);
-      keep(readResult.key, decision);
+      keep(read.key, decision);
       return decision.kind === 'allowed' ? null : notRun(decision);
     },
 
     async execute(call, work) {
-      const toolRead = readCall(settings, call);
-      if ('kind' in toolRead) return notRun(toolRead);
-      const decision = take(toolRead.key, Date.now()) ?? (await decide(settings, toolRead));
+      const read = readCall(settings, call);
+      if ('kind' in read) return notRun(read);
+      const decision = take(read.key, Date.now()) ?? (await decide(settings, read));
       if (decision.kind === 'waiting') return held(decision);
       if (decision.kind !== 'allowed') return notRun(decision);
       const now = readCall(settings, call);
-      if ('kind' in now || now.key !== toolRead.key)
+      if ('kind' in now || now.key !== read.key)
         return notRun(
           refusal('changed', 'the arguments have changed since the decision', decision.requestId),
         );
@@ -147,19 +148,14 @@ export function createGuard(settings: GuardSettings): Guard {
     },
 
     async executed(call, returned, isError = false) {
-      const toolRead = readCall(settings, call);
-      if ('kind' in toolRead) return;
+      const read = readCall(settings, call);
+      if ('kind' in read) return;
       // With 0 an expired grant counts, too: the execution may have taken longer than the grant holds.
-      const decision = take(toolRead.key, 0);
+      const decision = take(read.key, 0);
       if (decision?.kind !== 'allowed') return;
-      const fields = decision.resultFields ?? [];
-      const described = isError ? failedCall : describeReturned(settings, call, returned);
-      const result = fields.length === 0 ? null : resultOf(fields, described);
-      await reportVia(settings)({
-        requestId: decision.requestId,
-        isExecuted: true,
-        ...(result && { result }),
-      });
+      await reportReturned(reportVia(settings), decision, () =>
+        isError ? failedCall : describeReturned(settings, call, returned),
+      );
     },
   };
 }
