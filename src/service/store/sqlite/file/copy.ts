@@ -58,17 +58,19 @@ async function transfer(path: string, draft: string): Promise<void> {
 
 /** Reads every page and index of the copy. Throws StoreError when one is damaged. */
 function check(draft: string): void {
-  const copy = new Database(draft);
+  const damage = pageDamage(draft);
+  if (damage !== null)
+    throw new StoreError('corrupt', `the database is damaged, so is its copy, which was not kept: ${damage}`);
+}
+
+/** Reads every page and index of a database. Returns what is damaged, in SQLite's words; null when nothing is. */
+export function pageDamage(path: string): string | null {
+  const database = new Database(path, { fileMustExist: true });
   try {
-    const verdict = copy.pragma('integrity_check', { simple: true });
-    if (verdict !== 'ok') {
-      throw new StoreError(
-        'corrupt',
-        `the database is damaged, so is its copy, which was not kept: ${verdict}`,
-      );
-    }
+    const verdict = database.pragma('integrity_check', { simple: true });
+    return verdict === 'ok' ? null : String(verdict);
   } finally {
-    copy.close();
+    database.close();
   }
 }
 
@@ -95,7 +97,7 @@ function link(draft: string, target: string): void {
   }
 }
 
-function flush(path: string): void {
+export function flush(path: string): void {
   const file = openSync(path, 'r');
   fsyncSync(file);
   closeSync(file);

@@ -7,14 +7,11 @@ import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
-  closeSync,
   constants,
   copyFileSync,
   existsSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
-  openSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -26,6 +23,7 @@ import Database from 'better-sqlite3';
 import { faultOfFile } from '../../../file-fault.ts';
 import { checkDataFiles } from '../../contract/file-guards.ts';
 import { StoreError } from '../../contract/store-error.ts';
+import { flush, pageDamage } from './copy.ts';
 import { withStoreErrors } from './errors.ts';
 import { isServedByProcess, lockForServing } from './serving-lock.ts';
 
@@ -117,15 +115,8 @@ async function checkedThen<Prepared>(
   prepare: ReplaceOptions<Prepared>['prepare'],
   draft: string,
 ): Promise<Prepared> {
-  withStoreErrors(draft, () => {
-    const copy = new Database(draft, { fileMustExist: true });
-    try {
-      const found = copy.pragma('integrity_check', { simple: true });
-      if (found !== 'ok') throw new StoreError('corrupt', String(found));
-    } finally {
-      copy.close();
-    }
-  });
+  const damage = withStoreErrors(draft, () => pageDamage(draft));
+  if (damage !== null) throw new StoreError('corrupt', damage);
   return await prepare(draft);
 }
 
@@ -200,10 +191,4 @@ function removeDraft(draft: string): void {
   const folder = dirname(draft);
   for (const name of readdirSync(folder))
     if (name.startsWith(basename(draft))) rmSync(join(folder, name), { force: true });
-}
-
-function flush(path: string): void {
-  const file = openSync(path, 'r');
-  fsyncSync(file);
-  closeSync(file);
 }
