@@ -66,14 +66,11 @@ export async function openSession(url: string, account: DemoAccount): Promise<De
   return createCaller(url, { cookie: cookie ?? '', 'x-csrf-token': body.csrf_token });
 }
 
-/**
- * Sets up one-time codes for the visitor, so that they can step up. The code before the present one confirms them,
- * because each is good once.
- */
+/** Sets up one-time codes for the visitor, so that they can step up. Each code is good once. */
 export async function setUpCodes(url: string, account: Required<DemoAccount>, nowMs: number): Promise<void> {
   const session = await openSession(url, account);
   const { password, totp_secret: secret } = account;
-  const code = totpAt(secret, nowMs - 30_000);
+  const code = totpAt(secret, nowMs);
   await session.done('/v1/session/totp/confirm', { secret, code, password });
   const { body } = await session.send('/v1/session', undefined, 'GET');
   for (const { id } of body.notices) await session.done(`/v1/session/notices/${id}`, undefined, 'DELETE');

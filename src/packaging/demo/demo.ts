@@ -90,8 +90,9 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
       layLaterPolicies();
       await (await admin()).done('/v1/policies/reload');
     });
-    const demoRequests = await createOpenRequests(living);
+    // Before the present, so that the visitor's first sign-in and step-up find codes that nobody has used.
     if (isMarked) await setUpCodes(server.url, account, clock());
+    const demoRequests = await createOpenRequests(living);
     if (options.isLive ?? true) keepAlive(server, cast, living.count);
     return { server, account, policies, shown: demoRequests };
   } catch (error) {

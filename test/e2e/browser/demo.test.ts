@@ -24,7 +24,7 @@ test('a newcomer signs in with what the page offers, approves, and sees agents a
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-  await page.getByRole('note').getByText('Demo:').waitFor();
+  await page.getByRole('region', { name: 'Demo' }).getByText('nothing here is real').waitFor();
   for (const [width, height] of [[sizes.phone.width, sizes.phone.height] as const, [1440, 900] as const]) {
     await page.setViewportSize({ width, height });
     expect(await accessibilityFaults(page)).toEqual([]);
