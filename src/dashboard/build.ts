@@ -42,8 +42,11 @@ async function make(folder: string): Promise<void> {
   const { build } = await import('vite');
   await build({ configFile: join(root, 'vite.config.ts'), build: { outDir: folder } });
   await buildSite(join(folder, 'docs'));
-  for (const path of filesOf(folder).filter((one) => !one.endsWith('.png')))
+  for (const path of filesOf(folder).filter((one) => !one.endsWith('.png'))) {
     writeFileSync(`${path}.br`, compressed(path));
+    // The documentation is read in its compressed form only.
+    if (path.startsWith(join(folder, 'docs'))) rmSync(path);
+  }
   writeFileSync(join(folder, '.built'), digest);
 }
 

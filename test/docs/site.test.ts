@@ -3,6 +3,7 @@
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { codes } from '../../src/language/diagnostic/codes.ts';
 import { problems } from '../../src/service/http/contract/problem.ts';
@@ -13,19 +14,19 @@ const folder = 'src/dashboard/dist/docs';
 
 /** The HTML of each page by its address. */
 const pages = new Map(
-  globSync('**/*.html', { cwd: folder })
-    .filter((file) => file !== '404.html')
+  globSync('**/*.html.br', { cwd: folder })
+    .filter((file) => file !== '404.html.br')
     .map((file) => {
       const name = file
         .replaceAll('\\', '/')
-        .replace(/\.html$/, '')
+        .replace(/\.html\.br$/, '')
         .replace(/(^|\/)index$/, '');
       return [name === '' ? documentationPath : `${documentationPath}/${name}`, read(file)] as const;
     }),
 );
 
 function read(file: string): string {
-  return readFileSync(join(folder, file), 'utf8');
+  return brotliDecompressSync(readFileSync(join(folder, file))).toString();
 }
 
 function linksOf(html: string): readonly string[] {
@@ -41,9 +42,8 @@ function isThere(address: string, from: string): boolean {
   // The fragment of the playground is what it starts with.
   if (html !== undefined && !target.endsWith('/playground'))
     return anchor === '' || html.includes(`id="${decodeURIComponent(anchor)}"`);
-  return (
-    html !== undefined || globSync(target.slice(`${documentationPath}/`.length), { cwd: folder }).length === 1
-  );
+  const file = target.slice(`${documentationPath}/`.length);
+  return html !== undefined || globSync([file, `${file}.br`], { cwd: folder }).length === 1;
 }
 
 describe('the site', () => {

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { documentationRoutes } from '../../../src/service/http/resources/dashboard/documentation.ts';
@@ -10,6 +11,9 @@ import { problemOf, shareService, temporaryDirectory } from './service.ts';
 const dist = join(import.meta.dirname, '../../../src/dashboard/dist/docs');
 const shared = shareService();
 const html = 'text/html; charset=utf-8';
+
+const built = (file: string): string =>
+  brotliDecompressSync(readFileSync(join(dist, `${file}.br`))).toString();
 
 const get = (path: string, init: RequestInit = {}): Promise<Response> =>
   fetch(`${shared().url}${path}`, init);
@@ -25,7 +29,7 @@ test.each([
 ])('%s is the page %s, without a session', async (address, file) => {
   const reply = await get(address);
   expect([reply.status, reply.headers.get('content-type')]).toEqual([200, html]);
-  expect(await reply.text()).toBe(readFileSync(join(dist, file), 'utf8'));
+  expect(await reply.text()).toBe(built(file));
   expect(reply.headers.get('cache-control')).toBe('no-cache');
   const policy = reply.headers.get('content-security-policy');
   expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
@@ -60,12 +64,12 @@ test('pictures are sent as they are', async () => {
 test.each(['br', 'gzip', 'identity'])('a page is sent as %s', async (encoding) => {
   const reply = await get('/docs/language', { headers: { 'accept-encoding': encoding } });
   expect(reply.headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding);
-  expect(await reply.text()).toBe(readFileSync(join(dist, 'language.html'), 'utf8'));
+  expect(await reply.text()).toBe(built('language.html'));
 });
 
 test('a browser reads that a page is missing, and a program gets a problem', async () => {
   const missing = await get('/docs/nothing', { headers: { accept: 'text/html' } });
-  expect([missing.status, await missing.text()]).toEqual([404, readFileSync(join(dist, '404.html'), 'utf8')]);
+  expect([missing.status, await missing.text()]).toEqual([404, built('404.html')]);
   for (const address of ['/docs/nothing', '/docs/../index.html', '/docs/%2e%2e/index.html', '/docs/.built'])
     expect([address, (await problemOf(await get(address))).code]).toEqual([address, 'unknown_route']);
 });

@@ -181,7 +181,7 @@ function readAll(root: string): Map<string, StaticFile> {
     const name = entry.replaceAll('\\', '/');
     files.set(name, {
       type,
-      bytes: packed(bytes, br),
+      bytes: packed(() => bytes, br),
       isKept: name.startsWith('assets/'),
       isCompressed: true,
     });
@@ -196,5 +196,5 @@ function demoPage(path: string, demo: DemoAccount): StaticFile {
     readFileSync(path, 'utf8').replace('<html ', () => `<html data-demo="${value}" `),
   );
   const type = contentTypes['.html'] ?? '';
-  return { type, bytes: packed(bytes, brotliCompressSync(bytes)), isKept: false, isCompressed: true };
+  return { type, bytes: packed(() => bytes, brotliCompressSync(bytes)), isKept: false, isCompressed: true };
 }

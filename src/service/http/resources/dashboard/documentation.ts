@@ -52,8 +52,8 @@ export async function documentationRoutes(
 function readFiles(root: string): ReadonlyMap<string, StaticFile> {
   try {
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).flatMap((entry) => {
-      const type = extname(entry) === '.json' ? json : contentTypes[extname(entry)];
-      const name = entry.replaceAll('\\', '/');
+      const name = entry.replaceAll('\\', '/').replace(/\.br$/, '');
+      const type = extname(name) === '.json' ? json : contentTypes[extname(name)];
       return type === undefined ? [] : [[name, readFile(join(root, entry), type, name)] as const];
     });
     return new Map(files);
@@ -66,15 +66,7 @@ function readFiles(root: string): ReadonlyMap<string, StaticFile> {
 
 function readFile(path: string, type: string, name: string): StaticFile {
   const isKept = name.startsWith('assets/');
-  if (extname(path) === '.png') {
-    const bytes = readFileSync(path);
-    return { type, isKept, isCompressed: false, bytes: () => bytes };
-  }
-  const br = readFileSync(`${path}.br`);
-  return {
-    type,
-    isKept,
-    isCompressed: true,
-    bytes: (encoding) => (encoding === 'br' ? br : packed(brotliDecompressSync(br), br)(encoding)),
-  };
+  const bytes = readFileSync(path);
+  if (extname(path) !== '.br') return { type, isKept, isCompressed: false, bytes: () => bytes };
+  return { type, isKept, isCompressed: true, bytes: packed(() => brotliDecompressSync(bytes), bytes) };
 }

@@ -58,11 +58,11 @@ export function sendFile(file: StaticFile, request: FastifyRequest, reply: Fasti
 }
 
 /** Gzip is made when it is first needed, because nearly all browsers take brotli. */
-export function packed(identity: Buffer, br: Buffer): StaticFile['bytes'] {
+export function packed(identity: () => Buffer, br: Buffer): StaticFile['bytes'] {
   let gzip: Buffer | null = null;
   return (encoding) => {
-    if (encoding !== 'gzip') return encoding === 'br' ? br : identity;
-    gzip ??= gzipSync(identity);
+    if (encoding !== 'gzip') return encoding === 'br' ? br : identity();
+    gzip ??= gzipSync(identity());
     return gzip;
   };
 }
