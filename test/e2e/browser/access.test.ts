@@ -273,10 +273,10 @@ test('changes are found by filters that stand in the address', async () => {
   await page.getByText('after: first, <b>second</b>').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByLabel('Who').fill('nobody');
-  await page.getByText('No changes match these filters').waitFor();
+  await page.getByText('Nothing matches these filters').waitFor();
   await page.goBack();
   await page.goto(`/audit?subject=${id}&from=2020-01-01&to=2020-01-02`);
-  await page.getByText('No changes match these filters').waitFor();
+  await page.getByText('Nothing matches these filters').waitFor();
   await page.getByRole('link', { name: 'Clear filters' }).click();
   await page.getByRole('cell', { name: 'Agent changed' }).first().waitFor();
   const [download] = await Promise.all([

@@ -143,6 +143,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'kill-switch off': ['all', '--reason', 'a drill'],
   'people setup-link': [],
   'audit verify': [],
+  'audit approvals': ['--since', '2020-01-01'],
   'audit export': [],
   'audit checkpoint': [],
   'audit prune': ['--before', '2020-01-01'],
