@@ -78,6 +78,13 @@ const harms = {
 
 type Harm = keyof typeof harms;
 
+const stalls = [
+  'no answer',
+  'headers without a body',
+  'a byte now and then',
+] as const satisfies readonly Harm[];
+const quickHarms = (Object.keys(harms) as Harm[]).filter((harm) => !stalls.some((stall) => stall === harm));
+
 /** What the error says, where the harm takes no time to be seen. */
 const words: Readonly<Record<Harm, RegExp>> = {
   'a small body that decompresses to a large one': /compressed/,
@@ -137,21 +144,35 @@ async function inLittleMemory<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Each harm that is seen at once, and together those that take the whole time of a fetch. */
+const harmsByTest: readonly (readonly [string, readonly Harm[]])[] = [
+  ...quickHarms.map((harm) => [harm, [harm]] as const),
+  ['a server that stalls', stalls],
+];
+
 for (const [name, fetchIt] of Object.entries(fetches))
-  test.each(Object.keys(harms) as Harm[])(`${name}: %s`, async (harm) => {
-    const evil = await serveEvil(harms[harm]);
-    await inLittleMemory(() => expect(fetchIt(evil.url)).rejects.toThrow(words[harm]));
-    expect(evil.asked).toHaveLength(1);
-    await expect.poll(evil.taken).toBeGreaterThanOrEqual(0);
-    expect(evil.taken()).toBeLessThan(buffersMax);
+  test.each(harmsByTest)(`${name}: %s`, async (_, together) => {
+    await Promise.all(
+      together.map(async (harm) => {
+        const evil = await serveEvil(harms[harm]);
+        await inLittleMemory(() => expect(fetchIt(evil.url)).rejects.toThrow(words[harm]));
+        expect(evil.asked).toHaveLength(1);
+        await expect.poll(evil.taken).toBeGreaterThanOrEqual(0);
+        expect(evil.taken()).toBeLessThan(buffersMax);
+      }),
+    );
   });
 
-test.each(Object.keys(harms) as Harm[])('a provider of single sign-on: %s', async (harm) => {
-  const evil = await serveEvil(harms[harm]);
-  const provider = createProvider({ ...settings, issuer: evil.url }, Date.now);
-  expect(await inLittleMemory(() => provider.begin('http://localhost/back'))).toBeNull();
-  expect(evil.asked).toHaveLength(1);
-  expect(evil.taken()).toBeLessThan(buffersMax);
+test.each(harmsByTest)('a provider of single sign-on: %s', async (_, together) => {
+  await Promise.all(
+    together.map(async (harm) => {
+      const evil = await serveEvil(harms[harm]);
+      const provider = createProvider({ ...settings, issuer: evil.url }, Date.now);
+      expect(await inLittleMemory(() => provider.begin('http://localhost/back'))).toBeNull();
+      expect(evil.asked).toHaveLength(1);
+      expect(evil.taken()).toBeLessThan(buffersMax);
+    }),
+  );
 });
 
 test.each(Object.keys(harms) as Harm[])('the receiver of a webhook: %s', async (harm) => {
