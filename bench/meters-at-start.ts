@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { compile } from '../src/pipeline.ts';
 import { createRequestId } from '../src/service/requests/record/id.ts';
 import type { RequestRow } from '../src/service/store/contract/records.ts';
-import { openStore, type StorePlace } from '../src/service/store/open.ts';
+import { openStore, type StoreLocation } from '../src/service/store/open.ts';
 import { addAgent, ask, startService } from '../test/e2e/acceptance/service.ts';
 
 export interface MetersAtStart {
@@ -59,7 +59,7 @@ const definition = compile({
 }).engine!.meters[0]!.id;
 
 /** Stores grants that lie evenly over the last hours. */
-async function fill(place: StorePlace, requests: number): Promise<void> {
+async function fill(place: StoreLocation, requests: number): Promise<void> {
   const store = await openStore(place);
   const nowMs = Date.now();
   await store.meters.note([definition], nowMs - overMs);
@@ -92,7 +92,7 @@ function grant(atMs: number): RequestRow {
   };
 }
 
-async function keepSnapshots(place: StorePlace): Promise<void> {
+async function keepSnapshots(place: StoreLocation): Promise<void> {
   const store = await openStore(place);
   const untilMs = Date.now();
   for (let fromMs: number | null = 0; fromMs !== null; )

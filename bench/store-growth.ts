@@ -17,8 +17,8 @@ import { sealKeyOf } from '../src/service/store/contract/seal.ts';
 import type { Store } from '../src/service/store/contract/store.ts';
 import { openStore } from '../src/service/store/open.ts';
 import { prepareChain } from '../src/service/store/sqlite/chain/chain.ts';
-import { prepareBasisCheck } from '../src/service/store/sqlite/grant-basis.ts';
 import { migrate } from '../src/service/store/sqlite/migrate.ts';
+import { preparePreconditionCheck } from '../src/service/store/sqlite/precondition-check.ts';
 import { prepareWrites } from '../src/service/store/sqlite/writes.ts';
 
 const { values } = parseArgs({
@@ -198,14 +198,14 @@ function measureChain(): void {
       prepareWrites(database, {
         chain,
         actor: 'system',
-        basis: prepareBasisCheck(database),
+        precondition: preparePreconditionCheck(database),
         sealKey: sealKeyOf(randomBytes(32)),
       }),
     );
     return database.transaction((rows: readonly RequestRow[]) => {
       chain.refresh();
       for (const each of rows)
-        apply({ kind: 'append-request', row: each, openMax, basis: null, entries: [] });
+        apply({ kind: 'append-request', row: each, openMax, precondition: null, entries: [] });
     });
   }
 

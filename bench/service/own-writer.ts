@@ -9,8 +9,8 @@ import { sealKeyOf } from '../../src/service/store/contract/seal.ts';
 import type { AppendLimits, AppendResult } from '../../src/service/store/contract/store.ts';
 import { createLinkHasher } from '../../src/service/store/shared/link-hasher.ts';
 import { prepareChain } from '../../src/service/store/sqlite/chain/chain.ts';
-import { prepareBasisCheck } from '../../src/service/store/sqlite/grant-basis.ts';
 import { migrate } from '../../src/service/store/sqlite/migrate.ts';
+import { preparePreconditionCheck } from '../../src/service/store/sqlite/precondition-check.ts';
 import { prepareSeal } from '../../src/service/store/sqlite/seal/seal.ts';
 import { prepareWrites } from '../../src/service/store/sqlite/writes.ts';
 
@@ -60,14 +60,14 @@ function prepareBatch(
   const apply = prepareWrites(database, {
     chain,
     actor: 'bench',
-    basis: prepareBasisCheck(database),
+    precondition: preparePreconditionCheck(database),
     sealKey: sealKeyOf(masterKey),
   });
   return database.transaction((batch: readonly Waiting[]) => {
     const mayDiffer = chain.refresh();
     seal?.begin(chain.end(), mayDiffer);
     for (const { row, openMax } of batch) {
-      const result = apply({ kind: 'append-request', row, openMax, basis: null, entries: [] });
+      const result = apply({ kind: 'append-request', row, openMax, precondition: null, entries: [] });
       if (result !== 'stored') throw new Error(`a row is stored, and not ${String(result)}`);
     }
     seal?.finish(chain.end());

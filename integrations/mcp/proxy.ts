@@ -17,7 +17,7 @@ import { withRestarts } from './servers/restarts.ts';
 import { type OpenUpstream, type SharedUpstream, shareUpstream } from './servers/shared-upstream.ts';
 
 /** How the server is reached: by a command that the proxy starts, or at an address. */
-export type ServerPlace =
+export type ServerTarget =
   | { readonly kind: 'command'; readonly command: readonly string[]; readonly environment: NodeJS.ProcessEnv }
   | {
       readonly kind: 'url';
@@ -38,7 +38,7 @@ export interface ProxySettings extends GateSettings {
   /** The session of all conversations; null when each caller has one session. */
   readonly session: string | null;
   readonly areReceiptsSent: boolean;
-  readonly server: ServerPlace;
+  readonly server: ServerTarget;
 }
 
 export interface StdioProxy {
@@ -146,7 +146,7 @@ function createServers({ server, warn }: ProxySettings, seats: Seats): Servers {
 const callersMax = 1_000;
 
 /** Returns a function that opens a connection to the server for each conversation. */
-export function openServer(server: ServerPlace, warn: (line: string) => void): OpenUpstream {
+export function openServer(server: ServerTarget, warn: (line: string) => void): OpenUpstream {
   if (server.kind === 'command') return (events) => startServer({ ...events, ...server, warn });
   const { silenceMsMax = silenceMsMaxDefault } = server;
   return (events, schemaOf) => connectServer({ ...server, silenceMsMax, schemaOf }, events);

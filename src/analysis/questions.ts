@@ -124,7 +124,7 @@ export interface SummaryPart {
     /** Keys of actions that share these sentences. */
     readonly actions: readonly string[];
     readonly title: string | null;
-    readonly sentences: readonly (LinePlace & {
+    readonly sentences: readonly (FileLine & {
       readonly kind: SentenceKind;
       readonly text: string;
       /** `policy/rule`; null for a sentence that comes from no rule. */
@@ -134,12 +134,12 @@ export interface SummaryPart {
     })[];
   }[];
   /** What the names in the sentences mean. */
-  readonly words: readonly (LinePlace & { readonly name: string; readonly text: string })[];
+  readonly words: readonly (FileLine & { readonly name: string; readonly text: string })[];
   /** The action after which the summary continues; null at the end. */
   readonly next: string | null;
 }
 
-interface LinePlace {
+interface FileLine {
   readonly file: string;
   /** Line number, counted from 1. */
   readonly line: number;

@@ -29,7 +29,7 @@ export function summarise(laid: EditedPolicies, { after }: PlaygroundInputs['sum
   }
   const words = new Map(parts.flatMap((part) => part.words.map((word) => [word.name, word] as const)));
   return {
-    actions: parts.flatMap((part) => part.actions.map((one) => shownAction(one, laid.sourceOf))),
+    actions: parts.flatMap((part) => part.actions.map((one) => actionView(one, laid.sourceOf))),
     words: [...words.values()].map(({ name, text, span }) => ({
       name,
       text,
@@ -43,7 +43,7 @@ function sourceOf({ policies, trees, sourceOf: texts }: EditedPolicies): Summary
   return policies === null ? null : { set: policies.set, files: trees, sourceOf: texts };
 }
 
-function shownAction({ actions, title, sentences }: Summary['actions'][number], texts: SourceOf) {
+function actionView({ actions, title, sentences }: Summary['actions'][number], texts: SourceOf) {
   return {
     actions,
     title,

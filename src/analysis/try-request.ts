@@ -1,13 +1,13 @@
 // Decides a request by a policy set, or reports what is wrong with the request or the policies. Nothing is
 // recorded, no meter is changed, and nothing is granted.
 
-import { unknownApprovers, whomText } from '../language/model/asked.ts';
+import { unknownApprovers, whomText } from '../language/model/approvers.ts';
 import { type Decision, defaultValidForSeconds, gates, type Outcome } from '../language/model/decision.ts';
 import { exceptText } from '../language/model/describe.ts';
 import type { Json, JsonObject } from '../language/model/json.ts';
 import { fromNumber } from '../language/value/decimal.ts';
 import { formatDuration } from '../language/value/time.ts';
-import { approverWords } from '../service/requests/record/reply.ts';
+import { describeApprovers } from '../service/requests/record/reply.ts';
 import { clauseViews } from './clause-views.ts';
 import { decideWithTrace, type PlaygroundDecision } from './decide-with-trace.ts';
 import { locateDiagnostics } from './located-diagnostics.ts';
@@ -106,7 +106,7 @@ function messageOf({ outcome, validForSeconds, requires }: Decision): string {
     case 'REAUTH_REQUIRED': {
       const approvals = (requires?.approvals ?? []).map(
         ({ needs, withinSeconds, except, ...whom }) =>
-          `${needs} ${needs === 1 ? 'approval' : 'approvals'} by ${whomText(whom, approverWords)}${exceptText(except)} within ${duration(withinSeconds)}`,
+          `${needs} ${needs === 1 ? 'approval' : 'approvals'} by ${whomText(whom, describeApprovers)}${exceptText(except)} within ${duration(withinSeconds)}`,
       );
       const stepUp = requires?.reauth == null ? [] : ["a step-up by the agent's control owner"];
       const unknown = unknownApprovers(requires?.approvals ?? []).map(

@@ -15,7 +15,7 @@ const words: Readonly<Record<string, string>> = {
  * The word for a status of the API. `decision` tells an expired grant from a request that nobody answered. A status
  * without a word is its own word.
  */
-export function requestStatusWord(status: string, decision?: string): string {
+export function requestStatusText(status: string, decision?: string): string {
   const isGrantOver = status === 'expired' && decision === 'ALLOW';
   return words[isGrantOver ? 'grant_over' : status] ?? status;
 }

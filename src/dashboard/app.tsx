@@ -5,7 +5,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { useReachable } from './api/connection.ts';
 import { SessionProvider, useSession } from './api/session.tsx';
-import { matchPath, usePlace } from './navigation/navigation.ts';
+import { matchPath, useAddress } from './navigation/navigation.ts';
 import type { PageProps } from './navigation/page-props.ts';
 import { pages } from './pages.ts';
 import { Button } from './parts/layout/button.tsx';
@@ -33,7 +33,7 @@ export function App() {
 
 function Here() {
   const { session } = useSession();
-  const { path } = usePlace();
+  const { path } = useAddress();
   const found = findPage(path);
   if (found?.page.access === 'public') {
     return (

@@ -10,6 +10,6 @@ export {
   type Policies,
   PolicyError,
   type PolicyListener,
-  type PolicyPlace,
+  type PolicySource,
 } from './policies.ts';
 export { type BundledPolicies, BundleError, loadBundle } from './portable.ts';

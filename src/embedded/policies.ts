@@ -6,7 +6,7 @@ import { hasErrors } from '../language/diagnostic/diagnostic.ts';
 import { renderDiagnostics } from '../language/diagnostic/render.ts';
 import type { SourceText } from '../language/diagnostic/span.ts';
 import type { LinkedFunctions } from '../language/emit/link.ts';
-import { runOfPlace } from '../language/emit/run.ts';
+import { platformRun } from '../language/emit/run.ts';
 import { compile, createCompileCache, findErrors } from '../pipeline.ts';
 import { readSources } from '../service/policies/bundles/read-sources.ts';
 import type { ReadSources } from '../service/policies/read-policies.ts';
@@ -14,7 +14,7 @@ import { watch } from '../service/policies/watch.ts';
 import { type EmbeddedPolicies, embeddedPolicies } from './ask.ts';
 
 /** A path to a directory or a file, or the texts themselves. */
-export type PolicyPlace = string | readonly SourceText[];
+export type PolicySource = string | readonly SourceText[];
 
 /** The callbacks of `follow`. */
 export interface PolicyListener {
@@ -46,8 +46,8 @@ export class PolicyError extends Error {
 const restMs = 150;
 
 /** Loads policies. Throws a PolicyError when they have an error. */
-export async function loadPolicies(place: PolicyPlace): Promise<Policies> {
-  const cache = createCompileCache(runOfPlace());
+export async function loadPolicies(place: PolicySource): Promise<Policies> {
+  const cache = createCompileCache(platformRun());
   const load = async (): Promise<LinkedFunctions> => {
     const read = await readPlace(place);
     const { engine, diagnostics } = compile(read.sources, cache, findErrors);
@@ -71,7 +71,7 @@ export async function loadPolicies(place: PolicyPlace): Promise<Policies> {
 
 type Read = Pick<ReadSources, 'sources' | 'diagnostics' | 'sourceOf'>;
 
-async function readPlace(place: PolicyPlace): Promise<Read> {
+async function readPlace(place: PolicySource): Promise<Read> {
   if (typeof place !== 'string') {
     return {
       sources: {
@@ -88,7 +88,7 @@ async function readPlace(place: PolicyPlace): Promise<Read> {
   return await readSources(place);
 }
 
-async function follow(place: PolicyPlace, reload: () => Promise<void>, listener: PolicyListener) {
+async function follow(place: PolicySource, reload: () => Promise<void>, listener: PolicyListener) {
   if (typeof place !== 'string') throw new TypeError('texts cannot change: pass a path to follow changes');
   let last: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;

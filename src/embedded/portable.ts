@@ -3,7 +3,7 @@
 
 import { createFunctionCache } from '../language/emit/cache.ts';
 import { link } from '../language/emit/link.ts';
-import { runOfPlace } from '../language/emit/run.ts';
+import { platformRun } from '../language/emit/run.ts';
 import { unpack } from '../language/program/packed/unpack.ts';
 import { readBundle } from '../service/policies/compiled/bundle.ts';
 import { type EmbeddedPolicies, embeddedPolicies } from './ask.ts';
@@ -29,7 +29,7 @@ export async function loadBundle(
   { key }: { readonly key?: string } = {},
 ): Promise<BundledPolicies> {
   const { program, madeMs, commit } = await readBundle(bytes, key);
-  const engine = link(unpack(program), createFunctionCache(runOfPlace()));
+  const engine = link(unpack(program), createFunctionCache(platformRun()));
   return Object.assign(
     embeddedPolicies(() => engine),
     { madeMs, commit },

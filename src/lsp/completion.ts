@@ -6,7 +6,7 @@ import { completePolicy } from '../language/assist/complete-policy.ts';
 import type { CompletionOption } from '../language/assist/completion-list.ts';
 import type { Vocabulary } from '../language/assist/vocabulary.ts';
 import type { PolicySet } from '../language/model/policy.ts';
-import type { DocumentPlace } from './set/places.ts';
+import type { DocumentPosition } from './set/positions.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 
 // Makes the vocabulary of a set, once for each snapshot.
@@ -37,7 +37,7 @@ export function setWords(snapshot: SetSnapshot): Vocabulary {
  * letter.
  */
 export function completionsAt(
-  { snapshot, document, offset }: DocumentPlace,
+  { snapshot, document, offset }: DocumentPosition,
   isAsked: boolean,
 ): readonly CompletionItem[] {
   const completed = completePolicy(setWords(snapshot), document.getText(), { at: offset, isAsked });

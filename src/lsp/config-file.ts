@@ -21,9 +21,9 @@ import {
   settings,
 } from '../service/settings/table.ts';
 import { type LocatedMap, readYaml } from '../testing/yaml.ts';
-import { rangeOf } from './set/places.ts';
+import { rangeOf } from './set/positions.ts';
 import { pathOf } from './set/workspace.ts';
-import { yamlPlaceAt } from './yaml-place.ts';
+import { yamlPositionAt } from './yaml-position.ts';
 
 export function isConfigFile(uri: string): boolean {
   return uri.endsWith('/writ.yaml');
@@ -80,7 +80,7 @@ function keysIn({ entries }: LocatedMap, prefix: string): readonly Key[] {
 
 /** Offers keys at the start of a key, and values for a setting that takes one of a few. */
 export function configCompletions(document: TextDocument, position: Position): readonly CompletionItem[] {
-  const { keys, isKey } = yamlPlaceAt(document.getText(), document.offsetAt(position));
+  const { keys, isKey } = yamlPositionAt(document.getText(), document.offsetAt(position));
   const path = keys.join('.');
   if (isKey) return keyOffers(path === '' ? '' : `${path}.`);
   if (!isSetting(path)) return [];

@@ -18,7 +18,7 @@ import {
   newDiagnostics,
   newDiagnosticsOf,
   type PublishedDiagnostics,
-  shownOf,
+  toLspDiagnostic,
 } from './diagnostics.ts';
 import { documentOf, fileNameOf, type OpenSets, pathOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
@@ -90,7 +90,7 @@ export function createDiagnosticsPublisher({
     for (const file of files) {
       const { files: run } = await slow.tests(snapshot, file);
       const slowDiagnostics = run.flatMap(({ diagnostics }) =>
-        diagnostics.map((diagnostic) => shownOf(snapshot, diagnostic)),
+        diagnostics.map((diagnostic) => toLspDiagnostic(snapshot, diagnostic)),
       );
       one.tests = new Map([...one.tests, [file, slowDiagnostics]]);
       await publish(snapshot);
@@ -142,7 +142,7 @@ function readOpenTests(snapshot: SetSnapshot, documents: TextDocuments<TextDocum
     .filter((file) => snapshot.tests.has(file));
   const read = names.map((file) => {
     const { diagnostics } = readTestFile({ path: file, text: documentOf(snapshot, file).getText() });
-    return [file, diagnostics.map((one) => shownOf(snapshot, one))] as const;
+    return [file, diagnostics.map((one) => toLspDiagnostic(snapshot, one))] as const;
   });
   return {
     malformed: read.filter(([, shown]) => shown.length > 0),

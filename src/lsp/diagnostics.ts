@@ -11,7 +11,7 @@ import {
 import { haveSameParts } from '../language/check/logic/same.ts';
 import type { Diagnostic, Edit } from '../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../language/diagnostic/span.ts';
-import { locationOf, rangeOf } from './set/places.ts';
+import { locationOf, rangeOf } from './set/positions.ts';
 import { documentOf, fileNameOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 
 /** The diagnostics that the editor already has, by the file's path in the set. */
@@ -55,7 +55,10 @@ export function newDiagnosticsOf(
     const before = published.get(file);
     published.set(file, now);
     if (before !== undefined && areSame(before, now)) continue;
-    newFiles.push({ file, diagnostics: [...diagnostics.map((one) => shownOf(snapshot, one)), ...now.more] });
+    newFiles.push({
+      file,
+      diagnostics: [...diagnostics.map((one) => toLspDiagnostic(snapshot, one)), ...now.more],
+    });
   }
   return newFiles;
 }
@@ -88,7 +91,7 @@ function pointsElsewhere(diagnostics: readonly Diagnostic[]): boolean {
   return isElsewhere;
 }
 
-export function shownOf(
+export function toLspDiagnostic(
   snapshot: SetSnapshot,
   diagnostic: Omit<Diagnostic, 'code'> & { readonly code: string },
 ): Shown {
@@ -123,7 +126,7 @@ export function fixesOf(
     return {
       title: diagnostic.fix!.title,
       kind: CodeActionKind.QuickFix,
-      diagnostics: [shownOf(snapshot, diagnostic)],
+      diagnostics: [toLspDiagnostic(snapshot, diagnostic)],
       isPreferred: true,
       edit: { changes: editsOf(snapshot, diagnostic.fix!.edits) },
     };

@@ -18,7 +18,7 @@ import { formatted, formattedIn } from './formatting.ts';
 import { hoverAt, signatureAt } from './hover.ts';
 import { definitionsAt, highlightsAt, referencesAt, renameAt, renamedAt } from './navigation.ts';
 import type { PolicyService } from './service.ts';
-import { type DocumentPlace, placeIn } from './set/places.ts';
+import { type DocumentPosition, placeIn } from './set/positions.ts';
 import { documentOf, fileNameOf, type OpenSets, pathOf, type SetSnapshot } from './set/workspace.ts';
 import { foldings, outline, symbolsNamed } from './symbols.ts';
 import { testCompletionsAt } from './test-completion.ts';
@@ -77,17 +77,17 @@ interface ServerContext {
   readonly service: () => PolicyService | null;
 }
 
-interface AboutDocument {
+interface FileParams {
   readonly textDocument: { readonly uri: string };
 }
 
-interface AboutPlace extends AboutDocument {
+interface CursorParams extends FileParams {
   readonly position: { readonly line: number; readonly character: number };
 }
 
 interface RangeParams {
-  readonly start: AboutPlace['position'];
-  readonly end: AboutPlace['position'];
+  readonly start: CursorParams['position'];
+  readonly end: CursorParams['position'];
 }
 
 interface ContextParams {
@@ -102,27 +102,24 @@ export function answerFeatures({ connection, workspace, documents, service }: Se
    * policy.
    */
   const answer =
-    <Asked extends AboutDocument, Result>(
-      none: Result,
-      of: (snapshot: SetSnapshot, params: Asked) => Result,
-    ) =>
+    <Asked extends FileParams, Result>(none: Result, of: (snapshot: SetSnapshot, params: Asked) => Result) =>
     async (params: Asked): Promise<Result> => {
       const snapshot = await workspace.snapshotOf(params.textDocument.uri);
       return snapshot === null ? none : of(snapshot, params);
     };
-  const answerAt = <Asked extends AboutPlace, Result>(
+  const answerAt = <Asked extends CursorParams, Result>(
     none: Result,
-    of: (place: DocumentPlace, params: Asked) => Result,
+    of: (place: DocumentPosition, params: Asked) => Result,
   ) =>
     answer<Asked, Result>(none, (snapshot, params) =>
       of(placeIn(snapshot, params.textDocument.uri, params.position), params),
     );
-  const fileOf = (snapshot: SetSnapshot, { textDocument }: AboutDocument) =>
+  const fileOf = (snapshot: SetSnapshot, { textDocument }: FileParams) =>
     fileNameOf(snapshot, textDocument.uri);
 
-  const configAt = ({ textDocument: { uri } }: AboutDocument): TextDocument | null =>
+  const configAt = ({ textDocument: { uri } }: FileParams): TextDocument | null =>
     isConfigFile(uri) ? (documents.get(uri) ?? null) : null;
-  const completions = answerAt([], (place, { context }: AboutPlace & ContextParams) =>
+  const completions = answerAt([], (place, { context }: CursorParams & ContextParams) =>
     place.snapshot.tests.has(place.file)
       ? [...testCompletionsAt(place)]
       : [...completionsAt(place, context?.triggerKind !== triggeredByCharacter)],
@@ -140,27 +137,30 @@ export function answerFeatures({ connection, workspace, documents, service }: Se
   connection.onSignatureHelp(answerAt(null, signatureAt));
   connection.onDefinition(answerAt([], (place) => [...definitionsAt(place)]));
   connection.onReferences(
-    answerAt([], (place, { context }: AboutPlace & { readonly context: { includeDeclaration: boolean } }) => [
-      ...referencesAt(place, context.includeDeclaration),
-    ]),
+    answerAt(
+      [],
+      (place, { context }: CursorParams & { readonly context: { includeDeclaration: boolean } }) => [
+        ...referencesAt(place, context.includeDeclaration),
+      ],
+    ),
   );
   connection.onDocumentHighlight(answerAt([], (place) => [...highlightsAt(place)]));
   connection.onPrepareRename(answerAt(null, renamedAt));
   connection.onRenameRequest(
-    answerAt(null, (place, { newName }: AboutPlace & { readonly newName: string }) => {
+    answerAt(null, (place, { newName }: CursorParams & { readonly newName: string }) => {
       const renamed = renameAt(place, newName);
       if (typeof renamed === 'string') throw new ResponseError(LSPErrorCodes.RequestFailed, renamed);
       return renamed;
     }),
   );
   connection.onDocumentSymbol(
-    answer([], (snapshot, params: AboutDocument) => [...outline(snapshot, fileOf(snapshot, params))]),
+    answer([], (snapshot, params: FileParams) => [...outline(snapshot, fileOf(snapshot, params))]),
   );
   connection.onWorkspaceSymbol(async ({ query }) => [...symbolsNamed(await workspace.snapshots(), query)]);
   connection.onFoldingRanges(
-    answer([], (snapshot, params: AboutDocument) => [...foldings(snapshot, fileOf(snapshot, params))]),
+    answer([], (snapshot, params: FileParams) => [...foldings(snapshot, fileOf(snapshot, params))]),
   );
-  const policyAt = ({ textDocument }: AboutDocument): TextDocument | null => {
+  const policyAt = ({ textDocument }: FileParams): TextDocument | null => {
     const document = documents.get(textDocument.uri);
     return document !== undefined && pathOf(document.uri)?.endsWith('.policy') === true ? document : null;
   };
@@ -173,20 +173,20 @@ export function answerFeatures({ connection, workspace, documents, service }: Se
     return document === null ? [] : [...formattedIn(document, params.range)];
   });
   connection.onCodeAction(
-    answer([], (snapshot, params: AboutDocument & { readonly range: RangeParams }) => {
+    answer([], (snapshot, params: FileParams & { readonly range: RangeParams }) => {
       const { document } = placeIn(snapshot, params.textDocument.uri, params.range.start);
       const [start, end] = [document.offsetAt(params.range.start), document.offsetAt(params.range.end)];
       return [...fixesOf(snapshot, params.textDocument.uri, { start, end })];
     }),
   );
   connection.languages.inlayHint.on(
-    answer([], (snapshot, params: AboutDocument & { readonly range: RangeParams }) => {
+    answer([], (snapshot, params: FileParams & { readonly range: RangeParams }) => {
       const { file, document } = placeIn(snapshot, params.textDocument.uri, params.range.start);
       const [start, end] = [document.offsetAt(params.range.start), document.offsetAt(params.range.end)];
       return [...hintsIn(snapshot, { file, start, end })];
     }),
   );
   connection.languages.semanticTokens.on(
-    answer({ data: [] }, (snapshot, params: AboutDocument) => coloursOf(snapshot, fileOf(snapshot, params))),
+    answer({ data: [] }, (snapshot, params: FileParams) => coloursOf(snapshot, fileOf(snapshot, params))),
   );
 }

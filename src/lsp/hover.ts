@@ -6,12 +6,12 @@ import { type Occurrence, occurrenceAt, occurrencesOf } from '../language/assist
 import { type Builtin, builtins } from '../language/model/builtins.ts';
 import { setWords } from './completion.ts';
 import type { RecordedHits } from './service.ts';
-import { type DocumentPlace, rangeOf } from './set/places.ts';
+import { type DocumentPosition, rangeOf } from './set/positions.ts';
 import { namesInTests } from './set/test-names.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 
 /** The hover at a place; null when nothing is known. */
-export function hoverAt(place: DocumentPlace, hits: RecordedHits | null): Hover | null {
+export function hoverAt(place: DocumentPosition, hits: RecordedHits | null): Hover | null {
   const { snapshot, document } = place;
   const occurrence = nameAt(place);
   const lines =
@@ -50,7 +50,7 @@ function times(count: number): string {
 }
 
 /** The signature of the function whose brackets are open at the place; null when there is none. */
-export function signatureAt({ document, offset }: DocumentPlace): SignatureHelp | null {
+export function signatureAt({ document, offset }: DocumentPosition): SignatureHelp | null {
   const before = document.getText().slice(Math.max(0, offset - 500), offset);
   const [, name = '', args = ''] = /(\w+)\(([^()]*)$/.exec(before) ?? [];
   if (!Object.hasOwn(builtins, name)) return null;
@@ -69,7 +69,7 @@ export function signatureAt({ document, offset }: DocumentPlace): SignatureHelp 
 }
 
 /** The innermost name at a place; null when there is none. */
-export function nameAt({ snapshot, file, offset }: Omit<DocumentPlace, 'document'>): Occurrence | null {
+export function nameAt({ snapshot, file, offset }: Omit<DocumentPosition, 'document'>): Occurrence | null {
   const test = snapshot.tests.get(file);
   if (test === undefined) return occurrenceAt(snapshot.files, file, offset);
   return namesInTests(test).findLast(({ span }) => span.start <= offset && offset <= span.end) ?? null;

@@ -6,7 +6,7 @@ import type { CodeLens, Range } from 'vscode-languageserver';
 import { clauseText } from '../reasoning/prove/report/wording.ts';
 import type { RuleCoverage } from '../testing/coverage.ts';
 import { readTestFile } from '../testing/read-test-file.ts';
-import { rangeOf } from './set/places.ts';
+import { rangeOf } from './set/positions.ts';
 import { documentOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
 

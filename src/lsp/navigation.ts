@@ -8,22 +8,22 @@ import { whyReserved } from '../language/check/expressions/names.ts';
 import { isReservedWord } from '../language/syntax/parse/tokens.ts';
 import { editsOf } from './diagnostics.ts';
 import { nameAt, sameNames } from './hover.ts';
-import { type DocumentPlace, locationOf, rangeOf } from './set/places.ts';
+import { type DocumentPosition, locationOf, rangeOf } from './set/positions.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 
-export function definitionsAt(place: DocumentPlace): readonly Location[] {
+export function definitionsAt(place: DocumentPosition): readonly Location[] {
   return linked(place)
     .filter(({ isDeclared }) => isDeclared)
     .map(({ span }) => locationOf(place.snapshot, span));
 }
 
-export function referencesAt(place: DocumentPlace, isDeclarationWanted: boolean): readonly Location[] {
+export function referencesAt(place: DocumentPosition, isDeclarationWanted: boolean): readonly Location[] {
   return linked(place)
     .filter(({ isDeclared }) => isDeclarationWanted || !isDeclared)
     .map(({ span }) => locationOf(place.snapshot, span));
 }
 
-export function highlightsAt(place: DocumentPlace): readonly DocumentHighlight[] {
+export function highlightsAt(place: DocumentPosition): readonly DocumentHighlight[] {
   return linked(place)
     .filter(({ span }) => span.file === place.file)
     .map(({ span, isDeclared }) => ({
@@ -33,7 +33,7 @@ export function highlightsAt(place: DocumentPlace): readonly DocumentHighlight[]
 }
 
 /** All occurrences of the name at a place. For a field, only those in actions that the place is about. */
-function linked(place: DocumentPlace): readonly Occurrence[] {
+function linked(place: DocumentPosition): readonly Occurrence[] {
   const { snapshot } = place;
   const occurrence = nameAt(place);
   if (occurrence === null || occurrence.kind === 'builtin' || occurrence.kind === 'fact') return [];
@@ -64,7 +64,7 @@ function areTogether({ files }: SetSnapshot, one: Occurrence, other: Occurrence)
 const renamed: ReadonlySet<string> = new Set([...Object.keys(nameKinds), 'rule', 'variable']);
 
 /** The range and the current name; null when the place has no name that can be changed. */
-export function renamedAt(place: DocumentPlace): { range: Range; placeholder: string } | null {
+export function renamedAt(place: DocumentPosition): { range: Range; placeholder: string } | null {
   const { snapshot, document } = place;
   const occurrence = nameAt(place);
   if (occurrence === null || !renamed.has(occurrence.kind)) return null;
@@ -78,7 +78,7 @@ function shortName({ kind, name }: Occurrence): string {
 }
 
 /** The edits in all files, or a text with the reason why the name cannot be changed. */
-export function renameAt(place: DocumentPlace, to: string): WorkspaceEdit | string {
+export function renameAt(place: DocumentPosition, to: string): WorkspaceEdit | string {
   const { snapshot } = place;
   const occurrence = nameAt(place);
   if (occurrence === null || renamedAt(place) === null) return 'there is no name to rename here';

@@ -9,7 +9,7 @@ import {
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Span } from '../language/diagnostic/span.ts';
 import type { Declaration } from '../language/syntax/tree/tree.ts';
-import { locationOf, rangeOf } from './set/places.ts';
+import { locationOf, rangeOf } from './set/positions.ts';
 import { documentOf, type SetSnapshot } from './set/workspace.ts';
 
 const kinds: Readonly<Record<Declaration['kind'], SymbolKind>> = {

@@ -10,13 +10,17 @@ import { caseKeys, fileKeys, testKeys } from '../testing/read-test-file.ts';
 import { approvalAnswers } from '../testing/test-file.ts';
 import { agentKeys, factKeys, requestKeys, satisfiedKeys } from '../testing/watch-changes.ts';
 import { setWords } from './completion.ts';
-import type { DocumentPlace } from './set/places.ts';
+import type { DocumentPosition } from './set/positions.ts';
 import type { SetSnapshot } from './set/workspace.ts';
-import { yamlPlaceAt } from './yaml-place.ts';
+import { yamlPositionAt } from './yaml-position.ts';
 
-export function testCompletionsAt({ snapshot, document, offset }: DocumentPlace): readonly CompletionItem[] {
+export function testCompletionsAt({
+  snapshot,
+  document,
+  offset,
+}: DocumentPosition): readonly CompletionItem[] {
   const text = document.getText();
-  const place = yamlPlaceAt(text, offset);
+  const place = yamlPositionAt(text, offset);
   const keys = withoutLists(place.keys);
   // An item in a list of texts looks like the start of a key, but takes no keys.
   const isKey = place.isKey && (keys.at(-1) !== '-' || itemOf(keys) in keysOf);
@@ -30,7 +34,7 @@ export function testCompletionsAt({ snapshot, document, offset }: DocumentPlace)
   }));
 }
 
-interface TestPlace {
+interface TestPosition {
   /** The keys around the place, without the lists of tests, cases and steps. */
   readonly keys: readonly string[];
   readonly isKey: boolean;
@@ -85,12 +89,12 @@ function itemOf(keys: readonly string[]): string {
   return `${keys.at(-2)}.-`;
 }
 
-function offersAt(place: TestPlace): readonly string[] {
+function offersAt(place: TestPosition): readonly string[] {
   const { keys, isKey } = place;
   return isKey ? keyOffers(place) : valueOffers(keys, place);
 }
 
-function keyOffers({ keys, snapshot, action }: TestPlace): readonly string[] {
+function keyOffers({ keys, snapshot, action }: TestPosition): readonly string[] {
   const payload = keys.indexOf('payload');
   if (payload >= 0) return fieldsUnder(keys.slice(payload + 1), actionsOf(snapshot, action));
   const last = keys.at(-1) ?? '';
@@ -100,7 +104,7 @@ function keyOffers({ keys, snapshot, action }: TestPlace): readonly string[] {
   return keysOf[last === '-' ? itemOf(keys) : last] ?? [];
 }
 
-function valueOffers(keys: readonly string[], { snapshot, action }: TestPlace): readonly string[] {
+function valueOffers(keys: readonly string[], { snapshot, action }: TestPosition): readonly string[] {
   const { actions, names } = setWords(snapshot);
   const last = keys.at(-1) === '-' ? (keys.at(-2) ?? '') : (keys.at(-1) ?? '');
   switch (last) {

@@ -3,7 +3,7 @@
 
 import type { Diagnostic } from '../language/diagnostic/diagnostic.ts';
 import type { Span } from '../language/diagnostic/span.ts';
-import type { JudgedCase } from './run.ts';
+import type { CaseRun } from './run.ts';
 import type { TestFile } from './test-file.ts';
 
 /** A diagnostic with codes of its own besides those of malformed files. */
@@ -14,7 +14,7 @@ export type CaseFinding = Omit<Diagnostic, 'code'> & {
 /** The diagnostics of a malformed case are its mistakes, with their own spans. */
 export function caseDiagnostics(
   { text }: Pick<TestFile, 'text'>,
-  cases: readonly JudgedCase[],
+  cases: readonly CaseRun[],
 ): readonly CaseFinding[] {
   return cases.flatMap((judged): readonly CaseFinding[] => {
     const { outcome, mistakes, test } = judged;
@@ -27,7 +27,7 @@ export function caseDiagnostics(
 }
 
 /** The differences and the decision in words; empty for a case that passes. */
-export function caseText({ outcome, differences, decision, mistakes }: JudgedCase): string {
+export function caseText({ outcome, differences, decision, mistakes }: CaseRun): string {
   if (outcome === 'passed') return '';
   if (outcome === 'mistaken') return mistakes.map(({ message }) => message).join('; ');
   const [left, right] = outcome === 'failed' ? ['expected', 'actual'] : ['definition', 'compiled'];

@@ -103,11 +103,11 @@ interface LoadedPolicies {
 }
 
 /** The result of a test file: why none of its cases ran, or each case, in order. */
-export type JudgedFile =
+export type FileRun =
   | { readonly failure: readonly Diagnostic[]; readonly sourceOf: SourceOf }
-  | { readonly failure: null; readonly cases: readonly JudgedCase[] };
+  | { readonly failure: null; readonly cases: readonly CaseRun[] };
 
-export interface JudgedCase extends Pick<CaseResult, 'outcome' | 'differences' | 'decision' | 'durationMs'> {
+export interface CaseRun extends Pick<CaseResult, 'outcome' | 'differences' | 'decision' | 'durationMs'> {
   readonly test: TestCase;
   /** Reports on names in the case that do not exist. */
   readonly mistakes: readonly Diagnostic[];
@@ -115,12 +115,12 @@ export interface JudgedCase extends Pick<CaseResult, 'outcome' | 'differences' |
 
 /** Runs the cases of one file, in order. */
 export async function runTests(file: TestFile, load: LoadPolicies): Promise<FileResult> {
-  const judged = await judgeTests(file, load);
+  const judged = await runTestFile(file, load);
   if (judged.failure !== null) return unreadable(file.path, judged.failure, judged.sourceOf);
   return { path: file.path, failure: null, cases: judged.cases.map((one) => resultOf(file, one)) };
 }
 
-export async function judgeTests(file: TestFile, load: LoadPolicies): Promise<JudgedFile> {
+export async function runTestFile(file: TestFile, load: LoadPolicies): Promise<FileRun> {
   if (file.diagnostics.length > 0) return { failure: file.diagnostics, sourceOf: () => file.text };
   const { read, compiled, count } = await load(file.policies);
   const { set, engine } = compiled;
@@ -128,7 +128,7 @@ export async function judgeTests(file: TestFile, load: LoadPolicies): Promise<Ju
   if (set === null || engine === null || hasErrors(diagnostics))
     return { failure: diagnostics, sourceOf: read.sourceOf };
   const subject = { set, engine, count };
-  return { failure: null, cases: file.cases.map((one) => judgeCase(one, subject)) };
+  return { failure: null, cases: file.cases.map((one) => runTestCase(one, subject)) };
 }
 
 interface Loader {
@@ -163,7 +163,7 @@ interface Subject {
   readonly count: CountTruths;
 }
 
-function resultOf(file: TestFile, { test, mistakes, ...judged }: JudgedCase): CaseResult {
+function resultOf(file: TestFile, { test, mistakes, ...judged }: CaseRun): CaseResult {
   return {
     name: test.name,
     line: position(file.text, test.span.start).line,
@@ -172,11 +172,11 @@ function resultOf(file: TestFile, { test, mistakes, ...judged }: JudgedCase): Ca
   };
 }
 
-function judgeCase(test: TestCase, subject: Subject): JudgedCase {
+function runTestCase(test: TestCase, subject: Subject): CaseRun {
   const start = performance.now();
   const mistakes: Diagnostic[] = [];
   const facts = caseFacts(test, subject, (...what) => mistakes.push(testDiagnostic(...what)));
-  const mistaken: JudgedCase = {
+  const mistaken: CaseRun = {
     test,
     outcome: 'mistaken',
     differences: [],

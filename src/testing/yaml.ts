@@ -184,7 +184,7 @@ function describeFault({ code, message }: YAMLError): string {
 /**
  * The place for a further item of `tests`, on a line of its own; null when the tests are not a list of lines.
  */
-export function insertionPlace({
+export function insertionPoint({
   text,
 }: Pick<SourceText, 'text'>): { readonly offset: number; readonly indent: string } | null {
   const document = parseDocument(text, { schema: 'core', version: '1.2', merge: false });

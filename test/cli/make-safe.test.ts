@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makeSafe } from '../../src/cli/support/make-safe.ts';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { noteMoved } from '../../src/service/store/move/placement.ts';
-import { openPlace, openStore, type StorePlace } from '../../src/service/store/open.ts';
+import { openStore, openStoreAt, type StoreLocation } from '../../src/service/store/open.ts';
 import { keptPostgres, type PostgresServer } from '../service/store/postgres-server.ts';
 import { pendingRow, requestRow, startMs, temporaryFolder } from '../service/store/rows.ts';
 
@@ -19,7 +19,7 @@ const limits = { openMax: 100 };
 const nowMs = startMs + 60_000;
 const options = { who: 'ops', nowMs, areMetersKnown: false };
 
-const kinds: readonly (readonly [string, () => Promise<StorePlace>])[] = [
+const kinds: readonly (readonly [string, () => Promise<StoreLocation>])[] = [
   ['a file', async () => ({ path: join(temporaryFolder(), 'writ.db') })],
   ['PostgreSQL', () => server.createDatabase()],
 ];
@@ -33,7 +33,7 @@ describe.each(kinds)('a restored store in %s', (_kind, createPlace) => {
       return store;
     };
     const restore = async (change: Partial<typeof options> = {}) => {
-      const store = await openPlace(place);
+      const store = await openStoreAt(place);
       try {
         return await makeSafe(store, { ...options, ...change });
       } finally {
@@ -118,7 +118,7 @@ test('a process that served before the restore stores nothing after it', async (
   await store.serve();
   // For the database nobody serves it, although the process goes on sending signs of life.
   await server.query('UPDATE replicas SET instance = NULL', place.name);
-  const restoring = await openPlace(place);
+  const restoring = await openStoreAt(place);
   await makeSafe(restoring, options);
   await restoring.close();
   await expect(store.requests.append(requestRow(), limits)).rejects.toMatchObject({ code: 'fenced' });

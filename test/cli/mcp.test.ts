@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { serverPlace } from '../../src/cli/mcp/server-options.ts';
+import { serverTarget } from '../../src/cli/mcp/server-options.ts';
 import { countingServer, tool } from '../integrations/mcp/rig.ts';
 import { writ } from './writ.ts';
 
@@ -131,7 +131,7 @@ test('the server gets the environment without the secrets of the proxy', () => {
   vi.stubEnv('WRIT_TOKEN', 'writp_x');
   vi.stubEnv('OF_THE_SERVER', 'kept');
   onTestFinished(() => void vi.unstubAllEnvs());
-  const place = serverPlace(['x'], { as: 'a' });
+  const place = serverTarget(['x'], { as: 'a' });
   const { environment = {} } = 'environment' in place ? place : {};
   expect(environment.OF_THE_SERVER).toBe('kept');
   expect(Object.keys(environment)).not.toContain('WRIT_API_KEY');

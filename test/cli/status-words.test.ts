@@ -1,18 +1,18 @@
 // The command line and the dashboard have one word for each status of a request.
 
 import { expect, it } from 'vitest';
-import { requestStatusWord } from '../../src/api/request-status.ts';
-import { requestText, type ShownRequest } from '../../src/cli/support/request-text.ts';
+import { requestStatusText } from '../../src/api/request-status.ts';
+import { type PrintedRequest, requestText } from '../../src/cli/support/request-text.ts';
 import { requestStatuses } from '../../src/service/store/contract/records.ts';
 
 it.each(requestStatuses)('%s has a word that is not its name in the API', (status) => {
-  expect(requestStatusWord(status)).toMatch(/^[A-Z][a-z]+( [a-z]+)*$/);
+  expect(requestStatusText(status)).toMatch(/^[A-Z][a-z]+( [a-z]+)*$/);
 });
 
 it('tells a grant that is over from a request that nobody answered', () => {
-  expect(requestStatusWord('expired', 'ALLOW')).toBe('Grant over');
-  expect(requestStatusWord('expired', 'ESCALATE')).toBe('Unanswered');
-  expect(requestStatusWord('new_status')).toBe('new_status');
+  expect(requestStatusText('expired', 'ALLOW')).toBe('Grant over');
+  expect(requestStatusText('expired', 'ESCALATE')).toBe('Unanswered');
+  expect(requestStatusText('new_status')).toBe('new_status');
 });
 
 it('is what a request is shown with', () => {
@@ -30,6 +30,6 @@ it('is what a request is shown with', () => {
     approvals: [],
     comments: [],
     step_ups: [],
-  } as unknown as ShownRequest;
+  } as unknown as PrintedRequest;
   expect(requestText(request)).toMatch(/^r1 {2}ALLOW, used until \d{4}-\d\d-\d\d \d\d:\d\d \S+\n/);
 });

@@ -1,7 +1,7 @@
 // A change shown as the fields that differ before and after.
 
 import { expect, test } from 'vitest';
-import { pageOfScope, wordsOfField, wordsOfScope } from '../../src/dashboard/pages/audit/change-words.ts';
+import { changedScope, fieldLabel, pageOfScope } from '../../src/dashboard/pages/audit/change-text.ts';
 import { startOfDay } from '../../src/dashboard/pages/audit/days.ts';
 import { differences } from '../../src/dashboard/pages/audit/differences.ts';
 
@@ -69,13 +69,13 @@ test.each([
   ['ms', 'ms'],
   ['name', 'name'],
 ])('the field %s is read as “%s”', (path, words) => {
-  expect(wordsOfField(path)).toBe(words);
+  expect(fieldLabel(path)).toBe(words);
 });
 
 test('what a kill switch stops is said in words', () => {
   const scopes = [{ kind: 'all' }, { kind: 'tier', tier: 'high' }, { kind: 'area', area: 'payment' }];
   const words = ['Everything', 'Agents of high risk', 'Actions of payment', 'One agent', null, null];
   const all = [...scopes, { kind: 'agent', agentId: 'a/1' }, 'all', null];
-  expect(all.map(wordsOfScope)).toEqual(words);
+  expect(all.map(changedScope)).toEqual(words);
   expect(all.map(pageOfScope)).toEqual([null, null, null, '/agents/a%2F1', null, null]);
 });

@@ -9,7 +9,7 @@ import { vocabularyOf } from '../../src/analysis/vocabulary.ts';
 import { createWorkspace } from '../../src/analysis/workspace.ts';
 import { completeRequest } from '../../src/dashboard/editor/complete-request.ts';
 import { policyLanguage, policyTags } from '../../src/dashboard/editor/policy-language.ts';
-import { applyEdits, changeBetween, rangeOf } from '../../src/dashboard/editor/text-places.ts';
+import { applyEdits, changeBetween, rangeOf } from '../../src/dashboard/editor/text-positions.ts';
 import { completePolicy } from '../../src/language/assist/complete-policy.ts';
 import { piecesOf } from '../../src/language/assist/policy-words.ts';
 import type { Vocabulary } from '../../src/language/assist/vocabulary.ts';

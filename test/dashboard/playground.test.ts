@@ -7,7 +7,7 @@ import type { GivenRequest } from '../../src/analysis/questions.ts';
 import { tryRequest } from '../../src/analysis/try-request.ts';
 import { vocabularyOf } from '../../src/analysis/vocabulary.ts';
 import { createWorkspace } from '../../src/analysis/workspace.ts';
-import { readJson } from '../../src/dashboard/editor/json-places.ts';
+import { readJson } from '../../src/dashboard/editor/json-positions.ts';
 import {
   keepDraft,
   nameFault,

@@ -2,14 +2,14 @@
 // of long files.
 
 import { describe, expect, it } from 'vitest';
-import { excerptsOf, type FailedPlace } from '../../src/dashboard/pages/policies/excerpts.ts';
+import { excerptsOf, type FailureDiagnostic } from '../../src/dashboard/pages/policies/excerpts.ts';
+import { lineWindow } from '../../src/dashboard/pages/policies/line-window.ts';
 import { fileHref } from '../../src/dashboard/pages/policies/links.ts';
 import { chooseRules, type RuleHits, readFilter } from '../../src/dashboard/pages/policies/rule-list.ts';
-import { shownLines } from '../../src/dashboard/pages/policies/shown-lines.ts';
 
 const lines = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`);
 
-function at(line: number, endLine = line): FailedPlace {
+function at(line: number, endLine = line): FailureDiagnostic {
   const place = { code: 'c', severity: 'error' as const, message: `in ${line}`, help: null };
   return { ...place, start: { line, column: 1 }, end: { line: endLine, column: 3 } };
 }
@@ -71,11 +71,11 @@ describe('rules', () => {
 describe('a long file', () => {
   it('is shown in stretches, and the one with the line that is asked for', () => {
     const text = `${Array.from({ length: 5_000 }, (_, index) => index + 1).join('\n')}\n`;
-    expect(shownLines(text, 1)).toMatchObject({ from: 1, to: 2_000, count: 5_000 });
-    expect(shownLines(text, 4_500)).toMatchObject({ from: 4_001, to: 5_000 });
-    expect(shownLines(text, 9_999)).toMatchObject({ from: 4_001, to: 5_000 });
-    expect(shownLines(text, Number.NaN)).toMatchObject({ from: 1 });
-    expect(shownLines(text, 4_500).text.split('\n')[0]).toBe('4001');
+    expect(lineWindow(text, 1)).toMatchObject({ from: 1, to: 2_000, count: 5_000 });
+    expect(lineWindow(text, 4_500)).toMatchObject({ from: 4_001, to: 5_000 });
+    expect(lineWindow(text, 9_999)).toMatchObject({ from: 4_001, to: 5_000 });
+    expect(lineWindow(text, Number.NaN)).toMatchObject({ from: 1 });
+    expect(lineWindow(text, 4_500).text.split('\n')[0]).toBe('4001');
   });
 });
 

@@ -6,9 +6,9 @@ import { type PayloadProfile, profileNoteOf } from '../../src/dashboard/pages/ap
 import { absoluteTime, chipsOf, localTime, readFilters } from '../../src/dashboard/pages/requests/filters.ts';
 import { personName } from '../../src/dashboard/pages/requests/person-name.ts';
 import {
+  type LoadedRows,
   type RequestItem,
   type Row,
-  type ShownRows,
   withNewest,
   withOlder,
 } from '../../src/dashboard/pages/requests/rows.ts';
@@ -67,7 +67,7 @@ function item(id: string, status: RequestItem['status'] = 'pending'): RequestIte
   };
 }
 
-function listOf(ids: string, cursor: string | null = null): ShownRows {
+function listOf(ids: string, cursor: string | null = null): LoadedRows {
   return {
     rows: withOlder(
       [],

@@ -1,7 +1,7 @@
 // The constructs in a policy file, as names of features: one for each construct of the language in its tree.
 
 import type {
-  AskedNode,
+  ApproverListNode,
   Clause,
   Declaration,
   ExpressionNode,
@@ -153,12 +153,14 @@ function ruleFeatures({ effect, isShadow, clauses }: RuleNode): readonly string[
     ...(isShadow ? [`written rule shadow`] : []),
     ...clauses.map((clause) => `written ${effect} ${clause.kind}`),
     ...clauses.flatMap((clause) =>
-      'asked' in clause ? askedFeatures(clause.asked).map((feature) => `written ${effect} ${feature}`) : [],
+      'asked' in clause
+        ? approverListFeatures(clause.asked).map((feature) => `written ${effect} ${feature}`)
+        : [],
     ),
   ];
 }
 
-function askedFeatures({ each, joints }: AskedNode): readonly string[] {
+function approverListFeatures({ each, joints }: ApproverListNode): readonly string[] {
   return [
     ...(each.length > 1 ? ['several groups'] : []),
     ...(joints.includes('or') ? ['choice'] : []),

@@ -18,7 +18,7 @@ import {
 } from '../protocol/messages.ts';
 import { isForwarded } from '../protocol/targets.ts';
 import type { Catalogue } from '../review/catalogue.ts';
-import { type PossibleActions, shownList } from '../review/lists.ts';
+import { filteredListing, type PossibleActions } from '../review/lists.ts';
 import { reportedResult } from './call-results.ts';
 import { answerRequest, withoutProgress, withReceipt } from './client-requests.ts';
 import type { Caller, Gate } from './gate.ts';
@@ -221,7 +221,8 @@ async function takeResponse(open: OpenConversation, response: RpcResponse, statu
   serverTasks.note(open.caller.id, request, response);
   if (request.method === 'tasks/list')
     return open.toClient(serverTasks.listed(open.caller.id, response), response.id, status);
-  if (grant === null) return open.toClient(await shownList(response, request, open), response.id, status);
+  if (grant === null)
+    return open.toClient(await filteredListing(response, request, open), response.id, status);
   const isAsking = response.result?.resultType === 'input_required';
   // A result that policies read is on record before the model sees it.
   if (!isAsking) await report(open, grant, { request, response });

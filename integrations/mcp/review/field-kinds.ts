@@ -54,7 +54,7 @@ const formats: Readonly<Record<string, FieldKind>> = {
   'directory-path': 'path',
 };
 
-const lastWords: Readonly<Record<FieldKind, ReadonlySet<string>>> = {
+const refusalHintOf: Readonly<Record<FieldKind, ReadonlySet<string>>> = {
   path: setOf(`path paths filepath filepaths dirpath pathname file files filename filenames dir dirs dirname
     directory directories folder folders subfolder subdirectory cwd pwd workdir basedir homedir outdir rootdir
     workspace worktree`),
@@ -91,7 +91,7 @@ function kindsOfName(name: string, about: string): readonly FieldKind[] {
 }
 
 function kindsOfWord(word: string): readonly FieldKind[] {
-  return (Object.keys(lastWords) as FieldKind[]).filter((kind) => lastWords[kind].has(word));
+  return (Object.keys(refusalHintOf) as FieldKind[]).filter((kind) => refusalHintOf[kind].has(word));
 }
 
 const lead = String.raw`^(?:(?:the|an?|one|optional|required|absolute|relative|full|complete|local|remote|canonical|new|old|file|input|output|source|target|destination|base|root|working|current|parent|filesystem|file system|path of the|path to the|name of the|location of the|list of|array of)\s+)*`;

@@ -55,7 +55,7 @@ const others: Readonly<Record<string, readonly [action: string, entries: string]
 };
 
 /** The server's response to a request that is not decided, in the form that the client may see. */
-export async function shownList(
+export async function filteredListing(
   response: RpcResponse,
   { method }: RpcRequest,
   parts: ListContext,

@@ -49,7 +49,7 @@ export interface GuaranteeChange {
 /** A finding without a request is undecided, whatever its tier. */
 export type Direction = 'loosened' | 'stricter' | 'reworded' | 'undecided';
 
-export interface ReportedPlace {
+export interface ReportLocation {
   readonly file: string;
   readonly line: number;
 }
@@ -63,7 +63,7 @@ export interface ReportedFinding {
   readonly actions: readonly string[];
   readonly when: readonly string[];
   readonly causes: readonly (Omit<FindingCause, 'span' | 'side' | 'reads'> & {
-    readonly place: ReportedPlace | null;
+    readonly place: ReportLocation | null;
     readonly side: 'old' | 'new';
     readonly reads: readonly string[];
   })[];
@@ -137,7 +137,7 @@ export interface DiffReport {
 
 /** A change of a rule that changes no decision. */
 export interface ReportedRemark extends Omit<DiffRemark, 'span' | 'side' | 'points'> {
-  readonly place: ReportedPlace | null;
+  readonly place: ReportLocation | null;
   readonly side: 'old' | 'new';
   readonly points: { readonly old: number; readonly new: number } | null;
 }
@@ -251,7 +251,7 @@ function reportedCause(
   };
 }
 
-function placeOf({ sourceOf, shown }: ComparedSide, { file, start }: Span): ReportedPlace | null {
+function placeOf({ sourceOf, shown }: ComparedSide, { file, start }: Span): ReportLocation | null {
   const text = sourceOf(file);
   return text === null ? null : { file: shown(file), line: position(text, start).line };
 }

@@ -9,7 +9,7 @@ import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
 import { type CompileCache, createCompileCache, findErrors } from '../../pipeline.ts';
 import { readSources } from '../../service/policies/bundles/read-sources.ts';
 import { digest } from '../../service/policies/digest.ts';
-import { shownPath } from '../findings/display-path.ts';
+import { displayPath } from '../findings/display-path.ts';
 import type { ComparedSide } from './diff-report.ts';
 import { checkOut, isRevision } from './git-revision.ts';
 
@@ -64,7 +64,7 @@ export function sideOf(
     set,
     files,
     sourceOf,
-    shown: (file) => shownPath(path, file),
+    shown: (file) => displayPath(path, file),
   };
 }
 

@@ -3,7 +3,7 @@
 // requests stands in code spans in Markdown, and is escaped on a terminal.
 
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
-import { whomText } from '../../language/model/asked.ts';
+import { whomText } from '../../language/model/approvers.ts';
 import { exceptText } from '../../language/model/describe.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
@@ -147,23 +147,23 @@ function causeText(
 ): string {
   const at = place === null ? null : `${place.file}:${place.line}${side === 'old' ? ' before' : ''}`;
   const details = [...reads, ...(reads.length > 0 || at === null ? [] : [at])].map(style.code).join(', ');
-  const what = rule === null ? shapeWords[change] : `${style.code(rule)} ${ruleWords[change]}`;
+  const what = rule === null ? shapeChangeText[change] : `${style.code(rule)} ${ruleChangeText[change]}`;
   return details === '' ? what : `${what} (${details})`;
 }
 
-const ruleWords = {
+const ruleChangeText = {
   changed: 'changed',
   new: 'is new',
   gone: 'is gone',
   renamed: 'has another name',
 } as const satisfies Readonly<Record<ReportedFinding['causes'][number]['change'], string>>;
 
-const shapeWords = {
+const shapeChangeText = {
   changed: 'the payload is declared otherwise',
   new: 'the action is new',
   gone: 'the action is gone',
   renamed: 'the action has another name',
-} as const satisfies typeof ruleWords | Readonly<Record<keyof typeof ruleWords, string>>;
+} as const satisfies typeof ruleChangeText | Readonly<Record<keyof typeof ruleChangeText, string>>;
 
 function undecidedLines({ guessed }: ReportedFinding, style: Style): readonly string[] {
   const terms = guessed.length === 0 ? '' : `: it may turn on ${guessed.map(style.code).join(', ')}`;
@@ -239,7 +239,7 @@ function endLines(report: DiffReport, style: Style): readonly string[] {
     ...(report.log === null ? [] : logLines(report.log, meters, style)),
     ...limits.map(
       ({ action, limits: own }) =>
-        `⚠ ${style.code(action)}: not proved to be all, ${own.map((one) => limitWords[one]).join('; ')}`,
+        `⚠ ${style.code(action)}: not proved to be all, ${own.map((one) => proofLimitText[one]).join('; ')}`,
     ),
     ...(limits.length > 0
       ? []
@@ -278,7 +278,7 @@ function proofText({ actions, horizon }: DiffReport): string {
   return `proved for all requests of ${many(actions.length, 'action')}, decided from ${horizon.from} to ${horizon.to}`;
 }
 
-const limitWords = {
+const proofLimitText = {
   'too many findings': 'there are more findings than are shown (--max)',
   'long lists': 'a longer list might be decided otherwise',
   'huge payloads': 'a payload so large that a condition is unknown might be decided otherwise',

@@ -73,7 +73,7 @@ export async function mergeBase(one: string, other: string, path: string): Promi
   return stdout.toString().trim();
 }
 
-interface RepositoryPlace {
+interface RepositoryLocation {
   /** The top folder of the work tree. */
   readonly top: string;
   /** The path from the top folder, with forward slashes; empty for the top itself. */
@@ -81,7 +81,7 @@ interface RepositoryPlace {
 }
 
 /** Finds a path in its repository. The path need not exist now. */
-async function placeIn(path: string): Promise<RepositoryPlace> {
+async function placeIn(path: string): Promise<RepositoryLocation> {
   const full = resolve(path);
   let folder = full;
   while (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) folder = dirname(folder);
@@ -103,7 +103,7 @@ async function commitOf(revision: string, top: string): Promise<string> {
   return stdout.toString().trim();
 }
 
-async function listTree(commit: string, { top, within }: RepositoryPlace): Promise<readonly TreeEntry[]> {
+async function listTree(commit: string, { top, within }: RepositoryLocation): Promise<readonly TreeEntry[]> {
   const plain = within === '' ? [] : ['--', within];
   const { code, stdout, stderr } = await git(
     ['ls-tree', '-r', '-z', '-l', '--full-tree', commit, ...plain],

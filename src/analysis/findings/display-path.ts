@@ -4,7 +4,7 @@
 import { isAbsolute, join, relative, sep } from 'node:path';
 
 /** A path with forward slashes; absolute when the file is not under the current folder. */
-export function shownPath(root: string | null, file: string): string {
+export function displayPath(root: string | null, file: string): string {
   if (root === null) return file;
   const path = join(root, file);
   const near = relative(process.cwd(), path);

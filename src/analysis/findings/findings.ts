@@ -11,7 +11,7 @@ import {
 import type { Span } from '../../language/diagnostic/span.ts';
 import { clauseText } from '../../reasoning/prove/report/wording.ts';
 import type { ReadSources } from '../../service/policies/read-policies.ts';
-import { shownPath } from './display-path.ts';
+import { displayPath } from './display-path.ts';
 import { type ClauseResult, undecidedLines } from './guarantee-results.ts';
 
 export type Finding = JsonDiagnostic;
@@ -63,7 +63,7 @@ export function findingsOf({
   ];
   const withFile = <T extends { readonly file: string }>(place: T): T => ({
     ...place,
-    file: place.file === '' ? path : shownPath(read.root, place.file),
+    file: place.file === '' ? path : displayPath(read.root, place.file),
   });
   return findings.map((finding) => ({
     ...withFile(finding),

@@ -1,7 +1,7 @@
 // Reads the records of a store as a log. INVARIANT: one pass, from the first record that matters to the last
 // that was there when the pass began; memory is bounded by one stretch.
 
-import type { RecordReader, RecordsPlace } from '../../service/store/contract/log.ts';
+import type { RecordReader, RecordsLocation } from '../../service/store/contract/log.ts';
 import type { LogEntry } from './engine/log.ts';
 import { LogReader, momentOfRecord } from './log-entries.ts';
 import { faultText, LogFaults, type LogPart, type LogSource } from './log-source.ts';
@@ -17,7 +17,7 @@ export interface StoredLogOptions {
   readonly windowMs: number;
   readonly recordsAtOnce?: number;
   /** The place where the same records can be opened again, so that a thread of its own reads a long log. */
-  readonly place?: RecordsPlace | undefined;
+  readonly place?: RecordsLocation | undefined;
 }
 
 /**

@@ -2,7 +2,7 @@
 // parses ahead while this thread decides. Both supply the same records.
 
 import { Worker } from 'node:worker_threads';
-import type { RecordReader, RecordsPlace } from '../../service/store/contract/log.ts';
+import type { RecordReader, RecordsLocation } from '../../service/store/contract/log.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
 import { type ParsedRecord, RecordParser } from './parse-record.ts';
 import type { FromReading, ToReading } from './reading-worker.ts';
@@ -29,7 +29,7 @@ export function sourceHere(reader: RecordReader): RecordSource {
 const batchesAhead = 4;
 
 /** Starts its thread at once. If the thread ends too soon, waiting and later requests are rejected. */
-export function sourceInThread(place: RecordsPlace): RecordSource {
+export function sourceInThread(place: RecordsLocation): RecordSource {
   const thread = new Worker(new URL('./reading-thread.ts', import.meta.url), { workerData: place });
   /** Requests that wait for an answer, in the order in which they are answered. */
   const pending: PromiseWithResolvers<readonly ParsedRecord[]>[] = [];

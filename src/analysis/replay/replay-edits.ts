@@ -3,7 +3,7 @@
 
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
 import type { SetTexts } from '../../service/policies/texts.ts';
-import type { RecordsPlace } from '../../service/store/contract/log.ts';
+import type { RecordsLocation } from '../../service/store/contract/log.ts';
 import { openRecords } from '../../service/store/open.ts';
 import { comparedSideOf } from '../compare-with-active.ts';
 import { reportOf } from '../diff/diff-report.ts';
@@ -22,7 +22,7 @@ export interface ReplayInput {
   /** Texts of the active policies. */
   readonly texts: SetTexts;
   readonly files: readonly TextFile[];
-  readonly records: RecordsPlace;
+  readonly records: RecordsLocation;
   /** Requests from this moment on are replayed; milliseconds since 1970. */
   readonly sinceMs: number;
 }

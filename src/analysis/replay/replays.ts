@@ -8,7 +8,7 @@ import { memoryMegabytesDefault, PlaygroundRefusal } from '../playground.ts';
 import type { EditReplay, ReplayInput } from './replay-edits.ts';
 import type { FromReplay } from './replay-worker.ts';
 
-export type ReplayNews =
+export type ReplayEvent =
   /** Share of the records that has been read, from 0 to 1. */
   { readonly progress: number } | { readonly answer: EditReplay };
 
@@ -17,7 +17,7 @@ export interface Replays {
    * Streams progress and at last the answer; closing the stream ends the replay. Throws a PlaygroundRefusal
    * when too many replays are running. A failed stream also ends with one.
    */
-  start(ask: ReplayInput, person: string): Readable & AsyncIterable<ReplayNews>;
+  start(ask: ReplayInput, person: string): Readable & AsyncIterable<ReplayEvent>;
   close(): void;
 }
 

@@ -12,10 +12,10 @@ import type { AgentRow } from '../../service/store/contract/records.ts';
 import type { Store } from '../../service/store/contract/store.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
 import { openStore } from '../../service/store/open.ts';
-import { commandLineUser, commandPlace, type DataOption } from '../client/with-store.ts';
+import { commandLineUser, commandStoreLocation, type DataOption } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
 import type { AgentAdmin } from './agent-admin.ts';
-import { type AgentView, agentJson, keyJson, shownTime } from './text.ts';
+import { type AgentView, agentJson, formatTime, keyJson } from './text.ts';
 
 /** An operation that is not possible; the message holds the lines to print. A class because it is thrown. */
 class CommandError extends Error {}
@@ -29,7 +29,7 @@ export async function withStoreAdmin(
   run: (admin: AgentAdmin) => Promise<void>,
 ): Promise<ExitCode> {
   try {
-    const store = await openStore({ ...commandPlace(options), actor: commandLineUser() });
+    const store = await openStore({ ...commandStoreLocation(options), actor: commandLineUser() });
     try {
       await run(storeAdmin(store));
     } finally {
@@ -97,7 +97,7 @@ function storeAdmin(store: Store): AgentAdmin {
             ? `there is no agent \`${name}\``
             : `\`${agent.name}\` already has two valid keys: wait until the older one expires, or end both with --leaked`,
         );
-      const oldKeyNotAfter = shownTime(nowMs + graceMs);
+      const oldKeyNotAfter = formatTime(nowMs + graceMs);
       return { agent: agentJson(agent), apiKey: result.apiKey, oldKeyNotAfter };
     },
     sign: async (name, { mode: signing, isSecretNew }) => {

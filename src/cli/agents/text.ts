@@ -42,16 +42,16 @@ export function agentJson(agent: AgentRow): AgentView {
     rate_per_minute: ratePerMinute,
     burst,
     refusal_hints: tellsChange,
-    created_at: shownTime(createdAtMs),
+    created_at: formatTime(createdAtMs),
   };
 }
 
 export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): KeyView {
   return {
     id,
-    created_at: shownTime(createdAtMs),
-    not_after: notAfterMs === null ? null : shownTime(notAfterMs),
-    last_used: lastUsedAtMs === null ? null : shownTime(lastUsedAtMs),
+    created_at: formatTime(createdAtMs),
+    not_after: notAfterMs === null ? null : formatTime(notAfterMs),
+    last_used: lastUsedAtMs === null ? null : formatTime(lastUsedAtMs),
   };
 }
 
@@ -80,6 +80,6 @@ export function keyTable(keys: readonly KeyView[], nowMs: number): string {
   );
 }
 
-export function shownTime(ms: number): string {
+export function formatTime(ms: number): string {
   return new Date(ms).toISOString();
 }

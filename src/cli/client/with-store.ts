@@ -8,7 +8,13 @@ import { isDatabaseAddress } from '../../service/settings/address-forms.ts';
 import type { RecordReader } from '../../service/store/contract/log.ts';
 import type { Store } from '../../service/store/contract/store.ts';
 import { StoreError, type StoreErrorCode } from '../../service/store/contract/store-error.ts';
-import { fileOf, openRecords, openStore, type StorePlace, storePlaceOf } from '../../service/store/open.ts';
+import {
+  fileOf,
+  openRecords,
+  openStore,
+  type StoreLocation,
+  storeLocationOf,
+} from '../../service/store/open.ts';
 import { type ExitCode, exitCodes, printError, printJson, UsageError } from '../output/output.ts';
 
 export interface DataOption {
@@ -39,7 +45,7 @@ export function withStore(
   options: StoreOptions,
   run: (store: Store) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return withPlace(options, (place) => openStore({ ...place, actor: commandLineUser() }), run);
+  return withStoreAt(options, (place) => openStore({ ...place, actor: commandLineUser() }), run);
 }
 
 /** Runs a command on the records of the store, which it opens for reading only. */
@@ -47,16 +53,16 @@ export function withRecords(
   options: StoreOptions,
   run: (records: RecordReader) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return withPlace(options, openRecords, run);
+  return withStoreAt(options, openRecords, run);
 }
 
 /** Runs a command on what `open` opens at the place, and closes that again. */
-export async function withPlace<Opened extends { close(): Promise<void> }>(
+export async function withStoreAt<Opened extends { close(): Promise<void> }>(
   { json, ...options }: StoreOptions,
-  open: (place: StorePlace) => Promise<Opened>,
+  open: (place: StoreLocation) => Promise<Opened>,
   run: (opened: Opened) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const place = commandPlace(options);
+  const place = commandStoreLocation(options);
   const file = fileOf(place);
   const fail = (code: StoreErrorCode | 'no-store', message: string): ExitCode => {
     if (json === true) printJson({ ok: false, error: { code, message } });
@@ -83,10 +89,10 @@ export async function withPlace<Opened extends { close(): Promise<void> }>(
 }
 
 /** The place of the store. Throws a UsageError when `store` is not the address of a database. */
-export function commandPlace({ data, store = process.env.WRIT_STORE }: DataOption): StorePlace {
+export function commandStoreLocation({ data, store = process.env.WRIT_STORE }: DataOption): StoreLocation {
   if (store !== undefined && !isDatabaseAddress(store))
     throw new UsageError('--store must be an address such as postgres://user@host/database');
-  return storePlaceOf({ data, database: store ?? null });
+  return storeLocationOf({ data, database: store ?? null });
 }
 
 /** The name under which changes from the command line are recorded. */

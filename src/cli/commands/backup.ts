@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { verifyChain } from '../../service/audit/verify.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
 import { type CopySource, openStore, openToCopy } from '../../service/store/open.ts';
-import { commandLineUser, type DataOption, withDataOption, withPlace } from '../client/with-store.ts';
+import { commandLineUser, type DataOption, withDataOption, withStoreAt } from '../client/with-store.ts';
 import { createMarks, type ExitCode, exitCodes, print, printError } from '../output/output.ts';
 
 export function defineBackup(command: Command, finish: (code: ExitCode) => void): void {
@@ -14,7 +14,7 @@ export function defineBackup(command: Command, finish: (code: ExitCode) => void)
     .addHelpText('after', examples)
     .action(async (file: string, options: DataOption) => {
       finish(
-        await withPlace(
+        await withStoreAt(
           options,
           (place) => openToCopy({ ...place, actor: commandLineUser() }),
           async (source) => {

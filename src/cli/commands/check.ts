@@ -2,7 +2,7 @@
 // `--fix` it first applies the fixes that diagnostics offer.
 
 import { type Command, Option } from 'commander';
-import { shownPath } from '../../analysis/findings/display-path.ts';
+import { displayPath } from '../../analysis/findings/display-path.ts';
 import { findingsOf } from '../../analysis/findings/findings.ts';
 import {
   type ClauseResult,
@@ -133,8 +133,8 @@ async function fix(loaded: CheckedPolicies, options: Options): Promise<CheckedPa
   const show = formatOf(options) === 'text' ? print : printError;
   const { showDiff } = await import('../output/show-diff.ts');
   for (const { path, before, after } of fixed.changes) {
-    if (options.dryRun === true) show(showDiff(shownPath(root, path), before, after));
-    else await replaceFile(shownPath(root, path), after);
+    if (options.dryRun === true) show(showDiff(displayPath(root, path), before, after));
+    else await replaceFile(displayPath(root, path), after);
   }
   show(describeFixes(fixed, options, root));
   return { loaded: withFixed(loaded, fixed), applied: fixed.applied };
@@ -143,7 +143,7 @@ async function fix(loaded: CheckedPolicies, options: Options): Promise<CheckedPa
 function describeFixes({ applied }: FixResult, { dryRun }: Options, root: string | null): string {
   const verb = dryRun === true ? 'would fix' : 'fixed';
   const lines = applied.map(({ diagnostic, title, place }) => {
-    const where = `${shownPath(root, diagnostic.span.file)}:${place.line}:${place.column}`;
+    const where = `${displayPath(root, diagnostic.span.file)}:${place.line}:${place.column}`;
     return `${verb} ${escapeForTerminal(where)} ${diagnostic.code}: ${escapeForTerminal(title)}\n`;
   });
   return lines.join('');

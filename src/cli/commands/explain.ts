@@ -11,7 +11,7 @@ import { engineVersions, versionDifferences } from '../../service/requests/recor
 import { type RequestRecord, requestRecord } from '../../service/requests/record/record.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
 import { fileOf, openStore } from '../../service/store/open.ts';
-import { commandPlace, type DataOption, storeMeaning } from '../client/with-store.ts';
+import { commandStoreLocation, type DataOption, storeMeaning } from '../client/with-store.ts';
 import {
   createMarks,
   type ExitCode,
@@ -109,7 +109,7 @@ function isRequestId(text: string): boolean {
 
 async function findRecord(id: string, options: DataOption): Promise<RequestRecord | 'none'> {
   const { data } = options;
-  const place = commandPlace(options);
+  const place = commandStoreLocation(options);
   // Opening a store that does not exist would create it.
   if (!existsSync(fileOf(place))) return fail(`there is no store in \`${data}\``);
   try {

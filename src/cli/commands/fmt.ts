@@ -3,7 +3,7 @@
 
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { shownPath } from '../../analysis/findings/display-path.ts';
+import { displayPath } from '../../analysis/findings/display-path.ts';
 import { type Diagnostic, hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, escapeForTerminal, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
@@ -94,12 +94,12 @@ async function formatStdin(): Promise<Run> {
 async function formatPaths(paths: readonly string[]): Promise<Run> {
   const { root, sources, diagnostics } = await readPaths(paths);
   // A missing file keeps the name that the user gave, since it has no place under the root.
-  const displayPath = (file: string): string => (paths.includes(file) ? file : shownPath(root, file));
+  const pathOrDisplayPath = (file: string): string => (paths.includes(file) ? file : displayPath(root, file));
   return {
-    files: sources.files.map(({ path, text }) => format({ path: shownPath(root, path), text })),
+    files: sources.files.map(({ path, text }) => format({ path: displayPath(root, path), text })),
     diagnostics: diagnostics.map((one) => {
       const { span } = one;
-      return span.file === '' ? one : { ...one, span: { ...span, file: displayPath(span.file) } };
+      return span.file === '' ? one : { ...one, span: { ...span, file: pathOrDisplayPath(span.file) } };
     }),
   };
 }

@@ -40,7 +40,7 @@ export function defineKillSwitch(command: Command, finish: (code: ExitCode) => v
       finish(
         await withKillSwitches(options, async (admin) =>
           show(options, await admin.turnOn(checkScope(scope), options.reason), ({ warnings, ...made }) => {
-            print(`stopped: ${scopeShown(made)}; to resume: ${resumeCommand(made, options)}\n`);
+            print(`stopped: ${scopeText(made)}; to resume: ${resumeCommand(made, options)}\n`);
             for (const warning of warnings) printError(`warning: ${warning}\n`);
           }),
         ),
@@ -55,7 +55,7 @@ export function defineKillSwitch(command: Command, finish: (code: ExitCode) => v
         await withKillSwitches(options, async (admin, refuse) => {
           const found = await namedSwitch(admin, named, refuse);
           await admin.turnOff(found.id, options.reason);
-          show(options, { id: found.id, status: 'off' }, () => print(`${scopeShown(found)} is off\n`));
+          show(options, { id: found.id, status: 'off' }, () => print(`${scopeText(found)} is off\n`));
         }),
       );
     });
@@ -71,16 +71,16 @@ function withOptions(command: Command): Command {
 
 function resumeCommand(made: KillSwitchView, { data, store }: KillSwitchOptions): string {
   const place = `${data === undefined ? '' : ` --data ${data}`}${store === undefined ? '' : ' --store ...'}`;
-  return `writ kill-switch off ${scopeShown(made)}${place} --reason "..."`;
+  return `writ kill-switch off ${scopeText(made)}${place} --reason "..."`;
 }
 
 async function namedSwitch(admin: KillSwitchAdmin, named: string, refuse: Refuse): Promise<KillSwitchView> {
   const items = await admin.list();
-  const found = items.filter((one) => [one.id, one.scope, scopeShown(one)].includes(named));
+  const found = items.filter((one) => [one.id, one.scope, scopeText(one)].includes(named));
   const [only] = found;
   if (only === undefined)
     return refuse(
-      `no active kill switch has the scope or id ${printable(named)}: ${items.map(scopeShown).join(', ') || 'none is active'}`,
+      `no active kill switch has the scope or id ${printable(named)}: ${items.map(scopeText).join(', ') || 'none is active'}`,
     );
   if (found.length > 1)
     refuse(`several kill switches have this scope: name the id, ${found.map(({ id }) => id).join(' or ')}`);
@@ -125,13 +125,13 @@ function switchTable(items: readonly KillSwitchView[]): string {
   return table(
     ['id', 'scope', 'since', 'by', 'reason'],
     items.map((one) => [
-      ...[one.id, scopeShown(one), localTime(one.created_at)],
+      ...[one.id, scopeText(one), localTime(one.created_at)],
       ...[one.created_by_name, one.reason],
     ]),
   );
 }
 
 /** The scope as people write it, with the name of an agent. */
-function scopeShown({ scope, agent_name: name }: KillSwitchView): string {
+function scopeText({ scope, agent_name: name }: KillSwitchView): string {
   return printable(name === null ? scope : `agent:${name}`);
 }

@@ -3,7 +3,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { shownPath } from '../../analysis/findings/display-path.ts';
+import { displayPath } from '../../analysis/findings/display-path.ts';
 import {
   type ClauseResult,
   clauseToJson,
@@ -251,7 +251,7 @@ export async function addTests(
       : [{ guarantee: guarantee.name, claim, claimText: clauseText(claim, sourceOf), ...counterexample }],
   );
   const pathOf = (policy: string): string =>
-    file === true ? shownPath(root, policy.replace(/\.policy$/, '.test.yaml')) : file;
+    file === true ? displayPath(root, policy.replace(/\.policy$/, '.test.yaml')) : file;
   if (root === null && file === true && refuted.length > 0)
     throw new UsageError('the policies come from a bundle: say which file the tests are added to');
   const byFile = Map.groupBy(refuted, ({ claim }) => pathOf(claim.span.file));

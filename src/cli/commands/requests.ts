@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Reply } from '../../api/operations.ts';
-import { requestStatusWord } from '../../api/request-status.ts';
+import { requestStatusText } from '../../api/request-status.ts';
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import { outcomes } from '../../language/model/decision.ts';
 import { toNumber } from '../../language/value/decimal.ts';
@@ -27,7 +27,7 @@ import {
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
 import { createTable, markForeignLetters, table } from '../output/table.ts';
-import { requestText, type ShownRequest } from '../support/request-text.ts';
+import { type PrintedRequest, requestText } from '../support/request-text.ts';
 
 // Follows the requests of a running service: fetches the new ones every second, and goes on after the service
 // was away for a while. INVARIANT: each request is handed on once, the earlier ones first.
@@ -45,7 +45,7 @@ type Query = Readonly<
 export async function followRequests(
   api: Api,
   { status, decision, text, agent, action, policy, from, limit = firstCount }: Query,
-  hand: (items: readonly ShownRequest[]) => void,
+  hand: (items: readonly PrintedRequest[]) => void,
 ): Promise<never> {
   const query = { status, decision, text, agent, action, policy };
   const handed = new Map<string, number>();
@@ -56,8 +56,8 @@ export async function followRequests(
   for (let isFirst = true; ; ) {
     try {
       const items = isFirst
-        ? (await api.get<Page<ShownRequest>>('/v1/requests', { ...query, from, limit })).items
-        : await allItems<ShownRequest>(api, '/v1/requests', {
+        ? (await api.get<Page<PrintedRequest>>('/v1/requests', { ...query, from, limit })).items
+        : await allItems<PrintedRequest>(api, '/v1/requests', {
             ...query,
             from: moment(Math.max(sinceMs, newestMs - lateMs)),
           });
@@ -128,7 +128,7 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
       finish(
         await withApi(options, async (api) => {
           const query = { status, decision, text, agent, action, policy, from, to, limit, cursor };
-          const page = await api.get<Page<ShownRequest>>('/v1/requests', query);
+          const page = await api.get<Page<PrintedRequest>>('/v1/requests', query);
           show(options, page, ({ items }) => {
             print(items.length === 0 ? 'no requests\n' : table(columns, items.map(rowOf)));
             printRest(page);
@@ -143,7 +143,7 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
       const options = command.optsWithGlobals<ApiOptions>();
       finish(
         await withApi(options, async (api) => {
-          const request = await api.get<ShownRequest>(`/v1/requests/${step(id)}`);
+          const request = await api.get<PrintedRequest>(`/v1/requests/${step(id)}`);
           show(options, request, () => print(requestText(request)));
         }),
       );
@@ -181,11 +181,11 @@ Examples:
 
 const columns = ['id', 'at', 'agent', 'action', 'about', 'decision', 'status', 'risk', 'until'] as const;
 
-function rowOf(one: ShownRequest): readonly string[] {
+function rowOf(one: PrintedRequest): readonly string[] {
   return [
     ...[one.request_id, localTime(one.created_at), markForeignLetters(one.agent.name ?? '')],
     ...[one.action_key, markForeignLetters(one.title)],
-    ...[one.decision, requestStatusWord(one.status, one.decision).toLowerCase()],
+    ...[one.decision, requestStatusText(one.status, one.decision).toLowerCase()],
     ...[String(one.risk_score), localTime(one.expires_at)],
   ];
 }

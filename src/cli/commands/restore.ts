@@ -6,13 +6,13 @@ import type { Command } from 'commander';
 import { isWhole, type StoreVerification, verifyStore } from '../../service/audit/verify-store.ts';
 import { nameOfDifference } from '../../service/store/contract/state.ts';
 import { StoreError, type StoreErrorCode } from '../../service/store/contract/store-error.ts';
-import { openPlace, refuseBesideKey, schemaVersionsOf } from '../../service/store/open.ts';
+import { openStoreAt, refuseBesideKey, schemaVersionsOf } from '../../service/store/open.ts';
 import {
   commandLineUser,
-  commandPlace,
+  commandStoreLocation,
   type DataOption,
   withDataOption,
-  withPlace,
+  withStoreAt,
 } from '../client/with-store.ts';
 import {
   createMarks,
@@ -54,7 +54,7 @@ Examples:
   writ restore --in-place --store postgres://writ@db.example.com/writ    # after pg_restore`;
 
 async function restore(file: string | undefined, options: RestoreOptions): Promise<ExitCode> {
-  const place = commandPlace(options);
+  const place = commandStoreLocation(options);
   const isInPlace = options.inPlace === true;
   if ('url' in place && !isInPlace)
     throw new UsageError(
@@ -71,9 +71,9 @@ async function restore(file: string | undefined, options: RestoreOptions): Promi
 }
 
 function makeSafeInPlace(options: RestoreOptions): Promise<ExitCode> {
-  return withPlace(
+  return withStoreAt(
     options,
-    (place) => openPlace({ ...place, actor: commandLineUser() }),
+    (place) => openStoreAt({ ...place, actor: commandLineUser() }),
     async (store) => {
       const safe = await makeSafe(store, safetyOf(options));
       if (options.json === true) printJson({ ok: true, ...inJson(safe) });
@@ -131,7 +131,7 @@ async function prepare(
   { file, options }: Pick<FileRestore, 'file' | 'options'>,
 ): Promise<Prepared> {
   const { found, own } = await schemaVersionsOf({ path: draft });
-  const store = await openPlace({ path: draft, actor: commandLineUser(), isUpgradeAllowed: true });
+  const store = await openStoreAt({ path: draft, actor: commandLineUser(), isUpgradeAllowed: true });
   try {
     const verification = await verifyStore(store);
     if (!isWhole(verification)) throw changed(file, verification);

@@ -7,7 +7,7 @@ import type { ConfigSources } from '../../service/settings/load.ts';
 import { flagOf, type SettingName } from '../../service/settings/table.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
 import { type SettingFlags, settingsGiven, withSettings } from '../support/setting-flags.ts';
-import { tellReady } from '../support/supervisor.ts';
+import { notifyReady } from '../support/supervisor.ts';
 
 export function defineServe(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -42,7 +42,7 @@ async function start({ config, demo = false, ...given }: Options): Promise<ExitC
   const flags = settingsGiven(given);
   try {
     const code = demo ? await startDemo({ config, flags }) : await startService({ file: config, flags });
-    if (code === exitCodes.ok) await tellReady((line) => printError(`${line}\n`));
+    if (code === exitCodes.ok) await notifyReady((line) => printError(`${line}\n`));
     return code;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;

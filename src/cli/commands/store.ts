@@ -7,14 +7,14 @@ import { isDatabaseAddress } from '../../service/settings/address-forms.ts';
 import type { SchemaVersions } from '../../service/store/contract/schema-version.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
 import type { CopyProgress, CopyResult } from '../../service/store/move/copy-store.ts';
-import { openPlace, schemaVersionsOf, shownPlace, storePlaceOf } from '../../service/store/open.ts';
+import { displayLocation, openStoreAt, schemaVersionsOf, storeLocationOf } from '../../service/store/open.ts';
 import { createProgress, type Progress } from '../bench/progress.ts';
 import {
   commandLineUser,
-  commandPlace,
+  commandStoreLocation,
   type DataOption,
   withDataOption,
-  withPlace,
+  withStoreAt,
 } from '../client/with-store.ts';
 import {
   createMarks,
@@ -60,14 +60,14 @@ function defineCopy(command: Command, finish: Finish): void {
 async function copy({ data, to, json }: CopyOptions): Promise<ExitCode> {
   if (!isDatabaseAddress(to))
     throw new UsageError('--to must be an address such as postgres://user@host/database');
-  const [from, place] = [storePlaceOf({ data, database: null }), storePlaceOf({ data, database: to })];
+  const [from, place] = [storeLocationOf({ data, database: null }), storeLocationOf({ data, database: to })];
   if (!('path' in from) || !('keyFile' in place)) throw new Error('--to must be a database');
   const { path } = from;
   if (!existsSync(path)) {
     printError(`error: there is no store at ${path}: name the data directory of the service with --data\n`);
     return exitCodes.wrong;
   }
-  const shownUrl = shownPlace(place);
+  const shownUrl = displayLocation(place);
   const progress = createProgress();
   try {
     const onProgress = (one: CopyProgress) => showProgress(progress, one);
@@ -138,16 +138,16 @@ function defineMigrate(command: Command, finish: Finish): void {
 /** The store is upgraded by opening it, under the same lock as by a start of the service. */
 function migrate(options: MigrateOptions): Promise<ExitCode> {
   let versions: SchemaVersions = { found: 0, own: 0 };
-  return withPlace(
+  return withStoreAt(
     options,
     async (place) => {
       versions = await schemaVersionsOf(place);
-      return await openPlace({ ...place, actor: commandLineUser(), isUpgradeAllowed: true });
+      return await openStoreAt({ ...place, actor: commandLineUser(), isUpgradeAllowed: true });
     },
     async () => {
       const [before, after] = [versions.found, versions.own];
-      const place = commandPlace(options);
-      const location = shownPlace(place);
+      const place = commandStoreLocation(options);
+      const location = displayLocation(place);
       const copy = 'url' in place || before === after ? null : `${place.path}.schema-${before}`;
       if (options.json === true) printJson({ ok: true, before, after, copy });
       else if (before === after)

@@ -2,7 +2,7 @@
 // is proved of the set, or marked as not confirmed.
 
 import { type Command, Option } from 'commander';
-import { shownPath } from '../../analysis/findings/display-path.ts';
+import { displayPath } from '../../analysis/findings/display-path.ts';
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
 import { type Summary, type SummarySentence, summaryOf } from '../../reasoning/summary/summary.ts';
@@ -87,7 +87,7 @@ function placeText(span: Span, sourceOf: SourceOf): string {
 
 function link(span: Span, { sourceOf, root }: Read): string {
   const { file, line } = placeOf(span, sourceOf);
-  const path = root === null ? file : shownPath(root, file);
+  const path = root === null ? file : displayPath(root, file);
   return `[${file}:${line}](${encodeURI(path)}#L${line})`;
 }
 

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import { wholeOf } from '../../language/program/packed/whole.ts';
+import { wholeOf } from '../../language/program/packed/serialize.ts';
 import { compileToProgram } from '../../pipeline.ts';
 import { bundleContents } from '../../service/policies/bundles/bundle-contents.ts';
 import { sourcesOf } from '../../service/policies/bundles/read-sources.ts';

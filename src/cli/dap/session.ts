@@ -20,7 +20,7 @@ import {
   type DapResponse,
   type StackFrame,
 } from './protocol.ts';
-import { DebugVariables, shownFacts, type VariableValue } from './variables.ts';
+import { DebugVariables, factVariables, type VariableValue } from './variables.ts';
 import {
   around,
   isStepOf,
@@ -66,7 +66,7 @@ function plainValue({ truth, value }: Explanation): VariableValue {
  */
 function pathValue(path: string, launched: LaunchResult): VariableValue | undefined {
   if (!/^(?:payload|agent|request|meters|now)(?:\.\w+)*$/.test(path)) return undefined;
-  return valueAt(shownFacts(launched), path.split('.')) as VariableValue | undefined;
+  return valueAt(factVariables(launched), path.split('.')) as VariableValue | undefined;
 }
 
 /** The explanation of the condition, or a text with what is wrong with the condition. */

@@ -28,7 +28,7 @@ export type VariableValues = Readonly<Record<string, VariableValue>>;
  */
 const hideSecrets = createSecretHider(randomBytes(32));
 
-export function shownFacts({ walked: { facts, set, decision } }: LaunchResult): VariableValues {
+export function factVariables({ walked: { facts, set, decision } }: LaunchResult): VariableValues {
   const shape = set.actions.get(facts.action)?.shape ?? null;
   const isWellShaped = decision.by !== 'invalid_payload';
   return {
@@ -52,7 +52,7 @@ export class DebugVariables {
 
   scopes(launched: LaunchResult, at: number): readonly DapScope[] {
     const { steps, walked } = launched;
-    const facts = shownFacts(launched);
+    const facts = factVariables(launched);
     const step = steps[at]!;
     const parts = [...(step.kind === 'condition' ? [step] : []), ...partsOfStep(steps, at)];
     const unknown = walked.unknown.map(({ name, why }): DapVariable => this.#plain(name, why));

@@ -5,7 +5,7 @@ import { clockFault } from '../../service/clock.ts';
 import type { Config } from '../../service/settings/load.ts';
 import { StoreError, type StoreErrorCode } from '../../service/store/contract/store-error.ts';
 import type { ExaminedStore } from '../../service/store/examine/examined-store.ts';
-import { examineStore, fileOf, shownPlace, storePlaceOf } from '../../service/store/open.ts';
+import { displayLocation, examineStore, fileOf, storeLocationOf } from '../../service/store/open.ts';
 import { findingFromError, ok, type PartFinding, warned, wrong } from './finding.ts';
 
 export interface RecordsResult {
@@ -18,8 +18,8 @@ export interface RecordsResult {
 const aboutKey: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>(['master-key', 'unsafe-files']);
 
 export async function examineRecords({ data, store: database, durability }: Config): Promise<RecordsResult> {
-  const place = storePlaceOf({ data, database, durability });
-  const location = shownPlace(place);
+  const place = storeLocationOf({ data, database, durability });
+  const location = displayLocation(place);
   if (!('url' in place) && !existsSync(place.path) && !existsSync(`${place.path}.key`)) {
     const made = 'the first start creates it';
     return { key: ok(`no key yet: ${made}`), store: ok(`no records at ${location} yet`), examined: null };

@@ -17,7 +17,7 @@ import {
 } from '../../../integrations/mcp/review/lock.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
-import { nameOfServer, type ServerOptions, serverPlace, sourceOf } from './server-options.ts';
+import { nameOfServer, type ServerOptions, serverTarget, sourceOf } from './server-options.ts';
 
 export const lockFileDefault = 'mcp.lock';
 
@@ -102,7 +102,7 @@ function lockAt(path: string): Lock {
 
 /** Reads the tools of a server. Null when the server cannot be asked; the reason is printed then. */
 async function liveServer(command: readonly string[], options: ServerOptions): Promise<LiveServer | null> {
-  const place = serverPlace(command, options);
+  const place = serverTarget(command, options);
   const warn = (line: string) => printError(`writ mcp: ${line}\n`);
   try {
     return await readServer(openServer(place, warn), sourceOf(place));

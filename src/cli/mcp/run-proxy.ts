@@ -6,7 +6,7 @@ import { serviceAddress } from '../client/api-client.ts';
 import { isPointKey, keyIn } from '../client/key-file.ts';
 import { type ExitCode, exitCodes, printError, UsageError } from '../output/output.ts';
 import { lockedServer } from './review-server.ts';
-import { nameOfServer, type ServerOptions, serverPlace } from './server-options.ts';
+import { nameOfServer, type ServerOptions, serverTarget } from './server-options.ts';
 
 export interface ProxyOptions extends ServerOptions {
   readonly service?: string;
@@ -56,7 +56,7 @@ function settingsOf(command: readonly string[], options: ProxyOptions): ProxySet
     agent: options.agent ?? process.env.WRIT_AGENT ?? null,
     session: options.session ?? null,
     areReceiptsSent: options.receipts === true,
-    server: serverPlace(command, options),
+    server: serverTarget(command, options),
   };
 }
 

@@ -1,7 +1,7 @@
 // The options that all parts of `writ mcp` share: the name of the server, and where the server is.
 
 import type { Command } from 'commander';
-import type { ServerPlace } from '../../../integrations/mcp/proxy.ts';
+import type { ServerTarget } from '../../../integrations/mcp/proxy.ts';
 import { UsageError } from '../output/output.ts';
 
 export interface ServerOptions {
@@ -30,7 +30,7 @@ export function nameOfServer({ as }: ServerOptions): string {
   return as;
 }
 
-export function serverPlace(command: readonly string[], { url, header = [] }: ServerOptions): ServerPlace {
+export function serverTarget(command: readonly string[], { url, header = [] }: ServerOptions): ServerTarget {
   const isCommand = command.length > 0;
   if (isCommand === (url !== undefined))
     throw new UsageError('name the server: `--url ADDRESS`, or its command after `--`');
@@ -40,7 +40,7 @@ export function serverPlace(command: readonly string[], { url, header = [] }: Se
 }
 
 /** Where a server is, as the lock file keeps it. Headers are left out, because they may be secret. */
-export function sourceOf(place: ServerPlace): readonly string[] {
+export function sourceOf(place: ServerTarget): readonly string[] {
   return place.kind === 'command' ? place.command : [place.url.href];
 }
 

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ConditionLine, conditionLines, textOf } from '../../analysis/condition-lines.ts';
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
-import { unknownApprovers, whomText } from '../../language/model/asked.ts';
+import { unknownApprovers, whomText } from '../../language/model/approvers.ts';
 import { type Decision, isRefusedByGate, type Requirements } from '../../language/model/decision.ts';
 import { exceptText } from '../../language/model/describe.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
@@ -21,7 +21,7 @@ import {
   nearRules,
   type UnknownFact,
   unknownFacts,
-} from '../../reasoning/counterfactual/near.ts';
+} from '../../reasoning/counterfactual/near-misses.ts';
 import { createMarks } from '../output/output.ts';
 
 export interface ExplanationInput {

@@ -14,7 +14,7 @@ import {
 } from '../client/api-client.ts';
 import { type ExitCode, print, UsageError } from '../output/output.ts';
 import { printable } from '../output/table.ts';
-import { deceptionLines, requestText, type ShownRequest } from './request-text.ts';
+import { deceptionLines, type PrintedRequest, requestText } from './request-text.ts';
 
 interface VoteOptions extends ApiOptions {
   readonly comment?: string;
@@ -47,7 +47,7 @@ export function defineVote(
         await withApi(options, async (api) => {
           if (vote === 'approve' && options.lettersChecked !== true) await refuseDeceptive(api, id);
           const body = { comment, ...(group === undefined ? {} : { group }) };
-          const request = await api.post<ShownRequest>(`/v1/requests/${step(id)}/${vote}`, body);
+          const request = await api.post<PrintedRequest>(`/v1/requests/${step(id)}/${vote}`, body);
           show(options, request, () => print(requestText(request)));
         }),
       );
@@ -56,7 +56,7 @@ export function defineVote(
 
 /** Refuses when the request contains letters that may deceive, and says which. */
 async function refuseDeceptive(api: Api, id: string): Promise<void> {
-  const request = await api.get<ShownRequest>(`/v1/requests/${step(id)}`);
+  const request = await api.get<PrintedRequest>(`/v1/requests/${step(id)}`);
   if (request.status !== 'pending') return;
   const lines = deceptionLines(request).map((line) => `\n  ${line}`);
   if (lines.length === 0) return;

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { createDirectory } from '../../service/people/directory.ts';
 import type { KillSwitch } from '../../service/people/kill-switches.ts';
 import { createCollection } from '../../service/store/contract/collection.ts';
-import { switchKind } from '../../service/store/contract/grant-basis.ts';
+import { switchKind } from '../../service/store/contract/grant-precondition.ts';
 import type { RequestStatus } from '../../service/store/contract/records.ts';
 import type { RequestFilter, Store } from '../../service/store/contract/store.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';

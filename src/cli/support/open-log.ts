@@ -3,7 +3,7 @@
 import type { LogSource } from '../../analysis/replay/log-source.ts';
 import { NoExportError, openExport } from '../../analysis/replay/read-export.ts';
 import { openStoredLog, type StoredLogOptions } from '../../analysis/replay/read-store.ts';
-import { commandPlace, withRecords } from '../client/with-store.ts';
+import { commandStoreLocation, withRecords } from '../client/with-store.ts';
 import { fileError } from '../output/file-error.ts';
 import { type ExitCode, printError, UsageError } from '../output/output.ts';
 
@@ -22,7 +22,7 @@ export async function withLog(
   const { file } = named;
   if (file === null)
     return await withRecords(named, async (records) => {
-      const place = commandPlace(named);
+      const place = commandStoreLocation(named);
       return await run(await openStoredLog(records, { ...named, place }));
     });
   const log = await openExport(file).catch((error: unknown) => {

@@ -1,13 +1,13 @@
 // Renders a request of a running service as lines for people.
 
 import type { Reply } from '../../api/operations.ts';
-import { requestStatusWord } from '../../api/request-status.ts';
+import { requestStatusText } from '../../api/request-status.ts';
 import type { UserFacts } from '../../language/model/request.ts';
 import { localTime } from '../output/local-time.ts';
 import { markForeignLetters, printable } from '../output/table.ts';
 
 /** The printed fields of a request; `--json` prints the whole reply. */
-export interface ShownRequest {
+export interface PrintedRequest {
   readonly request_id: string;
   readonly decision: string;
   readonly status: string;
@@ -55,12 +55,12 @@ interface StepUpView {
   readonly at: string;
 }
 
-export function requestText(one: ShownRequest): string {
+export function requestText(one: PrintedRequest): string {
   const marked = (_key: string, value: unknown) =>
     typeof value === 'string' ? markForeignLetters(value) : value;
   const payload = JSON.stringify(one.payload ?? {}, marked, 2).replaceAll('\n', '\n  ');
   const lines = [
-    `${one.request_id}  ${one.decision}, ${requestStatusWord(one.status, one.decision).toLowerCase()} until ${localTime(one.expires_at)}`,
+    `${one.request_id}  ${one.decision}, ${requestStatusText(one.status, one.decision).toLowerCase()} until ${localTime(one.expires_at)}`,
     `  agent     ${markForeignLetters(one.agent.name ?? one.agent.id ?? '')}`,
     ...forWhom(one).map((line) => `  for       ${line}`),
     `  action    ${one.action_key}`,
@@ -78,7 +78,7 @@ export function requestText(one: ShownRequest): string {
 }
 
 /** What in the request may deceive a reader, a line each; none when nothing does. */
-export function deceptionLines({ review = null }: ShownRequest): readonly string[] {
+export function deceptionLines({ review = null }: PrintedRequest): readonly string[] {
   if (review === null || !review.warnings.includes('deceptive_letters')) return [];
   const lines = review.confusables.map(({ path, value, scripts, confusable_with: known, characters }) => {
     const what = [
@@ -92,7 +92,7 @@ export function deceptionLines({ review = null }: ShownRequest): readonly string
 }
 
 /** The user on whose behalf the agent asks, or why the user is unknown. */
-function forWhom({ on_behalf_of: onBehalf = null }: ShownRequest): readonly string[] {
+function forWhom({ on_behalf_of: onBehalf = null }: PrintedRequest): readonly string[] {
   if (onBehalf === null) return [];
   const { user, unknown } = onBehalf;
   return [user === null ? `unknown: ${unknown}` : (user.email ?? user.id ?? '')];
@@ -103,7 +103,7 @@ function peopleLines({
   approvals = [],
   comments = [],
   step_ups: stepUps = [],
-}: ShownRequest): readonly string[] {
+}: PrintedRequest): readonly string[] {
   const done = [
     ...approvals.map((one) => ({ at: one.at, text: voteText(one) })),
     ...comments.map(({ at, by, kind, text }) => ({

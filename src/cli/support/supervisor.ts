@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
  * datagrams, so systemd's own command sends the message. When that fails, `warn` gets a line and the service
  * runs on.
  */
-export function tellReady(warn: (line: string) => void, environment = process.env): Promise<void> {
+export function notifyReady(warn: (line: string) => void, environment = process.env): Promise<void> {
   if (environment.NOTIFY_SOCKET === undefined) return Promise.resolve();
   const args = ['--ready', `--pid=${process.pid}`];
   return new Promise((resolve) => {

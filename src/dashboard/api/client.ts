@@ -3,7 +3,7 @@
 // itself. INVARIANT: a change carries the CSRF token of the session that is open when it is sent.
 
 import { type OperationId, type Operations, operations, type Reply } from '../../api/operations.ts';
-import { tellReachable } from './connection.ts';
+import { reportReachable } from './connection.ts';
 import { ApiProblem, isCutOff, problemOf, unreachable } from './problem.ts';
 
 export type CallOptions<Id extends OperationId> = ParameterOf<'params', Operations[Id]['params']> &
@@ -117,15 +117,15 @@ async function send(method: string, address: string, { body, signal }: AnyCall):
     ...(signal === undefined ? {} : { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error;
-    tellReachable('no');
+    reportReachable('no');
     throw unreachable(method);
   });
   if (reply.ok) {
-    tellReachable('yes');
+    reportReachable('yes');
     return reply;
   }
   const problem = await problemOf(reply);
-  tellReachable(isCutOff(problem) ? 'no' : 'yes');
+  reportReachable(isCutOff(problem) ? 'no' : 'yes');
   throw problem;
 }
 

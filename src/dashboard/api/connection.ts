@@ -14,7 +14,7 @@ const pauseMsMax = 15_000;
 let pauseMs = pauseMsMin;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-export function tellReachable(now: Reachability): void {
+export function reportReachable(now: Reachability): void {
   if (now === reachable) return;
   reachable = now;
   clearTimeout(timer);
@@ -64,7 +64,7 @@ function askLater(): void {
 async function ask(): Promise<void> {
   const reply = await fetch('/healthz', { cache: 'no-store' }).catch(() => null);
   if (reachable === 'yes') return;
-  if (reply?.ok === true) return tellReachable('yes');
+  if (reply?.ok === true) return reportReachable('yes');
   clearTimeout(timer);
   askLater();
 }

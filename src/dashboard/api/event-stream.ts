@@ -2,7 +2,7 @@
 // listener is called, because nobody knows what was missed.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { tellReachable } from './connection.ts';
+import { reportReachable } from './connection.ts';
 
 const eventKinds = [
   'requests',
@@ -42,13 +42,13 @@ export function openEventStream(): void {
     pauseMs = 1_000;
     clearTimeout(doubt);
     doubt = undefined;
-    tellReachable('yes');
+    reportReachable('yes');
     if (hasGap) tellAll();
     hasGap = false;
   };
   own.onerror = () => {
     hasGap = true;
-    doubt ??= setTimeout(() => tellReachable('no'), doubtMs);
+    doubt ??= setTimeout(() => reportReachable('no'), doubtMs);
     // The browser reconnects by itself, except after an answer that is not a stream.
     if (own.readyState !== EventSource.CLOSED) return;
     // Something answered, so the service can be reached. The next calls will find the cause: the session may

@@ -1,6 +1,6 @@
 // What went wrong with a call, in the service's own words if it gave any.
 
-export interface ProblemPlace {
+export interface ProblemLocation {
   readonly pointer: string;
   readonly detail: string;
 }
@@ -12,7 +12,7 @@ export class ApiProblem extends Error {
   /** HTTP status; 0 when no reply came. */
   readonly status: number;
   readonly title: string;
-  readonly places: readonly ProblemPlace[];
+  readonly places: readonly ProblemLocation[];
   readonly requestId: string | null;
 
   constructor(facts: {
@@ -20,7 +20,7 @@ export class ApiProblem extends Error {
     readonly status: number;
     readonly title: string;
     readonly detail: string;
-    readonly places?: readonly ProblemPlace[];
+    readonly places?: readonly ProblemLocation[];
     readonly requestId?: string | null;
   }) {
     super(facts.detail);
@@ -63,7 +63,7 @@ export function problemIn(
   retryAfter: string | null = null,
 ): ApiProblem {
   const text = (value: unknown, other: string) => (typeof value === 'string' ? value : other);
-  const places = Array.isArray(body?.errors) ? (body.errors as ProblemPlace[]) : [];
+  const places = Array.isArray(body?.errors) ? (body.errors as ProblemLocation[]) : [];
   const detail = text(body?.detail, 'the service gave no reason');
   return new ApiProblem({
     code: text(body?.type, '').replace('urn:writ:error:', '') || `http_${status}`,

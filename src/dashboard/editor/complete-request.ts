@@ -92,7 +92,7 @@ function values(
   }));
 }
 
-interface JsonPlace {
+interface JsonPosition {
   /** JSON pointer: for a name to the object, else to the value itself. */
   readonly path: string;
   readonly isName: boolean;
@@ -112,7 +112,7 @@ interface OpenPart {
 }
 
 /** Returns null after a complete part, where neither a name nor a value may begin. */
-function jsonPlaceAt(before: string): JsonPlace | null {
+function jsonPlaceAt(before: string): JsonPosition | null {
   const open: OpenPart[] = [];
   let isComplete = false;
   const tokens = [...before.matchAll(/"(?:[^"\\]|\\.)*"?|[{}[\],:]|[^\s{}[\],:"]+/g)];

@@ -27,7 +27,7 @@ import { editorColours, editorTheme } from './editor-theme.ts';
 import { jsonLanguage } from './json-language.ts';
 import { type NameAnswers, namesChanged, nameView } from './name-view.ts';
 import { policyLanguage } from './policy-language.ts';
-import { changeBetween } from './text-places.ts';
+import { changeBetween } from './text-positions.ts';
 
 export interface EditorMark {
   readonly from: number;

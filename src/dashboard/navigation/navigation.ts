@@ -15,7 +15,7 @@ type Listener = (place: PageAddress) => void;
 
 const listeners = new Set<Listener>();
 
-function currentPlace(): PageAddress {
+function currentAddress(): PageAddress {
   const { pathname, search, hash } = window.location;
   return { path: pathname, query: new URLSearchParams(search), hash: hash.slice(1) };
 }
@@ -31,7 +31,7 @@ export function go(address: string, { replace = false }: { readonly replace?: bo
 
 /** Sets parameters of the query; null or an empty text removes a parameter. */
 export function setQuery(changes: Readonly<Record<string, string | null>>, { replace = false } = {}): void {
-  const { path, query } = currentPlace();
+  const { path, query } = currentAddress();
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === '') query.delete(name);
     else query.set(name, value);
@@ -40,12 +40,12 @@ export function setQuery(changes: Readonly<Record<string, string | null>>, { rep
   go(text === '' ? path : `${path}?${text}`, { replace });
 }
 
-export function usePlace(): PageAddress {
-  const [place, setPlace] = useState(currentPlace);
+export function useAddress(): PageAddress {
+  const [place, setPlace] = useState(currentAddress);
   useEffect(() => {
     listeners.add(setPlace);
     // The address may have changed since this was drawn.
-    setPlace((before) => (addressIn(before) === addressIn(currentPlace()) ? before : currentPlace()));
+    setPlace((before) => (addressIn(before) === addressIn(currentAddress()) ? before : currentAddress()));
     return () => void listeners.delete(setPlace);
   }, []);
   return place;
@@ -94,7 +94,7 @@ function addressIn({ path, query, hash }: PageAddress): string {
 }
 
 function tell(): void {
-  const place = currentPlace();
+  const place = currentAddress();
   for (const listener of [...listeners]) listener(place);
 }
 

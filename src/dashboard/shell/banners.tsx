@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.ts';
 import { useGrant } from '../api/session.tsx';
-import { usePlace } from '../navigation/navigation.ts';
+import { useAddress } from '../navigation/navigation.ts';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon, type IconName } from '../parts/layout/icon.tsx';
 import { Ago } from '../parts/layout/time.tsx';
@@ -83,7 +83,7 @@ function useIsCut(line: { readonly current: HTMLDivElement | null }, isOpen: boo
 
 /** Says which pending requests nobody can approve, to people who may view people. */
 export function useGapBanners(): readonly Banner[] {
-  const { path } = usePlace();
+  const { path } = useAddress();
   const mayView = useGrant('people.view') === 'yes';
   const { data } = useResource('listGroups', mayView ? {} : null, ['people', 'policies', 'approvals']);
   // These pages say themselves what is missing.
@@ -117,7 +117,7 @@ export function useGapBanners(): readonly Banner[] {
 
 /** Says that the policies on disk are not active; not on the page of policies, which tells more. */
 export function useStaleBanners(since: string | null): readonly Banner[] {
-  const { path } = usePlace();
+  const { path } = useAddress();
   if (since === null || path === '/policies') return [];
   return [
     {

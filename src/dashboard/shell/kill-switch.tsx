@@ -12,7 +12,7 @@ import { ReasonField } from '../parts/form/reason-field.tsx';
 import { SendForm } from '../parts/form/send-form.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Ago } from '../parts/layout/time.tsx';
-import { tellDone } from '../parts/layout/toast.tsx';
+import { showToast } from '../parts/layout/toast.tsx';
 import type { KillSwitch } from '../parts/policy/applicable-kill-switch.ts';
 import type { useKillSwitches } from '../parts/policy/kill-switches.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
@@ -64,7 +64,7 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
   const resume = (): Promise<void> =>
     run(async () => {
       await call('deactivateKillSwitch', { params: { id }, body: { reason } });
-      tellDone(`${scopeWords(scope)}: resumed`);
+      showToast(`${scopeLabel(scope)}: resumed`);
       onDone();
       onClose();
     });
@@ -105,11 +105,11 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
 }
 
 function ScopeName({ stopped: { scope, agent_name: name } }: { readonly stopped: KillSwitch }) {
-  return name === null ? scopeWords(scope) : <PlainText text={`Agent ${name}`} isShort />;
+  return name === null ? scopeLabel(scope) : <PlainText text={`Agent ${name}`} isShort />;
 }
 
 /** `scope`: a name of the management API, such as `all`, `tier:high`, `area:payment` or `agent:ID`. */
-function scopeWords(scope: string): string {
+function scopeLabel(scope: string): string {
   const [kind = '', value = ''] = scope.split(/:(.*)/s);
   if (kind === 'tier') return `Agents of ${value} risk`;
   if (kind === 'area') return `Actions of ${value}`;
@@ -159,8 +159,8 @@ export function KillSwitchDialog({
     run(async () => {
       const scope = kind === 'all' ? 'all' : `${kind}:${agent?.id ?? value.trim()}`;
       const { agent_name: name, warnings } = await call('createKillSwitch', { body: { scope, reason } });
-      const stopped = `${scopeWords(name === null ? scope : `agent:${name}`)}: stopped`;
-      tellDone([stopped, ...warnings].join('; '));
+      const stopped = `${scopeLabel(name === null ? scope : `agent:${name}`)}: stopped`;
+      showToast([stopped, ...warnings].join('; '));
       onClose();
     });
   return (

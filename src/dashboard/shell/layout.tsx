@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useReachable } from '../api/connection.ts';
 import { useResource } from '../api/resource.ts';
 import { useGrant, usePerson, useSession } from '../api/session.tsx';
-import { usePlace } from '../navigation/navigation.ts';
+import { useAddress } from '../navigation/navigation.ts';
 import { Dialog } from '../parts/dialog/dialog.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
@@ -104,7 +104,7 @@ export function Layout({ pages, children }: LayoutProps) {
 function useMenu() {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const opener = useRef<HTMLElement>(null);
-  const place = usePlace();
+  const place = useAddress();
   useEffect(() => setMenuOpen(false), [place]);
   useEffect(() => {
     if (!isMenuOpen) return;
@@ -161,7 +161,7 @@ interface MenuEntryProps {
 
 function MenuEntry({ page: { pattern, title, access, menu }, isMarked, waiting }: MenuEntryProps) {
   const grant = useGrant(access);
-  const { path } = usePlace();
+  const { path } = useAddress();
   if (grant === 'no' || menu === undefined) return null;
   const isHere = path === pattern || path.startsWith(`${pattern}/`);
   return (
@@ -267,7 +267,7 @@ function SignInAgain() {
 function Printed() {
   const { email } = usePerson();
   // Renders again whenever the address changes.
-  usePlace();
+  useAddress();
   if (!useIsPrinting()) return null;
   return (
     <p class="printed">
@@ -309,7 +309,7 @@ function WaitingCount({ count }: { readonly count: number | null }) {
 
 /** Shown in the bar on a phone, where the menu is folded. */
 function InboxLink({ count }: { readonly count: number | null }) {
-  const { path } = usePlace();
+  const { path } = useAddress();
   if (count === null) return null;
   return (
     <a class="bar-inbox" href="/approvals" aria-current={path === '/approvals' ? 'page' : undefined}>

@@ -33,12 +33,12 @@ export function useNoticeBanners(): readonly Banner[] {
     tone: 'escalate',
     icon: 'key',
     label: 'Changes of your sign-in',
-    words: <NoticeWords notice={notice} />,
+    words: <NoticeText notice={notice} />,
     actions: <DismissButton id={notice.id} />,
   }));
 }
 
-function NoticeWords({ notice: { kind, name, created_at: at } }: { readonly notice: NoticeItem }) {
+function NoticeText({ notice: { kind, name, created_at: at } }: { readonly notice: NoticeItem }) {
   return (
     <>
       {words[kind]}

@@ -2,14 +2,14 @@
 // have none of them.
 
 import { useResource } from '../api/resource.ts';
-import { usePlace } from '../navigation/navigation.ts';
+import { useAddress } from '../navigation/navigation.ts';
 import { ButtonLink } from '../parts/layout/button.tsx';
 import { Note } from '../parts/layout/note.tsx';
 import { SignInForm } from './sign-in.tsx';
 
 export function SignInWays() {
   const { data } = useResource('getSignInMethods', {});
-  const { path, query } = usePlace();
+  const { path, query } = useAddress();
   if (data?.is_empty === true) return <NobodyYet />;
   const provider = data?.sso_name ?? null;
   const rest = new URLSearchParams(query);

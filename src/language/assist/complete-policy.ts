@@ -2,7 +2,7 @@
 
 import type { CompletionList, CompletionOption } from './completion-list.ts';
 import { isPatternOf, withDeclared } from './declared-words.ts';
-import { declarationWords, placeAt, type WrittenPlace } from './policy-position.ts';
+import { declarationWords, type PolicyPosition, placeAt } from './policy-position.ts';
 import type { ActionWords, Vocabulary } from './vocabulary.ts';
 
 /** Matches the unfinished word before the place, with the path that it belongs to: `payload.vendor.na`. */
@@ -40,7 +40,7 @@ export function completePolicy(
 }
 
 /** Whether the place is in a list of keys and groups of actions, as in `on a.b, ` and `of a.b, `. */
-function isPatternList({ declaration, depth }: WrittenPlace, head: string): boolean {
+function isPatternList({ declaration, depth }: PolicyPosition, head: string): boolean {
   if (depth > 0 || declaration === null) return false;
   if (declaration === 'meter') return /\b(?:of|since)\s+(?:[\w.*]+,\s*)*$/.test(head);
   return /\b(?:on|except)\s+(?:[\w.*]+,\s*)*$/.test(head);
@@ -56,7 +56,7 @@ function patternOffers({ actions, names }: Vocabulary): readonly CompletionOptio
   ];
 }
 
-function actionsAt({ actions }: Vocabulary, { patterns }: WrittenPlace): readonly ActionWords[] {
+function actionsAt({ actions }: Vocabulary, { patterns }: PolicyPosition): readonly ActionWords[] {
   if (patterns === null) return actions;
   const meant = actions.filter((action) => patterns.some((pattern) => isPatternOf(pattern, action)));
   // A pattern that is still being written matches no action yet.
@@ -106,7 +106,7 @@ const policyWords = [
   'because',
 ];
 const windowWords = ['today in', 'this week in', 'this month in'];
-const typeWords = [
+const jsonTypeText = [
   'boolean',
   'string',
   'number',
@@ -126,7 +126,11 @@ const typeWords = [
   'any',
 ];
 
-function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): readonly CompletionOption[] {
+function wordOffers(
+  vocabulary: Vocabulary,
+  place: PolicyPosition,
+  head: string,
+): readonly CompletionOption[] {
   const { declaration, depth } = place;
   const { names } = vocabulary;
   const isFirst = head.trim() === '';
@@ -140,10 +144,10 @@ function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): 
     ];
   if (declaration === 'action' || declaration === 'table' || declaration === 'type')
     return /:\s*(?:\[\s*)?$|\|\s*$/.test(head) || declaration === 'type'
-      ? [...words(typeWords), ...named(names.types, 'type')]
+      ? [...words(jsonTypeText), ...named(names.types, 'type')]
       : [];
   if (declaration === 'list' && /:\s*$/.test(head))
-    return [...words([...typeWords, 'network']), ...named(names.types, 'type')];
+    return [...words([...jsonTypeText, 'network']), ...named(names.types, 'type')];
   if (isFirst && declaration === 'policy') return [...words(policyWords, 2), ...expressionOffers(vocabulary)];
   if (isFirst && declaration === 'guarantee') return words(['never', 'always', 'allow', 'when']);
   if (declaration === 'guarantee' && /\b(?:never|always)\s+$/.test(head))

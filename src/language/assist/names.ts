@@ -3,7 +3,7 @@
 
 import type { Span } from '../diagnostic/span.ts';
 import type {
-  AskedNode,
+  ApproverListNode,
   Clause,
   Declaration,
   DeclarationOf,
@@ -182,7 +182,7 @@ function addDeclaration(declaration: Declaration, around: NamesInScope): void {
       const inner = { ...around, patterns: textsOf(declaration.patterns) };
       for (const pattern of declaration.patterns) addPattern(pattern, inner);
       for (const claim of declaration.claims) {
-        if (claim.asked !== null) addAsked(claim.asked, inner);
+        if (claim.asked !== null) addApproverList(claim.asked, inner);
         if (claim.when !== null) addExpression(claim.when, inner);
       }
     }
@@ -202,7 +202,7 @@ function addClause(clause: Clause, around: NamesInScope): void {
   switch (clause.kind) {
     case 'to':
     case 'after-approval':
-      addAsked(clause.asked, around);
+      addApproverList(clause.asked, around);
       return;
     case 'when':
     case 'unless':
@@ -215,7 +215,7 @@ function addClause(clause: Clause, around: NamesInScope): void {
   }
 }
 
-function addAsked({ each }: AskedNode, around: NamesInScope): void {
+function addApproverList({ each }: ApproverListNode, around: NamesInScope): void {
   for (const node of each) {
     const name = node.kind === 'path' && node.steps.length === 0 ? node.root : null;
     if (name !== null && around.names.get(name.text) !== 'let') use('approvers', name, around);

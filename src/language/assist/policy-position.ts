@@ -3,7 +3,7 @@
 
 import { piecesOf } from './policy-words.ts';
 
-export interface WrittenPlace {
+export interface PolicyPosition {
   /** The word that begins the declaration; null between declarations. */
   readonly declaration: string | null;
   /** How many braces of the declaration are open. */
@@ -31,7 +31,7 @@ export const declarationWords = [
 ];
 const declarations = new RegExp(`^(?:shadow\\s+)?(${declarationWords.join('|')})\\b`);
 
-export function placeAt(text: string, at: number): WrittenPlace {
+export function placeAt(text: string, at: number): PolicyPosition {
   const start = at <= lookedAtMax ? 0 : text.indexOf('\n', at - lookedAtMax) + 1;
   const lines = text.slice(start, at).split('\n');
   const current = lines.at(-1) ?? '';

@@ -5,12 +5,13 @@
 
 import { inOneList } from '../diagnostic/by-file.ts';
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
-import { approverText } from '../model/asked.ts';
+import { approverText } from '../model/approvers.ts';
 import type { AskClause, Guarantee, GuaranteeClause, OutcomeClause, PolicySet } from '../model/policy.ts';
 import { declarationsOfKind } from '../syntax/tree/by-kind.ts';
 import type { GuaranteeClauseNode, GuaranteeDeclaration, PolicyFile } from '../syntax/tree/tree.ts';
+import { createCollector } from './collect-diagnostics.ts';
 import { resolveActions } from './declarations/actions.ts';
-import { readAsked, readPeople } from './declarations/asked-people.ts';
+import { readApprovalClause, readPeople } from './declarations/approval-clause.ts';
 import { resolveHours } from './declarations/hours.ts';
 import { resolveLists } from './declarations/lists.ts';
 import { resolveMeters } from './declarations/meters.ts';
@@ -25,7 +26,6 @@ import { collectNames, declarationsOf } from './expressions/names.ts';
 import { matchedActions } from './expressions/patterns.ts';
 import { contextOver } from './expressions/scope.ts';
 import { resolveDeclaredTypes } from './expressions/types.ts';
-import { createGathering } from './gather.ts';
 import type { Environment } from './incremental/environment.ts';
 import { memoized, textOfListFile } from './incremental/memoized.ts';
 import type { CheckOutcome } from './incremental/recorder.ts';
@@ -78,12 +78,12 @@ export function checkErrorsIn(
   const checkState = createCheckState();
   const names = collectNames(files, checkState.names);
   const env = createEnvironment(declarationsOf(names), readListFile, checkState);
-  const gathered = createGathering();
+  const gathered = createCollector();
   gathered.report(names.problems);
   const examined = files.filter(({ span }) => paths.has(span.file));
   gathered.gather(env.recorder.detached(() => resolve(files, examined, env)));
   const byFile = new Map(
-    [...gathered.saidAfter(checkState.fileDiagnostics)]
+    [...gathered.diagnosticsAfter(checkState.fileDiagnostics)]
       .filter(([file]) => paths.has(file))
       .map(([file, { diagnostics }]) => [file, diagnostics] as const),
   );
@@ -122,7 +122,7 @@ interface CheckScope extends Pick<ToCheck, 'files'> {
 }
 
 function checkIn(env: Environment, { files, problems, lookFor }: CheckScope): CheckedSet {
-  const gathered = createGathering();
+  const gathered = createCollector();
   gathered.report(problems);
   const resolution = env.recorder.detached(() => resolve(files, files, env));
   gathered.gather(resolution);
@@ -137,7 +137,7 @@ function checkIn(env: Environment, { files, problems, lookFor }: CheckScope): Ch
   if (isWhole && lookFor === 'warnings')
     gathered.gather(env.recorder.detached(() => warn({ set, files, env, policies, used: gathered.used })));
   const { checkState } = env;
-  checkState.fileDiagnostics = gathered.saidAfter(checkState.fileDiagnostics);
+  checkState.fileDiagnostics = gathered.diagnosticsAfter(checkState.fileDiagnostics);
   const byFile = new Map(
     [...checkState.fileDiagnostics].map(([file, one]) => [file, one.diagnostics] as const),
   );
@@ -278,7 +278,7 @@ function readClause(node: GuaranteeClauseNode, ctx: Context): OutcomeClause | As
 }
 
 function readAskClause({ mode, asked, people }: GuaranteeClauseNode, ctx: Context): AskClause | null {
-  const whom = asked && readAsked(asked, ctx);
+  const whom = asked && readApprovalClause(asked, ctx);
   const needs = readPeople(people, ctx.env);
   if (asked === null || whom === null || needs === null) return null;
   const [group, other] = whom.groups;

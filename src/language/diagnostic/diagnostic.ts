@@ -15,11 +15,11 @@ export interface Diagnostic {
   /** What to do about the problem, in the style of `message`. */
   readonly help?: string;
   /** Other places that explain the problem. */
-  readonly related?: readonly RelatedPlace[];
+  readonly related?: readonly RelatedLocation[];
   readonly fix?: Fix;
 }
 
-export interface RelatedPlace {
+export interface RelatedLocation {
   readonly span: Span;
   readonly message: string;
 }

@@ -2,7 +2,7 @@
 // plain JSON. INVARIANT: nothing that came out of a file reaches the terminal raw: control, format and
 // bidirectional characters are written as `\u{..}`, and columns count code points from 1.
 
-import type { Diagnostic, RelatedPlace, Severity } from './diagnostic.ts';
+import type { Diagnostic, RelatedLocation, Severity } from './diagnostic.ts';
 import type { Span } from './span.ts';
 
 /** Returns the text of a file by the path that spans use; null when there is no text to show. */
@@ -25,11 +25,14 @@ export interface JsonDiagnostic {
   /** The position after the last character. */
   readonly end: Position | null;
   readonly help: string | null;
-  readonly related: readonly JsonPlace[];
-  readonly fix: { readonly title: string; readonly edits: readonly (JsonPlace & { text: string })[] } | null;
+  readonly related: readonly JsonLocation[];
+  readonly fix: {
+    readonly title: string;
+    readonly edits: readonly (JsonLocation & { text: string })[];
+  } | null;
 }
 
-interface JsonPlace {
+interface JsonLocation {
   readonly file: string;
   readonly start: Position | null;
   readonly end: Position | null;
@@ -126,7 +129,7 @@ function renderOne(diagnostic: Diagnostic, sourceOf: SourceOf, paint: Paint): st
   ].join('\n');
 }
 
-function renderRelated(place: RelatedPlace, draw: Excerpts, paint: Paint): readonly string[] {
+function renderRelated(place: RelatedLocation, draw: Excerpts, paint: Paint): readonly string[] {
   return [
     `${paint('note', 'note')}${paint('strong', `: ${escapeForTerminal(place.message)}`)}`,
     ...draw.place(place.span, 'note'),
@@ -304,7 +307,7 @@ function lastLineNumber(span: Span, sourceOf: SourceOf): number {
   return text === null ? 1 : position(text, span.end).line;
 }
 
-function jsonPlace(span: Span, sourceOf: SourceOf): JsonPlace {
+function jsonPlace(span: Span, sourceOf: SourceOf): JsonLocation {
   const text = sourceOf(span.file);
   return {
     file: span.file,

@@ -21,8 +21,8 @@ import { type Decider, type DecideSome, digitsOf, type Frame } from './decide/de
 import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
 import { type IndexedCode, IndexedDecider } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
-import { createEntries, type EnterMeters } from './enter.ts';
 import { createIndexes, createRuleHeads, findAll, findByIndex, type IndexOf } from './find-rules.ts';
+import { createEntries, type EntriesFunction } from './meter-entries.ts';
 import {
   issuesOf,
   type PayloadCheck,
@@ -266,7 +266,7 @@ interface Unit {
   readonly code: object;
   readonly readsPushed: boolean;
   /** Makes the request's entries in meters; null when no meter counts or reads the action's requests. */
-  readonly enter: EnterMeters | null;
+  readonly enter: EntriesFunction | null;
   /** Adds the rules that have not been tried yet to the layout, in steps; absent when there are few rules. */
   readonly placeRules?: () => Iterable<void>;
 }
@@ -419,7 +419,7 @@ function indexedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
 /** The number of rules that one step adds to the layout. */
 const rulesPerStep = 20;
 
-type MeterEntries = ReturnType<EnterMeters>;
+type MeterEntries = ReturnType<EntriesFunction>;
 
 /** What the text of an action returns. Reasons are listed with the place of their rule. */
 export interface ActionCode {

@@ -30,6 +30,6 @@ function noBinding(): never {
 }
 
 /** Returns `runText` when the platform makes functions from text, otherwise the interpreter. */
-export function runOfPlace(): Run {
+export function platformRun(): Run {
   return makesCode() ? runText : interpret;
 }

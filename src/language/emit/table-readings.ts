@@ -11,9 +11,9 @@ import type { ActionProgram, Condition, Program, TableRead, Term } from '../prog
 import { emitTableReads } from './code/emit.ts';
 import type { Lists } from './code/writer.ts';
 import type { Run } from './run.ts';
-import { forgetTexts } from './runtime/remembered.ts';
 import { safeText, showRuntimeValue } from './runtime/show.ts';
-import { createState, forgetLets, type State } from './runtime/state.ts';
+import { clearLets, createState, type State } from './runtime/state.ts';
+import { clearTextCaches } from './runtime/text-cache.ts';
 
 /** What the code is made from, besides the action. */
 export interface ReadingSource {
@@ -82,8 +82,8 @@ export class TableReadings {
     const code =
       this.#code ?? run<ReadTables>(emitTableReads(program, { lets: this.#lets, reads: this.#reads }, lists));
     this.#code = code;
-    forgetTexts();
-    forgetLets(this.#state);
+    clearTextCaches();
+    clearLets(this.#state);
     this.#facts = facts;
     this.#values = code(facts, this.#state);
   }

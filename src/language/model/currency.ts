@@ -5,7 +5,7 @@ import { valueAt } from './request.ts';
 import type { MoneyType, Shape, Type } from './type.ts';
 
 /** A field by its steps, from the payload or from a variable. */
-export interface FieldPlace<Step = string> {
+export interface FieldReference<Step = string> {
   readonly root: string;
   readonly steps: readonly Step[];
 }
@@ -14,10 +14,10 @@ export interface FieldPlace<Step = string> {
  * Returns the place of the currency of an amount; null for an amount that carries its own currency, and for
  * any other type.
  */
-export function currencyPlace<Step>(
+export function currencyLocation<Step>(
   type: Type,
-  { root, steps }: FieldPlace<Step>,
-): FieldPlace<Step | string> | null {
+  { root, steps }: FieldReference<Step>,
+): FieldReference<Step | string> | null {
   if (type.kind !== 'money' || type.currencyField === null) return null;
   return type.currencyRecord === undefined
     ? { root, steps: [...steps.slice(0, -1), type.currencyField] }

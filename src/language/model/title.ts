@@ -125,12 +125,12 @@ function plainAmount(amount: number, decimalsMin: number): string | null {
 }
 
 /** As `moneyText`; null when the currency is no currency code. */
-export function moneyShown(amount: number, currency: unknown): string | null {
+export function moneyTextOrNull(amount: number, currency: unknown): string | null {
   return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? moneyText(amount, currency) : null;
 }
 
 function shown(value: unknown, currency: unknown): string | null {
-  if (typeof value === 'number') return moneyShown(value, currency) ?? String(value);
+  if (typeof value === 'number') return moneyTextOrNull(value, currency) ?? String(value);
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'string' && value.trim() !== '' ? shortened(value) : null;
 }

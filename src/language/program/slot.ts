@@ -4,7 +4,7 @@
 import type { Field, Shape, Slot } from '../model/type.ts';
 
 /** The slot to which steps lead. */
-export interface SlotPlace {
+export interface ResolvedSlot {
   readonly slot: Slot;
   /** Whether any step, including the last, may be absent or null. */
   readonly mayBeAbsent: boolean;
@@ -13,7 +13,7 @@ export interface SlotPlace {
 }
 
 /** Returns the slot to which one or more steps lead; null when the shape declares no such field. */
-export function placeOf(shape: Shape, steps: readonly string[]): SlotPlace | null {
+export function placeOf(shape: Shape, steps: readonly string[]): ResolvedSlot | null {
   let owner = shape;
   let mayBeAbsent = false;
   for (const [at, step] of steps.entries()) {

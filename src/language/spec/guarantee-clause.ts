@@ -27,7 +27,7 @@ export function withClauseFacts({ isUnapproved }: GuaranteeClause, facts: Facts)
  * Whether the claim covers the request: one of the declared shape for which the claim's condition is not
  * false.
  */
-export function isSpokenOf(
+export function isRequestCovered(
   set: PolicySet,
   claim: GuaranteeClause,
   request: Facts,
@@ -42,7 +42,7 @@ export function isSpokenOf(
 }
 
 /** Whether the claim rules out the decision. */
-export function isAgainst(claim: GuaranteeClause, { outcome, requires }: Decision): boolean {
+export function isClauseViolated(claim: GuaranteeClause, { outcome, requires }: Decision): boolean {
   if (claim.effect !== 'ask') return (outcome === clauseOutcomes[claim.effect]) === (claim.mode === 'never');
   const isAsked =
     requires?.approvals.some((asked) => asked.needs >= claim.needs && isAbout(claim, asked)) === true;
@@ -67,5 +67,5 @@ function isAbout({ mode, group, anyOf = [group] }: AskClause, asked: ApprovalReq
 export function refutation(set: PolicySet, claim: GuaranteeClause, request: Facts): Decision | null {
   const facts = withClauseFacts(claim, request);
   const decision = authorize(set, facts);
-  return isSpokenOf(set, claim, facts, decision) && isAgainst(claim, decision) ? decision : null;
+  return isRequestCovered(set, claim, facts, decision) && isClauseViolated(claim, decision) ? decision : null;
 }

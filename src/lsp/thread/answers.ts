@@ -30,7 +30,7 @@ import {
   createCompileCache,
   findErrors,
 } from '../../pipeline.ts';
-import { unknownFacts } from '../../reasoning/counterfactual/near.ts';
+import { unknownFacts } from '../../reasoning/counterfactual/near-misses.ts';
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
 import { createReadCache, type ReadCache } from '../../service/policies/read-cache.ts';
@@ -39,7 +39,7 @@ import { caseDiagnostics, caseText } from '../../testing/case-diagnostics.ts';
 import { CoverageCounter } from '../../testing/coverage.ts';
 import { findTests } from '../../testing/find.ts';
 import { readTestFile } from '../../testing/read-test-file.ts';
-import { type JudgedCase, judgeTests, type LoadPolicies } from '../../testing/run.ts';
+import { type CaseRun, type LoadPolicies, runTestFile } from '../../testing/run.ts';
 import type { TestFile } from '../../testing/test-file.ts';
 import { readTextFile, withOpen } from '../set/open-texts.ts';
 import type {
@@ -148,7 +148,7 @@ async function testsOf({ root, open, only }: ThreadInputs['tests']): Promise<Tes
     const text = open.find((one) => one.path === inSet(path))?.text ?? (await readTextFile(path));
     if (text === null) continue;
     const file = readTestFile({ path, text });
-    files.push(shownFile(inSet(path), file, await judgeTests(file, load)));
+    files.push(shownFile(inSet(path), file, await runTestFile(file, load)));
   }
   const coverage = counter.result().rules.map((rule) => ({ ...rule, file: inSet(rule.file) }));
   return { files, coverage };
@@ -164,7 +164,7 @@ async function testPaths(root: string, open: readonly SourceText[]): Promise<rea
 function shownFile(
   path: string,
   file: TestFile,
-  judged: Awaited<ReturnType<typeof judgeTests>>,
+  judged: Awaited<ReturnType<typeof runTestFile>>,
 ): TestFileView {
   if (judged.failure !== null) return { path, isBroken: true, cases: [], diagnostics: [] };
   const inSet = (one: ReturnType<typeof caseDiagnostics>[number]) => ({
@@ -179,7 +179,7 @@ function shownFile(
   };
 }
 
-function shownCase(judged: JudgedCase): TestCaseView {
+function shownCase(judged: CaseRun): TestCaseView {
   const { test, outcome } = judged;
   return { name: test.name, start: test.span.start, outcome, text: caseText(judged) };
 }

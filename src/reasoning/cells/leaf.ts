@@ -10,8 +10,8 @@ import type { SpecTruth } from '../../language/spec/truth.ts';
 import type { Decimal } from '../../language/value/decimal.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import type { TextPlaces } from './text-cells.ts';
-import type { ConditionMeaning } from './understand.ts';
+import type { ConditionMeaning } from './condition-meaning.ts';
+import type { TextIndex } from './text-cells.ts';
 
 /** A value of a leaf; `undefined` stands for absent, as it does where the definition reads fields. */
 export type CellValue = Value | UnknownValue | undefined;
@@ -77,7 +77,7 @@ export interface Leaf {
   cells: readonly Cell[];
   order: readonly SolverLiteral[];
   /** The index of the cell of each named text. */
-  places: TextPlaces;
+  places: TextIndex;
   rest: Rest | null;
 }
 

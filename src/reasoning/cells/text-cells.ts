@@ -13,11 +13,11 @@ import { foldedKeys, type Keys, plainKeys } from './text-keys.ts';
 export interface TextCells {
   /** One text for each cell, sorted. */
   readonly cells: readonly string[];
-  readonly places: TextPlaces;
+  readonly places: TextIndex;
 }
 
 /** The index of the cell of each named text, readable like a map. */
-export type TextPlaces = Pick<ReadonlyMap<string, number>, 'has' | 'get' | 'size'>;
+export type TextIndex = Pick<ReadonlyMap<string, number>, 'has' | 'get' | 'size'>;
 
 /**
  * The cells of the named texts, without texts that the declared shape excludes. `after` is the index of the

@@ -2,7 +2,7 @@
 // request only through the truths of these atoms, so two requests with equal truths get the same decision.
 
 import { childrenOf } from '../../language/model/children.ts';
-import { currencyPlace, type FieldPlace } from '../../language/model/currency.ts';
+import { currencyLocation, type FieldReference } from '../../language/model/currency.ts';
 import { pathText } from '../../language/model/describe.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import type { List, PolicySet } from '../../language/model/policy.ts';
@@ -158,9 +158,9 @@ function keysRead(set: PolicySet, expression: Expression, variables: Variables):
 function fieldKeys(read: FieldRead, variables: Variables): readonly string[] {
   const { type } = read;
   const rootsOf = (name: string) => (name === 'payload' ? [name] : (variables.get(name) ?? []));
-  const keysAt = (place: FieldPlace): readonly string[] =>
+  const keysAt = (place: FieldReference): readonly string[] =>
     rootsOf(place.root).map((key) => pathText(key, place.steps));
-  const currency = currencyPlace(type, read);
+  const currency = currencyLocation(type, read);
   const vouching = signersOf(read).map((signer) =>
     signer === agentSigner ? 'request.signed' : 'request.point',
   );

@@ -2,7 +2,7 @@
 // end it. The search changes one place first, then two. INVARIANT: the definition has decided each change that is
 // returned, on a payload of the declared shape.
 
-import { whomText } from '../../language/model/asked.ts';
+import { whomText } from '../../language/model/approvers.ts';
 import {
   type Decision,
   isRefusedByGate,
@@ -15,8 +15,8 @@ import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { toNumber } from '../../language/value/decimal.ts';
 import { atomTruth, isBelow, reads } from './atoms.ts';
+import { type Candidate, type ChangeLocation, type ChangeSubject, placesOf } from './locations.ts';
 import { createPhrase, type Phrase, phraseKey } from './phrase.ts';
-import { type Candidate, type ChangePlace, type ChangeSubject, placesOf } from './places.ts';
 import { createSearch, type Search } from './search.ts';
 
 export interface SmallestChange {
@@ -93,13 +93,13 @@ interface ChangeTrial {
   readonly decision: Decision;
 }
 
-interface TriedPlace {
-  readonly place: ChangePlace;
+interface LocationTrial {
+  readonly place: ChangeLocation;
   readonly tries: readonly ChangeTrial[];
 }
 
 /** One try for each combination of truths of the conditions, and for each value that has a name. */
-function tryPlace(search: Search, place: ChangePlace): TriedPlace {
+function tryPlace(search: Search, place: ChangeLocation): LocationTrial {
   const atoms = search.atoms.filter((atom) => reads(atom, place.key));
   const signature = (facts: Facts): string =>
     atoms.map((atom) => String(atomTruth(atom, search.set, facts))).join();
@@ -128,7 +128,7 @@ interface RankedChange {
   readonly places: number;
 }
 
-function singleChanges(search: Search, { place, tries }: TriedPlace): readonly RankedChange[] {
+function singleChanges(search: Search, { place, tries }: LocationTrial): readonly RankedChange[] {
   const wanted = tries.filter(({ decision }) => isWanted(search, decision));
   return outcomes.flatMap((outcome) => {
     const towards = wanted.filter(({ decision }) => decision.outcome === outcome);
@@ -149,7 +149,7 @@ interface ChangePhrase {
 /** The nearest change on each side of the current value, and the changes that have no point on the scale. */
 function nearestPhrases(
   search: Search,
-  place: ChangePlace,
+  place: ChangeLocation,
   tries: readonly ChangeTrial[],
 ): readonly ChangePhrase[] {
   const current = place.scale?.current ?? null;
@@ -169,7 +169,7 @@ function nearestPhrases(
 /** Merges the tries that one phrase describes, and the values that have names. */
 function plainPhrases(
   search: Search,
-  place: ChangePlace,
+  place: ChangeLocation,
   tries: readonly ChangeTrial[],
 ): readonly ChangePhrase[] {
   const groups = new Map<string, ChangeTrial[]>();
@@ -187,7 +187,7 @@ function plainPhrases(
  * Changes of two places at once, if no change of one place reaches the mildest outcome. Approvals and
  * step-ups are no part of them.
  */
-function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly RankedChange[] {
+function pairChanges(search: Search, tried: readonly LocationTrial[]): readonly RankedChange[] {
   const ownTried = tried.filter(({ place }) => place.subject !== 'people');
   const best = Math.min(
     ...ownTried.flatMap(({ tries }) => tries.map(({ decision }) => rankOf(decision.outcome))),
@@ -226,12 +226,12 @@ function rankedPair(search: Search, group: readonly TryPair[]): RankedChange {
 }
 
 interface PlacedTry {
-  readonly place: ChangePlace;
+  readonly place: ChangeLocation;
   readonly one: ChangeTrial;
 }
 
 /** The first candidate of every place, then the second of every place, and so on. */
-function pairsOf(tried: readonly TriedPlace[]): readonly (readonly [PlacedTry, PlacedTry])[] {
+function pairsOf(tried: readonly LocationTrial[]): readonly (readonly [PlacedTry, PlacedTry])[] {
   const pairs = tried.flatMap((first, index) =>
     tried
       .slice(index + 1)
@@ -256,7 +256,7 @@ function areNested(a: string, b: string): boolean {
 }
 
 interface PhrasedPart {
-  readonly place: ChangePlace;
+  readonly place: ChangeLocation;
   readonly phrase: Phrase;
 }
 
@@ -307,7 +307,7 @@ function isConfirmed(set: PolicySet, { facts, outcome, by }: SmallestChange): bo
 }
 
 /** One place for each requirement that people can satisfy; none if the decision requires nobody. */
-function peoplePlaces(set: PolicySet, decision: Decision): readonly ChangePlace[] {
+function peoplePlaces(set: PolicySet, decision: Decision): readonly ChangeLocation[] {
   const { requires } = decision;
   if (requires === null) return [];
   const rules = set.policies
@@ -357,7 +357,7 @@ interface Act {
   readonly reauth: readonly string[];
 }
 
-function peoplePlace({ name, escalate, reauth }: Act): ChangePlace {
+function peoplePlace({ name, escalate, reauth }: Act): ChangeLocation {
   const apply = (facts: Facts): Facts => ({
     ...facts,
     satisfied: {

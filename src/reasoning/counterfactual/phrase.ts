@@ -14,7 +14,7 @@ import { fromNumber, toNumber } from '../../language/value/decimal.ts';
 import { formatTimestamp } from '../../language/value/time.ts';
 import { type Atom, atomTruth, isAtom, reads } from './atoms.ts';
 import { negatedText } from './change-wording.ts';
-import type { Candidate, ChangePlace } from './places.ts';
+import type { Candidate, ChangeLocation } from './locations.ts';
 import { rangeText } from './scale.ts';
 import type { Search } from './search.ts';
 
@@ -35,7 +35,7 @@ const examplesMax = 3;
 const allTries = 1;
 
 /** The phrase for instances of one place that have the same decision. Throws if there is no instance. */
-export function createPhrase(search: Search, place: ChangePlace, instances: readonly Instance[]): Phrase {
+export function createPhrase(search: Search, place: ChangeLocation, instances: readonly Instance[]): Phrase {
   const [first] = instances;
   if (first === undefined) throw new Error('the phrase has no instance');
   if (place.subject === 'people') return plainPhrase(place.name);
@@ -57,14 +57,14 @@ export function createPhrase(search: Search, place: ChangePlace, instances: read
 }
 
 /** A key that is equal for instances of one place and one decision that one phrase describes. */
-export function phraseKey(search: Search, place: ChangePlace, instance: Instance): string {
+export function phraseKey(search: Search, place: ChangeLocation, instance: Instance): string {
   const { at, named } = instance.candidate;
   if (at !== null || named !== null || place.subject === 'people') return place.name;
   const turned = neededAtoms(search, place, instance);
   return turned.map((atom) => holdingText(search, atom, instance.facts)).join(' and ');
 }
 
-function neededAtoms(search: Search, place: ChangePlace, { facts, decision }: Instance): readonly Atom[] {
+function neededAtoms(search: Search, place: ChangeLocation, { facts, decision }: Instance): readonly Atom[] {
   return neededTurns(search, turnedAtoms(search, place, facts), { facts, outcome: decision.outcome });
 }
 
@@ -74,7 +74,7 @@ function plainPhrase(text: string): Phrase {
 
 function scalePhrase(
   search: Search,
-  { scale }: ChangePlace,
+  { scale }: ChangeLocation,
   { candidate: { at }, facts, decision }: Instance,
 ): Phrase | null {
   if (scale === null || at === null) return null;
@@ -100,7 +100,11 @@ function namesText(name: string, names: readonly string[]): string {
 }
 
 /** The conditions on the place whose truth changed and is known. */
-function turnedAtoms({ set, facts, atoms }: Search, { key }: ChangePlace, changed: Facts): readonly Atom[] {
+function turnedAtoms(
+  { set, facts, atoms }: Search,
+  { key }: ChangeLocation,
+  changed: Facts,
+): readonly Atom[] {
   return atoms
     .filter((atom) => reads(atom, key))
     .filter((atom) => {
@@ -133,7 +137,7 @@ function examplesText({ set }: Search, atom: Atom, instances: readonly Instance[
 }
 
 /** A phrase for a change that no single condition names, such as a sum that became unknown. */
-function valueText({ name }: ChangePlace, { candidate }: Instance): string {
+function valueText({ name }: ChangeLocation, { candidate }: Instance): string {
   return candidate.entry === null ? `${name} is another` : `${name} == ${quoted(candidate.entry)}`;
 }
 

@@ -1,7 +1,7 @@
 // Which of the declarations that rules read differ between the two sides, by themselves or through what they
 // read.
 
-import { namingValues } from '../../language/model/asked.ts';
+import { namingValues } from '../../language/model/approvers.ts';
 import { canonicalMeaning, isSameMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
 import { type Expression, mirroredComparison } from '../../language/model/expression.ts';

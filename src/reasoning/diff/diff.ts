@@ -213,7 +213,7 @@ function shownCause(joint: JointSet, action: string, { rule, change }: Cause): F
   return { rule: sideRule.id, change, span: sideRule.span, side, reads };
 }
 
-const kindWords: Readonly<Record<ReadKind, string>> = {
+const readKindText: Readonly<Record<ReadKind, string>> = {
   lists: 'list',
   tables: 'table',
   hours: 'hours',
@@ -233,7 +233,7 @@ function changedReads(
     const { kind, name } = next;
     if (!joint.changed[kind].has(name)) continue;
     const declared = kind === 'lets' ? joint.original[side].lets.get(name) : undefined;
-    const label = `${kindWords[kind]} ${declared?.name ?? name}`;
+    const label = `${readKindText[kind]} ${declared?.name ?? name}`;
     if (!declarations.has(label))
       declarations.set(label, { name: label, span: declared?.expression.span ?? null });
     if (declared !== undefined) open.push(...declarationsIn(declared.expression));

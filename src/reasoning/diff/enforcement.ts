@@ -2,7 +2,7 @@
 // deadline, the lifetime of a grant, and the named rule. INVARIANT: no requirement has been met, as in the
 // outcome literals used with these gates.
 
-import { approverTexts, asksOnly } from '../../language/model/asked.ts';
+import { approverTexts, asksOnly } from '../../language/model/approvers.ts';
 import { defaultValidForSeconds, type Outcome } from '../../language/model/decision.ts';
 import { isGuard, type Requirement, type Rule } from '../../language/model/policy.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';

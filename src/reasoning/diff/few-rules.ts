@@ -4,17 +4,17 @@
 // is a guess that both sides share, so that a proof holds whatever the open rules are. When a request shows
 // that a guess was wrong, its rule is included, too.
 
-import { namingValues } from '../../language/model/asked.ts';
+import { namingValues } from '../../language/model/approvers.ts';
 import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import { type Approver, isGuard, type Rule } from '../../language/model/policy.ts';
 import { booleanType } from '../../language/model/type.ts';
 import { memo } from '../../language/value/memo.ts';
 import { enforcedOf, quickRules } from '../prove/problem.ts';
+import { mayAffectChange } from './affected-rules.ts';
 import { isAlike, readsChanged, ruleReadsChanged } from './declarations.ts';
 import { createChangedProblem } from './joint-problem.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
-import { mayActInChange } from './where-changed.ts';
 
 /** Ids of rules. */
 export type RuleIds = ReadonlySet<string>;
@@ -47,7 +47,7 @@ export function jointRulesOf(joint: JointSet, action: string, manyRules = manyBy
   const unchanged = unchangedRules(joint, action);
   const open = new Set(unchanged.map(({ id }) => id));
   const changes = { ...all, open };
-  const acts = mayActInChange(createChangedProblem(changes, writtenRules(changes)));
+  const acts = mayAffectChange(createChangedProblem(changes, writtenRules(changes)));
   return { ...all, out: new Set(unchanged.flatMap((rule) => (acts(rule) ? [] : [rule.id]))) };
 }
 

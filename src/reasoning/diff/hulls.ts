@@ -1,7 +1,7 @@
 // For each number of the payload, the ends between which it lies wherever a change happens, found by binary
 // search over its cells.
 
-import { currencyPlace } from '../../language/model/currency.ts';
+import { currencyLocation } from '../../language/model/currency.ts';
 import type { Shape, Type } from '../../language/model/type.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import { isValue, type Leaf, marksOf } from '../cells/leaf.ts';
@@ -97,7 +97,7 @@ function currenciesOf(
 ): readonly { readonly currency: string; readonly within: SolverClause }[] | null {
   const steps = key.split('.').slice(1);
   const type = typeAt(ctx.action.shape, steps);
-  const at = type === null ? null : currencyPlace(type, { root: 'payload', steps });
+  const at = type === null ? null : currencyLocation(type, { root: 'payload', steps });
   const leaf = at === null ? undefined : ctx.leaves.get(['payload', ...at.steps].join('.'));
   if (leaf === undefined) return null;
   const all = leaf.cells.map((cell, at) => ({ cell, within: [...must, ...inCell(leaf, at)] }));

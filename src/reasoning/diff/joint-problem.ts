@@ -13,8 +13,8 @@ import { judge } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { Decimal } from '../../language/value/decimal.ts';
+import { constantOf } from '../cells/condition-meaning.ts';
 import { isTwoValued } from '../cells/two-valued.ts';
-import { constantOf } from '../cells/understand.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { noteFolds } from '../prove/folded.ts';
 import { fieldLeaf } from '../prove/leaves.ts';
@@ -26,6 +26,7 @@ import { countElements } from '../prove/quantifiers.ts';
 import { textTruth } from '../prove/text-choice.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
+import { separateTexts } from './affected-rules.ts';
 import { type Cause, causesOf } from './causes.ts';
 import { type Enforcement, enforcementOf } from './enforcement.ts';
 import type { JointRules, OpenRules, WrittenRules } from './few-rules.ts';
@@ -34,7 +35,6 @@ import { type Region, regionsOf } from './regions.ts';
 import { isReadable } from './shapes.ts';
 import { tieTextKinds } from './text-kinds.ts';
 import { type Validity, validityOf } from './validity.ts';
-import { separateTexts } from './where-changed.ts';
 
 /** What has changed for an action, in a formula without decisions yet. */
 export interface ChangedProblem {

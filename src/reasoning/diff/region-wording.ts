@@ -7,7 +7,7 @@ import { type Expression, oppositeComparison } from '../../language/model/expres
 import { unknown, type Value } from '../../language/model/value.ts';
 import { showValue } from '../../language/spec/show.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
-import { constantOf } from '../cells/understand.ts';
+import { constantOf } from '../cells/condition-meaning.ts';
 import { expressionText, negatedText } from '../counterfactual/change-wording.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { writtenOut } from '../prove/rewrite.ts';

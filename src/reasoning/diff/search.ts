@@ -13,6 +13,7 @@ import { solveFor, solveNearFor } from '../prove/search.ts';
 import { preferPlainTexts, textTruth, withPossibleTexts } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
+import { candidateTexts, drawnRequest, withAnotherText } from './candidate-texts.ts';
 import type { Cause } from './causes.ts';
 import type { RuleIds } from './few-rules.ts';
 import {
@@ -31,7 +32,6 @@ import type { BothSides } from './joint-set.ts';
 import { nearestTo, type SampleFacts } from './nearest.ts';
 import { expressionOnOneLine, wordsOf } from './region-wording.ts';
 import { findingsIn, type Region } from './regions.ts';
-import { drawnRequest, textsToTry, withAnotherText } from './text-attempts.ts';
 import { hasFault, type ShapeFault, withExtra } from './validity.ts';
 
 export interface DecisionChange {
@@ -346,7 +346,7 @@ class Search {
       if (good !== undefined) return good;
       this.#need(mispredictedRules(this.#problem, this.#sided(facts).after));
       if (this.#needed.size > 0) return null;
-      const other = round < attemptedRounds ? withAnotherText(facts, this.#textsToTry(), isGood) : null;
+      const other = round < attemptedRounds ? withAnotherText(facts, this.#candidateTexts(), isGood) : null;
       if (other !== null) return other;
       for (const condition of mispredictedConditions(this.#problem, facts))
         if (condition.span.file !== '') guessed.add(expressionOnOneLine(this.#ctx, condition));
@@ -377,8 +377,8 @@ class Search {
     return memo(this.#sidedFacts, facts, () => sidedFacts(this.#problem.joint, facts));
   }
 
-  #textsToTry(): readonly string[] {
-    this.#texts ??= textsToTry(this.#problem);
+  #candidateTexts(): readonly string[] {
+    this.#texts ??= candidateTexts(this.#problem);
     return this.#texts;
   }
 

@@ -4,7 +4,12 @@
 import type { Decision } from '../../language/model/decision.ts';
 import type { Guarantee, GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { isAgainst, isSpokenOf, refutation, withClauseFacts } from '../../language/spec/guarantee-clause.ts';
+import {
+  isClauseViolated,
+  isRequestCovered,
+  refutation,
+  withClauseFacts,
+} from '../../language/spec/guarantee-clause.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { type RequestSource, randomRequest, requestSource } from './request.ts';
 
@@ -74,10 +79,10 @@ function tryClause(
     if (checkPayload(action.shape, facts.payload).length > 0) continue;
     generated++;
     const decision = decide(facts);
-    if (!isSpokenOf(source.set, claim, facts, decision)) continue;
+    if (!isRequestCovered(source.set, claim, facts, decision)) continue;
     tried++;
     if (isGranted(source, decision)) granted++;
-    if (!isAgainst(claim, decision)) continue;
+    if (!isClauseViolated(claim, decision)) continue;
     const confirmed = refutation(source.set, claim, facts);
     if (confirmed !== null)
       return { guarantee, claim, tried, granted, counterexample: { facts, decision: confirmed } };

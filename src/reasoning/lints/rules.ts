@@ -2,7 +2,7 @@
 // a grant, escape a denial, or differ from what other rules do anyway. INVARIANT: a finding is proved; a rule
 // of which nothing is known has none.
 
-import { approverTexts, asksOnly } from '../../language/model/asked.ts';
+import { approverTexts, asksOnly } from '../../language/model/approvers.ts';
 import { isGuard, type Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { type RuleOutcome, ruleOutcomes } from '../prove/outcomes.ts';

@@ -8,7 +8,7 @@ import type { Expression } from '../../language/model/expression.ts';
 import { elementRoundsMax, payloadBytesMax, textRoundsMax } from '../../language/model/limits.ts';
 import type { Range } from '../../language/model/type.ts';
 import { toNumber } from '../../language/value/decimal.ts';
-import { constantOf } from '../cells/understand.ts';
+import { constantOf } from '../cells/condition-meaning.ts';
 import type { Pair } from '../solver/circuit.ts';
 import type { SolverLiteral } from '../solver/literal.ts';
 import type { Elements, GrowingPart, ProofContext, SlotElement } from './context.ts';

@@ -17,8 +17,8 @@ import {
   negate,
   zero,
 } from '../../language/value/decimal.ts';
+import { constantOf } from '../cells/condition-meaning.ts';
 import { isValue, isWhere, type Leaf } from '../cells/leaf.ts';
-import { constantOf } from '../cells/understand.ts';
 import type { SolverLiteral } from '../solver/literal.ts';
 import { longestOf } from './bounds.ts';
 import type { Elements, ProofContext } from './context.ts';

@@ -2,7 +2,7 @@
 // Each leaf knows which values its declaration admits, and is tied to the leaf that holds it or that it is a
 // function of.
 
-import { currenciesOfRecordsBelow, currencyPlace } from '../../language/model/currency.ts';
+import { currenciesOfRecordsBelow, currencyLocation } from '../../language/model/currency.ts';
 import type { Expression, FactRead, FieldRead } from '../../language/model/expression.ts';
 import { riskTiers } from '../../language/model/request.ts';
 import { signedMark } from '../../language/model/signers.ts';
@@ -127,7 +127,7 @@ function tieToCurrency(
     elements,
   }: { readonly type: Type; readonly field: FieldRead & Expression; readonly elements: Elements },
 ): void {
-  const at = currencyPlace(type, field);
+  const at = currencyLocation(type, field);
   const place = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
   if (at === null || place === null) return;
   const currency = fieldLeaf(ctx, { ...field, ...at, type: place.slot.type }, elements);

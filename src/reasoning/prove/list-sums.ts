@@ -7,8 +7,8 @@ import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Expression, Quantify } from '../../language/model/expression.ts';
 import type { Range } from '../../language/model/type.ts';
 import { compare, type Decimal, fromNumber, multiply, zero } from '../../language/value/decimal.ts';
+import { constantOf } from '../cells/condition-meaning.ts';
 import { isValue, isWhere, type Leaf } from '../cells/leaf.ts';
-import { constantOf } from '../cells/understand.ts';
 import { type Fraction, fractionOf, noFraction, opposite, wholeFraction } from '../linear/fraction.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { longestOf } from './bounds.ts';
@@ -20,7 +20,7 @@ import {
   type SlotElement,
 } from './context.ts';
 import { addLeaf, placeOfField, plainLeaf } from './leaves.ts';
-import { elementPlaces, type PlaceOfElement } from './quantifiers.ts';
+import { type ElementPosition, elementPlaces } from './quantifiers.ts';
 import { withVariable } from './rewrite.ts';
 import type { Sum } from './sums.ts';
 
@@ -115,7 +115,7 @@ interface Addend {
 }
 
 interface ListPosition {
-  readonly place: PlaceOfElement;
+  readonly place: ElementPosition;
   readonly parts: SumParts;
 }
 
@@ -181,7 +181,7 @@ interface RestOfList {
 }
 
 interface PlacesOfSum {
-  readonly places: readonly PlaceOfElement[];
+  readonly places: readonly ElementPosition[];
   /** Whether only whole numbers are added up. */
   readonly isWhole: boolean;
 }
@@ -214,7 +214,7 @@ function restOf(ctx: ProofContext, sum: OfSource, { places, isWhole }: PlacesOfS
 }
 
 interface LengthLimit {
-  readonly places: readonly PlaceOfElement[];
+  readonly places: readonly ElementPosition[];
   readonly longest: number;
 }
 

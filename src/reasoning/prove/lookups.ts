@@ -9,7 +9,7 @@ import { booleanType, listOf } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { memo } from '../../language/value/memo.ts';
 import { findCell, rowKeys, type TableRows } from '../../language/value/table/rows.ts';
-import { constantOf, keyValue } from '../cells/understand.ts';
+import { constantOf, keyValue } from '../cells/condition-meaning.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral } from '../solver/literal.ts';
 import type { Elements, ProofContext } from './context.ts';

@@ -12,7 +12,7 @@ import type { Value } from '../../language/model/value.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
-import { constantOf } from '../cells/understand.ts';
+import { constantOf } from '../cells/condition-meaning.ts';
 import { negatedLiteral, type Pair, type WeightedLiteral } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundText } from './bounds.ts';

@@ -1,7 +1,7 @@
 // Compares an amount of money with a constant: the amounts compare if the currencies agree, else the
 // comparison is unknown.
 
-import { currencyPlace } from '../../language/model/currency.ts';
+import { currencyLocation } from '../../language/model/currency.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import { quantity } from '../../language/model/type.ts';
 import type { Money } from '../../language/model/value.ts';
@@ -37,7 +37,7 @@ interface CurrencyOf {
 /** Whether the amount's currency, a field beside it, is the given one. */
 export function currencyIs(ctx: ProofContext, { field, currency, elements }: CurrencyOf): Pair | null {
   const place = placeOfField(ctx, field, elements);
-  const at = place === null ? null : currencyPlace(place.slot.type, field);
+  const at = place === null ? null : currencyLocation(place.slot.type, field);
   const named = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
   if (at === null || named === null) return null;
   const read: Expression = { ...field, ...at, type: named.slot.type };

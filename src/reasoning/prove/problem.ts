@@ -3,7 +3,7 @@
 // formula admit more, so that proofs still hold; deciding the request of a model reveals what was admitted in
 // excess.
 
-import { approversFor, approverText, namingValues } from '../../language/model/asked.ts';
+import { approversFor, approverText, namingValues } from '../../language/model/approvers.ts';
 import { descendants } from '../../language/model/children.ts';
 import { outcomes } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -166,17 +166,17 @@ function conditionsOf(
 }
 
 function breaks(ctx: ProofContext, claim: GuaranteeClause): SolverLiteral {
-  return ctx.circuit.and([isSpokenOf(ctx, claim), isRuledOut(ctx, claim)]);
+  return ctx.circuit.and([isRequestCovered(ctx, claim), isRuledOut(ctx, claim)]);
 }
 
-/** Whether a claim covers the request, as `isSpokenOf` of the definition decides. */
-function isSpokenOf(ctx: ProofContext, { when, isDefinite = false }: GuaranteeClause): SolverLiteral {
+/** Whether a claim covers the request, as `isRequestCovered` of the definition decides. */
+function isRequestCovered(ctx: ProofContext, { when, isDefinite = false }: GuaranteeClause): SolverLiteral {
   if (when === null) return ctx.circuit.yes;
   const { isTrue, isFalse } = ctx.lower(when, noElements);
   return isDefinite ? isTrue : notLiteral(isFalse);
 }
 
-/** Whether the decision is against the claim, as `isAgainst` of the definition decides. */
+/** Whether the decision is against the claim, as `isClauseViolated` of the definition decides. */
 function isRuledOut(ctx: ProofContext, claim: GuaranteeClause): SolverLiteral {
   const outcomes = outcomesOf(ctx, claim.isUnapproved);
   if (claim.effect !== 'ask') {

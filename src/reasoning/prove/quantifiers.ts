@@ -13,8 +13,8 @@ import type { Value } from '../../language/model/value.ts';
 import { calls } from '../../language/spec/calls.ts';
 import { type Decimal, isInteger, toNumber, zero } from '../../language/value/decimal.ts';
 import { memo } from '../../language/value/memo.ts';
+import { constantOf } from '../cells/condition-meaning.ts';
 import { isCell, isWhere, type Leaf } from '../cells/leaf.ts';
-import { constantOf } from '../cells/understand.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundList, longestOf } from './bounds.ts';
@@ -37,12 +37,12 @@ export function quantifierAtom(ctx: ProofContext, expression: Quantify, elements
   return expression.sources.reduce((bounded, one) => boundList(ctx, one, { pair: bounded, elements }), pair);
 }
 
-interface QuantifierPlace {
-  readonly place: PlaceOfElement;
+interface QuantifierLocation {
+  readonly place: ElementPosition;
   readonly elements: Elements;
 }
 
-export interface PlaceOfElement {
+export interface ElementPosition {
   readonly isThere: SolverLiteral;
   readonly element: SlotElement;
 }
@@ -51,7 +51,7 @@ export interface PlaceOfElement {
 function bodyAt(
   ctx: ProofContext,
   { quantifier, body, variable }: Quantify,
-  { place, elements }: QuantifierPlace,
+  { place, elements }: QuantifierLocation,
 ): Pair {
   const met = ctx.lower(body, new Map(elements).set(variable, place.element));
   const wanted = quantifier === 'every' ? negatedLiteral(met) : met;
@@ -167,7 +167,7 @@ const memberVariable = '$member';
 
 interface Places {
   readonly isKnown: SolverLiteral;
-  readonly places: readonly PlaceOfElement[];
+  readonly places: readonly ElementPosition[];
 }
 
 export function elementPlaces(
@@ -176,7 +176,7 @@ export function elementPlaces(
   elements: Elements,
 ): Places | null {
   const isKnown: SolverLiteral[] = [];
-  const places: PlaceOfElement[] = [];
+  const places: ElementPosition[] = [];
   const constants = sources.map((source) => constantOf(writtenOut(ctx, source, new Map()), ctx.set));
   const over = sources
     .map((source) => listElements(ctx, source, elements)?.key ?? canonicalMeaning(source))
@@ -215,7 +215,7 @@ interface ConstantList {
 function constantPlaces(
   { circuit }: ProofContext,
   { source, values, rounds, over }: ConstantList,
-): readonly PlaceOfElement[] {
+): readonly ElementPosition[] {
   const type = source.type.kind === 'list' ? source.type.element.type : source.type;
   return values.map((value) => ({
     isThere: circuit.yes,

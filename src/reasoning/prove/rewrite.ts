@@ -12,7 +12,7 @@ import type {
 } from '../../language/model/expression.ts';
 import { booleanType } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
-import { placeholder } from '../cells/understand.ts';
+import { placeholder } from '../cells/condition-meaning.ts';
 import type { Elements, ProofContext } from './context.ts';
 
 /** The expression with `change` applied to each operand. A subject stays a read of a field. */

@@ -3,13 +3,13 @@
 // can hold together. Products of two fields, quotients by them and functions are no sums.
 
 import { descendants } from '../../language/model/children.ts';
-import { currencyPlace } from '../../language/model/currency.ts';
+import { currencyLocation } from '../../language/model/currency.ts';
 import type { ComparisonOperator, Expression } from '../../language/model/expression.ts';
 import { anyText } from '../../language/model/type.ts';
 import type { Money, Value } from '../../language/model/value.ts';
 import { type Decimal, fromNumber } from '../../language/value/decimal.ts';
+import { constantOf } from '../cells/condition-meaning.ts';
 import type { Leaf } from '../cells/leaf.ts';
-import { constantOf } from '../cells/understand.ts';
 import {
   type Fraction,
   fractionOf,
@@ -261,7 +261,7 @@ function fieldSum(
   const terms = new Map([[leaf, wholeFraction]]);
   if (field.type.kind !== 'money') return { ...noSum, terms };
   const place = placeOfField(ctx, field, elements);
-  const at = place === null ? null : currencyPlace(place.slot.type, field);
+  const at = place === null ? null : currencyLocation(place.slot.type, field);
   const named = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
   if (at === null || named === null) return null;
   const read: Expression = { ...field, ...at, type: named.slot.type };

@@ -25,23 +25,23 @@ export interface WordingContext {
 }
 
 /** A clause such as "the amount is at most 10,000 USD"; with `isNot`, its opposite. */
-export function conditionWords(node: ExpressionNode, wording: WordingContext, isNot = false): string {
+export function describeCondition(node: ExpressionNode, wording: WordingContext, isNot = false): string {
   switch (node.kind) {
     case 'unary':
       return node.operator === 'not'
-        ? conditionWords(node.operand, wording, !isNot)
+        ? describeCondition(node.operand, wording, !isNot)
         : asWritten(node, wording, isNot);
     case 'binary':
-      return binaryWords(node, wording, isNot);
+      return describeBinary(node, wording, isNot);
     case 'has': {
       if (node.subject.kind === 'look-up') return asWritten(node, wording, isNot);
       const names = [...node.subject.steps, ...node.field].map(({ text }) => plain(text));
       return `“${names.join('.')}” is ${isNot ? 'not ' : ''}given`;
     }
     case 'single-script':
-      return `the letters of ${nounWords(node.subject, wording)} are ${isNot ? 'not ' : ''}of one script`;
+      return `the letters of ${describeTerm(node.subject, wording)} are ${isNot ? 'not ' : ''}of one script`;
     case 'quantifier':
-      return quantifierWords(node, wording, isNot);
+      return describeQuantifier(node, wording, isNot);
     case 'path':
       return pathCondition(node, wording, isNot);
     case 'boolean':
@@ -62,9 +62,9 @@ function pathCondition(node: Path, wording: WordingContext, isNot: boolean): str
   const { root, steps } = node;
   if (steps.length === 0 && wording.letOf(root.text) !== null) {
     wording.mention(root.text);
-    return `${nameWords(root.text)} ${isNot ? 'does not hold' : 'holds'}`;
+    return `${spacedName(root.text)} ${isNot ? 'does not hold' : 'holds'}`;
   }
-  return `${nounWords(node, wording)} is ${isNot ? 'not ' : ''}true`;
+  return `${describeTerm(node, wording)} is ${isNot ? 'not ' : ''}true`;
 }
 
 const opposites: Partial<Record<BinaryOperator, BinaryOperator>> = {
@@ -101,19 +101,19 @@ const textTests: Partial<Record<BinaryOperator, readonly [string, string]>> = {
   'inside any of': ['lies in one of', 'lies in none of'],
 };
 
-function binaryWords(node: BinaryExpression, wording: WordingContext, isNot: boolean): string {
+function describeBinary(node: BinaryExpression, wording: WordingContext, isNot: boolean): string {
   const { left, right } = node;
   if (node.operator === 'and' || node.operator === 'or') {
     const isAnd = (node.operator === 'and') !== isNot;
     const parts = chain(node, node.operator).map((part) => {
-      const words = conditionWords(part, wording, isNot);
+      const words = describeCondition(part, wording, isNot);
       return isJoined(part, isAnd, isNot) ? `(${words})` : words;
     });
     return parts.join(isAnd ? ' and ' : ' or ');
   }
   const operator = isNot ? (opposites[node.operator] ?? node.operator) : node.operator;
   if (operator === 'in' || operator === 'not in') return membership(node, operator === 'in', wording);
-  const [subject, object] = [nounWords(left, wording), nounWords(right, wording)];
+  const [subject, object] = [describeTerm(left, wording), describeTerm(right, wording)];
   const compared = comparisons[operator];
   if (compared !== undefined) return `${subject} ${be(subject)} ${compared}${object}`;
   const test = textTests[operator];
@@ -137,12 +137,12 @@ function isJoined(part: ExpressionNode, isAnd: boolean, isNot: boolean): boolean
 }
 
 function membership({ left, right }: BinaryExpression, isIn: boolean, wording: WordingContext): string {
-  const [subject, not] = [nounWords(left, wording), isIn ? '' : 'not '];
+  const [subject, not] = [describeTerm(left, wording), isIn ? '' : 'not '];
   if (right.kind === 'range') {
-    const [low, high] = [nounWords(right.low, wording), nounWords(right.high, wording)];
+    const [low, high] = [describeTerm(right.low, wording), describeTerm(right.high, wording)];
     return `${subject} ${be(subject)} ${not}between ${low} and ${high}`;
   }
-  const whole = nounWords(right, wording);
+  const whole = describeTerm(right, wording);
   if (left.kind === 'path' && left.root.text === 'now' && left.steps.length === 0)
     return `it is ${isIn ? 'within' : 'outside of'} ${whole}`;
   if (right.kind === 'text') return `${subject} ${be(subject)} ${not}in ${whole}`;
@@ -155,23 +155,23 @@ function be(subject: string): 'is' | 'are' {
   return /[^sui]s$/.test(subject.replace(/ (of|in) .*/, '')) ? 'are' : 'is';
 }
 
-function quantifierWords(node: Quantifier, wording: WordingContext, isNot: boolean): string {
+function describeQuantifier(node: Quantifier, wording: WordingContext, isNot: boolean): string {
   const { quantifier, variable, sources, body } = node;
   if (quantifier === 'count' || quantifier === 'sum') return asWritten(node, wording, isNot);
   const inner = { ...wording, variables: new Set([...wording.variables, variable.text]) };
   const among = enumerated(
-    sources.map((source) => nounWords(source, wording)),
+    sources.map((source) => describeTerm(source, wording)),
     'and',
   );
   // The opposite of "for each" is "for at least one, not".
   if (quantifier === 'every')
-    return `for ${isNot ? 'at least one' : 'each'} of ${among}, ${conditionWords(body, inner, isNot)}`;
+    return `for ${isNot ? 'at least one' : 'each'} of ${among}, ${describeCondition(body, inner, isNot)}`;
   const isNone = (quantifier === 'no') !== isNot;
-  return `for ${isNone ? 'none' : 'at least one'} of ${among}, ${conditionWords(body, inner)}`;
+  return `for ${isNone ? 'none' : 'at least one'} of ${among}, ${describeCondition(body, inner)}`;
 }
 
 /** Words for an operand, such as "the amount" or "10,000 USD". */
-export function nounWords(node: ExpressionNode, wording: WordingContext): string {
+export function describeTerm(node: ExpressionNode, wording: WordingContext): string {
   switch (node.kind) {
     case 'text':
       return node.isRaw ? `\`${node.value}\`` : JSON.stringify(node.value);
@@ -187,13 +187,13 @@ export function nounWords(node: ExpressionNode, wording: WordingContext): string
     case 'list-literal':
     case 'text-list':
       return enumerated(
-        writtenEntries(node).map((entry) => nounWords(entry, wording)),
+        writtenEntries(node).map((entry) => describeTerm(entry, wording)),
         'or',
       );
     case 'path':
       return pathNoun(node, wording);
     case 'call':
-      return callWords(node, wording);
+      return describeCall(node, wording);
     default:
       return `\`${wording.textOf(node)}\``;
   }
@@ -202,17 +202,17 @@ export function nounWords(node: ExpressionNode, wording: WordingContext): string
 function pathNoun({ root, steps }: Path, wording: WordingContext): string {
   const names = steps.map(({ text }) => text);
   if (wording.variables.has(root.text)) return names.length === 0 ? 'it' : `its ${plain(names.join(' '))}`;
-  if (root.text === 'payload') return fieldWords(names);
-  if (root.text === 'result') return fieldWords(['result', ...names]);
+  if (root.text === 'payload') return describeField(names);
+  if (root.text === 'result') return describeField(['result', ...names]);
   if (root.text === 'agent') return `the agent's ${plain(names.join(' '))}`;
   if (root.text === 'request') return `the request's ${plain(names.join(' '))}`;
   if (root.text === 'action') return 'the action';
   if (root.text === 'now') return 'the present time';
   if (root.text === 'risk') return 'the risk';
   const written = wording.letOf(root.text);
-  if (written !== null && names.length === 0 && isConstant(written)) return nounWords(written, wording);
+  if (written !== null && names.length === 0 && isConstant(written)) return describeTerm(written, wording);
   wording.mention(root.text);
-  const whole = nameWords(root.text);
+  const whole = spacedName(root.text);
   return names.length === 0 ? whole : `the ${plain(names.join(' '))} of ${whole}`;
 }
 
@@ -238,10 +238,10 @@ const spellings: Readonly<Record<string, string>> = {
   trim: 'without blanks at its ends',
 };
 
-function callWords(node: CallNode, wording: WordingContext): string {
+function describeCall(node: CallNode, wording: WordingContext): string {
   const [argument] = node.args;
   if (argument === undefined || node.args.length > 1) return `\`${wording.textOf(node)}\``;
-  const noun = nounWords(argument, wording);
+  const noun = describeTerm(argument, wording);
   const spelling = spellings[node.callee.text];
   if (spelling !== undefined) return `${noun}, ${spelling},`;
   const words = calls[node.callee.text];
@@ -250,7 +250,7 @@ function callWords(node: CallNode, wording: WordingContext): string {
 }
 
 /** `plan.deletes` becomes "the deletes of the plan". */
-function fieldWords(steps: readonly string[]): string {
+function describeField(steps: readonly string[]): string {
   return steps
     .toReversed()
     .map((step) => (isHardlyNoun(step) ? `“${step}”` : `the ${plain(step)}`))
@@ -263,7 +263,7 @@ function isHardlyNoun(step: string): boolean {
 }
 
 /** A declared name in quotation marks, to stand among other words. */
-export function nameWords(name: string): string {
+export function spacedName(name: string): string {
   return `‘${plain(name)}’`;
 }
 

@@ -2,12 +2,12 @@
 // Actions with the same rules share their sentences.
 
 import type { Span } from '../../language/diagnostic/span.ts';
-import { approversFor, approverText } from '../../language/model/asked.ts';
+import { approversFor, approverText } from '../../language/model/approvers.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Approver, GuaranteeClause, PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Clause, ExpressionNode, PolicyFile, RuleNode } from '../../language/syntax/tree/tree.ts';
 import { textAt } from '../prove/report/wording.ts';
-import { conditionWords, enumerated, nameWords, type WordingContext } from './condition-wording.ts';
+import { describeCondition, enumerated, spacedName, type WordingContext } from './condition-wording.ts';
 
 export type SentenceKind = 'passes' | 'asks' | 'refuses' | 'rest';
 
@@ -112,7 +112,7 @@ export function wordingOf({ files, sourceOf }: SummarySource, mentioned: Set<str
 function ruleSentence(rule: Rule, speaker: Speaker): Sentence {
   const { id, span } = rule;
   const said = { rule: id, span };
-  const where = whereWords(rule, speaker);
+  const where = describeWhere(rule, speaker);
   switch (rule.effect) {
     case 'allow':
       return rule.requirement === null
@@ -134,7 +134,7 @@ function ruleSentence(rule: Rule, speaker: Speaker): Sentence {
 }
 
 /** Empty when the rule always applies. */
-function whereWords({ id }: Rule, { nodes, wording }: Speaker): string {
+function describeWhere({ id }: Rule, { nodes, wording }: Speaker): string {
   const written = nodes.get(id);
   if (written === undefined) return '';
   const { rule, policyWhen } = written;
@@ -142,7 +142,7 @@ function whereWords({ id }: Rule, { nodes, wording }: Speaker): string {
   const unlesses = clausesOf(rule, 'unless').map(({ condition }) => [condition, true] as const);
   const parts = [...(policyWhen === null ? [] : [[policyWhen, false] as const]), ...whens, ...unlesses];
   const words = parts.map(([condition, isNot]) => {
-    const said = conditionWords(condition, wording, isNot);
+    const said = describeCondition(condition, wording, isNot);
     return parts.length > 1 && said.includes(' or ') ? `(${said})` : said;
   });
   const joined = words.join(' and ');
@@ -237,20 +237,20 @@ function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Gua
 function whoOf({ requirement }: Rule, { set }: Speaker): string {
   if (requirement?.kind !== 'approval') return "a step-up of the agent's owner";
   const { groups, needs, except } = requirement;
-  const each = groups.map((group) => approverWords(approversFor(requirement, group), needs, set));
+  const each = groups.map((group) => describeApprovers(approversFor(requirement, group), needs, set));
   const apart = except.map((field) => `\`${field}\``);
   const others = apart.length === 0 ? '' : ` (but not the person that ${enumerated(apart, 'or')} names)`;
   return `${enumerated(each, 'and')}${others}`;
 }
 
 /** Such as `one of Finance`, or the person that an expression names. */
-function approverWords(anyOf: readonly Approver[], needs: number, set: PolicySet): string {
+function describeApprovers(anyOf: readonly Approver[], needs: number, set: PolicySet): string {
   const isOne = anyOf.length === 1;
   const words = anyOf.map((one) => {
     if (one.kind === 'named')
       return `the ${one.groups === null ? 'person' : 'group'} that \`${one.text}\` names`;
     if (one.group === 'owner') return "the agent's owner";
-    const title = nameWords(set.approvers.get(one.group)?.title ?? one.group);
+    const title = spacedName(set.approvers.get(one.group)?.title ?? one.group);
     return needs === 1 ? `one of ${title}` : title;
   });
   if (needs === 1) return enumerated(words, 'or');

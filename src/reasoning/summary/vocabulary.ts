@@ -2,7 +2,7 @@
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Declaration, DeclarationOf } from '../../language/syntax/tree/tree.ts';
-import { conditionWords, enumerated, nounWords, type WordingContext } from './condition-wording.ts';
+import { describeCondition, describeTerm, enumerated, type WordingContext } from './condition-wording.ts';
 import { type SummarySource, wordingOf } from './sentences.ts';
 
 export interface NameMeaning {
@@ -47,13 +47,13 @@ function explained(declaration: Declaration, explaining: ConditionContext): stri
   const { source } = explaining;
   switch (declaration.kind) {
     case 'list':
-      return listWords(declaration, explaining);
+      return describeList(declaration, explaining);
     case 'let':
-      return letWords(declaration, explaining);
+      return describeLet(declaration, explaining);
     case 'hours':
-      return hoursWords(declaration, source);
+      return describeHours(declaration, source);
     case 'meter':
-      return meterWords(declaration, explaining);
+      return describeMeter(declaration, explaining);
     case 'group':
       return enumerated(
         [...source.set.actions.values()]
@@ -67,7 +67,7 @@ function explained(declaration: Declaration, explaining: ConditionContext): stri
 }
 
 /** A condition in words; a value as a noun; what takes parameters, as it is written. */
-function letWords(
+function describeLet(
   { name, parameters, value }: DeclarationOf<'let'>,
   { source, wording }: ConditionContext,
 ): string {
@@ -75,15 +75,15 @@ function letWords(
   if (value.kind === 'look-up' && value.column === null && !source.set.lets.has(name.text))
     return `the row \`${wording.textOf(value)}\``;
   const isCondition = source.set.lets.get(name.text)?.expression.type.kind === 'boolean';
-  return isCondition ? conditionWords(value, wording) : nounWords(value, wording);
+  return isCondition ? describeCondition(value, wording) : describeTerm(value, wording);
 }
 
-function listWords(
+function describeList(
   { name, source: written }: DeclarationOf<'list'>,
   { wording, source }: ConditionContext,
 ): string {
   if (written.kind === 'entries') {
-    const entryTexts = written.entries.slice(0, entriesShown).map((entry) => nounWords(entry, wording));
+    const entryTexts = written.entries.slice(0, entriesShown).map((entry) => describeTerm(entry, wording));
     const more = written.entries.length - entryTexts.length;
     return more > 0 ? `${entryTexts.join(', ')} and ${more} more` : enumerated(entryTexts, 'and');
   }
@@ -101,7 +101,7 @@ function noted(name: string, wording: WordingContext): string {
   return `‘${name.replaceAll('_', ' ')}’`;
 }
 
-function hoursWords(
+function describeHours(
   { spans, file, zone, except }: DeclarationOf<'hours'>,
   { sourceOf }: SummarySource,
 ): string {
@@ -112,10 +112,10 @@ function hoursWords(
   return `${times} in ${zone.value}${except === null ? '' : `, but for ${except.text.replaceAll('_', ' ')}`}`;
 }
 
-function meterWords(meter: DeclarationOf<'meter'>, explaining: ConditionContext): string {
+function describeMeter(meter: DeclarationOf<'meter'>, explaining: ConditionContext): string {
   const { wording, source } = explaining;
   const { aggregate, argument, when, since, per, over } = meter;
-  const what = argument === null ? '' : nounWords(argument, wording);
+  const what = argument === null ? '' : describeTerm(argument, wording);
   const counted = {
     sum: `the sum of ${what} of`,
     count: 'how many were granted of',
@@ -123,20 +123,20 @@ function meterWords(meter: DeclarationOf<'meter'>, explaining: ConditionContext)
   };
   const parts = per.map(({ root, steps }) => (steps.at(-1) ?? root).text.replaceAll('_', ' '));
   return [
-    `${counted[aggregate]} ${patternWords(meter.patterns, explaining)}`,
-    when === null ? '' : ` if ${conditionWords(when, wording)}`,
+    `${counted[aggregate]} ${describePattern(meter.patterns, explaining)}`,
+    when === null ? '' : ` if ${describeCondition(when, wording)}`,
     parts.length === 0 ? '' : `, per ${enumerated(parts, 'and')}`,
     over.kind === 'calendar-window'
       ? `, this ${over.period} in ${over.zone.value}`
       : `, in the last ${over.text}`,
-    since.length === 0 ? '' : `, starting again with each grant of ${patternWords(since, explaining)}`,
+    since.length === 0 ? '' : `, starting again with each grant of ${describePattern(since, explaining)}`,
     source.set.meters.get(meter.name.text)?.readsResult === true
       ? '; not known until it is reported what was returned'
       : '; the request itself and those that wait count',
   ].join('');
 }
 
-function patternWords(
+function describePattern(
   patterns: DeclarationOf<'meter'>['patterns'],
   { wording, source }: ConditionContext,
 ): string {

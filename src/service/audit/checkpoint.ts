@@ -5,11 +5,11 @@
 import { sign, verify } from 'node:crypto';
 import { signingKeysOf } from '../agents/signing-key.ts';
 import { canonicalJson } from '../store/contract/canonical-json.ts';
-import { type ChainPlace, laneTuples, readLanes } from '../store/contract/lanes.ts';
+import { type ChainPosition, laneTuples, readLanes } from '../store/contract/lanes.ts';
 import type { CheckpointPurpose, SignedCheckpoint } from '../store/contract/store.ts';
 
 export interface CheckpointSigner {
-  sign(place: ChainPlace, purpose: CheckpointPurpose, atMs: number): SignedCheckpoint;
+  sign(place: ChainPosition, purpose: CheckpointPurpose, atMs: number): SignedCheckpoint;
   isGenuine(checkpoint: SignedCheckpoint): boolean;
   /** 32 bytes in base64url. */
   readonly publicKey: string;

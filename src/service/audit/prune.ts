@@ -4,7 +4,7 @@
 // use) stays, and so do all records after it.
 
 import type { ChainRecord } from '../store/contract/chain.ts';
-import { type ChainPlace, createLaneEnds } from '../store/contract/lanes.ts';
+import { type ChainPosition, createLaneEnds } from '../store/contract/lanes.ts';
 import type { Store } from '../store/contract/store.ts';
 import { createCheckpointSigner } from './checkpoint.ts';
 import { timeOf } from './export.ts';
@@ -37,7 +37,7 @@ const recordsPerDeletion = 2_000;
 export async function pruneRecords(store: Store, options: PruneOptions): Promise<PruneResult> {
   const signer = createCheckpointSigner(store.masterKey);
   let deletedCount = 0;
-  let due: { readonly last: ChainPlace; readonly count: number } | null = null;
+  let due: { readonly last: ChainPosition; readonly count: number } | null = null;
   let kept: PruneResult['kept'] = null;
 
   async function deleteDue(): Promise<void> {

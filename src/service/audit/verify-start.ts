@@ -2,7 +2,7 @@
 // last records of the chain. INVARIANT: the cost does not grow with the records.
 
 import { chainStart } from '../store/contract/chain.ts';
-import { type ChainPlace, readLanes } from '../store/contract/lanes.ts';
+import { type ChainPosition, readLanes } from '../store/contract/lanes.ts';
 import { nameOfDifference } from '../store/contract/state.ts';
 import type { Store } from '../store/contract/store.ts';
 import { type StoreError, tampered, tamperedRecord } from '../store/contract/store-error.ts';
@@ -34,7 +34,7 @@ export async function findChanged(store: Store, location: string): Promise<Store
  * The end of a record that has about `count` records after it; null when the chain is no longer than that. In
  * a chain of several lanes it is a knot, which names the end of each.
  */
-async function placeBeforeLast({ chain, replicas }: Store, count: number): Promise<ChainPlace | null> {
+async function placeBeforeLast({ chain, replicas }: Store, count: number): Promise<ChainPosition | null> {
   const { pruning, lastSequence } = await chain.segment(0, 0);
   const begin = (pruning ?? chainStart).sequence;
   for (let sequence = lastSequence - count; sequence > begin; sequence -= count) {

@@ -15,7 +15,7 @@ import {
   linkHash,
 } from '../store/contract/chain.ts';
 import {
-  type ChainPlace,
+  type ChainPosition,
   createLaneEnds,
   followedBy,
   type LaneEnds,
@@ -65,7 +65,7 @@ export interface WholeChain {
   readonly kind: 'whole';
   /** The number of the first record that is still stored. */
   readonly firstSequence: number;
-  readonly end: ChainPlace;
+  readonly end: ChainPosition;
   /** How many checkpoints the chain was compared with. */
   readonly checkpointCount: number;
 }
@@ -76,16 +76,16 @@ export interface VerifyOptions {
   /** Checkpoints that were kept elsewhere; those in the store are always compared. */
   readonly checkpoints?: readonly SignedCheckpoint[];
   /** Starts after this place, up to which an earlier walk has found everything whole. */
-  readonly after?: ChainPlace;
+  readonly after?: ChainPosition;
   readonly recordsAtOnce?: number;
   /** Called now and then with the number of a record that was checked, and that of the last record. */
   readonly onChecked?: ((sequence: number, lastSequence: number) => void) | undefined;
   /** Called with each segment that was found whole; returning `stop` ends the walk there. */
-  readonly onSegment?: (records: readonly ChainRecord[], at: SegmentPlace) => Promise<'go on' | 'stop'>;
+  readonly onSegment?: (records: readonly ChainRecord[], at: SegmentPosition) => Promise<'go on' | 'stop'>;
 }
 
-export interface SegmentPlace {
-  readonly before: ChainPlace;
+export interface SegmentPosition {
+  readonly before: ChainPosition;
   readonly lastSequence: number;
 }
 
@@ -311,7 +311,7 @@ function findContradicted(ends: LaneEnds, witnesses: Witnesses): ChainBreak | nu
 }
 
 /** A checkpoint made before lanes existed names no lanes. */
-function isSamePlace(witness: ChainPlace, end: ChainPlace): boolean {
+function isSamePlace(witness: ChainPosition, end: ChainPosition): boolean {
   return (
     witness.hash === end.hash &&
     (witness.lanes === undefined || isDeepStrictEqual(laneTuples(witness.lanes), laneTuples(end.lanes ?? [])))
@@ -319,7 +319,7 @@ function isSamePlace(witness: ChainPlace, end: ChainPlace): boolean {
 }
 
 /** Checks that the last records of an earlier walk are still there, unchanged. */
-async function checkAfter(store: Store, { lanes, ...place }: ChainPlace): Promise<ChainBreak | null> {
+async function checkAfter(store: Store, { lanes, ...place }: ChainPosition): Promise<ChainBreak | null> {
   for (const end of lanes ?? [place]) {
     const gone = await checkWalked(store, end);
     if (gone !== null) return gone;

@@ -22,7 +22,7 @@ import { createMetering, type Metering } from '../requests/metering/metering.ts'
 import { appSettingsOf, type Config, type ConfigSources, loadConfig } from '../settings/load.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { StoreError } from '../store/contract/store-error.ts';
-import { openStore, type StorePlace, shownPlace, storePlaceOf } from '../store/open.ts';
+import { displayLocation, openStore, type StoreLocation, storeLocationOf } from '../store/open.ts';
 import { describeReplica } from './app.ts';
 import { formattedLog } from './log-text.ts';
 import type { DemoAccount } from './resources/dashboard/dashboard.ts';
@@ -31,8 +31,8 @@ import { tokenDigest } from './resources/policies/plants.ts';
 import { portOf, publicUrlOf, urlOf } from './service-address.ts';
 import type { LogOptions } from './shell.ts';
 import { StartError, toStartError } from './start-error.ts';
-import { createWaitForStore } from './start-wait.ts';
 import { openTracing, type RequestTracing, tracingOptionsOf } from './telemetry/tracing.ts';
+import { createWaitForStore } from './wait-for-store.ts';
 import { welcome } from './welcome.ts';
 
 export interface ServeOptions extends Partial<ConfigSources> {
@@ -135,7 +135,7 @@ async function closeAll(opened: readonly CloseStep[]): Promise<void> {
 }
 
 async function start(config: Config, options: ServeOptions, opened: CloseStep[]): Promise<RunningServer> {
-  const place = storePlaceOf({
+  const place = storeLocationOf({
     data: config.data,
     database: config.store,
     durability: config.durability,
@@ -203,7 +203,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   print(
     welcome({
       url,
-      dataFile: shownPlace(place),
+      dataFile: displayLocation(place),
       dataDirectory: config.data,
       database: config.store,
       policies: policies.state(),
@@ -235,10 +235,10 @@ function noteIgnored({ ignoredVariables }: Config, log: PolicyLog): void {
 }
 
 /** Opens the store and serves it; nothing stays open when that fails. */
-async function openServed(place: StorePlace): Promise<Store> {
+async function openServed(place: StoreLocation): Promise<Store> {
   const store = await openStore({ ...place, isUpgradeAllowed: true });
   try {
-    await checkState(store, shownPlace(place));
+    await checkState(store, displayLocation(place));
     await store.serve();
     return store;
   } catch (error) {

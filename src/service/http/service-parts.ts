@@ -104,7 +104,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     ...deps.playground,
     onFailure: (err, summary) => log.warn({ err }, `a refusal does not say what would pass: ${summary}`),
   });
-  const lastWords = createRefusalHints({
+  const refusalHintOf = createRefusalHints({
     requests: store.requests,
     playground: refusals,
     policies: () => deps.policies.current(),
@@ -133,7 +133,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     policyGaps,
     playground,
     refusals,
-    lastWords,
+    refusalHintOf,
     replays,
     policyHistory,
     downloads: createDownloads(),

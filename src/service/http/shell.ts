@@ -47,7 +47,7 @@ function addRequestId(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     request.startedAtMs = performance.now();
     request.replyHeaders = {
-      'x-request-id': shownRequestId(request.headers['x-request-id'], request.id),
+      'x-request-id': echoedRequestId(request.headers['x-request-id'], request.id),
       'cache-control': 'no-store',
     };
     const address = addressOf(request);
@@ -83,7 +83,7 @@ function addressOf({ ip, socket }: FastifyRequest): string | undefined {
 }
 
 /** The client's own id if it is well-formed, else `id`. */
-function shownRequestId(sent: string | readonly string[] | undefined, id: string): string {
+function echoedRequestId(sent: string | readonly string[] | undefined, id: string): string {
   return typeof sent === 'string' && clientIdForm.test(sent) ? sent : id;
 }
 

@@ -19,8 +19,8 @@ import {
   type Application,
   type Invitation,
   type Person,
+  personSummary,
   recordName,
-  shownPerson,
 } from './person.ts';
 import { createSecret, digestOf } from './secrets.ts';
 
@@ -106,7 +106,7 @@ export async function setUpFirstAdmin(
   const change = { who, what: 'first-admin-set-up', subject: person.id, before: null };
   const result = await directory.change([directory.people.put(person, 0), used], {
     ...change,
-    after: shownPerson(person),
+    after: personSummary(person),
   });
   return result === 'changed' ? { kind: 'joined', person } : { kind: 'no-link' };
 }
@@ -191,7 +191,7 @@ export async function invite(
   if (problems.length > 0) return { kind: 'invalid', problems };
   const { invitation, secret } = newInvitation(directory, actor, newcomer);
   const change = { who: recordName(actor.person), what: 'person-invited', subject: newcomer.email };
-  const after = { ...shownRoles(newcomer), name: newcomer.name };
+  const after = { ...rolesAndGroupsValue(newcomer), name: newcomer.name };
   await directory.change([directory.invitations.put(invitation, 0)], { ...change, before: null, after });
   return { kind: 'invited', invitation, secret };
 }
@@ -239,7 +239,7 @@ export async function withdrawInvitation(
   if (above !== null) {
     return { kind: 'not-allowed', detail: `only an admin withdraws an invitation with ${above}` };
   }
-  const before = { ...shownRoles(invitation), name: invitation.name };
+  const before = { ...rolesAndGroupsValue(invitation), name: invitation.name };
   const result = await directory.change([directory.invitations.remove(invitation, version)], {
     who: recordName(actor.person),
     what: 'invitation-withdrawn',
@@ -312,7 +312,7 @@ function join(directory: Directory, seen: VersionedInvitation, person: Person) {
     people.put(person, 0),
   ];
   const change = { who: recordName(person), what: 'invitation-accepted', subject: person.id, before: null };
-  return directory.change(writes, { ...change, after: shownPerson(person) });
+  return directory.change(writes, { ...change, after: personSummary(person) });
 }
 
 /**
@@ -373,7 +373,7 @@ export async function grantApplication(
   const result = await directory.change(writes, {
     ...change,
     before: { status: 'open' },
-    after: { status: 'granted', ...shownRoles(rolesAndGroups) },
+    after: { status: 'granted', ...rolesAndGroupsValue(rolesAndGroups) },
   });
   return result === 'changed' ? { kind: 'invited', invitation, secret } : { kind: 'conflict' };
 }
@@ -463,7 +463,7 @@ async function backerOf(
   return aboveActor(inviter, rolesAndGroups) === null ? storedPerson : null;
 }
 
-function shownRoles({ roles, groups }: RolesAndGroups) {
+function rolesAndGroupsValue({ roles, groups }: RolesAndGroups) {
   return { roles: [...roles], groups: [...groups] };
 }
 

@@ -1,6 +1,6 @@
 // The groups whose approval the active policies ask for, and the people who can give it.
 
-import { approversFor } from '../../language/model/asked.ts';
+import { approversFor } from '../../language/model/approvers.ts';
 import type { ApprovalRule, RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { controlOwnerGroup } from '../store/contract/control-owner-group.ts';
 import type { Directory } from './directory.ts';

@@ -13,7 +13,7 @@ import {
 } from './access.ts';
 import type { Directory } from './directory.ts';
 import type { Role } from './operations.ts';
-import { type Actor, type Person, recordName, shownPerson } from './person.ts';
+import { type Actor, type Person, personSummary, recordName } from './person.ts';
 import { endings } from './sessions.ts';
 
 export interface PersonChange {
@@ -60,8 +60,8 @@ export async function changePerson(
     who: recordName(actor.person),
     what: 'person-changed',
     subject: id,
-    before: shownPerson(before),
-    after: shownPerson(after),
+    before: personSummary(before),
+    after: personSummary(after),
   });
   return result === 'changed' ? { kind: 'changed', person: after } : { kind: 'conflict' };
 }

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { type RiskTier, riskTiers } from '../../language/model/request.ts';
 import { textProblem } from '../../language/value/visible-text.ts';
 import { createCollection } from '../store/contract/collection.ts';
-import { switchKind } from '../store/contract/grant-basis.ts';
+import { switchKind } from '../store/contract/grant-precondition.ts';
 import type { InvalidInput } from './access.ts';
 import type { Directory } from './directory.ts';
 import { type Actor, recordName } from './person.ts';

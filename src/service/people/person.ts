@@ -238,6 +238,6 @@ export function recordName({ id, email }: Pick<Person, 'id' | 'email'>): string 
 }
 
 /** Returns what records and replies show of a person. */
-export function shownPerson({ id, email, name, roles, groups, status, totp }: Person) {
+export function personSummary({ id, email, name, roles, groups, status, totp }: Person) {
   return { id, email, name, roles: [...roles], groups: [...groups], status, has_totp: totp !== null };
 }

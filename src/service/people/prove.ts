@@ -2,10 +2,10 @@
 // session may have been stolen, so changes of sign-in methods ask for proof, and so does a step-up.
 // INVARIANT: a second factor that is set up is asked for, and a passkey that was just added proves nothing.
 
-import { reserveUnguessable } from './guesses.ts';
 import { checkPasskey, passkeysMax } from './passkeys.ts';
 import type { Person, Session } from './person.ts';
 import { checkCredentials, type SignInDeps, type SignInRefusal } from './sign-in.ts';
+import { reserveUnguessable } from './sign-in-limits.ts';
 
 /**
  * What a person shows as proof: `password` and `code`, or `passkey`, which is the browser's answer to a

@@ -18,7 +18,7 @@ const idleMs = hourMs;
 const seenMs = 60_000;
 const endedAtOnceMax = 1_000;
 /** How long the provider's confirmation counts. */
-const vouchedMs = 5 * 60 * 1000;
+const signOnFreshMs = 5 * 60 * 1000;
 
 export interface SessionDeps {
   readonly directory: Directory;
@@ -103,7 +103,7 @@ export async function lookAtSession(
 async function isVouchedFor({ signOns, clock }: Directory, { id, way }: Session): Promise<boolean> {
   if (way !== 'single-sign-on') return true;
   const storedSignOn = await signOns.find(id);
-  return storedSignOn !== null && clock() - storedSignOn.value.checkedAtMs < vouchedMs;
+  return storedSignOn !== null && clock() - storedSignOn.value.checkedAtMs < signOnFreshMs;
 }
 
 function isOpen({ endsAtMs, seenAtMs }: Session, nowMs: number): boolean {
@@ -129,7 +129,7 @@ export async function openSessions(
 }
 
 /** Returns the name of a session in lists; the id under which it is stored is not shown. */
-export function shownSessionId({ id }: Session): string {
+export function sessionReference({ id }: Session): string {
   return digestOf(`session ${id}`).slice(0, 16);
 }
 
@@ -142,7 +142,7 @@ export async function endSession(
   { personId, shownId }: { readonly personId: string; readonly shownId: string },
 ): Promise<'ended' | 'unknown'> {
   const storedSessions = await directory.sessions.list({ parent: personId, countMax: endedAtOnceMax });
-  const one = storedSessions.find(({ value }) => shownSessionId(value) === shownId);
+  const one = storedSessions.find(({ value }) => sessionReference(value) === shownId);
   if (one === undefined) return 'unknown';
   // The session's last use may have been stored in between; the next try finds the session or not.
   const result = await directory.change([directory.sessions.remove(one.value, one.version)], {

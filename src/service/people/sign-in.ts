@@ -6,12 +6,12 @@ import { deriveKey, unseal } from '../agents/sealing.ts';
 import type { ReadDocument } from '../store/contract/collection.ts';
 import type { Attempts, Reservation, RetryDelay } from './attempts.ts';
 import { knownDevice } from './device.ts';
-import { blockOf, type Guess, reserveCode, reservePassword } from './guesses.ts';
 import type { PasskeyDeps } from './passkeys.ts';
 import { checkPassword } from './passwords.ts';
 import type { Person, SignInWay } from './person.ts';
 import { useRecoveryCode } from './recovery-codes.ts';
 import { type SignedIn, startSession } from './sessions.ts';
+import { blockOf, type Guess, reserveCode, reservePassword } from './sign-in-limits.ts';
 import { acceptTotp } from './totp.ts';
 
 export interface SignInDeps extends PasskeyDeps {

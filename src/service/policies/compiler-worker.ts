@@ -7,10 +7,10 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import { transferOf } from '../../language/program/packed/packed.ts';
-import { commitOf } from './commit.ts';
 import type { SetContent } from './compiled/bundle.ts';
 import type { CompiledSet, CompilerData, FromCompiler, ToCompiler } from './compiler-messages.ts';
 import { Follower, type FollowListener, patienceMs, type Snapshot } from './directory-follower.ts';
+import { commitOf } from './git-commit.ts';
 import type { ReadSources } from './read-policies.ts';
 import type { CompiledContent, SetCompiler } from './set-compiler.ts';
 import {

@@ -12,10 +12,13 @@ export interface CompilerOptions extends ThreadLimits {
 }
 
 /** What the thread found, without its signs of life. */
-export type CompilerNews = Exclude<FromCompiler, { readonly kind: 'busy' | 'idle' | 'compiling' | 'looked' }>;
+export type CompilerEvent = Exclude<
+  FromCompiler,
+  { readonly kind: 'busy' | 'idle' | 'compiling' | 'looked' }
+>;
 
 export interface CompilerListener {
-  onNews(news: CompilerNews): void;
+  onNews(news: CompilerEvent): void;
   onExit(exit: CompilerExit): void;
 }
 

@@ -12,7 +12,7 @@ import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
 import type { SetContent } from './compiled/bundle.ts';
-import { Compiler, type CompilerExit, type CompilerNews } from './compiler.ts';
+import { Compiler, type CompilerEvent, type CompilerExit } from './compiler.ts';
 import type { CompiledSet, CompileFailure } from './compiler-messages.ts';
 import type { ThreadLimits } from './limited-thread.ts';
 import type { SetSummary } from './set-summary.ts';
@@ -245,7 +245,7 @@ class LivePolicies implements PolicyHost {
     });
   }
 
-  #handle(news: CompilerNews): Promise<void> | void {
+  #handle(news: CompilerEvent): Promise<void> | void {
     switch (news.kind) {
       case 'compiled':
         return this.#take(news.set);

@@ -12,7 +12,7 @@ export interface ReadCache {
   /** Returns each file as it was read before, or reads it now. Files that are gone are forgotten. */
   files(found: readonly FoundFile[], readerOf: ReaderOf): Promise<readonly (SourceText | Diagnostic)[]>;
   /** Reads list files for one snapshot, each at most once. */
-  lists(at: (path: string) => ListPlace): (path: string) => ListFile;
+  lists(at: (path: string) => ListReader): (path: string) => ListFile;
   /** Makes the next reading read everything again; contents that turn out equal keep their identity. */
   distrust(): void;
 }
@@ -20,7 +20,7 @@ export interface ReadCache {
 /** Returns a reader for the given files, which are read together. */
 type ReaderOf = (files: readonly FoundFile[]) => (file: FoundFile) => Promise<SourceText | Diagnostic>;
 
-interface ListPlace {
+interface ListReader {
   readonly place: { readonly mark: string; readonly stamp: FileStamp | null };
   readonly read: () => ListFile;
 }
@@ -78,7 +78,7 @@ export function createReadCache(): ReadCache {
 /** A failure may pass without a trace on the file, so a failed file is read again each time. */
 function remembered<T extends object>(
   value: T,
-  { mark, stamp }: ListPlace['place'],
+  { mark, stamp }: ListReader['place'],
   readAtMs: number,
 ): CacheEntry<T> {
   const isSure = 'text' in value && stamp !== null && stamp.changedAtMs < readAtMs - tickMs;

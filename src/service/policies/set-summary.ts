@@ -2,7 +2,7 @@
 // data and small, so that it moves between threads at little cost.
 
 import { hash } from 'node:crypto';
-import { mapChoices } from '../../language/model/asked.ts';
+import { mapChoices } from '../../language/model/approvers.ts';
 import {
   countRules,
   type Effect,

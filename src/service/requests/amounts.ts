@@ -3,7 +3,7 @@
 
 import { currencyOfJson } from '../../language/model/currency.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
-import { moneyShown } from '../../language/model/title.ts';
+import { moneyTextOrNull } from '../../language/model/title.ts';
 import type { Shape, Type } from '../../language/model/type.ts';
 
 export interface AmountView {
@@ -28,7 +28,7 @@ export function amountsIn(payload: JsonObject, shape: Shape): readonly AmountVie
   const of = (value: Json, type: Type, { place, record }: { place: string; record: JsonObject }): void => {
     if (amounts.length === amountsMax || value === null) return;
     if (type.kind === 'money' && type.currencyField !== null && typeof value === 'number') {
-      const text = moneyShown(value, (currencyOfJson(type, record, payload) ?? null) as Json);
+      const text = moneyTextOrNull(value, (currencyOfJson(type, record, payload) ?? null) as Json);
       if (text !== null) amounts.push({ pointer: place, value, text });
     } else if (type.kind === 'record' && typeof value === 'object' && !Array.isArray(value)) {
       ofRecord(value as JsonObject, type.shape, place);

@@ -29,7 +29,7 @@ export async function attach(deps: ResumeDeps, asking: AttachOptions): Promise<R
   if (asking.awaitedId !== undefined) return await resume(deps, asking, asking.awaitedId);
   for (const { record } of inOrder((await heldOf(deps, asking)).map(requestStateOf), asking)) {
     const resumed = await resume(deps, asking, record.id);
-    if (resumed === 'basis-changed' || resumed?.kind === 'granted') return resumed;
+    if (resumed === 'precondition-failed' || resumed?.kind === 'granted') return resumed;
     // A call that would be granted by itself, such as one in another session, waits for nobody.
     if (resumed?.kind === 'waiting' && !resumed.needsNobody) return resumed;
   }

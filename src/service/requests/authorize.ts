@@ -14,7 +14,7 @@ import type { JsonObject } from '../../language/model/json.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { pointVersion } from '../agents/points/point.ts';
-import type { DocumentVersion, GrantBasis } from '../store/contract/grant-basis.ts';
+import type { DocumentVersion, GrantPrecondition } from '../store/contract/grant-precondition.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
 import { isUncertain } from '../store/contract/store-error.ts';
 import { type RowsRead, readPushedRows } from '../tables/read-rows.ts';
@@ -30,7 +30,7 @@ import { type DecideDeps, type DecidedRequest, decide } from './decide.ts';
 import { findEarlier, findWinner, resumedReply } from './idempotency.ts';
 import { type AuthenticatedCaller, type IdentityRefusal, identifyAgain } from './identify-again.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
-import { entryRows, meterPlaces } from './metering/entry-rows.ts';
+import { entryRows, meterSeriesOf } from './metering/entry-rows.ts';
 import { type Metering, metered } from './metering/metering.ts';
 import type { Evaluation } from './record/evaluation.ts';
 import { createReceiptBases, type ReceiptBases } from './record/receipt-basis.ts';
@@ -157,7 +157,7 @@ interface DecisionState {
 }
 
 /** Why an attempt has no result: agent, key, kill switches, policies or documents have changed meanwhile. */
-type StateChanged = 'basis-changed';
+type StateChanged = 'precondition-failed';
 
 /**
  * Decides with agent, key and kill switches as first read, which are nearly always still current. If they
@@ -171,12 +171,12 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
     const lookup = prepareDecision(deps, currentInput, switches);
     const prepared = lookup instanceof Promise ? await lookup : lookup;
     const result =
-      prepared === 'basis-changed'
+      prepared === 'precondition-failed'
         ? prepared
         : 'kind' in prepared
           ? await confirmedReply(deps, currentInput, prepared)
           : await decideAndRecord(deps, currentInput, prepared);
-    if (result !== 'basis-changed') return result;
+    if (result !== 'precondition-failed') return result;
     switches = await deps.switches.refresh();
     const caller = await identifyAgain(deps.store, currentInput, deps.clock());
     if ('kind' in caller) return caller;
@@ -218,7 +218,7 @@ async function findEarlierOrReadState(
 ): Promise<PreparedDecision> {
   if (input.isAttaching === true) {
     const resumed = await attach(deps, input);
-    if (resumed === 'basis-changed') return resumed;
+    if (resumed === 'precondition-failed') return resumed;
     if (resumed !== null) return resumedReply(resumed, now.nowMs);
   }
   return (await findEarlier(deps, input, now.nowMs)) ?? (await readState(deps, now));
@@ -265,13 +265,13 @@ async function decideAndRecord(
       return replyToRecorded(deps, attempt.decided.record);
     case 'duplicate-key': {
       const winner = await findWinner(deps, input, state.nowMs);
-      return winner === 'basis-changed' ? winner : await confirmedReply(deps, input, winner);
+      return winner === 'precondition-failed' ? winner : await confirmedReply(deps, input, winner);
     }
     case 'too-many-open':
       return { kind: 'too-many-open' };
     case 'nonce-used':
       return nonceUsed;
-    case 'basis-changed':
+    case 'precondition-failed':
       return attempt.result;
     case 'nothing':
       throw new Error('the same lookup was needed twice');
@@ -319,7 +319,7 @@ async function attemptToRecord(
   const satisfiedFacts = stepUp === null ? requested : { ...requested, satisfied };
   const facts = rows === null ? satisfiedFacts : { ...satisfiedFacts, rows: rows.rows };
   const uses = active.entries(facts);
-  const basis = grantBasis(input, state, [
+  const precondition = grantPrecondition(input, state, [
     ...(stepUp?.documents ?? noDocuments),
     ...(rows?.seen ?? noDocuments),
   ]);
@@ -340,10 +340,15 @@ async function attemptToRecord(
       revertMeters();
       return null;
     }
-    return { row: requestRow(record), limits: { openMax, basis }, entries: entryRows(added), revertMeters };
+    return {
+      row: requestRow(record),
+      limits: { openMax, precondition },
+      entries: entryRows(added),
+      revertMeters,
+    };
   };
   try {
-    result = await store.meters.spend(meterPlaces(uses), decideOnce);
+    result = await store.meters.spend(meterSeriesOf(uses), decideOnce);
   } catch (error) {
     // When it is uncertain whether the request is stored, nothing is reverted: the store does so once it
     // knows, or all meters are read again.
@@ -357,12 +362,12 @@ async function attemptToRecord(
 }
 
 /** The versions that must still be current when the record is stored. */
-function grantBasis(
+function grantPrecondition(
   { agent, key, nonce, point }: AuthorizeInput,
   { switches: { generation }, policies }: DecisionState,
   documents: readonly DocumentVersion[],
-): GrantBasis {
-  const basis: GrantBasis = {
+): GrantPrecondition {
+  const precondition: GrantPrecondition = {
     policies: policies.digest,
     agentId: agent.id,
     agentVersion: agent.version,
@@ -370,7 +375,7 @@ function grantBasis(
     switchGeneration: generation,
     documents: point === undefined ? documents : [...documents, pointVersion(point)],
   };
-  return nonce === undefined ? basis : { ...basis, nonce };
+  return nonce === undefined ? precondition : { ...precondition, nonce };
 }
 
 /**

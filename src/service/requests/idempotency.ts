@@ -21,7 +21,7 @@ export async function findEarlier(
   deps: Deps,
   input: AuthorizeInput,
   nowMs: number,
-): Promise<AuthorizeResult | 'basis-changed' | null> {
+): Promise<AuthorizeResult | 'precondition-failed' | null> {
   const { idempotencyKey: key, agent } = input;
   const { requests } = deps.store;
   if (key === null) return null;
@@ -31,7 +31,7 @@ export async function findEarlier(
   const state = requestStateOf({ row, events: await requests.events(row.id) });
   if (!holdsGrant.has(state.status)) return earlierReply(await judged(deps, state), nowMs);
   const resumed = await resume(deps, input, row.id);
-  if (resumed === 'basis-changed') return resumed;
+  if (resumed === 'precondition-failed') return resumed;
   return resumedReply(resumed ?? otherCall(state), nowMs);
 }
 
@@ -51,7 +51,7 @@ export async function findWinner(
   deps: Deps,
   input: AuthorizeInput,
   nowMs: number,
-): Promise<AuthorizeResult | 'basis-changed'> {
+): Promise<AuthorizeResult | 'precondition-failed'> {
   const winner = await findEarlier(deps, input, nowMs);
   if (winner === null) throw new Error('no request has the idempotency key that is in use');
   return winner;
@@ -69,7 +69,7 @@ function earlierReply(state: RequestState, nowMs: number): AuthorizeResult {
 
 /** The answer for a request that the call goes on with, or may not go on with. */
 export function resumedReply(
-  resumed: Exclude<ResumeResult, 'basis-changed' | null>,
+  resumed: Exclude<ResumeResult, 'precondition-failed' | null>,
   nowMs: number,
 ): AuthorizeResult {
   if (resumed.kind !== 'refused') return earlierReply(resumed.state, nowMs);

@@ -56,7 +56,7 @@ export type ResumeResult =
   /** The request is over, or another call has taken its grant. */
   | { readonly kind: 'over'; readonly state: RequestState }
   | RefusedCall
-  | 'basis-changed'
+  | 'precondition-failed'
   | null;
 
 /** The request is granted, or waits, but not for this call; `reason` is one sentence. */
@@ -106,7 +106,7 @@ function joined(deps: ResumeDeps, asking: RepeatedCall, snapshot: RequestSnapsho
 
 /** A grant that the call, or one under the same idempotency key, has got already. */
 function againGranted(deps: ResumeDeps, asking: RepeatedCall, seen: RequestSnapshot): ResumeResult {
-  if (!isCurrent(asking, seen) || seen.stopped !== null) return 'basis-changed';
+  if (!isCurrent(asking, seen) || seen.stopped !== null) return 'precondition-failed';
   const call = decided(deps, asking, seen);
   return isGrant(call) ? { kind: 'granted', state: seen.state } : refusedCall(seen.state, call);
 }
@@ -120,7 +120,7 @@ async function take(deps: ResumeDeps, asking: RepeatedCall, requestId: string): 
     call: factsOf(deps, asking),
     handler: async (seen) => {
       taken = { kind: 'granted', state: seen.state };
-      const judged = judgeTaking(deps, asking, seen);
+      const judged = handleTaking(deps, asking, seen);
       if ('kind' in judged && judged.kind === 'refused') {
         taken = judged;
         return 'nothing';
@@ -131,9 +131,9 @@ async function take(deps: ResumeDeps, asking: RepeatedCall, requestId: string): 
     afterCommit: () => undefined,
   });
   if (changed.kind === 'changed') return taken;
-  const isBasis =
+  const isPreconditionFailed =
     changed.kind === 'stopped' || (changed.kind === 'conflict' && changed.detail === otherAgent);
-  if (isBasis) return 'basis-changed';
+  if (isPreconditionFailed) return 'precondition-failed';
   // Another call was faster, or the grant has ended.
   const now = await readRequest(deps, { id: requestId, asker: null });
   if (now === null) return null;
@@ -143,7 +143,7 @@ async function take(deps: ResumeDeps, asking: RepeatedCall, requestId: string): 
 
 const otherAgent = 'the agent, its keys or the enforcement point have changed';
 
-function judgeTaking(
+function handleTaking(
   deps: ResumeDeps,
   asking: RepeatedCall,
   seen: RequestSnapshot,

@@ -3,16 +3,16 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Durability } from './contract/durability.ts';
-import type { RecordReader, RecordsPlace } from './contract/log.ts';
+import type { RecordReader, RecordsLocation } from './contract/log.ts';
 import type { SchemaVersions } from './contract/schema-version.ts';
 import type { Store } from './contract/store.ts';
 import { StoreError } from './contract/store-error.ts';
 import type { ExaminedStore } from './examine/examined-store.ts';
-import { noteBackup, usedInPlace } from './move/placement.ts';
+import { noteBackup, withPlacementChecked } from './move/placement.ts';
 import type { PostgresOptions } from './postgres/postgres.ts';
 import type { SqliteOptions } from './sqlite/sqlite.ts';
 
-export type StorePlace = SqliteOptions | PostgresOptions;
+export type StoreLocation = SqliteOptions | PostgresOptions;
 
 /**
  * The master key of a database. A directory that has it must not get a new file, which would lack the records
@@ -29,19 +29,19 @@ interface ConfiguredStore {
   readonly durability?: Durability;
 }
 
-export function storePlaceOf({ data, database, durability }: ConfiguredStore): StorePlace {
+export function storeLocationOf({ data, database, durability }: ConfiguredStore): StoreLocation {
   return database === null
     ? { path: join(data, 'writ.db') }
     : { url: database, keyFile: join(data, keyName), ...(durability === undefined ? {} : { durability }) };
 }
 
 /** Returns the file that must exist already, unless the store is to be created. */
-export function fileOf(place: StorePlace): string {
+export function fileOf(place: StoreLocation): string {
   return 'url' in place ? place.keyFile : place.path;
 }
 
 /** Returns the place as people may see it: the address of a database without its password. */
-export function shownPlace(place: StorePlace): string {
+export function displayLocation(place: StoreLocation): string {
   if (!('url' in place)) return place.path;
   const url = new URL(place.url);
   url.password = '';
@@ -62,12 +62,12 @@ export function refuseBesideKey(path: string): void {
  * Opens the store. Creates what is missing (directories 0700, files 0600). A store of an earlier version is
  * refused unless `isUpgradeAllowed`. Rejects with a StoreError.
  */
-export async function openStore(options: StorePlace): Promise<Store> {
-  return await usedInPlace(await openPlace(options));
+export async function openStore(options: StoreLocation): Promise<Store> {
+  return await withPlacementChecked(await openStoreAt(options));
 }
 
 /** Returns the schema of an existing store, and that of this version. Rejects with a StoreError. */
-export async function schemaVersionsOf(place: StorePlace): Promise<SchemaVersions> {
+export async function schemaVersionsOf(place: StoreLocation): Promise<SchemaVersions> {
   if (!('url' in place)) {
     refuseBesideKey(place.path);
     const { sqliteSchemaVersions } = await import('./examine/examine-sqlite.ts');
@@ -88,7 +88,7 @@ export interface CopySource {
 }
 
 /** Opens a store to copy it, which upgrades neither the store nor the copy. Rejects with a StoreError. */
-export async function openToCopy(place: StorePlace): Promise<CopySource> {
+export async function openToCopy(place: StoreLocation): Promise<CopySource> {
   try {
     const store = await openStore(place);
     return {
@@ -114,7 +114,7 @@ export async function openToCopy(place: StorePlace): Promise<CopySource> {
 /**
  * Examines an existing store and changes nothing. Rejects with a StoreError when the store cannot be used.
  */
-export async function examineStore(place: StorePlace): Promise<ExaminedStore> {
+export async function examineStore(place: StoreLocation): Promise<ExaminedStore> {
   if (!('url' in place)) {
     refuseBesideKey(place.path);
     const { examineSqlite } = await import('./examine/examine-sqlite.ts');
@@ -128,7 +128,7 @@ export async function examineStore(place: StorePlace): Promise<ExaminedStore> {
  * Opens a store as `openStore` does, even if it has moved or is not whole yet: for the commands that put that
  * right. Rejects with a StoreError.
  */
-export async function openPlace(options: StorePlace): Promise<Store> {
+export async function openStoreAt(options: StoreLocation): Promise<Store> {
   if (!('url' in options)) {
     refuseBesideKey(options.path);
     // Each driver is loaded only when it is used.
@@ -143,7 +143,7 @@ export async function openPlace(options: StorePlace): Promise<Store> {
  * Opens the records of an existing store for reading only; a service may be writing to it. Rejects with a
  * StoreError.
  */
-export async function openRecords(place: RecordsPlace): Promise<RecordReader> {
+export async function openRecords(place: RecordsLocation): Promise<RecordReader> {
   if (!('url' in place)) {
     const { openSqliteRecords } = await import('./sqlite/record-reader.ts');
     return await openSqliteRecords(place.path);

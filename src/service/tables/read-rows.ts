@@ -6,7 +6,7 @@ import type { PolicyEngine } from '../../language/model/active-policies.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { Facts, PushedRows } from '../../language/model/request.ts';
 import type { DocumentStore } from '../store/contract/documents.ts';
-import type { DocumentVersion } from '../store/contract/grant-basis.ts';
+import type { DocumentVersion } from '../store/contract/grant-precondition.ts';
 import { rowId, rowNow, type VersionedRow } from './table-rows.ts';
 
 export interface RowsRead {

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../language/model/json.ts';
 import type { CanonicalValue } from '../store/contract/canonical-json.ts';
 import { type Collection, createCollection, type ReadDocument } from '../store/contract/collection.ts';
 import type { DocumentStore } from '../store/contract/documents.ts';
-import type { DocumentVersion } from '../store/contract/grant-basis.ts';
+import type { DocumentVersion } from '../store/contract/grant-precondition.ts';
 
 export interface TableRow {
   /** `rowId` of the table and the key. */
@@ -71,7 +71,7 @@ export interface RowChanger {
   readonly nowMs: number;
 }
 
-export interface RowPlace {
+export interface RowKey {
   readonly table: string;
   readonly key: string;
 }
@@ -82,18 +82,18 @@ export type RowChangeResult =
   | { readonly kind: 'unknown' | 'conflict' };
 
 /** Adds a row that fits its table, or replaces the row with the same key. */
-export function pushRow(by: RowChanger, place: RowPlace, row: JsonObject): Promise<RowChangeResult> {
+export function pushRow(by: RowChanger, place: RowKey, row: JsonObject): Promise<RowChangeResult> {
   return change(by, place, row);
 }
 
 /** Removes a row; `unknown` when there is none with the key. */
-export function removeRow(by: RowChanger, place: RowPlace): Promise<RowChangeResult> {
+export function removeRow(by: RowChanger, place: RowKey): Promise<RowChangeResult> {
   return change(by, place, null);
 }
 
 async function change(
   { documents, who, nowMs }: RowChanger,
-  { table, key }: RowPlace,
+  { table, key }: RowKey,
   row: JsonObject | null,
 ): Promise<RowChangeResult> {
   const rows = rowsIn(documents);

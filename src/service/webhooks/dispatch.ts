@@ -15,7 +15,7 @@ import {
   isSubscribed,
   newDelivery,
   store,
-  type WebhookNews,
+  type WebhookPayload,
   waitingOf,
 } from './outbox.ts';
 import { type AttemptResult, send } from './send.ts';
@@ -23,10 +23,10 @@ import { webhookHeaders } from './signature.ts';
 import {
   allWebhooks,
   secretsOf,
-  shownInRecords,
   urlOfWebhook,
   type Webhook,
   type WebhookDeps,
+  webhookSummary,
   webhooksOf,
 } from './webhook.ts';
 
@@ -79,9 +79,9 @@ export interface DeliveryTracing {
 
 export interface Dispatcher {
   /** Never throws, and returns at once. */
-  emit(news: WebhookNews): void;
+  emit(news: WebhookPayload): void;
   /** Makes the messages for an event, to be stored together with the event; stored messages are sent. */
-  prepare(news: WebhookNews): Promise<PreparedEvent>;
+  prepare(news: WebhookPayload): Promise<PreparedEvent>;
   /**
    * Sends a test message to one webhook, whatever it subscribes to. Returns null when there is no such
    * webhook.
@@ -144,7 +144,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 class OutgoingQueue implements Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #directory: Directory;
-  readonly #emitted: WebhookNews[] = [];
+  readonly #emitted: WebhookPayload[] = [];
   readonly #pending = new Map<string, ReadDocument<Delivery>>();
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #counts = { delivered: 0, failed: 0, givenUp: 0 };
@@ -169,7 +169,7 @@ class OutgoingQueue implements Dispatcher {
    * Also works while closing, for requests that are still being answered: what is stored then is sent after
    * the next start.
    */
-  emit(news: WebhookNews): void {
+  emit(news: WebhookPayload): void {
     if (this.#emitted.length >= emittedMax) {
       this.#options.onFailure(
         new Error(`more than ${emittedMax} messages wait to be stored: one was dropped`),
@@ -180,7 +180,7 @@ class OutgoingQueue implements Dispatcher {
     void this.#storeTold();
   }
 
-  async prepare(news: WebhookNews): Promise<PreparedEvent> {
+  async prepare(news: WebhookPayload): Promise<PreparedEvent> {
     const made = (await allWebhooks(this.#directory))
       .filter(({ value }) => isSubscribed(value, news))
       .map(({ value }) => newDelivery(value, news));
@@ -432,8 +432,8 @@ class OutgoingQueue implements Dispatcher {
         who: 'system',
         what: 'webhook-disabled',
         subject: webhook.id,
-        before: shownInRecords(webhook),
-        after: shownInRecords(disabled),
+        before: webhookSummary(webhook),
+        after: webhookSummary(disabled),
       });
     } else if (failingSinceMs === null) {
       await this.#directory.documents.write([put({ ...webhook, failingSinceMs: nowMs })], null);

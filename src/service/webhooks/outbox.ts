@@ -12,7 +12,7 @@ import {
   type ReadDocument,
 } from '../store/contract/collection.ts';
 import type { DocumentWrite } from '../store/contract/documents.ts';
-import { wordsForChat } from './inert-words.ts';
+import { sanitizeForChat } from './sanitize-text.ts';
 import type { AttemptResult } from './send.ts';
 import type { Webhook, WebhookEvent } from './webhook.ts';
 
@@ -37,7 +37,7 @@ export interface Delivery {
 }
 
 /** An event, without any value of a payload: links tell where to look it up. */
-export interface WebhookNews {
+export interface WebhookPayload {
   readonly type: WebhookEvent | 'webhook.test';
   readonly id: string;
   /** For people in a chat: a sentence or two. */
@@ -91,7 +91,7 @@ export async function listDeliveries(
   return [...waiting, ...over].sort(latestFirst).slice(0, page.countMax);
 }
 
-export function newDelivery({ id: webhookId, format }: Webhook, news: WebhookNews): Delivery {
+export function newDelivery({ id: webhookId, format }: Webhook, news: WebhookPayload): Delivery {
   const { type, id, links, atMs, text, page = null } = news;
   const createdAtMs = Math.trunc(atMs);
   const timestamp = new Date(createdAtMs).toISOString();
@@ -115,11 +115,11 @@ export function newDelivery({ id: webhookId, format }: Webhook, news: WebhookNew
 
 /** The words, in which no chat finds a link or a mention, and behind them the one link. */
 function chatText(text: string, page: string | null): string {
-  return [wordsForChat(text), ...(page === null ? [] : [page])].join('\n');
+  return [sanitizeForChat(text), ...(page === null ? [] : [page])].join('\n');
 }
 
 /** Whether a webhook gets the event. */
-export function isSubscribed({ id, status, events }: Webhook, { type, to = null }: WebhookNews): boolean {
+export function isSubscribed({ id, status, events }: Webhook, { type, to = null }: WebhookPayload): boolean {
   if (status !== 'active') return false;
   return to === null ? (events as readonly string[]).includes(type) : to.includes(id);
 }

@@ -118,7 +118,7 @@ export async function makeWebhook(
     what: 'webhook-made',
     subject: id,
     before: null,
-    after: shownInRecords(webhook),
+    after: webhookSummary(webhook),
   });
   return { kind: 'made', webhook, secret };
 }
@@ -150,8 +150,8 @@ export async function changeWebhook(
     who: recordName(person),
     what: 'webhook-changed',
     subject: id,
-    before: shownInRecords(storedWebhook.value),
-    after: shownInRecords(webhook),
+    before: webhookSummary(storedWebhook.value),
+    after: webhookSummary(webhook),
   });
   return result === 'changed' ? { kind: 'changed', webhook } : { kind: 'conflict' };
 }
@@ -194,7 +194,7 @@ export async function removeWebhook(
       who: recordName(person),
       what: 'webhook-removed',
       subject: id,
-      before: shownInRecords(storedWebhook.value),
+      before: webhookSummary(storedWebhook.value),
       after: null,
     },
   );
@@ -235,7 +235,7 @@ function sealed({ masterKey }: WebhookDeps, id: string, secret: string): string 
   return seal(deriveKey(masterKey, sealingPurpose), id, secret);
 }
 
-export function shownInRecords({ origin, format, events, status, disabledBecause }: Webhook) {
+export function webhookSummary({ origin, format, events, status, disabledBecause }: Webhook) {
   return { origin, format, events: [...events], status, because: disabledBecause };
 }
 

@@ -8,7 +8,7 @@ import { vocabularyOf } from '../../analysis/vocabulary.ts';
 import type { Vocabulary } from '../../language/assist/vocabulary.ts';
 import { createFunctionCache } from '../../language/emit/cache.ts';
 import { type LinkedFunctions, link } from '../../language/emit/link.ts';
-import { runOfPlace } from '../../language/emit/run.ts';
+import { platformRun } from '../../language/emit/run.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -59,7 +59,7 @@ export function answerQuestion({ policy, request }: PlaygroundQuestion): Playgro
 
 function functionsOf(set: PolicySet): LinkedFunctions {
   const packed = planPacked(set, createPlanCache(numberContents()));
-  return link(unpack(packed), createFunctionCache(runOfPlace()));
+  return link(unpack(packed), createFunctionCache(platformRun()));
 }
 
 /**

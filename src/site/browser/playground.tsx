@@ -9,9 +9,9 @@ import type { GivenRequest } from '../../analysis/questions.ts';
 import { completeRequest } from '../../dashboard/editor/complete-request.ts';
 import type { PolicyAnswers } from '../../dashboard/editor/editor.ts';
 import { EditorBox, EditorHint } from '../../dashboard/editor/editor-box.tsx';
-import { type ReadJson, readJson } from '../../dashboard/editor/json-places.ts';
+import { type ReadJson, readJson } from '../../dashboard/editor/json-positions.ts';
 import { openPolicyWorker, type PolicyWorker } from '../../dashboard/editor/policy-worker.ts';
-import { rangeOf } from '../../dashboard/editor/text-places.ts';
+import { rangeOf } from '../../dashboard/editor/text-positions.ts';
 import { DiagnosticList } from '../../dashboard/pages/playground/diagnostic-list.tsx';
 import {
   type Fix,

@@ -14,7 +14,7 @@ export default defineConfig({
   clearScreen: false,
   logLevel: 'warn',
   // The pipeline imports SHA-256 for the service; the playground makes no digests.
-  resolve: { alias: { 'node:crypto': join(site, 'browser/no-digest.ts') } },
+  resolve: { alias: { 'node:crypto': join(site, 'browser/crypto-shim.ts') } },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     emptyOutDir: true,

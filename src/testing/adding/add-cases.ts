@@ -7,7 +7,7 @@ import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { readTestFile } from '../read-test-file.ts';
 import type { Situation, TestCase, TestFile } from '../test-file.ts';
-import { insertionPlace } from '../yaml.ts';
+import { insertionPoint } from '../yaml.ts';
 import type { AddedCase } from './case-of-clause.ts';
 
 export interface WithCases {
@@ -47,7 +47,7 @@ function plain({ meters, satisfied, ...facts }: Situation): object {
 }
 
 function withCase(source: SourceText, one: AddedCase): string | null {
-  const place = insertionPlace(source);
+  const place = insertionPoint(source);
   if (place === null) return null;
   const inserted = (unset: readonly string[]): string => {
     const lines = caseLines(one, unset).map((line) => `${place.indent}${line}\n`);

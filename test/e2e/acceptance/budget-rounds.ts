@@ -14,7 +14,7 @@ import { add } from '../../../src/language/value/decimal.ts';
 import { compile } from '../../../src/pipeline.ts';
 import { type RequestRecord, requestRecord } from '../../../src/service/requests/record/record.ts';
 import type { RequestRow } from '../../../src/service/store/contract/records.ts';
-import { openStore, type StorePlace } from '../../../src/service/store/open.ts';
+import { openStore, type StoreLocation } from '../../../src/service/store/open.ts';
 import { placeOf } from '../../service/store/place.ts';
 import { type Answered, runLoad } from './load.ts';
 import { addAgent, type Service, startService, temporary } from './service.ts';
@@ -112,7 +112,7 @@ async function load(
 }
 
 /** The records of requests in the order of the chain. */
-async function recordsOf(place: StorePlace): Promise<readonly RequestRecord[]> {
+async function recordsOf(place: StoreLocation): Promise<readonly RequestRecord[]> {
   const store = await openStore(place);
   const records: RequestRecord[] = [];
   try {

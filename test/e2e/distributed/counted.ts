@@ -2,7 +2,7 @@
 // its last process counted and did not store is counted again. No record may be in two minutes or in none.
 
 import { overviewRange, readOverview } from '../../../src/service/statistics/overview.ts';
-import type { StorePlace } from '../../../src/service/store/open.ts';
+import type { StoreLocation } from '../../../src/service/store/open.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { beginStatistics } from '../../service/statistics/world.ts';
 import type { Verdict } from './judge.ts';
@@ -25,7 +25,7 @@ export interface Counted {
 
 /** Runs after all processes have stopped serving; `slotCount` of them served at the same time. */
 export async function countStatistics(
-  place: StorePlace,
+  place: StoreLocation,
   slotCount: number,
   { outcomes, ended, fromMs, untilMs }: Verdict,
 ): Promise<Counted> {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openStore, type StorePlace, storePlaceOf } from '../../../src/service/store/open.ts';
+import { openStore, type StoreLocation, storeLocationOf } from '../../../src/service/store/open.ts';
 import type { Ran } from '../../cli/writ.ts';
 import { keptPostgres } from '../../service/store/postgres-server.ts';
 import { agentRow, keyRow, temporaryFolder } from '../../service/store/rows.ts';
@@ -22,7 +22,7 @@ writeFileSync(
 
 interface TestStore {
   readonly data: string;
-  readonly place: StorePlace;
+  readonly place: StoreLocation;
   /** The options and the environment of commands that name the store. */
   readonly options: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ interface TestStore {
 
 async function inFile(): Promise<TestStore> {
   const data = join(temporaryFolder(), 'var');
-  const place = storePlaceOf({ data, database: null });
+  const place = storeLocationOf({ data, database: null });
   const schema = async () => {
     const database = new Database(join(data, 'writ.db'), { readonly: true });
     const version = database.pragma('user_version', { simple: true });
@@ -61,7 +61,7 @@ async function inDatabase(): Promise<TestStore> {
   });
   return {
     data,
-    place: storePlaceOf({ data, database: url }),
+    place: storeLocationOf({ data, database: url }),
     options: ['--data', data],
     env: { WRIT_STORE: url },
     schema,

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { alertsOf, alertsOn, alertText } from '../../../src/service/alerts/alert.ts';
 import { allRules, changeRule, makeRule, removeRule } from '../../../src/service/alerts/alert-rule.ts';
 import { type AlertWatch, watchAlerts } from '../../../src/service/alerts/watch-alerts.ts';
-import { createNews } from '../../../src/service/http/events/news.ts';
+import { createEventMessages } from '../../../src/service/http/events/event-messages.ts';
 import { apply, declineApplication } from '../../../src/service/people/access.ts';
 import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import { sweep } from '../../../src/service/people/sweep.ts';
@@ -56,7 +56,7 @@ async function setUp(): Promise<World> {
   const changes: number[] = [];
   const switches = createKillSwitchBoard({ directory, steadyMs: () => time.nowMs });
   const watchOne = () => {
-    const news = createNews({
+    const news = createEventMessages({
       directory,
       publicUrl: 'https://writ.example.com',
       dispatcher: hooks.dispatcher,

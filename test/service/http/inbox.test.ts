@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addAgent } from '../../../src/service/agents/registry.ts';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
-import { createNews } from '../../../src/service/http/events/news.ts';
+import { createEventMessages } from '../../../src/service/http/events/event-messages.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
 import { createRequestEvents } from '../../../src/service/requests/record/request-events.ts';
 import { type Client, firstAdmin, personWith } from './person-client.ts';
@@ -200,7 +200,7 @@ describe('without deciding', () => {
     const { ann } = await inbox();
     const mails: string[] = [];
     const events: string[] = [];
-    const news = createNews({
+    const news = createEventMessages({
       directory: createDirectory(service().store.documents, Date.now),
       publicUrl: 'https://writ.example.com',
       dispatcher: { emit: ({ type }) => void events.push(type), prepare: () => expect.unreachable() },

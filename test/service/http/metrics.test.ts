@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { joinedTexts } from '../../../src/service/http/telemetry/joined-texts.ts';
+import { mergeMetrics } from '../../../src/service/http/telemetry/merge-metrics.ts';
 import { createMetricRegistry } from '../../../src/service/http/telemetry/metric-registry.ts';
 import { createMetricsRounds } from '../../../src/service/http/workers/metrics-rounds.ts';
 import { noteBackup } from '../../../src/service/store/move/placement.ts';
@@ -182,7 +182,7 @@ test('the metrics of several workers are one text, with the worker as a label of
   );
   const awkward = 'x} 5 {y="z", \\"\n';
   const metrics = readExposition(
-    joinedTexts(
+    mergeMetrics(
       'worker',
       new Map([
         [1, textOf('plain')],

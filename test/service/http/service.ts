@@ -16,7 +16,7 @@ import { startMeterUpkeep } from '../../../src/service/requests/metering/meter-u
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
 import type { AgentRow } from '../../../src/service/store/contract/records.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
-import { openStore, type StorePlace } from '../../../src/service/store/open.ts';
+import { openStore, type StoreLocation } from '../../../src/service/store/open.ts';
 import { newPlace, placeInFile } from '../store/place.ts';
 import { undocumentedIn } from './documented.ts';
 import { takePolicies } from './kept-policies.ts';
@@ -28,7 +28,7 @@ export interface Service {
   readonly port: number;
   readonly store: Store;
   /** The place of the store, unless the store was passed in; another process can open it, too. */
-  readonly place: StorePlace;
+  readonly place: StoreLocation;
   readonly policies: PolicyHost;
   /** The file that `policyText` was written to. */
   readonly policyFile: string;

@@ -11,7 +11,7 @@ import {
   stops,
 } from '../../../src/service/people/kill-switches.ts';
 import { createCollection } from '../../../src/service/store/contract/collection.ts';
-import { switchKind } from '../../../src/service/store/contract/grant-basis.ts';
+import { switchKind } from '../../../src/service/store/contract/grant-precondition.ts';
 import { startPeople } from './service.ts';
 
 const asked = { agentId: 'a1', tier: 'high', actionKey: 'payment.refund.create' } as const;

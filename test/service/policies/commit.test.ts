@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commitOf, pathInRepository } from '../../../src/service/policies/commit.ts';
+import { commitOf, pathInRepository } from '../../../src/service/policies/git-commit.ts';
 import { createFolder, writeFiles } from './folder.ts';
 
 const first = 'a'.repeat(40);

@@ -117,7 +117,7 @@ test('what was decided by another set than the active one is not stored, and the
   const { store, digest } = await startReplica(database, 1);
   const agent = agentRow();
   await store.agents.add(agent, keyRow(agent.id));
-  const basis = {
+  const precondition = {
     agentId: agent.id,
     agentVersion: 1,
     keyNotAfterMs: null,
@@ -125,8 +125,11 @@ test('what was decided by another set than the active one is not stored, and the
     documents: [],
   };
   const append = (policies: string) =>
-    store.requests.append(requestRow({ agentId: agent.id }), { openMax: 20, basis: { ...basis, policies } });
-  expect(await append('another')).toBe('basis-changed');
+    store.requests.append(requestRow({ agentId: agent.id }), {
+      openMax: 20,
+      precondition: { ...precondition, policies },
+    });
+  expect(await append('another')).toBe('precondition-failed');
   expect(await append(digest())).toBe('stored');
   await expect(store.meters.note([], startMs, 'another')).rejects.toMatchObject({ code: 'not-ready' });
 });

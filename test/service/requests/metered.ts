@@ -13,7 +13,7 @@ import { createRequestId } from '../../../src/service/requests/record/id.ts';
 import type { RequestRecord } from '../../../src/service/requests/record/record.ts';
 import { requestRecord } from '../../../src/service/requests/record/record.ts';
 import type { AgentRow } from '../../../src/service/store/contract/records.ts';
-import { openStore, type StorePlace } from '../../../src/service/store/open.ts';
+import { openStore, type StoreLocation } from '../../../src/service/store/open.ts';
 import { keyRow } from '../store/rows.ts';
 import { bystanders } from './bystanders.ts';
 
@@ -61,7 +61,7 @@ export interface AskOptions {
 
 /** Starts the request path on the store in the file, or at the place. */
 export async function begin(
-  path: string | StorePlace,
+  path: string | StoreLocation,
   world: World,
   agent: AgentRow,
   { snapshotEntries }: { readonly snapshotEntries?: number } = {},

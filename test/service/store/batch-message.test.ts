@@ -16,7 +16,7 @@ const text = fc.oneof(
 );
 const orNull = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: null });
 const entry = fc.record({ definition: text, key: text, isCertain: fc.boolean(), value: orNull(text) });
-const basis = fc.record({
+const precondition = fc.record({
   agentId: fc.constantFrom('a1', 'a2'),
   agentVersion: fc.nat(),
   keyNotAfterMs: orNull(fc.nat()),
@@ -38,7 +38,7 @@ const append = fc.record({
     recordJson: text,
   }),
   openMax: fc.nat(),
-  basis: orNull(basis),
+  precondition: orNull(precondition),
   entries: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(entry, { maxLength: 2 })),
 });
 const other = fc.record({ kind: fc.constant('note-whole-meter' as const), definition: text });
@@ -72,7 +72,7 @@ test.each(['x', '\u2028', '😀'])('more than finds room: of %j', (unit) => {
     [0, 1, 2].map(() => ({
       kind: 'append-request',
       openMax: 1,
-      basis: null,
+      precondition: null,
       entries: [],
       row: { ...first!.row, recordJson: unit.repeat(units) },
     }));

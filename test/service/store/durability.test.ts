@@ -78,7 +78,7 @@ test('when the writer is lost, waiting and later writes reject', async () => {
       kind: 'append-request',
       row: requestRow(),
       openMax: 20,
-      basis: null,
+      precondition: null,
       entries: [],
     });
   expect(await append()).toBe('stored');

@@ -1,6 +1,6 @@
 // Writes for the tests of guards, and the store's answer to each.
 
-import type { GrantBasis } from '../../../src/service/store/contract/grant-basis.ts';
+import type { GrantPrecondition } from '../../../src/service/store/contract/grant-precondition.ts';
 import type { RequestRow } from '../../../src/service/store/contract/records.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { requestRow, startMs } from './rows.ts';
@@ -8,9 +8,14 @@ import { requestRow, startMs } from './rows.ts';
 /** The meter that the requests spend from. */
 export const spentPlace = { definition: 'spent', key: '"agent-1' };
 
-export async function told(store: Store, row: RequestRow, basis?: GrantBasis, openMax = 20): Promise<string> {
+export async function told(
+  store: Store,
+  row: RequestRow,
+  precondition?: GrantPrecondition,
+  openMax = 20,
+): Promise<string> {
   try {
-    return await store.requests.append(row, { openMax, basis });
+    return await store.requests.append(row, { openMax, precondition });
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : String(error);
   }

@@ -4,22 +4,22 @@
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { type StorePlace, storePlaceOf } from '../../../src/service/store/open.ts';
+import { type StoreLocation, storeLocationOf } from '../../../src/service/store/open.ts';
 import { keptPostgres } from './postgres-server.ts';
 
 export const isOnPostgres = process.env.TEST_STORE === 'postgres';
 
-export interface TestPlace {
-  readonly place: StorePlace;
+export interface TestPosition {
+  readonly place: StoreLocation;
   /** Removes the store, once no process has it open. */
   readonly drop: () => Promise<void>;
 }
 
-export function placeInFile(folder: string): TestPlace {
+export function placeInFile(folder: string): TestPosition {
   return { place: { path: join(folder, 'writ.db') }, drop: async () => {} };
 }
 
-export async function newPlace(folder: string): Promise<TestPlace> {
+export async function newPlace(folder: string): Promise<TestPosition> {
   if (!isOnPostgres) return placeInFile(folder);
   const server = await keptPostgres();
   const { url, keyFile, drop } = await server.createDatabase();
@@ -44,16 +44,16 @@ export async function storeEnvironment(data: string): Promise<Readonly<Record<st
 }
 
 /** The place of the store for commands on a data directory. */
-export async function placeOf(data: string): Promise<StorePlace> {
+export async function placeOf(data: string): Promise<StoreLocation> {
   const { WRIT_STORE: database = null } = await storeEnvironment(data);
-  return storePlaceOf({ data, database });
+  return storeLocationOf({ data, database });
 }
 
 /**
  * Changes the store behind the service's back, like an intruder with access to the file or the database. The
  * statement must work in both dialects.
  */
-export async function tamper(place: StorePlace, statement: string): Promise<void> {
+export async function tamper(place: StoreLocation, statement: string): Promise<void> {
   if ('url' in place) {
     const server = await keptPostgres();
     await server.query(statement, new URL(place.url).pathname.slice(1));

@@ -3,7 +3,10 @@
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { verifyStore } from '../../../src/service/audit/verify-store.ts';
-import { type GrantBasis, switchKind } from '../../../src/service/store/contract/grant-basis.ts';
+import {
+  type GrantPrecondition,
+  switchKind,
+} from '../../../src/service/store/contract/grant-precondition.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { spend, spentPlace, told, toldOfChange } from './guarded-writes.ts';
@@ -22,8 +25,8 @@ interface Scene {
   readonly sql: (text: string) => Promise<unknown>;
   /** Opens a store that serves, like a separate process. */
   readonly open: () => Promise<Store>;
-  /** The grant basis of the agent's requests while nothing has changed. */
-  readonly basis: GrantBasis;
+  /** The grant precondition of the agent's requests while nothing has changed. */
+  readonly precondition: GrantPrecondition;
   /** The longest time that the other transaction stays open while no answer comes. */
   readonly heldForMs: number;
 }
@@ -42,11 +45,11 @@ interface Guard {
 }
 
 /** The answer after another process has made a change. */
-function changed(change: string, others: Partial<GrantBasis> = {}): Guard['check'] {
-  return async ({ open, sql, basis }) => {
+function changed(change: string, others: Partial<GrantPrecondition> = {}): Guard['check'] {
+  return async ({ open, sql, precondition }) => {
     const store = await open();
     await sql(change);
-    return await told(store, requestRow(), { ...basis, ...others });
+    return await told(store, requestRow(), { ...precondition, ...others });
   };
 }
 
@@ -142,19 +145,19 @@ const guards: Readonly<Record<string, Guard>> = {
       ['OR (SELECT version FROM agents WHERE agents.id = b_agent[at]) IS DISTINCT FROM b_version[at]', ''],
     ],
     check: changed('UPDATE agents SET version = version + 1'),
-    told: 'basis-changed',
+    told: 'precondition-failed',
   },
   'the generation of the switches': {
     of: 'writ_append',
     out: [['OR b_switches[at] <> switches', '']],
     check: changed(switched),
-    told: 'basis-changed',
+    told: 'precondition-failed',
   },
   'the end of the key': {
     of: 'writ_append',
     out: [[' OR r_created[at] >= b_key_end[at]', '']],
     check: changed('SELECT 1', { keyNotAfterMs: startMs }),
-    told: 'basis-changed',
+    told: 'precondition-failed',
   },
   'the versions of documents': {
     of: 'writ_append',
@@ -166,7 +169,7 @@ const guards: Readonly<Record<string, Guard>> = {
         documents: [{ kind: 'person', id: 'p', version: 1 }],
       },
     ),
-    told: 'basis-changed',
+    told: 'precondition-failed',
   },
   'the active policies': {
     of: 'writ_append',
@@ -232,14 +235,14 @@ const guards: Readonly<Record<string, Guard>> = {
       ['PERFORM writ_beside();', `${readSwitches} PERFORM writ_beside();`],
     ],
     check: switchedWhileWaiting,
-    told: 'basis-changed',
+    told: 'precondition-failed',
     stillWaits: true,
   },
   'who is alone': {
     of: 'writ_append',
     out: [['PERFORM writ_beside();', '']],
     check: switchedWhileWaiting,
-    told: 'basis-changed',
+    told: 'precondition-failed',
   },
   'the lock of a meter': {
     of: 'writ_append',
@@ -363,7 +366,7 @@ async function switchedWhileWaiting(scene: Scene): Promise<string> {
   const store = await scene.open();
   await scene.sql('DELETE FROM document_kinds');
   return await whileUnderWay(scene, `SELECT writ_alone(); ${switched}`, () =>
-    told(store, requestRow(), scene.basis),
+    told(store, requestRow(), scene.precondition),
   );
 }
 
@@ -406,7 +409,7 @@ async function setScene(): Promise<Scene> {
   await first.close();
   const agentVersion = found?.version ?? 0;
   const seen = { keyNotAfterMs: null, switchGeneration: 0, documents: [] };
-  return { database, sql, open, basis: { agentId: agent.id, agentVersion, ...seen }, heldForMs: 400 };
+  return { database, sql, open, precondition: { agentId: agent.id, agentVersion, ...seen }, heldForMs: 400 };
 }
 
 async function takeOut({ sql }: Scene, { of, out }: Guard): Promise<void> {
@@ -430,6 +433,6 @@ test.each(Object.keys(guards))('%s: nothing passes it, and without it something 
 });
 
 test('what rests on what still holds is stored', async () => {
-  const { open, basis } = await setScene();
-  expect(await told(await open(), requestRow(), basis)).toBe('stored');
+  const { open, precondition } = await setScene();
+  expect(await told(await open(), requestRow(), precondition)).toBe('stored');
 });

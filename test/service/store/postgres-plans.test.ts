@@ -31,7 +31,7 @@ async function storeRound(store: Store, round: number, agentVersion: number): Pr
     stored.push(
       store.requests.append(requestRow({ idempotency }), {
         ...limits,
-        basis: { ...seen, documents, nonce: name },
+        precondition: { ...seen, documents, nonce: name },
       }),
       store.requests.append(pendingRow({ agentId: `agent-${name}` }), limits),
     );

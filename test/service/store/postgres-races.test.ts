@@ -116,7 +116,7 @@ test('an approval waits for what another process is entering into its meters, an
   await store.meters.catchUp();
   const approve = (): Promise<RequestChangeResult> =>
     store.requests.change(approval(waiting.id, { meters: metersAsOf(store) }));
-  expect(await whileOpen(scene, { statements: enteredByOther }, approve)).toBe('basis-changed');
+  expect(await whileOpen(scene, { statements: enteredByOther }, approve)).toBe('precondition-failed');
   await store.meters.catchUp();
   expect(await approve()).toBe('changed');
 });
@@ -134,7 +134,7 @@ test('an approval does not rest on a grant that is given back in the same commit
     store.requests.change(approval(first.id, { meters })),
     store.requests.change({ requestId: granted.id, events: [released], from: ['auto_approved'], seen: 0 }),
   ]);
-  expect(results).toEqual(['basis-changed', 'changed']);
+  expect(results).toEqual(['precondition-failed', 'changed']);
   expect(await grantedEntries(store, spentPlace.definition)).toEqual([]);
   // What waited when the meters were read was allowed for, so approvals need not be stored one by one.
   await store.meters.catchUp();
@@ -152,7 +152,7 @@ test('an approval by other policies than the active ones is not made', async () 
   const waiting = pendingRow({ agentId: agent.id });
   await store.requests.append(waiting, { openMax: 20 });
   await scene.sql("UPDATE control SET policy_digest = 'active'");
-  const basis = {
+  const precondition = {
     agentId: agent.id,
     agentVersion: 1,
     keyNotAfterMs: null,
@@ -160,8 +160,8 @@ test('an approval by other policies than the active ones is not made', async () 
     documents: [],
   };
   const approve = (policies: string) =>
-    store.requests.change(approval(waiting.id, { basis: { ...basis, policies } }));
-  expect(await approve('other')).toBe('basis-changed');
+    store.requests.change(approval(waiting.id, { precondition: { ...precondition, policies } }));
+  expect(await approve('other')).toBe('precondition-failed');
   expect(await approve('active')).toBe('changed');
 });
 

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../src/service/store/open.ts';
 import { createReadPool, type ReadPoolLimits } from '../../../src/service/store/postgres/server/read-pool.ts';
-import { Turns } from '../../../src/service/store/postgres/server/turns.ts';
+import { Semaphore } from '../../../src/service/store/postgres/server/semaphore.ts';
 import { keptPostgres, type TestDatabase } from './postgres-server.ts';
 
 let database: TestDatabase;
@@ -32,20 +32,20 @@ describe('more reads than connections', () => {
   });
 
   test('have their turns in the order in which they came', async () => {
-    const turns = new Turns({ atOnce: 2, waitingMax: 100, waitMaxMs: 60_000 });
+    const semaphore = new Semaphore({ atOnce: 2, waitingMax: 100, waitMaxMs: 60_000 });
     const begun: number[] = [];
     const all = Array.from({ length: 8 }, async (_, at) => {
-      await turns.take();
+      await semaphore.acquire();
       begun.push(at);
     });
     for (let given = 0; given < 8; given += 1) {
       await nextTurn();
       expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 + given));
-      turns.giveBack();
+      semaphore.release();
     }
     await Promise.all(all);
-    await turns.take();
-    expect(turns.waiting).toBe(0);
+    await semaphore.acquire();
+    expect(semaphore.waiting).toBe(0);
   });
 
   test('beyond the limits are refused as too many, and counted, while the others go on', async () => {

@@ -4,7 +4,7 @@ import { beforeAll } from 'vitest';
 import { openStore } from '../../../src/service/store/open.ts';
 import { describeStore } from './contract.ts';
 import { describeDocuments } from './documents-contract.ts';
-import { describeGrantBasis } from './grant-basis-contract.ts';
+import { describeGrantPrecondition } from './grant-precondition-contract.ts';
 import { describeMeters } from './meters-contract.ts';
 import { keptPostgres, type PostgresServer } from './postgres-server.ts';
 import { describeRecords } from './records-contract.ts';
@@ -25,7 +25,7 @@ const createPlace = async () => {
 
 describeStore('the PostgreSQL store', createPlace);
 describeDocuments('the PostgreSQL store', createPlace);
-describeGrantBasis('the PostgreSQL store', createPlace);
+describeGrantPrecondition('the PostgreSQL store', createPlace);
 describeRequestLists('the PostgreSQL store', createPlace);
 describeMeters('the PostgreSQL store', createPlace);
 describeRecords('the PostgreSQL store', createPlace);

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ApproverIdentity } from '../../../src/service/store/contract/control-owner-group.ts';
 import type { FilterStatus, RequestRow, RequestStatus } from '../../../src/service/store/contract/records.ts';
-import type { RequestFilter, RequestPlace, Store } from '../../../src/service/store/contract/store.ts';
+import type { RequestFilter, RequestPosition, Store } from '../../../src/service/store/contract/store.ts';
 import type { Place } from './contract.ts';
 import { agentRow, everything, keyRow, requestRow, startMs } from './rows.ts';
 
@@ -174,7 +174,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
             untilMs: until === null ? null : startMs + until,
           };
           const found: string[] = [];
-          let after: RequestPlace | null = null;
+          let after: RequestPosition | null = null;
           do {
             const page = await store.requests.list({ ...asked, after, countMax: limit });
             expect(page.found.length).toBeLessThanOrEqual(limit);

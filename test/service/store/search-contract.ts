@@ -4,8 +4,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RequestRow } from '../../../src/service/store/contract/records.ts';
-import { holdsText, wantedText, wordsOfRequest } from '../../../src/service/store/contract/search-text.ts';
-import type { RequestFilter, RequestPlace, Store } from '../../../src/service/store/contract/store.ts';
+import {
+  holdsText,
+  searchTermsOfRequest,
+  wantedText,
+} from '../../../src/service/store/contract/search-text.ts';
+import type { RequestFilter, RequestPosition, Store } from '../../../src/service/store/contract/store.ts';
 import type { Place } from './contract.ts';
 import { everything, requestRow, startMs } from './rows.ts';
 
@@ -35,7 +39,7 @@ export function describeSearch(name: string, createPlace: () => Promise<Place>):
 
     async function idsOf(filter: Partial<RequestFilter>, countMax = 50): Promise<readonly string[]> {
       const found: string[] = [];
-      let after: RequestPlace | null = null;
+      let after: RequestPosition | null = null;
       do {
         const page = await store.requests.list({ ...everything, ...filter, after, countMax });
         expect(page.unsearched).toBe(0);
@@ -140,7 +144,7 @@ export function describeSearch(name: string, createPlace: () => Promise<Place>):
         .map((text) => rowWith({ [text.join(' ')]: text }));
       await Promise.all(rows.map((row) => store.requests.append(row, limits)));
       const all = (await idsOf({ ...everything })).toReversed();
-      const byId = new Map(rows.map((row) => [row.id, wordsOfRequest(row)]));
+      const byId = new Map(rows.map((row) => [row.id, searchTermsOfRequest(row)]));
       const separators = fc.constantFrom(' ', '', '.', '"', ' "');
       await fc.assert(
         fc.asyncProperty(texts, separators, async (parts, separator) => {

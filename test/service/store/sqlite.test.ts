@@ -13,7 +13,7 @@ import { copyDatabase } from '../../../src/service/store/sqlite/file/copy.ts';
 import type { SqliteOptions } from '../../../src/service/store/sqlite/sqlite.ts';
 import { describeStore } from './contract.ts';
 import { describeDocuments } from './documents-contract.ts';
-import { describeGrantBasis } from './grant-basis-contract.ts';
+import { describeGrantPrecondition } from './grant-precondition-contract.ts';
 import { describeMeters } from './meters-contract.ts';
 import { describeRecords } from './records-contract.ts';
 import { describeRequestLists } from './request-lists-contract.ts';
@@ -31,7 +31,7 @@ const createPlace = async () => {
 
 describeStore('the SQLite store', createPlace);
 describeDocuments('the SQLite store', createPlace);
-describeGrantBasis('the SQLite store', createPlace);
+describeGrantPrecondition('the SQLite store', createPlace);
 describeRequestLists('the SQLite store', createPlace);
 describeMeters('the SQLite store', createPlace);
 describeRecords('the SQLite store', createPlace);

@@ -8,7 +8,7 @@ import {
   type Dispatcher,
   type DispatcherOptions,
 } from '../../../src/service/webhooks/dispatch.ts';
-import type { WebhookNews } from '../../../src/service/webhooks/outbox.ts';
+import type { WebhookPayload } from '../../../src/service/webhooks/outbox.ts';
 import {
   makeWebhook,
   type NewWebhook,
@@ -105,7 +105,7 @@ export async function startHooks(changes: Partial<DispatcherOptions> = {}): Prom
   };
 }
 
-export function news(id: string, atMs: number): WebhookNews {
+export function news(id: string, atMs: number): WebhookPayload {
   return {
     type: 'request.pending',
     id,

@@ -3,7 +3,7 @@
 
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { ButtonLink } from '../../parts/layout/button.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import '../../parts/layout/tabs.css';
@@ -32,7 +32,7 @@ type TabName = keyof typeof tabs;
 const names = Object.keys(tabs) as TabName[];
 
 export default function Access() {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const mayInvite = useGrant('people.invite') === 'yes';
   const shown = names.find((name) => name === query.get('tab')) ?? 'people';
   const { Content, access } = tabs[shown];

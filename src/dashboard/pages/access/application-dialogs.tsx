@@ -9,7 +9,7 @@ import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { InvitationLink } from './invitations.tsx';
 import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
@@ -59,7 +59,7 @@ export function DeclineDialog({ application, onChange, onClose }: DialogProps) {
   const decline = (): Promise<void> =>
     run(async () => {
       await call('declineApplication', { params: { id: application.id }, body: { reason } });
-      tellDone('Declined');
+      showToast('Declined');
       onChange();
       onClose();
     });

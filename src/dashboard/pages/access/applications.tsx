@@ -4,7 +4,7 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
@@ -13,7 +13,7 @@ import { Empty } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { spanText } from '../../parts/layout/span-text.ts';
 import { Ago, useNow } from '../../parts/layout/time.tsx';
-import { FewLines } from '../../parts/text/few-lines.tsx';
+import { CollapsibleText } from '../../parts/text/collapsible-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { type Application, DeclineDialog, GrantDialog } from './application-dialogs.tsx';
 
@@ -23,7 +23,7 @@ interface OpenDialog {
 }
 
 export function Applications() {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const asked = { limit: '200', cursor: query.get('cursor') ?? undefined };
   const list = useResource('listApplications', { query: asked }, ['people']);
   const [open, setOpen] = useState<OpenDialog | null>(null);
@@ -90,7 +90,7 @@ function Waiting({
           <PlainText text={email} isShort />
           <Due at={application.due_at} />
         </p>
-        <FewLines text={reason} />
+        <CollapsibleText text={reason} />
         <p class="access-soft">
           Applied <Ago at={at} />
         </p>
@@ -142,6 +142,6 @@ const answeredColumns: readonly Column<Application>[] = [
     cell: ({ status }) =>
       status === 'granted' ? <Badge tone="allow">Granted</Badge> : <Badge tone="deny">Declined</Badge>,
   },
-  { head: 'Reason given', cell: ({ answer }) => answer !== null && <FewLines text={answer} /> },
+  { head: 'Reason given', cell: ({ answer }) => answer !== null && <CollapsibleText text={answer} /> },
   { head: 'When', class: 'table-when', cell: ({ decided_at: at }) => at !== null && <Ago at={at} /> },
 ];

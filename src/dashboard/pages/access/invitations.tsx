@@ -6,7 +6,7 @@ import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant, useSession } from '../../api/session.tsx';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { OneTimeSecret } from '../../parts/dialog/one-time-secret.tsx';
 import { EmailField } from '../../parts/form/email-field.tsx';
 import { useSending } from '../../parts/form/form.ts';
@@ -19,7 +19,7 @@ import { OpenInvitations } from './open-invitations.tsx';
 import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
 
 export function Invitations() {
-  const cursor = usePlace().query.get('cursor') ?? undefined;
+  const cursor = useAddress().query.get('cursor') ?? undefined;
   const invitations = useResource('listInvitations', { query: { cursor } }, ['people']);
   const mayInvite = useGrant('people.invite') === 'yes';
   const [invited, setInvited] = useState<Reply<'createInvitation'> | null>(null);
@@ -56,7 +56,7 @@ export function Invitations() {
 function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'createInvitation'>) => void }) {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
-  const group = usePlace().query.get('group');
+  const group = useAddress().query.get('group');
   const [rolesAndGroups, setRolesAndGroups] = useState(() => wanted(group));
   const { isBusy, problem, run } = useSending();
   const send = (): Promise<void> =>

@@ -3,7 +3,7 @@
 import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { setQuery, useAddress } from '../../navigation/navigation.ts';
 import { Marks } from '../../parts/form/roles.tsx';
 import { StatusBadge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
@@ -15,7 +15,7 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { PersonDialog } from './person-dialog.tsx';
 
 export function People() {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const cursor = query.get('cursor') ?? undefined;
   const list = useResource('listPeople', { query: { cursor } }, ['people']);
   const mayChange = useGrant('people.change') === 'yes';
@@ -53,7 +53,7 @@ const columns: readonly Column<PersonItem>[] = [
   { head: 'Roles', cell: ({ roles }) => <Marks words={roles} /> },
   { head: 'Groups', cell: ({ groups }) => <Marks words={groups} /> },
   { head: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-  { head: 'Second factor', class: 'brief-hidden', cell: factorWords },
+  { head: 'Second factor', class: 'brief-hidden', cell: factorText },
   { head: 'Added', class: 'table-when brief-hidden', cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
 
@@ -67,6 +67,6 @@ const changeColumn: Column<PersonItem> = {
   ),
 };
 
-function factorWords({ has_totp: hasCodes, has_passkey: hasPasskey }: PersonItem): string {
+function factorText({ has_totp: hasCodes, has_passkey: hasPasskey }: PersonItem): string {
   return [...(hasCodes ? ['code'] : []), ...(hasPasskey ? ['passkey'] : [])].join(', ') || 'none';
 }

@@ -11,7 +11,7 @@ import { NameField } from '../../parts/form/name-field.tsx';
 import { isRole } from '../../parts/form/roles.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { ResourceView } from '../../parts/layout/resource-view.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PersonSignIn } from './person-sign-in.tsx';
 import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
 
@@ -66,7 +66,7 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
       await call('updatePerson', { params: { id: person.id }, body });
       // After changing their own roles, a person sees at once what they still may do.
       if (person.id === me.id) take(await call('getSession'));
-      tellDone('Changed');
+      showToast('Changed');
       onChange();
       onClose();
     });

@@ -13,7 +13,7 @@ import { SessionTable } from '../../parts/form/session-table.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { At } from '../../parts/layout/time.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import type { Person } from './person-dialog.tsx';
 
 interface PartProps {
@@ -32,7 +32,7 @@ export function PersonSignIn({ person, onChange }: PartProps) {
   const setStatus = (status: Person['status']): Promise<void> =>
     run(async () => {
       await call('updatePerson', { params: { id: person.id }, body: { status } });
-      tellDone(status === 'active' ? 'They can sign in again' : 'Disabled; all their sessions have ended');
+      showToast(status === 'active' ? 'They can sign in again' : 'Disabled; all their sessions have ended');
       close();
       onChange();
     });
@@ -121,7 +121,7 @@ function ResetPassword({ person, onClose }: QuestionProps) {
 function ResetFactors({ person, onChange, onClose }: PartProps & QuestionProps) {
   const reset = async (proof: Proof): Promise<void> => {
     await call('resetSecondFactors', { params: { id: person.id }, body: proof });
-    tellDone('Their one-time codes and passkeys are removed, and their sessions have ended');
+    showToast('Their one-time codes and passkeys are removed, and their sessions have ended');
     onClose();
     onChange();
   };
@@ -142,12 +142,12 @@ function PersonSessions({ person: { id } }: Pick<PartProps, 'person'>) {
   const endAll = (): Promise<void> =>
     run(async () => {
       await call('endPersonSessions', { params: { id } });
-      tellDone('All their sessions have ended');
+      showToast('All their sessions have ended');
       reload();
     });
   const end = async (session: string): Promise<void> => {
     await call('endPersonSession', { params: { id, session } });
-    tellDone('The session has ended');
+    showToast('The session has ended');
     reload();
   };
   return (

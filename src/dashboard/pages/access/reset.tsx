@@ -8,7 +8,7 @@ import { NewPasswordForm, UsernameOf } from '../../parts/form/new-password-form.
 import { useLookup } from '../../parts/form/use-lookup.ts';
 import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 
 export default function Reset() {
@@ -42,7 +42,7 @@ function ResetLink({ token }: { readonly token: string }) {
   const { email, name, removes_second_factors: removesFactors } = data;
   const reset = async (password: string): Promise<string> => {
     await call('resetPassword', { body: { token, password }, isQuiet: true });
-    tellDone('Your new password is set: sign in with it');
+    showToast('Your new password is set: sign in with it');
     go('/', { replace: true });
     return email;
   };

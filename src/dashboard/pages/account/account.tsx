@@ -14,7 +14,7 @@ import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { SessionTable } from '../../parts/form/session-table.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { Codes } from './codes.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { Tokens } from './tokens.tsx';
@@ -55,7 +55,7 @@ export function Sessions() {
   const list = useResource('listSessions', {});
   const end = async (id: string): Promise<void> => {
     await call('endSession', { params: { id } });
-    tellDone('The session has ended');
+    showToast('The session has ended');
     list.reload();
   };
   return (
@@ -86,7 +86,7 @@ export function Password() {
   const change = async (proof: Proof): Promise<void> => {
     take(await call('changePassword', { body: { new_password: next, ...proof } }));
     setNext('');
-    tellDone('Your password is changed; other sessions and your tokens have ended');
+    showToast('Your password is changed; other sessions and your tokens have ended');
   };
   return (
     <Section title="Password">

@@ -15,7 +15,7 @@ import { Badge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { CopyText } from '../../parts/text/copy.tsx';
 import { QrCode } from './qr-code.tsx';
 
@@ -154,7 +154,7 @@ function Confirm({ offer, onDone, onClose }: ConfirmProps) {
   const confirm = async (proof: Proof): Promise<void> => {
     const body = { ...proof, secret: offer.secret, code: codeDigits(code) };
     const { recovery_codes: made } = await call('confirmTotpSetup', { body });
-    tellDone('One-time codes are set up');
+    showToast('One-time codes are set up');
     onDone(made);
     onClose();
     await reload();
@@ -182,7 +182,7 @@ function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
   const reload = useReloadSession();
   const remove = async (proof: Proof): Promise<void> => {
     await call('deleteTotp', { body: proof });
-    tellDone('One-time codes are removed');
+    showToast('One-time codes are removed');
     onClose();
     await reload();
   };

@@ -12,7 +12,7 @@ import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { ListSection } from '../../parts/layout/list-section.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type Passkey = Reply<'listPasskeys'>['items'][number];
@@ -77,7 +77,7 @@ function AddDialog({ onChange, onClose }: DialogProps) {
   const add = async (proof: Proof): Promise<void> => {
     const response = await makePasskey(await call('getPasskeyCreationOptions'));
     await call('addPasskey', { body: { name: name.trim(), response, ...proof } });
-    tellDone('The passkey is set up');
+    showToast('The passkey is set up');
     onChange();
     onClose();
     await reload();
@@ -100,7 +100,7 @@ function RemoveDialog({ passkey, onChange, onClose }: DialogProps & { readonly p
   const reload = useReloadSession();
   const remove = async (proof: Proof): Promise<void> => {
     await call('deletePasskey', { params: { id: passkey.id }, body: proof });
-    tellDone('The passkey is removed');
+    showToast('The passkey is removed');
     onChange();
     onClose();
     await reload();

@@ -49,7 +49,7 @@ export function AgentActions({ agent, onChange }: AgentProps) {
   );
 }
 
-const wayWords = {
+const methodText = {
   'kill-switch': {
     word: 'For now, by the kill switch',
     text: 'You give a reason, which stands above every page until someone resumes the agent.',
@@ -68,7 +68,7 @@ function useWays(isActive: boolean): readonly StopAction[] {
     disable: useGrant('agents.disable') !== 'no' && isActive,
     revoke: useGrant('agents.revoke') !== 'no',
   } satisfies Record<StopAction, boolean>;
-  return (Object.keys(wayWords) as StopAction[]).filter((way) => mayUse[way]);
+  return (Object.keys(methodText) as StopAction[]).filter((way) => mayUse[way]);
 }
 
 interface StopDialogProps {
@@ -86,9 +86,9 @@ function WayDialog({ name, ways, onChoose, onClose }: StopDialogProps) {
         {ways.map((way, at) => (
           <li key={way}>
             <Button onClick={() => onChoose(way)} {...(at === 0 ? { 'data-first': '' } : {})}>
-              {wayWords[way].word}…
+              {methodText[way].word}…
             </Button>
-            <span>{wayWords[way].text}</span>
+            <span>{methodText[way].text}</span>
           </li>
         ))}
       </ul>

@@ -11,7 +11,7 @@ import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, Section } from '../../parts/layout/page.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import type { AgentProps } from './agent-props.ts';
 
 export function AgentLimits({ agent, onChange }: AgentProps) {
@@ -56,7 +56,7 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
         refusal_hints: tellsChange,
       };
       await call('updateAgent', { params: { id: agent.id }, body });
-      tellDone('Limits changed; they take effect with the next request');
+      showToast('Limits changed; they take effect with the next request');
       onChange();
       onClose();
     });

@@ -10,7 +10,7 @@ import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Section } from '../../parts/layout/page.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import type { Agent, AgentProps } from './agent-props.ts';
 
 type Mode = Agent['signing'];
@@ -45,7 +45,7 @@ function SigningDialog({ agent, onChange, onClose }: AgentProps & { readonly onC
     run(async () => {
       const body = { mode, ...(isSecretNew && mode !== 'off' ? { new_secret: true } : {}) };
       const { signing_secret: made } = await call('setSigning', { params: { id: agent.id }, body });
-      tellDone(`Signatures: ${mode}`);
+      showToast(`Signatures: ${mode}`);
       onChange();
       if (made === null) onClose();
       else setSecret(made);

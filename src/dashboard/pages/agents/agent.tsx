@@ -16,7 +16,7 @@ import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-
 import { useSending } from '../../parts/form/form.ts';
 import { Marks } from '../../parts/form/roles.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { killSwitchFor } from '../../parts/policy/applicable-kill-switch.ts';
 import { AgentStatus, StopReason, useKillSwitches } from '../../parts/policy/kill-switches.tsx';
 import { AgentActions } from './agent-actions.tsx';
@@ -57,7 +57,7 @@ export default function AgentPage({ params: { id = '' } }: PageProps) {
       {stop !== null && (
         <Note tone="deny" icon="stop">
           <p>
-            {stopWords(stop.scope)} <StopReason stop={stop} />. Its requests are refused until someone resumes
+            {stopText(stop.scope)} <StopReason stop={stop} />. Its requests are refused until someone resumes
             it.
           </p>
         </Note>
@@ -78,7 +78,7 @@ export default function AgentPage({ params: { id = '' } }: PageProps) {
   );
 }
 
-function stopWords(scope: string): string {
+function stopText(scope: string): string {
   if (scope === 'all') return 'Stopped with every agent';
   return scope.startsWith('tier:') ? `Stopped with all agents of ${scope.slice(5)} risk` : 'Stopped';
 }
@@ -139,7 +139,7 @@ function EditDialog({ agent, onChange, onClose }: AgentProps & { readonly onClos
   const save = (): Promise<void> =>
     run(async () => {
       await call('updateAgent', { params: { id: agent.id }, body: draftBody(draft) });
-      tellDone('Changed; it takes effect with the next request');
+      showToast('Changed; it takes effect with the next request');
       onChange();
       onClose();
     });

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { riskTiers } from '../../parts/form/agent-fields.tsx';
 import { ChoiceFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
 import { Marks } from '../../parts/form/roles.tsx';
@@ -24,7 +24,7 @@ const statuses = ['active', 'disabled', 'revoked'] as const;
 const filterNames = ['text', 'status', 'tier', 'owner'] as const;
 
 export default function Agents() {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const mayRegister = useGrant('agents.register') === 'yes';
   const given = (name: string): string | undefined => query.get(name) ?? undefined;
   const asked = {
@@ -81,7 +81,7 @@ function AgentFilters() {
 }
 
 function NoAgents({ isFiltered }: { readonly isFiltered: boolean }) {
-  const { path } = usePlace();
+  const { path } = useAddress();
   const mayRegister = useGrant('agents.register') === 'yes';
   if (isFiltered) {
     return (

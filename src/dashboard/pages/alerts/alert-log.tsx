@@ -2,7 +2,7 @@
 
 import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { ListSection } from '../../parts/layout/list-section.tsx';
 import { Empty } from '../../parts/layout/note.tsx';
@@ -53,7 +53,7 @@ function OnNow() {
 }
 
 function Past() {
-  const cursor = usePlace().query.get('cursor') ?? undefined;
+  const cursor = useAddress().query.get('cursor') ?? undefined;
   return (
     <ListSection
       title="History"

@@ -10,10 +10,10 @@ import { Button } from '../../parts/layout/button.tsx';
 import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { ListSection } from '../../parts/layout/list-section.tsx';
 import { ProblemNote } from '../../parts/layout/note.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
+import { recipientsText, ruleChangeText } from './alert-rule-text.ts';
 import { type Rule, RuleDialog } from './rule-dialog.tsx';
-import { recipientsText, ruleWords } from './rule-words.ts';
 
 export function AlertRules() {
   const mayChange = useGrant('alerts.change') === 'yes';
@@ -57,7 +57,7 @@ export function AlertRules() {
 
 const columns: readonly Column<Rule>[] = [
   { head: 'Rule', kind: 'row', cell: ({ name }) => <PlainText text={name} isShort /> },
-  { head: 'An alert when', cell: ruleWords },
+  { head: 'An alert when', cell: ruleChangeText },
   { head: 'Told', cell: recipientsText },
   {
     head: 'State',
@@ -78,13 +78,13 @@ function RuleActions({ rule, onChange, onOpen }: RuleActionsProps) {
   const turn = (): Promise<void> =>
     run(async () => {
       await call('updateAlertRule', { params, body: { active: !isOn } });
-      tellDone(`${name}: ${isOn ? 'off' : 'on'}`);
+      showToast(`${name}: ${isOn ? 'off' : 'on'}`);
       onChange();
     });
   const remove = (): Promise<void> =>
     run(async () => {
       await call('deleteAlertRule', { params });
-      tellDone(isShipped ? `${name}: as shipped` : `${name}: deleted`);
+      showToast(isShipped ? `${name}: as shipped` : `${name}: deleted`);
       onChange();
     });
   const ofRule = <span class="visually-hidden"> {name}</span>;

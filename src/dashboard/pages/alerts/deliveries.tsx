@@ -4,7 +4,7 @@
 import { useEffect } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
@@ -18,7 +18,7 @@ type Delivery = Reply<'listDeliveries'>['items'][number];
 const lookAgainMs = 2_000;
 
 export function Deliveries({ webhookId }: { readonly webhookId: string }) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const cursor = query.get('deliveries') ?? undefined;
   const asked = { params: { id: webhookId }, query: { limit: '20', cursor } };
   const deliveries = useResource('listDeliveries', asked, ['requests', 'approvals']);

@@ -10,9 +10,9 @@ import { useSending } from '../../parts/form/form.ts';
 import { NameField } from '../../parts/form/name-field.tsx';
 import { type Role, RoleChoice } from '../../parts/form/roles.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { type Kind, kinds, type Rule } from './rule-words.ts';
+import { type Kind, kinds, type Rule } from './alert-rule-text.ts';
 
 export type { Rule };
 
@@ -50,7 +50,7 @@ export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
       const body = { ...fields, code: kind === 'refusals' ? code : null };
       if (rule === null) await call('createAlertRule', { body: { ...body, kind } });
       else await call('updateAlertRule', { params: { id: rule.id }, body });
-      tellDone(`${name}: saved`);
+      showToast(`${name}: saved`);
       onDone();
       onClose();
     });

@@ -11,7 +11,7 @@ import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { ProblemNote } from '../../parts/layout/note.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 
 export type Webhook = Reply<'listWebhooks'>['items'][number];
@@ -51,7 +51,7 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
       const reply = await call('createWebhook', { body: { url: url.trim(), events: chosen, format } });
       onChange();
       if (reply.secret !== null) return setMade(reply);
-      tellDone('The chat channel is added');
+      showToast('The chat channel is added');
       onClose();
     });
   if (made?.secret != null) return <Secret secret={made.secret} url={made.webhook.url} onClose={onClose} />;

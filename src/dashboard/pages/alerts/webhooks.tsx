@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { setQuery, useAddress } from '../../navigation/navigation.ts';
 import { useSending } from '../../parts/form/form.ts';
 import { Marks } from '../../parts/form/roles.tsx';
 import { Badge, StatusBadge } from '../../parts/layout/badge.tsx';
@@ -13,7 +13,7 @@ import { Button } from '../../parts/layout/button.tsx';
 import { ListSection } from '../../parts/layout/list-section.tsx';
 import { Empty, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { MakeWebhookDialog, RemoveWebhookDialog, SecretDialog, type Webhook } from './webhook-dialogs.tsx';
@@ -61,7 +61,7 @@ interface OneWebhookProps {
 }
 
 function OneWebhook({ webhook, mayChange, onChange }: OneWebhookProps) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const { id, url, format, events, status, disabled_reason: because, failing_since: failing } = webhook;
   const isOpen = query.get('webhook') === id;
   return (
@@ -107,13 +107,13 @@ function WebhookActions({ webhook, onChange }: Omit<OneWebhookProps, 'mayChange'
   const test = (): Promise<void> =>
     run(async () => {
       await call('testWebhook', { params });
-      tellDone('Test message sent: see the deliveries');
+      showToast('Test message sent: see the deliveries');
       setQuery({ webhook: id });
     });
   const setStatus = (next: Webhook['status']): Promise<void> =>
     run(async () => {
       await call('updateWebhook', { params, body: { status: next } });
-      tellDone(next === 'active' ? 'The webhook is enabled' : 'The webhook is disabled');
+      showToast(next === 'active' ? 'The webhook is enabled' : 'The webhook is disabled');
       onChange();
     });
   const close = (): void => setOpen(null);

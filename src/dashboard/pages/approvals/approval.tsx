@@ -4,7 +4,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
-import { go, usePlace } from '../../navigation/navigation.ts';
+import { go, useAddress } from '../../navigation/navigation.ts';
 import type { PageProps } from '../../navigation/page-props.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
 import { StatusBadge } from '../../parts/layout/badge.tsx';
@@ -22,13 +22,13 @@ import { Assignment, SnoozeDialog } from './assignment.tsx';
 import { Deadline } from './deadline.tsx';
 import { Discussion } from './discussion.tsx';
 import type { VoteKind } from './draft.ts';
-import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
+import { PayloadSection } from './payload-section.tsx';
 import { RelatedRequests } from './related.tsx';
 import { Reviewers, ReviewLockButton, useReviewLocks } from './review-locks.tsx';
 import { ReviewNotes } from './review-notes.tsx';
+import { type OwnDecision, StatusNote, useNext } from './status-note.tsx';
 import { VotePanel } from './vote-panel.tsx';
 import { HiddenThings } from './warnings.tsx';
-import { WhatWillBeDone } from './what-will-be-done.tsx';
 
 export default function ApprovalPage({ params: { id = '' } }: PageProps) {
   const { data, problem, reload } = useResource('getRequest', { params: { id } }, ['approvals', 'requests']);
@@ -57,13 +57,13 @@ function Whole({ request, problem, reload }: WholeProps) {
   const { request_id: id, action_key, title, status, expires_at, reason } = request;
   const isPending = status === 'pending';
   const [asked, setAsked] = useState<{ readonly vote: VoteKind } | null>(null);
-  const [ownAct, setOwnAct] = useState<OwnAct | null>(null);
+  const [ownDecision, setOwnAct] = useState<OwnDecision | null>(null);
   const [isSteppingUp, setSteppingUp] = useState(false);
   const mayStepUp = request.allowed_actions?.step_up === true;
   const mayVote =
     (request.allowed_actions?.approve.length ?? 0) > 0 || request.allowed_actions?.reject === true;
   useVoteOfAddress((vote) => setAsked({ vote }));
-  const isBar = isPending && ownAct === null && (mayVote || mayStepUp);
+  const isBar = isPending && ownDecision === null && (mayVote || mayStepUp);
   const next = useNext(id);
   const locks = useReviewLocks();
   const mayReview = request.allowed_actions?.comment === true;
@@ -125,12 +125,12 @@ function Whole({ request, problem, reload }: WholeProps) {
             <Reviewers locks={locks.of(id)} />
           </div>
         )}
-        <Meanwhile request={request} ownAct={ownAct} next={next} />
+        <StatusNote request={request} ownDecision={ownDecision} next={next} />
         <HiddenThings request={request} />
         <ReviewNotes request={request} />
         <div class="approval-columns">
           <div class="approval-main">
-            <WhatWillBeDone request={request} />
+            <PayloadSection request={request} />
             <Section title="What happened">
               <RequestTimeline request={request} />
             </Section>
@@ -144,7 +144,7 @@ function Whole({ request, problem, reload }: WholeProps) {
                 reload={reload}
                 isSteppingUp={isSteppingUp}
                 onStepUp={setSteppingUp}
-                isDone={ownAct !== null}
+                isDone={ownDecision !== null}
                 onSent={(act) => {
                   setOwnAct(act);
                   reload();
@@ -173,7 +173,7 @@ function Whole({ request, problem, reload }: WholeProps) {
  * open.
  */
 function useVoteOfAddress(ask: (vote: VoteKind) => void): void {
-  const { hash } = usePlace();
+  const { hash } = useAddress();
   useEffect(() => {
     if (hash === 'approve' || hash === 'reject') ask(hash);
   }, [hash]);

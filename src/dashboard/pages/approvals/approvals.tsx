@@ -5,7 +5,7 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
-import { go, setQuery, usePlace } from '../../navigation/navigation.ts';
+import { go, setQuery, useAddress } from '../../navigation/navigation.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SavedViews } from '../../parts/form/saved-views.tsx';
@@ -29,7 +29,7 @@ const shownMax = 200;
 
 export default function ApprovalsPage() {
   const [limit, setLimit] = useState(firstShown);
-  const { query } = usePlace();
+  const { query } = useAddress();
   const queue = useResource('listApprovals', { query: { ...queueQuery(query), limit: String(limit) } }, [
     'approvals',
   ]);

@@ -11,7 +11,7 @@ import { Button } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { QueueItem } from './queue-groups.ts';
 
@@ -37,7 +37,7 @@ export function Assignment({ id, onSnooze }: AssignmentProps) {
   const unsnooze = (): Promise<void> =>
     run(async () => {
       await call('unsnoozeRequest', { params: { id } });
-      tellDone('It is in your inbox again');
+      showToast('It is in your inbox again');
       reload();
     });
   if (data === null) return <ProblemNote problem={unseen} onRetry={reload} />;
@@ -82,7 +82,7 @@ export async function setAssignee(id: string, person: string | null): Promise<vo
   await (person === null
     ? call('unassignRequest', { params })
     : call('assignRequest', { params, body: { person } }));
-  tellDone(person === null ? 'It is assigned to nobody' : 'Assigned: others see it');
+  showToast(person === null ? 'It is assigned to nobody' : 'Assigned: others see it');
 }
 
 interface SnoozeDialogProps {
@@ -97,7 +97,7 @@ export function SnoozeDialog({ request, onDone, onClose }: SnoozeDialogProps) {
   const snoozeUntil = (atMs: number): Promise<void> =>
     run(async () => {
       await call('snoozeRequest', { params: { id }, body: { until: new Date(atMs).toISOString() } });
-      tellDone(`Snoozed until ${untilText(atMs)}`);
+      showToast(`Snoozed until ${untilText(atMs)}`);
       onClose();
       onDone();
     });

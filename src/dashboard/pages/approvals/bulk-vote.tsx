@@ -12,7 +12,7 @@ import { FormFrame } from '../../parts/form/form-frame.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { PlainPieces, PlainText } from '../../parts/text/plain-text.tsx';
-import { groupWords } from '../requests/person-name.ts';
+import { groupLabel } from '../requests/person-name.ts';
 import { agentName } from '../requests/request-table.tsx';
 import type { VoteKind } from './draft.ts';
 import type { QueueItem } from './queue-groups.ts';
@@ -167,7 +167,7 @@ function BulkItem({ item, vote, result, group, onGroup }: BulkItemProps) {
             <option value="">Choose</option>
             {allowed.approve.map((one) => (
               <option key={one} value={one}>
-                {groupWords(one)}
+                {groupLabel(one)}
               </option>
             ))}
           </select>
@@ -175,7 +175,7 @@ function BulkItem({ item, vote, result, group, onGroup }: BulkItemProps) {
       )}
       {result !== undefined ? (
         <strong class="bulk-result">
-          <Icon name={result.refusal === null ? 'check' : 'deny'} /> {resultWords(vote, result)}
+          <Icon name={result.refusal === null ? 'check' : 'deny'} /> {resultText(vote, result)}
         </strong>
       ) : (
         notSent !== null && (
@@ -200,7 +200,7 @@ export function reasonNotSent(
   return review.warnings.includes('high_risk') ? 'its risk is high' : null;
 }
 
-function resultWords(vote: VoteKind, { status, refusal }: VoteResult): string {
+function resultText(vote: VoteKind, { status, refusal }: VoteResult): string {
   if (refusal !== null) return `Not recorded: ${refusal.detail}`;
   if (vote === 'reject') return 'Rejected';
   if (status === 'pending') return 'Your approval is recorded; waiting for others';

@@ -7,7 +7,7 @@ import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { Section } from '../../parts/layout/page.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 
 type Kind = RequestDetail['comments'][number]['kind'];
@@ -30,7 +30,7 @@ export function Discussion({ request, reload }: DiscussionProps) {
     run(async () => {
       await call('addComment', { params: { id }, body: { kind, text: text.trim() } });
       setText('');
-      tellDone(doneTexts[kind]);
+      showToast(doneTexts[kind]);
       reload();
     });
   return (

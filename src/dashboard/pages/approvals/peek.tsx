@@ -6,19 +6,19 @@ import { useResource } from '../../api/resource.ts';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainPieces, PlainText } from '../../parts/text/plain-text.tsx';
 import { RequestTimeline } from '../requests/request-timeline.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 import './approval.css';
 import { Deadline } from './deadline.tsx';
 import './peek.css';
-import type { OwnAct } from './meanwhile.tsx';
+import { PayloadSection } from './payload-section.tsx';
 import { titleOf } from './queue-table.tsx';
 import { ReviewNotes } from './review-notes.tsx';
+import type { OwnDecision } from './status-note.tsx';
 import { VotePanel } from './vote-panel.tsx';
 import { HiddenThings } from './warnings.tsx';
-import { WhatWillBeDone } from './what-will-be-done.tsx';
 
 interface PeekProps {
   readonly id: string;
@@ -80,9 +80,9 @@ interface PeekBodyProps {
 
 function PeekBody({ request, reload, onClose }: PeekBodyProps) {
   const [isSteppingUp, setSteppingUp] = useState(false);
-  const sent = (act: OwnAct, status: RequestDetail['status']): void => {
+  const sent = (act: OwnDecision, status: RequestDetail['status']): void => {
     // The dialog of the step-up has said it.
-    if (act !== 'stepped up') tellDone(doneText(act, status));
+    if (act !== 'stepped up') showToast(doneText(act, status));
     reload();
     if (act !== 'stepped up' || status !== 'pending') onClose();
   };
@@ -98,7 +98,7 @@ function PeekBody({ request, reload, onClose }: PeekBodyProps) {
         isSteppingUp={isSteppingUp}
         onStepUp={setSteppingUp}
       />
-      <WhatWillBeDone request={request} />
+      <PayloadSection request={request} />
       <Section title="What happened">
         <RequestTimeline request={request} />
       </Section>
@@ -106,7 +106,7 @@ function PeekBody({ request, reload, onClose }: PeekBodyProps) {
   );
 }
 
-function doneText(act: OwnAct, status: RequestDetail['status']): string {
+function doneText(act: OwnDecision, status: RequestDetail['status']): string {
   if (act === 'rejected') return 'Rejected';
   if (status === 'pending') return 'Your approval is recorded';
   return status === 'rejected'

@@ -2,10 +2,10 @@
 
 import { useState } from 'preact/hooks';
 import type { Operations, Reply } from '../../../api/operations.ts';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { ChoiceFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { groupWords, ownerGroup } from '../requests/person-name.ts';
+import { groupLabel, ownerGroup } from '../requests/person-name.ts';
 import { agentName } from '../requests/request-table.tsx';
 
 const queueFilters = [
@@ -46,7 +46,7 @@ interface QueueFiltersProps {
 
 /** Search and order are always shown; the other filters are shown on demand, or when any of them is set. */
 export function QueueFilters({ items, groups }: QueueFiltersProps) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const [isAsked, setAsked] = useState(false);
   const isOpen = isAsked || folded.some((name) => query.get(name));
   return (
@@ -75,7 +75,7 @@ function MoreFilters({ items, groups }: QueueFiltersProps) {
         name="group"
         label="Asked of"
         any="Anyone"
-        choices={[...groups, ownerGroup].map((group) => [group, groupWords(group)])}
+        choices={[...groups, ownerGroup].map((group) => [group, groupLabel(group)])}
       />
       <ChoiceFilter name="agent" label="Agent" any="Any" choices={agents.map((one) => [one, one])} />
       <ChoiceFilter name="action" label="Action" any="Any" choices={actions.map((one) => [one, one])} />

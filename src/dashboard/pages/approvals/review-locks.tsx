@@ -10,7 +10,7 @@ import { Button } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { spanText } from '../../parts/layout/span-text.ts';
 import { useNow } from '../../parts/layout/time.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import './review-locks.css';
 
@@ -34,7 +34,7 @@ export function useReviewLocks(): ReviewLocks {
     run(async () => {
       const hadIt = isOwn(id);
       await (hadIt ? call('releaseRequest', { params: { id } }) : call('lockRequest', { params: { id } }));
-      tellDone(hadIt ? 'Your review has ended' : 'Reviewing: others see it');
+      showToast(hadIt ? 'Your review has ended' : 'Reviewing: others see it');
       reload();
     });
   return { of, isOwn, toggle, problem };

@@ -13,14 +13,14 @@ import { Button } from '../../parts/layout/button.tsx';
 import { isNarrow } from '../../parts/layout/narrow.ts';
 import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { Approvers } from '../requests/approvers.tsx';
-import { groupWords, ownerGroup } from '../requests/person-name.ts';
+import { groupLabel, ownerGroup } from '../requests/person-name.ts';
 import { StepUpDialog } from '../requests/step-up.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 import { useDraft, type VoteKind } from './draft.ts';
-import type { OwnAct } from './meanwhile.tsx';
+import type { OwnDecision } from './status-note.tsx';
 
 interface VotePanelProps {
   readonly request: RequestDetail;
@@ -28,7 +28,7 @@ interface VotePanelProps {
   readonly asked: { readonly vote: VoteKind } | null;
   readonly reload: () => void;
   /** Called after the vote or the step-up is recorded, with the status of the request after it. */
-  readonly onSent: (act: OwnAct, status: RequestDetail['status']) => void;
+  readonly onSent: (act: OwnDecision, status: RequestDetail['status']) => void;
   /** Whether the page says elsewhere that the person has just acted. */
   readonly isDone?: boolean;
   readonly isSteppingUp: boolean;
@@ -236,7 +236,7 @@ function GroupChoice({ groups, value, onChange }: GroupChoiceProps) {
             checked={value === group}
             onChange={() => onChange(group)}
           />
-          {groupWords(group)}
+          {groupLabel(group)}
         </label>
       ))}
     </fieldset>
@@ -260,7 +260,7 @@ function TakeBack({ id, onDone }: { readonly id: string; readonly onDone: () => 
         onClick={() =>
           run(async () => {
             await call('revokeApproval', { params: { id } });
-            tellDone('You have taken your approval back');
+            showToast('You have taken your approval back');
             onDone();
           })
         }

@@ -3,7 +3,7 @@
 
 import { addressOf } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { ChoiceFilter, DayFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
 import { ButtonLink } from '../../parts/layout/button.tsx';
 import { DataTable } from '../../parts/layout/data-table.tsx';
@@ -14,17 +14,17 @@ import './audit.css';
 import { approvalColumns } from './approval-columns.tsx';
 import { ChainStatus } from './chain-status.tsx';
 import { changeColumns } from './change-columns.tsx';
-import { kindsOfChange } from './change-words.ts';
+import { changeKindLabels } from './change-text.ts';
 import { startOfDay } from './days.ts';
 
 /** Each change has many parts, so longer pages would be slow to show. */
 const pageSize = '20';
 /** The kinds of changes, and people's votes on requests. */
-const whatChoices = [['approvals', 'Approvals of requests'], ...kindsOfChange] as const;
+const whatChoices = [['approvals', 'Approvals of requests'], ...changeKindLabels] as const;
 const filterNames = ['who', 'what', 'subject', 'from', 'to'] as const;
 
 export default function Audit() {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const times = { from: startOfDay(query.get('from')), to: startOfDay(query.get('to'), 1) };
   const isApprovals = query.get('what') === 'approvals';
   return (
@@ -55,7 +55,7 @@ interface ListProps {
 }
 
 function Changes({ times }: ListProps) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const given = (name: string): string | undefined => query.get(name) ?? undefined;
   const asked = {
     who: given('who'),
@@ -84,7 +84,7 @@ function Changes({ times }: ListProps) {
 
 /** Who approved or rejected what. */
 function Approvals({ times }: ListProps) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const who = query.get('who') ?? undefined;
   const list = useResource(
     'listApprovalLog',

@@ -3,16 +3,16 @@
 import type { Reply } from '../../../api/operations.ts';
 import type { Column } from '../../parts/layout/data-table.tsx';
 import { At } from '../../parts/layout/time.tsx';
-import { FewLines } from '../../parts/text/few-lines.tsx';
+import { CollapsibleText } from '../../parts/text/collapsible-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import {
   agentOfScope,
+  changedScope,
+  changeText,
+  fieldLabel,
   pageOfScope,
   pageOfSubject,
-  wordsOfChange,
-  wordsOfField,
-  wordsOfScope,
-} from './change-words.ts';
+} from './change-text.ts';
 import { type Difference, differences } from './differences.ts';
 
 type Change = Reply<'listAuditLog'>['items'][number];
@@ -59,7 +59,7 @@ function What({ change: { who, what, subject, before, after, names } }: { readon
   const isOwn = name === subject && who.endsWith(`(${subject})`);
   return (
     <div>
-      <strong>{wordsOfChange(what)}</strong>
+      <strong>{changeText(what)}</strong>
       {!isOwn && (
         <div class="audit-subject">
           {page === null ? (
@@ -82,7 +82,7 @@ function nameOfSubject(value: unknown): string | null {
     ? email
     : typeof name === 'string'
       ? name
-      : wordsOfScope(fieldOf(value, 'scope'));
+      : changedScope(fieldOf(value, 'scope'));
 }
 
 function fieldOf(value: unknown, name: string): unknown {
@@ -131,20 +131,20 @@ function DifferenceList({ items, names }: DifferencesProps) {
       {items.map(({ path, before, after }) => (
         <div key={path}>
           <dt title={path}>
-            <PlainText text={path === '' ? 'value' : wordsOfField(path)} isShort />
+            <PlainText text={path === '' ? 'value' : fieldLabel(path)} isShort />
           </dt>
           <dd>
             {before !== null && (
               <del>
                 <span class="visually-hidden">before: </span>
-                <FewLines text={names[before] ?? before} />
+                <CollapsibleText text={names[before] ?? before} />
               </del>
             )}
             {before !== null && after !== null && <span aria-hidden="true"> → </span>}
             {after !== null && (
               <ins>
                 <span class="visually-hidden">after: </span>
-                <FewLines text={names[after] ?? after} />
+                <CollapsibleText text={names[after] ?? after} />
               </ins>
             )}
           </dd>

@@ -4,7 +4,7 @@
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { setQuery, useAddress } from '../../navigation/navigation.ts';
 import {
   type Activation,
   chosenPair,
@@ -20,7 +20,7 @@ import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
 import { ResourceView } from '../../parts/layout/resource-view.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import './diff.css';
 import { SetDiffView } from './set-diff.tsx';
 
@@ -41,7 +41,7 @@ export default function DiffPage() {
 }
 
 function DiffOfPair({ activations }: { readonly activations: readonly Activation[] }) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const pair = chosenPair(activations, { old: query.get('old'), new: query.get('new') });
   if (pair === null)
     return (
@@ -99,8 +99,8 @@ function Choices({ activations, pair }: ChoicesProps) {
 
 function copyLink(pair: SetPair): Promise<void> {
   return navigator.clipboard.writeText(`${window.location.origin}${diffHref(pair)}`).then(
-    () => tellDone('The link is copied'),
-    () => tellDone('It could not be copied: copy the address of this page'),
+    () => showToast('The link is copied'),
+    () => showToast('It could not be copied: copy the address of this page'),
   );
 }
 

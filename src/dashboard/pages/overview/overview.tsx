@@ -3,7 +3,7 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
-import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { setQuery, useAddress } from '../../navigation/navigation.ts';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { EscalationsSection, Legend, type OverTime, TimePlot } from './escalations.tsx';
@@ -35,7 +35,7 @@ import { Swatch } from './swatch.tsx';
 
 /** The risk of decisions, in steps of ten. The zoom is in the address. */
 export function RiskSection({ overview, hintId }: { readonly overview: Overview; readonly hintId: string }) {
-  const zoom = usePlace().query.get('risk') ?? '';
+  const zoom = useAddress().query.get('risk') ?? '';
   const { steps, series } = useMemo(() => {
     const [least, most] = readZoom(zoom);
     const risk = overview.risk.filter(({ from, to }) => from >= least && to <= most);
@@ -150,7 +150,7 @@ export function NoRequests({ name }: { readonly name: RangeName | null }) {
 const hintId = 'overview-hint';
 
 export default function OverviewPage() {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const [nowMs, setNowMs] = useState(Date.now);
   const range = readRange(query, {
     nowMs,
@@ -304,7 +304,7 @@ export function Zoomed({ range: { fromMs, untilMs } }: { readonly range: Range }
  */
 export function DecisionsSection(props: OverTime) {
   const { overview } = props;
-  const hiddenText = usePlace().query.get('hide') ?? '';
+  const hiddenText = useAddress().query.get('hide') ?? '';
   const shownKeys = useMemo(() => {
     const hidden = hiddenText.split(',');
     return outcomes.map(({ key }) => key).filter((key) => !hidden.includes(key));

@@ -190,7 +190,7 @@ function requiredText({ approvals, step_up: isStepUp }: NonNullable<Decision['re
   return [...(isStepUp ? ['a step-up'] : []), ...parts].join(', ');
 }
 
-const spokenWords: Readonly<Record<string, string>> = {
+const spokenLabels: Readonly<Record<string, string>> = {
   ALLOW: 'Allow',
   DENY: 'Deny',
   ESCALATE: 'Escalate',
@@ -198,5 +198,5 @@ const spokenWords: Readonly<Record<string, string>> = {
 };
 
 function spoken({ decision, reason }: Decision): string {
-  return `${spokenWords[decision] ?? decision}: ${reason.slice(0, 200)}`;
+  return `${spokenLabels[decision] ?? decision}: ${reason.slice(0, 200)}`;
 }

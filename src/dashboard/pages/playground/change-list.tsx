@@ -5,7 +5,7 @@ import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { TextDiff } from '../../parts/diff/text-diff.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading } from '../../parts/layout/note.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import type { Change } from './draft-files.ts';
 import type { PlaygroundState } from './use-playground.ts';
@@ -67,8 +67,8 @@ export function ChangeList({ playground }: { readonly playground: PlaygroundStat
 function CopyFile({ change: { path, text } }: { readonly change: Change }) {
   const copy = (): Promise<void> =>
     navigator.clipboard.writeText(text).then(
-      () => tellDone(`${path}: copied`),
-      () => tellDone('It could not be copied: open the file and select its text'),
+      () => showToast(`${path}: copied`),
+      () => showToast('It could not be copied: open the file and select its text'),
     );
   return (
     <Button icon="copy" onClick={copy}>

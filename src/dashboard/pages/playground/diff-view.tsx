@@ -1,9 +1,9 @@
 // Which requests the copy decides differently from the active policies, the loosest first, and what is proved
 // of all other requests.
 
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
+import { countsText, type DiffReply } from '../../parts/diff/diff-labels.ts';
 import { DiffResult } from '../../parts/diff/diff-result.tsx';
-import { countsText, type DiffReply } from '../../parts/diff/diff-words.ts';
 import type { FindingWays } from '../../parts/diff/finding.tsx';
 import type { AnswerState } from '../../parts/diff/use-answer.ts';
 import { type ChangedFiles, useDiff } from '../../parts/diff/use-diff.ts';
@@ -51,7 +51,7 @@ function statusOf({ answer, problem }: AnswerState<DiffReply>): string {
 
 /** The counts of the diff in one line, with a link to its findings. */
 export function DiffLink({ changes, digest }: Pick<DiffViewProps, 'changes' | 'digest'>) {
-  const { path, query } = usePlace();
+  const { path, query } = useAddress();
   const { answer, problem } = useDiff(changes, digest ?? '');
   const to = new URLSearchParams(query);
   to.set('view', 'diff');

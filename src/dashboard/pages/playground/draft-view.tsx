@@ -9,7 +9,7 @@ import { Button } from '../../parts/layout/button.tsx';
 import { Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { ChangeList } from './change-list.tsx';
 import { diagnosticCounts } from './diagnostic-list.tsx';
 import { DiffLink } from './diff-view.tsx';
@@ -101,7 +101,7 @@ export function OtherDraft({ playground, saved: { draft } }: Pick<DraftViewProps
       <Button
         onClick={() => {
           playground.setChanges(draft.files);
-          tellDone('Your draft is open');
+          showToast('Your draft is open');
         }}
       >
         Open it
@@ -162,8 +162,8 @@ function download(patch: string): void {
 
 function copy(patch: string): Promise<void> {
   return navigator.clipboard.writeText(patch).then(
-    () => tellDone('The patch is copied'),
-    () => tellDone('It could not be copied: open the patch as text and select it'),
+    () => showToast('The patch is copied'),
+    () => showToast('It could not be copied: open the patch as text and select it'),
   );
 }
 

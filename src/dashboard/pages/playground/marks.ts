@@ -1,8 +1,8 @@
 // Turns the service's findings about the playground's texts into marks of an editor.
 
 import type { ApiProblem } from '../../api/problem.ts';
-import { placeOf, type ReadJson } from '../../editor/json-places.ts';
-import { applyEdits, rangeOf } from '../../editor/text-places.ts';
+import { placeOf, type ReadJson } from '../../editor/json-positions.ts';
+import { applyEdits, rangeOf } from '../../editor/text-positions.ts';
 import type { Change } from './draft-files.ts';
 import type { TryReply } from './use-try.ts';
 

@@ -4,13 +4,13 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
-import { type ReadJson, readJson } from '../../editor/json-places.ts';
-import { type LinePlace, rangeOf } from '../../editor/text-places.ts';
-import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { type ReadJson, readJson } from '../../editor/json-positions.ts';
+import { type LineRange, rangeOf } from '../../editor/text-positions.ts';
+import { setQuery, useAddress } from '../../navigation/navigation.ts';
 import type { CaseRequest } from '../../parts/diff/test-case.ts';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { Answer } from './answer.tsx';
 import { findRule } from './find-rule.ts';
 import { type Fix, fixedFiles, problemIssues } from './marks.ts';
@@ -43,7 +43,7 @@ export default function Playground() {
 }
 
 function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState }) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const requestId = query.get('request');
   const read = useMemo(() => readJson(playground.request), [playground.request]);
   const isReady = requestId !== null || playground.vocabulary !== null;
@@ -58,7 +58,7 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
   const tryWritten = (request: object): void => {
     if (requestId !== null) setQuery({ request: null });
     playground.setRequest(`${JSON.stringify(request, null, 2)}\n`);
-    tellDone('The request is in the editor');
+    showToast('The request is in the editor');
   };
   return (
     <div class="playground">
@@ -119,20 +119,20 @@ function useFixes(playground: PlaygroundState, isOfNow: TryState['isOfNow']): (f
     const fixed = fixedFiles(fix, textOf);
     const [edit] = fix.edits;
     // The places of a fix refer to the text that the answer was about.
-    if (!latest.current.isOfNow) tellDone('The text has changed since; the new answer is on its way');
+    if (!latest.current.isOfNow) showToast('The text has changed since; the new answer is on its way');
     else if (fixed === null) {
       setQuery({ file: edit?.file ?? null });
-      tellDone('The file is being opened; apply it again then');
+      showToast('The file is being opened; apply it again then');
     } else {
       for (const { path, text } of fixed) setText(path, text);
-      tellDone(`Applied: ${fix.title}`);
+      showToast(`Applied: ${fix.title}`);
     }
   };
 }
 
 /** Moves from the answer to its places in the files. */
 function useWays({ path, paths, textOf, isUntouched }: PlaygroundState, decidedBy: string | null) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const { target, goTo } = useTargets(path, textOf(path));
   // Only the first page of policies is searched.
   const { data } = useResource('getPolicies', { query: { limit: '200' } }, ['policies']);
@@ -154,7 +154,7 @@ function useWays({ path, paths, textOf, isUntouched }: PlaygroundState, decidedB
   const open = (file: string): void => setQuery({ file });
   return {
     target,
-    goToPlace: (place: LinePlace & { readonly file: string }): void => {
+    goToPlace: (place: LineRange & { readonly file: string }): void => {
       open(place.file);
       goTo(place.file, { place });
     },
@@ -169,7 +169,7 @@ function useWays({ path, paths, textOf, isUntouched }: PlaygroundState, decidedB
 }
 
 /** `at=12:5`: the line and column that a link leads to; null when there are none. */
-function placeAsked(query: URLSearchParams): LinePlace | null {
+function placeAsked(query: URLSearchParams): LineRange | null {
   const [, line, column] = /^(\d{1,9}):(\d{1,9})$/.exec(query.get('at') ?? '') ?? [];
   if (line === undefined) return null;
   const [at, from] = [Number(line), Number(column)];
@@ -181,7 +181,7 @@ export interface Target {
   readonly at: number;
 }
 
-export type EditorTarget = { readonly place: LinePlace } | { readonly rule: string };
+export type EditorTarget = { readonly place: LineRange } | { readonly rule: string };
 
 export function useTargets(path: string, text: string | null) {
   const [wanted, setWanted] = useState<{ readonly path: string; readonly what: EditorTarget } | null>(null);

@@ -6,7 +6,7 @@ import { useGrant } from '../../api/session.tsx';
 import type { PolicyAnswers } from '../../editor/editor.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
 import { openPolicyWorker, type PolicyWorker } from '../../editor/policy-worker.ts';
-import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { setQuery, useAddress } from '../../navigation/navigation.ts';
 import type { FindingWays } from '../../parts/diff/finding.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { Button } from '../../parts/layout/button.tsx';
@@ -18,8 +18,8 @@ import { DraftView, OtherDraft } from './draft-view.tsx';
 import { type Fix, markDiagnostics, type PolicyDiagnostic } from './marks.ts';
 import { NewFileDialog } from './new-file.tsx';
 import type { Target } from './playground.tsx';
+import { daysText } from './replay/replay-labels.ts';
 import { ReplayView } from './replay/replay-view.tsx';
-import { daysText } from './replay/replay-words.ts';
 import { type ReplayState, useReplay } from './replay/use-replay.ts';
 import type { PlaygroundState } from './use-playground.ts';
 import { useSavedDraft } from './use-saved-draft.ts';
@@ -38,7 +38,7 @@ const noDiagnostics: readonly PolicyDiagnostic[] = [];
 
 export function PolicyPane(props: PolicyPaneProps) {
   const { playground, tried, onFix, onGo, ways } = props;
-  const { query } = usePlace();
+  const { query } = useAddress();
   const view = query.get('view');
   const replaying = useReplay(playground.changes, playground.digest ?? '');
   const saved = useSavedDraft();

@@ -5,7 +5,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Vocabulary } from '../../../language/assist/vocabulary.ts';
 import { completeRequest } from '../../editor/complete-request.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
-import type { ReadJson } from '../../editor/json-places.ts';
+import type { ReadJson } from '../../editor/json-positions.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Section } from '../../parts/layout/page.tsx';

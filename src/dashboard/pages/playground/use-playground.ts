@@ -7,11 +7,11 @@ import type { Reply } from '../../../api/operations.ts';
 import type { Vocabulary } from '../../../language/assist/vocabulary.ts';
 import { type Resource, useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { type Change, type Draft, keepDraft, readDraft, withText } from './draft-files.ts';
 import { exampleText } from './example-request.ts';
 import { startPath } from './start-path.ts';
-import { useFailedFile } from './take-failed.ts';
+import { useFailedFile } from './use-failed-file.ts';
 import { type Texts, useTexts } from './use-texts.ts';
 
 export interface PlaygroundState {
@@ -44,7 +44,7 @@ export interface PlaygroundState {
 }
 
 export function usePlayground(): PlaygroundState {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const files = useResource('listPolicyFiles', {}, ['policies']);
   const words = useResource('getVocabulary', {}, ['policies']);
   const { draft, setDraft, isKept } = useDraft(usePerson().id);

@@ -5,7 +5,7 @@ import { useId, useState } from 'preact/hooks';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
-import { AgentsChoice, type AssignedAgent } from './agents-choice.tsx';
+import { AgentPicker, type AssignedAgent } from './agent-picker.tsx';
 
 interface PointDraft {
   readonly name: string;
@@ -51,7 +51,7 @@ export function PointForm({ before, word, send, onCancel }: PointFormProps) {
           onInput={({ currentTarget }) => setDraft({ ...draft, name: currentTarget.value })}
         />
       </Field>
-      <AgentsChoice chosen={agents} onChoose={(chosen) => setDraft({ ...draft, agents: chosen })} />
+      <AgentPicker chosen={agents} onChoose={(chosen) => setDraft({ ...draft, agents: chosen })} />
       <div>
         <label class="choice">
           <input

@@ -13,7 +13,7 @@ import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { Ago, At } from '../../parts/layout/time.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PointForm } from './point-form.tsx';
 import type { PointProps } from './point-props.ts';
 import './points.css';
@@ -104,7 +104,7 @@ function EditDialog({ point, onChange, onClose }: PointProps & { readonly onClos
         word="Save"
         send={async (body) => {
           await call('updateEnforcementPoint', { params: { id: point.id }, body });
-          tellDone('Changed; it takes effect with the next request');
+          showToast('Changed; it takes effect with the next request');
           onChange();
           onClose();
         }}

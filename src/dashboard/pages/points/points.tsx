@@ -6,7 +6,7 @@ import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { NewKey } from '../../parts/dialog/new-key.tsx';
 import { Marks } from '../../parts/form/roles.tsx';
@@ -22,7 +22,7 @@ import type { Point } from './point-props.ts';
 import './points.css';
 
 export default function Points() {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const [isOpen, setOpen] = useState(false);
   const mayChange = useGrant('points.change') === 'yes';
   const cursor = query.get('cursor') ?? undefined;

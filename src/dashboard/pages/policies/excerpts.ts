@@ -1,7 +1,7 @@
 // Turns diagnostics of a file into excerpts: their lines with some lines around them. Diagnostics that are
 // close together share an excerpt.
 
-export interface FailedPlace {
+export interface FailureDiagnostic {
   readonly code: string;
   readonly severity: 'error' | 'warning';
   readonly message: string;
@@ -14,15 +14,15 @@ export interface FailedPlace {
 export interface Excerpt {
   readonly firstLine: number;
   readonly text: string;
-  readonly diagnostics: readonly FailedPlace[];
+  readonly diagnostics: readonly FailureDiagnostic[];
 }
 
 const around = 2;
 
 /** Leaves out diagnostics without a place, or with a place beyond the end of the text. */
-export function excerptsOf(text: string, diagnostics: readonly FailedPlace[]): readonly Excerpt[] {
+export function excerptsOf(text: string, diagnostics: readonly FailureDiagnostic[]): readonly Excerpt[] {
   const lines = text.split(/\r?\n/);
-  const excerpts: { from: number; to: number; diagnostics: FailedPlace[] }[] = [];
+  const excerpts: { from: number; to: number; diagnostics: FailureDiagnostic[] }[] = [];
   const placed = diagnostics
     .filter(({ start }) => start !== null && start.line <= lines.length)
     .toSorted((a, b) => lineOf(a) - lineOf(b));
@@ -42,6 +42,6 @@ export function excerptsOf(text: string, diagnostics: readonly FailedPlace[]): r
   }));
 }
 
-function lineOf({ start }: FailedPlace): number {
+function lineOf({ start }: FailureDiagnostic): number {
   return start?.line ?? 1;
 }

@@ -10,7 +10,7 @@ import { DiagnosticLink } from '../../parts/policy/diagnostic-link.tsx';
 import { PolicySource, type SourceMark } from '../../parts/policy/policy-source.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { type Excerpt, excerptsOf, type FailedPlace } from './excerpts.ts';
+import { type Excerpt, excerptsOf, type FailureDiagnostic } from './excerpts.ts';
 import { fileHref, fixHref } from './links.ts';
 
 type Failure = NonNullable<Reply<'getPolicies'>['state']['failure']>;
@@ -63,7 +63,7 @@ interface FailedFileProps {
   /** Empty for diagnostics of the whole directory. */
   readonly file: string;
   readonly at: string;
-  readonly diagnostics: readonly FailedPlace[];
+  readonly diagnostics: readonly FailureDiagnostic[];
 }
 
 function FailedFile({ file, at, diagnostics }: FailedFileProps) {
@@ -117,7 +117,7 @@ function FailedExcerpt({ file, excerpt }: { readonly file: string; readonly exce
 }
 
 /** A diagnostic as a note below its line; empty when it has no place. */
-export function markOf(diagnostic: FailedPlace): readonly SourceMark[] {
+export function markOf(diagnostic: FailureDiagnostic): readonly SourceMark[] {
   const { severity, start, end } = diagnostic;
   if (start === null) return [];
   return [
@@ -134,7 +134,7 @@ export function markOf(diagnostic: FailedPlace): readonly SourceMark[] {
 function DiagnosticText({
   diagnostic: { severity, message, help, code, start },
 }: {
-  diagnostic: FailedPlace;
+  diagnostic: FailureDiagnostic;
 }) {
   return (
     <>

@@ -4,7 +4,7 @@
 import { useEffect } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import { ButtonLink } from '../../parts/layout/button.tsx';
 import { Empty, Note } from '../../parts/layout/note.tsx';
@@ -13,14 +13,14 @@ import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { PolicySource, type SourceMark } from '../../parts/policy/policy-source.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { markOf } from './failure.tsx';
-import { type FilePlace, fileHref } from './links.ts';
+import { type FileLocation, fileHref } from './links.ts';
 import './policies.css';
-import { type ShownLines, shownLines } from './shown-lines.ts';
+import { type LineWindow, lineWindow } from './line-window.ts';
 
 type PolicyFile = Reply<'getPolicyFile'>;
 
 export default function File() {
-  const { query, hash } = usePlace();
+  const { query, hash } = useAddress();
   const path = query.get('path');
   const isFailed = query.get('of') === 'failed';
   const loaded = useResource(
@@ -103,13 +103,13 @@ interface FileTextProps {
 
 function FileText({ file, here, isFailed, marks }: FileTextProps) {
   const { path, text, is_complete: isWhole, policies } = file;
-  const { query } = usePlace();
-  const shown = shownLines(text, here?.line ?? Number(query.get('from') ?? 1));
+  const { query } = useAddress();
+  const shown = lineWindow(text, here?.line ?? Number(query.get('from') ?? 1));
   const line = here?.line ?? null;
   useEffect(() => {
     if (line !== null) document.getElementById(`L${line}`)?.scrollIntoView({ block: 'center' });
   }, [line]);
-  const place: FilePlace = { path, ...(isFailed ? { of: 'failed' } : {}) };
+  const place: FileLocation = { path, ...(isFailed ? { of: 'failed' } : {}) };
   const shownMarks: readonly SourceMark[] = here === null ? marks : [...marks, { tone: 'here', ...here }];
   return (
     <div class="policies-file">
@@ -135,8 +135,8 @@ function Pages({
   place,
   shown: { from, to, count, size },
 }: {
-  readonly place: FilePlace;
-  readonly shown: ShownLines;
+  readonly place: FileLocation;
+  readonly shown: LineWindow;
 }) {
   if (from === 1 && to === count) return null;
   const href = (first: number): string => `${fileHref(place)}&from=${first}`;
@@ -152,7 +152,7 @@ function Pages({
 }
 
 interface OutlineProps {
-  readonly place: FilePlace;
+  readonly place: FileLocation;
   readonly policies: PolicyFile['policies'];
   readonly isFailed: boolean;
 }

@@ -5,7 +5,7 @@ import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { type Activation, diffHref, type SetPair, shortDigest } from '../../parts/diff/activations.ts';
-import { closingLines, countsText, findingLine } from '../../parts/diff/diff-words.ts';
+import { closingLines, countsText, findingLine } from '../../parts/diff/diff-labels.ts';
 import { useAnswer } from '../../parts/diff/use-answer.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';

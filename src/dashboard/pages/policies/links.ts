@@ -1,7 +1,7 @@
 // Addresses of policy files: a file, one of its lines or rules, and the place to fix a file that failed to
 // load.
 
-export interface FilePlace {
+export interface FileLocation {
   readonly path: string;
   /** Set for a file of the set that failed to become active. */
   readonly of?: 'failed';
@@ -11,7 +11,7 @@ export interface FilePlace {
   readonly line?: number;
 }
 
-export function fileHref({ path, of, rule, policy, line }: FilePlace): string {
+export function fileHref({ path, of, rule, policy, line }: FileLocation): string {
   const query = new URLSearchParams({
     path,
     ...(of === undefined ? {} : { of }),

@@ -16,7 +16,7 @@ import { PageFrame, Section } from '../../parts/layout/page.tsx';
 import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import { Tabs } from '../../parts/layout/tabs.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { FailureNote, FailurePlaces } from './failure.tsx';
 import { History } from './history.tsx';
@@ -229,7 +229,7 @@ function Actions({ onReload }: { readonly onReload: () => void }) {
     run(async () => {
       const { status } = await call('reloadPolicies');
       onReload();
-      tellDone(
+      showToast(
         status === 'current'
           ? 'The policies are reloaded and active'
           : 'Reloaded, but the files still have errors',

@@ -10,7 +10,7 @@ import { useSending } from '../../parts/form/form.ts';
 import { ReasonField } from '../../parts/form/reason-field.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { CopyText } from '../../parts/text/copy.tsx';
 
 interface RollBackProps {
@@ -39,7 +39,7 @@ function RollBackDialog({ activation, active, onClose }: RollBackProps & { reado
   const send = (): Promise<void> =>
     run(async () => {
       await call('rollBackPolicies', { body: { digest, active_digest: active, reason: reason.trim() } });
-      tellDone(`${shortDigest(digest)} is active again`);
+      showToast(`${shortDigest(digest)} is active again`);
       onClose();
     });
   return (

@@ -2,7 +2,7 @@
 // have changed.
 
 import { useState } from 'preact/hooks';
-import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { setQuery, useAddress } from '../../navigation/navigation.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { Badge, DecisionBadge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
@@ -12,12 +12,12 @@ import { Ago } from '../../parts/layout/time.tsx';
 import { fileHref } from './links.ts';
 import { chooseRules, type Order, type RuleHits, readFilter, type Show } from './rule-list.ts';
 
-const showWords: Readonly<Record<Show, string>> = {
+const showLabels: Readonly<Record<Show, string>> = {
   all: 'All rules',
   unused: 'Never held',
   shadow: 'In shadow',
 };
-const orderWords: Readonly<Record<Order, string>> = {
+const orderLabels: Readonly<Record<Order, string>> = {
   policy: 'By policy',
   decided: 'Decided most',
   last: 'Held last',
@@ -29,7 +29,7 @@ interface RuleTableProps {
 }
 
 export function RuleTable({ rules }: RuleTableProps) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const filter = readFilter(query);
   const [shownMax, setShownMax] = useState(shownFirst);
   const chosen = chooseRules(rules, filter);
@@ -43,8 +43,8 @@ export function RuleTable({ rules }: RuleTableProps) {
             onInput={({ currentTarget }) => setQuery({ text: currentTarget.value }, { replace: true })}
           />
         </Field>
-        <Choice name="show" label="Show" words={showWords} value={filter.show} />
-        <Choice name="order" label="Order" words={orderWords} value={filter.order} />
+        <Choice name="show" label="Show" words={showLabels} value={filter.show} />
+        <Choice name="order" label="Order" words={orderLabels} value={filter.order} />
         <p role="status">
           {chosen.length} of {rules.length} rules
         </p>

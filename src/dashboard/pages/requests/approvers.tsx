@@ -3,7 +3,7 @@
 import type { Reply } from '../../../api/operations.ts';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import './approvers.css';
-import { personName, whomWords } from './person-name.ts';
+import { approversLabel, personName } from './person-name.ts';
 
 interface ApproversProps {
   readonly request: Pick<Reply<'getRequest'>, 'requires' | 'people'>;
@@ -27,12 +27,12 @@ export function Approvers({ request: { requires, people }, isBrief = false }: Ap
         <li key={asked.group}>
           {isBrief ? (
             <>
-              <PlainText text={whomWords(asked)} isShort /> {given}/{needs}
+              <PlainText text={approversLabel(asked)} isShort /> {given}/{needs}
             </>
           ) : (
             <>
               <strong>
-                <PlainText text={whomWords(asked)} isShort />
+                <PlainText text={approversLabel(asked)} isShort />
               </strong>
               : {given} of {needs} {needs === 1 ? 'approval' : 'approvals'}
             </>

@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import { ProblemNote } from '../../parts/layout/note.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import type { RequestDetail } from './timeline-events.ts';
 
 interface OutcomeDialogProps {
@@ -20,7 +20,7 @@ export function OutcomeDialog({ request, onClose, onDone }: OutcomeDialogProps) 
   const report = (executed: boolean): Promise<void> =>
     run(async () => {
       await call('reportOutcome', { params: { id: request.request_id }, body: { executed } });
-      tellDone(executed ? 'Reported: it was carried out' : 'Reported: it will not be carried out');
+      showToast(executed ? 'Reported: it was carried out' : 'Reported: it will not be carried out');
       onDone();
       onClose();
     });

@@ -16,12 +16,12 @@ export function personName(by: string, people: People): string {
 export const ownerGroup = 'owner';
 
 /** The words for a group whose approval is asked. */
-export function groupWords(group: string): string {
+export function groupLabel(group: string): string {
   return group === ownerGroup ? 'control owner' : group;
 }
 
 /** An approver of several, as the API names them. */
-interface ShownApprover {
+interface ApproverView {
   readonly group?: string;
   readonly person?: string;
   readonly name?: string;
@@ -29,16 +29,16 @@ interface ShownApprover {
 }
 
 /** Who may approve: a group, or any of several, people by their names; says why an approver is not known. */
-export function whomWords({
+export function approversLabel({
   group,
   any_of: anyOf,
 }: {
   readonly group: string;
-  readonly any_of?: readonly ShownApprover[];
+  readonly any_of?: readonly ApproverView[];
 }): string {
-  if (anyOf === undefined) return groupWords(group);
+  if (anyOf === undefined) return groupLabel(group);
   const words = anyOf.map(({ group: one, person, name, unknown }) => {
-    if (one !== undefined) return groupWords(one);
+    if (one !== undefined) return groupLabel(one);
     if (person === undefined) return `nobody: the approver is not known, ${unknown ?? ''}`;
     return name === undefined || name === person ? person : `${name} (${person})`;
   });

@@ -8,9 +8,9 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { call } from '../../api/client.ts';
 import { useEvents } from '../../api/event-stream.ts';
 import { type Filters, filterKey, filterQuery } from './filters.ts';
-import { type NewestItems, type RequestItem, type ShownRows, withNewest, withOlder } from './rows.ts';
+import { type LoadedRows, type NewestItems, type RequestItem, withNewest, withOlder } from './rows.ts';
 
-export interface ListState extends ShownRows {
+export interface ListState extends LoadedRows {
   readonly isLoading: boolean;
   /** Pages loaded since the last call for more; more than one when pages hold few requests. */
   readonly pagesLooked: number;

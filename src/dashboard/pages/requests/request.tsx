@@ -15,7 +15,7 @@ import { GroupGaps } from '../../parts/people/group-gap.tsx';
 import { ConditionTree, pointsText, type RuleSource } from '../../parts/policy/condition-tree.tsx';
 import {
   decidingRule,
-  missingWords,
+  missingText,
   riskContributions,
   type TraceRule,
   traceRules,
@@ -27,7 +27,7 @@ import { onBehalfFacts } from '../../parts/text/on-behalf.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { ResolvedTexts } from '../../parts/text/resolved-texts.tsx';
 import { Amount, useAmounts } from './amounts.tsx';
-import { backToList } from './last-list.ts';
+import { backToList } from './list-position.ts';
 import { OutcomeDialog } from './outcome.tsx';
 import './request.css';
 import { call } from '../../api/client.ts';
@@ -218,13 +218,13 @@ function RequestFacts({ request }: { readonly request: RequestDetail }) {
         ['Policy', <PlainText key="policy" text={policy} isShort />],
         ['Risk', <Risk key="risk" score={risk_score} />],
         ['Asked', <At key="asked" at={created_at} />],
-        [endWords[request.status], <At key="ends" at={expires_at} />],
+        [endLabels[request.status], <At key="ends" at={expires_at} />],
       ]}
     />
   );
 }
 
-const endWords: Readonly<Record<RequestDetail['status'], string>> = {
+const endLabels: Readonly<Record<RequestDetail['status'], string>> = {
   pending: 'Deadline',
   rejected: 'Refused until',
   expired: 'Ended',
@@ -342,7 +342,7 @@ export function RiskAndUnknown({ rules, score }: RiskAndUnknownProps) {
                 <code>
                   <PlainText text={read.path} isShort />
                 </code>
-                : {missingWords(read.missing ?? '')}
+                : {missingText(read.missing ?? '')}
                 <span class="request-soft">read by {left.map(({ id }) => id).join(', ')}</span>
               </li>
             ))}

@@ -6,7 +6,7 @@ import type { Reply } from '../../../api/operations.ts';
 import { addressOf } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
-import { go, usePlace } from '../../navigation/navigation.ts';
+import { go, useAddress } from '../../navigation/navigation.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
 import { SavedViews } from '../../parts/form/saved-views.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
@@ -15,13 +15,13 @@ import { PageFrame } from '../../parts/layout/page.tsx';
 import { ColumnChoice, type ColumnName, useHiddenColumns } from './columns.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { type Filters, filterQuery, readFilters } from './filters.ts';
-import { leftHere, noteLeft } from './last-list.ts';
+import { savedListPosition, saveListPosition } from './list-position.ts';
 import { pagesAtOnceMax, type RequestList, useRequestList } from './request-list.ts';
 import { RequestTable } from './request-table.tsx';
 import './requests.css';
 
 export default function RequestsPage() {
-  const filters = readFilters(usePlace().query);
+  const filters = readFilters(useAddress().query);
   const table = useRef<HTMLDivElement>(null);
   const search = useRef<HTMLInputElement>(null);
   const list = useRequestList(filters, {
@@ -207,7 +207,7 @@ function Unsearched({ count, onRetry }: { readonly count: number; readonly onRet
 
 /** Returns a person to the place in which they left the list, and to the row that they opened. */
 function useKeptPlace(): void {
-  const [left] = useState(leftHere);
+  const [left] = useState(savedListPosition);
   useLayoutEffect(() => {
     if (left !== null) window.scrollTo(0, left.y);
   }, [left]);
@@ -220,7 +220,7 @@ function useKeptPlace(): void {
   useEffect(() => {
     const note = ({ target }: MouseEvent): void => {
       const link = (target as Element | null)?.closest('tr')?.querySelector<HTMLElement>('a[data-row]');
-      if (link?.dataset.row !== undefined) noteLeft(link.dataset.row);
+      if (link?.dataset.row !== undefined) saveListPosition(link.dataset.row);
     };
     document.addEventListener('click', note, true);
     return () => document.removeEventListener('click', note, true);

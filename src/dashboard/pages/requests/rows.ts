@@ -18,7 +18,7 @@ export function withOlder(rows: readonly Row[], items: readonly RequestItem[]): 
   return [...rows, ...freshRows(items.filter(({ request_id: id }) => !known.has(id)))];
 }
 
-export interface ShownRows {
+export interface LoadedRows {
   readonly rows: readonly Row[];
   /** Rows newer than all others that are not shown yet. */
   readonly waiting: readonly Row[];
@@ -36,10 +36,10 @@ export interface NewestItems {
 
 /** The list after the newest items have arrived. `isReading`: rows that are being read must not move. */
 export function withNewest(
-  before: ShownRows,
+  before: LoadedRows,
   { items, cursor }: NewestItems,
   isReading: boolean,
-): Partial<ShownRows> {
+): Partial<LoadedRows> {
   const known = idsOf(before.rows);
   const now = new Map(items.map((item) => [item.request_id, item]));
   const oldest = items.findLast(({ request_id: id }) => known.has(id))?.request_id;

@@ -3,7 +3,7 @@
 import { call } from '../../api/client.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { StepUpForm } from '../../parts/form/step-up-form.tsx';
-import { tellDone } from '../../parts/layout/toast.tsx';
+import { showToast } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from './request-table.tsx';
 import type { RequestDetail } from './timeline-events.ts';
@@ -40,7 +40,7 @@ export function StepUpDialog({ request, onClose, onDone }: StepUpDialogProps) {
         onClose={onClose}
         onProof={async (proof) => {
           const { status } = await call('stepUpForRequest', { params: { id }, body: proof });
-          tellDone(
+          showToast(
             status === 'pending' ? 'You stepped up; the request still needs approvals' : 'You stepped up',
           );
           onDone();

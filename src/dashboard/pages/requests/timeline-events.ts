@@ -46,7 +46,7 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
       at,
       by,
       comment: text,
-      text: saidWords[kind],
+      text: commentLabels[kind],
     }),
   );
   const stepUps = step_ups.map(
@@ -97,7 +97,7 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
   }
 }
 
-const saidWords: Readonly<Record<RequestDetail['comments'][number]['kind'], string>> = {
+const commentLabels: Readonly<Record<RequestDetail['comments'][number]['kind'], string>> = {
   comment: 'commented',
   question: 'asked the control owner',
   answer: 'answered',

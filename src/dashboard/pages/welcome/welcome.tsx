@@ -7,7 +7,7 @@ import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
-import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { setQuery, useAddress } from '../../navigation/navigation.ts';
 import { NewKey } from '../../parts/dialog/new-key.tsx';
 import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-fields.tsx';
 import { useSending } from '../../parts/form/form.ts';
@@ -20,7 +20,7 @@ import { FirstApproval, FirstDecision } from './first-decision.tsx';
 import './welcome.css';
 
 export default function Welcome() {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const mayRegister = useGrant('agents.register') === 'yes';
   const [made, setMade] = useState<Reply<'registerAgent'> | null>(null);
   const [isDecided, setDecided] = useState(false);

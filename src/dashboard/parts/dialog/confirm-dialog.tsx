@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useSending } from '../form/form.ts';
 import { Button } from '../layout/button.tsx';
 import { ProblemNote } from '../layout/note.tsx';
-import { tellDone } from '../layout/toast.tsx';
+import { showToast } from '../layout/toast.tsx';
 import { Dialog } from './dialog.tsx';
 
 interface ConfirmDialogProps {
@@ -29,7 +29,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const confirm = (): Promise<void> =>
     run(async () => {
       await work();
-      tellDone(done);
+      showToast(done);
       onDone();
       onClose();
     });

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { Field } from '../form/field.tsx';
 import { useSending } from '../form/form.ts';
 import { SendForm } from '../form/send-form.tsx';
-import { tellDone } from '../layout/toast.tsx';
+import { showToast } from '../layout/toast.tsx';
 import { Dialog } from './dialog.tsx';
 
 interface RevokeDialogProps {
@@ -23,7 +23,7 @@ export function RevokeDialog({ what, name, send, onDone, onClose }: RevokeDialog
   const revoke = (): Promise<void> =>
     run(async () => {
       await send({ name });
-      tellDone(`${name} is revoked`);
+      showToast(`${name} is revoked`);
       onDone();
       onClose();
     });

@@ -4,7 +4,7 @@
 import { Icon } from '../layout/icon.tsx';
 import { MessageText } from '../text/message-text.tsx';
 import './diff-result.css';
-import { type ClosingLine, closingLines, type DiffReply, type PolicyDiff } from './diff-words.ts';
+import { type ClosingLine, closingLines, type DiffReply, type PolicyDiff } from './diff-labels.ts';
 import { Finding, type FindingProps } from './finding.tsx';
 
 interface DiffResultProps extends Pick<FindingProps, 'ways'> {

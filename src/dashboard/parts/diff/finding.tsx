@@ -16,7 +16,7 @@ import {
   type DiffReply,
   differenceText,
   kindOf,
-} from './diff-words.ts';
+} from './diff-labels.ts';
 import { type CaseRequest, satisfiedIn } from './test-case.ts';
 
 /** The names of the two sets, and the actions on a finding. */

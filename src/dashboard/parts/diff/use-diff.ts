@@ -1,7 +1,7 @@
 // The diff of the copy with the active policies, computed by the service once for each version of the copy.
 
 import { type CallOptions, call } from '../../api/client.ts';
-import type { DiffReply } from './diff-words.ts';
+import type { DiffReply } from './diff-labels.ts';
 import { type AnswerState, useAnswer } from './use-answer.ts';
 
 export type ChangedFiles = CallOptions<'diffPolicies'>['body']['files'];

@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { setQuery, useAddress } from '../../navigation/navigation.ts';
 import './filters.css';
 
 const typingMs = 250;
@@ -21,7 +21,7 @@ interface TextFilterProps {
 
 /** Puts the typed text into the address once typing pauses. */
 export function TextFilter({ name, label, placeholder }: TextFilterProps) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const asked = query.get(name) ?? '';
   const [typed, setTyped] = useState(asked);
   const sent = useRef(asked);
@@ -65,7 +65,7 @@ interface ChoiceFilterProps {
 }
 
 export function ChoiceFilter({ name, label, any, choices }: ChoiceFilterProps) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const asked = query.get(name) ?? '';
   const id = useId();
   const isKnown = asked === '' || choices.some(([value]) => value === asked);
@@ -91,7 +91,7 @@ export function ChoiceFilter({ name, label, any, choices }: ChoiceFilterProps) {
 
 /** A filter for a day, such as `2026-03-02`. */
 export function DayFilter({ name, label }: { readonly name: string; readonly label: string }) {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const id = useId();
   return (
     <div>

@@ -2,11 +2,11 @@
 // neither on the screen nor in the history. INVARIANT: the secret is held in memory alone.
 
 import { useEffect, useState } from 'preact/hooks';
-import { go, usePlace } from '../../navigation/navigation.ts';
+import { go, useAddress } from '../../navigation/navigation.ts';
 
 /** Returns null when the address has no token. */
 export function useLinkToken(): string | null {
-  const { path, hash } = usePlace();
+  const { path, hash } = useAddress();
   const found = new URLSearchParams(hash).get('token');
   const [token, setToken] = useState(found);
   useEffect(() => {

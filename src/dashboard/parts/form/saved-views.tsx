@@ -3,7 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { usePerson } from '../../api/session.tsx';
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { Button } from '../layout/button.tsx';
 import { PlainText } from '../text/plain-text.tsx';
 import { Field } from './field.tsx';
@@ -20,7 +20,7 @@ const nameLengthMax = 60;
 
 /** The saved views of the list at the address; renders nothing when no view is saved and no filter is set. */
 export function SavedViews() {
-  const { path, query } = usePlace();
+  const { path, query } = useAddress();
   const [views, keep] = useViews(`writ.views ${usePerson().id} ${path}`);
   const [name, setName] = useState<string | null>(null);
   const asked = new URLSearchParams(query);

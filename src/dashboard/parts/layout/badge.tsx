@@ -1,6 +1,6 @@
 // A decision, a status or a level as a word with a colour and a sign; colour is never the only signal.
 
-import { requestStatusWord } from '../../../api/request-status.ts';
+import { requestStatusText } from '../../../api/request-status.ts';
 import './badge.css';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -68,7 +68,7 @@ export function statusWord(status: string, decision?: string): string {
 }
 
 function statusOf(status: string, decision?: string): readonly [Tone, string] {
-  return [tones[status] ?? 'unknown', otherWords[status] ?? requestStatusWord(status, decision)];
+  return [tones[status] ?? 'unknown', otherWords[status] ?? requestStatusText(status, decision)];
 }
 
 /** A risk from 0 to 100, as a number with a bar. */

@@ -1,7 +1,7 @@
 // Moves through a list page by page. The address keeps the place, so the browser's back button returns to the previous
 // page.
 
-import { usePlace } from '../../navigation/navigation.ts';
+import { useAddress } from '../../navigation/navigation.ts';
 import { ButtonLink } from './button.tsx';
 import './pager.css';
 
@@ -13,7 +13,7 @@ export function Pager({
   readonly nextCursor: string | null;
   readonly parameter?: string;
 }) {
-  const { path, query } = usePlace();
+  const { path, query } = useAddress();
   const isFirst = !query.has(parameter);
   if (isFirst && nextCursor === null) return null;
   const address = (cursor: string | null): string => {

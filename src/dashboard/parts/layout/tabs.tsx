@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
-import { go, usePlace } from '../../navigation/navigation.ts';
+import { go, useAddress } from '../../navigation/navigation.ts';
 import './tabs.css';
 
 interface TabsProps {
@@ -18,7 +18,7 @@ interface TabsProps {
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
 export function Tabs({ label, tabs, children }: TabsProps) {
-  const { path, query } = usePlace();
+  const { path, query } = useAddress();
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const [first = ''] = tabs[0] ?? [];

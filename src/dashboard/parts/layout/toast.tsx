@@ -8,7 +8,7 @@ type Listener = (text: string) => void;
 const listeners = new Set<Listener>();
 const shownMs = 5_000;
 
-export function tellDone(text: string): void {
+export function showToast(text: string): void {
   for (const listener of [...listeners]) listener(text);
 }
 

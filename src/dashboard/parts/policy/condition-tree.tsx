@@ -10,7 +10,7 @@ import { Icon, type IconName } from '../layout/icon.tsx';
 import { PlainPieces, PlainText } from '../text/plain-text.tsx';
 import { SourceText } from './source-text.tsx';
 import {
-  missingWords,
+  missingText,
   type TraceEntry,
   type TraceRead,
   type TraceRule,
@@ -243,7 +243,7 @@ function ReadLine({ read: { path, value, missing } }: { readonly read: TraceRead
           = <PlainText text={valueText(value)} />
         </span>
       ) : (
-        <span class="tree-missing">{missingWords(missing)}</span>
+        <span class="tree-missing">{missingText(missing)}</span>
       )}
     </li>
   );

@@ -110,7 +110,7 @@ export function decidingRule(
 }
 
 /** Why there is no value, in words. */
-export function missingWords(missing: string): string {
+export function missingText(missing: string): string {
   const words: Readonly<Record<string, string>> = {
     absent: 'not in the payload',
     unknown: 'not known',

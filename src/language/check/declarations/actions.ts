@@ -2,7 +2,7 @@
 // shape; a key that is declared twice is reported.
 
 import { nearestOf } from '../../diagnostic/suggest.ts';
-import { currencyPlace } from '../../model/currency.ts';
+import { currencyLocation } from '../../model/currency.ts';
 import type { Action } from '../../model/policy.ts';
 import { type Title, type TitleField, titleLengthMax } from '../../model/title.ts';
 import type { Shape, Slot, Type } from '../../model/type.ts';
@@ -217,7 +217,7 @@ function walk(names: readonly NameNode[], shape: Shape, env: Environment): Title
 
 function fieldAt(names: readonly NameNode[], type: Type): TitleField {
   const steps = names.map(({ text }) => text);
-  return { steps, currency: currencyPlace(type, { root: 'payload', steps })?.steps ?? null };
+  return { steps, currency: currencyLocation(type, { root: 'payload', steps })?.steps ?? null };
 }
 
 /** Whether a title can show the type: a single value, or a list of single values. */

@@ -149,7 +149,7 @@ function readWritten(
   env: Environment,
   declared: Type | undefined,
 ): Entries | null {
-  const type = declared ?? shownType(nodes);
+  const type = declared ?? inferredEntryType(nodes);
   const entries: Value[] = [];
   const seen = new Map<string, LiteralNode>();
   for (const node of nodes) {
@@ -203,7 +203,7 @@ function compareBits(a: Cidr, b: Cidr): number {
  * Returns the type of entries for which none is declared: the type of the first entry; `number` when any of
  * the numbers has a fraction.
  */
-export function shownType(nodes: readonly LiteralNode[]): Type {
+export function inferredEntryType(nodes: readonly LiteralNode[]): Type {
   const [first] = nodes;
   switch (first?.kind) {
     case 'number': {

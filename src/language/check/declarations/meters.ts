@@ -3,7 +3,7 @@
 // action only.
 
 import { childrenOf } from '../../model/children.ts';
-import { currencyPlace } from '../../model/currency.ts';
+import { currencyLocation } from '../../model/currency.ts';
 import type { Expression, FieldRead } from '../../model/expression.ts';
 import type { Meter, MeterKey } from '../../model/policy.ts';
 import { quantity, type Type } from '../../model/type.ts';
@@ -121,7 +121,7 @@ function readArgument(
 /** Returns the key after `per` that is the currency of the summed field; null when no key is. */
 function currencyKey(argument: Expression | null, keys: readonly MeterKey[]): FieldRead | null {
   if (argument?.kind !== 'field' || argument.type.kind !== 'money') return null;
-  const currency = currencyPlace(argument.type, argument);
+  const currency = currencyLocation(argument.type, argument);
   if (currency === null) return null;
   const path = spelledPath(currency);
   const reads = keys.flatMap((key) => (key.kind === 'payload' ? [key.read] : []));

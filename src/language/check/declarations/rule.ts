@@ -8,7 +8,7 @@ import type { Effect, Requirement, Rule, Template } from '../../model/policy.ts'
 import { booleanType, quantity } from '../../model/type.ts';
 import { printExpression } from '../../syntax/print/print.ts';
 import type {
-  AskedNode,
+  ApproverListNode,
   Clause,
   DurationLiteral,
   PolicyDeclaration,
@@ -40,7 +40,13 @@ import {
   pointsUnfit,
 } from '../messages/errors.ts';
 import { notPrintable } from '../messages/type-errors.ts';
-import { type AskedPeople, peopleMax, personField, readAsked, readPeople } from './asked-people.ts';
+import {
+  type ApprovalClause,
+  peopleMax,
+  personField,
+  readApprovalClause,
+  readPeople,
+} from './approval-clause.ts';
 
 const defaultApprovalSeconds = 86_400;
 
@@ -183,9 +189,9 @@ function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'fa
   const within = readDuration(clauseOf(node, 'within')?.duration, ctx);
   const except = exceptedBy(node, ctx);
   const isFailed = people === null || except === null || within === 'failed';
-  const asked = askedBy(node);
+  const asked = approverListOf(node);
   if (asked !== null) {
-    const whom = readAsked(asked, ctx);
+    const whom = readApprovalClause(asked, ctx);
     if (whom === null || isFailed || !areEnough(node, whom, people, ctx)) return 'failed';
     const withinSeconds = within ?? defaultApprovalSeconds;
     return { kind: 'approval', ...whom, needs: people, withinSeconds, except };
@@ -207,7 +213,7 @@ const effectsThatAsk = {
   risk: 'never',
 } satisfies Record<Effect, string>;
 
-function askedBy(node: RuleNode): AskedNode | null {
+function approverListOf(node: RuleNode): ApproverListNode | null {
   if (node.effect === 'escalate') return clauseOf(node, 'to')?.asked ?? null;
   return (node.effect === 'allow' && clauseOf(node, 'after-approval')?.asked) || null;
 }
@@ -215,7 +221,7 @@ function askedBy(node: RuleNode): AskedNode | null {
 /** Whether each of the asked can be as many people as are needed; reports a number that can never be met. */
 function areEnough(
   node: RuleNode,
-  { groups, choices = [] }: AskedPeople,
+  { groups, choices = [] }: ApprovalClause,
   needs: number,
   ctx: Context,
 ): boolean {

@@ -36,7 +36,7 @@ import {
 } from '../messages/table-files.ts';
 import { type CellReader, cellReader } from './cell-readers.ts';
 import { textOfNamedFile } from './file-entries.ts';
-import { shownType } from './lists.ts';
+import { inferredEntryType } from './lists.ts';
 import { placeCurrencies } from './place-currencies.ts';
 
 type TableFile = Extract<TableSource, { kind: 'table-file' }>;
@@ -82,7 +82,7 @@ function readTable({ name, source }: TableDeclaration, env: Environment): Table 
 }
 
 function written(name: string, { rows }: WrittenRows, env: Environment): Table | null {
-  const type = shownType(rows.map(({ value }) => value));
+  const type = inferredEntryType(rows.map(({ value }) => value));
   const builder = new RowsBuilder();
   const places = new Map<string, (typeof rows)[number]['key']>();
   for (const { key, value } of rows) {

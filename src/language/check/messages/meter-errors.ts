@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
-import { currencyPlace } from '../../model/currency.ts';
+import { currencyLocation } from '../../model/currency.ts';
 import type { Expression, FieldRead } from '../../model/expression.ts';
 import type { NameNode, Path } from '../../syntax/tree/tree.ts';
 import { spelledPath } from './path-errors.ts';
@@ -16,7 +16,7 @@ export function unreadableInMeter(span: Span, what: string): Diagnostic {
 }
 
 export function meterCurrencyMissing(argument: Expression): Diagnostic {
-  const currency = argument.kind === 'field' ? currencyPlace(argument.type, argument) : null;
+  const currency = argument.kind === 'field' ? currencyLocation(argument.type, argument) : null;
   return error('meter-currency-missing', argument.span, 'a sum of money needs its currency', {
     help:
       currency !== null

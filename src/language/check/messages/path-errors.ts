@@ -3,7 +3,7 @@
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { type Span, spanning } from '../../diagnostic/span.ts';
 import { didYouMean } from '../../diagnostic/suggest.ts';
-import type { FieldPlace } from '../../model/currency.ts';
+import type { FieldReference } from '../../model/currency.ts';
 import { pathText, stepText } from '../../model/describe.ts';
 import type { FieldRead } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
@@ -267,7 +267,7 @@ function pathUpTo(path: FieldPath, last: number = path.steps.length - 1): string
 }
 
 /** Returns the path of a read as a policy writes it. */
-export function spelledPath({ root, steps }: FieldPlace): string {
+export function spelledPath({ root, steps }: FieldReference): string {
   return pathText(root, steps);
 }
 

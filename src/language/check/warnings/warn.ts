@@ -9,10 +9,10 @@ import type { Environment } from '../incremental/environment.ts';
 import { memoized, memoizedMerged } from '../incremental/memoized.ts';
 import type { ResolvedPolicy } from '../incremental/resolved.ts';
 import type { ValueOfLet } from '../logic/constants.ts';
-import type { ConditionScope, ExaminedRule, GroupRule, ListRead } from './engine/examined.ts';
 import { lazily } from './engine/lazily.ts';
 import { memoizedForRules } from './engine/memoized-for-rules.ts';
 import { type RuleInPolicy, ruleInPolicy } from './engine/rule-in-policy.ts';
+import type { ConditionScope, ExaminedRule, GroupRule, ListRead } from './engine/rule-subjects.ts';
 import {
   groupsByActions,
   groupsOf,

@@ -26,7 +26,7 @@ import { hoursTest } from '../runtime/hours.ts';
 import type { RuntimeName } from '../runtime/runtime.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { isWrittenOut, loopCondition } from './loops.ts';
-import { chainCode, rawCode, valuesOf, vouchedCode } from './reads.ts';
+import { chainCode, isSignedCode, rawCode, valuesOf } from './reads.ts';
 import { rowsCode } from './terms.ts';
 import {
   type ConditionCode,
@@ -202,7 +202,7 @@ function joined(writer: Writer, operands: readonly ConditionCode[], kind: 'and' 
 /** True or false; unknown only when a required signature is missing. */
 function presence(writer: Writer, read: ReadFrom, test: Js): ConditionCode {
   return read.isSigned
-    ? threeValued(js`((${vouchedCode(writer, read)}) ? ${test} ? 2 : 0 : 1)`)
+    ? threeValued(js`((${isSignedCode(writer, read)}) ? ${test} ? 2 : 0 : 1)`)
     : twoValued(test);
 }
 

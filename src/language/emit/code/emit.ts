@@ -274,17 +274,17 @@ function partCode(writer: Writer): (part: string | Term) => Js {
       return constantCode(writer, part, { inline: () => js`${part}`, make: (text) => text });
     }
     const elementSort = part.element?.sort ?? null;
-    return js`${use(writer, 'show')}(${shownCode(writer, part)}, ${part.sort}, ${elementSort})`;
+    return js`${use(writer, 'show')}(${displayCode(writer, part)}, ${part.sort}, ${elementSort})`;
   };
 }
 
 /**
  * The code of the value to show: null when a field is absent or null, undefined when the field is unknown.
  */
-function shownCode(writer: Writer, term: Term): Js {
+function displayCode(writer: Writer, term: Term): Js {
   if (term.kind === 'absent') return js`null`;
   if (term.kind === 'read') return term.read.isSecret ? js`"secret"` : elseCode(writer, term, js`null`);
-  if (term.kind === 'else') return elseCode(writer, term.subject, shownCode(writer, term.fallback));
+  if (term.kind === 'else') return elseCode(writer, term.subject, displayCode(writer, term.fallback));
   return valuesOf(writer, term, writer.unit.term(writer, term));
 }
 

@@ -106,14 +106,14 @@ export function rawCode(writer: Writer, read: ReadFrom): Js {
 }
 
 function signedCode(writer: Writer, read: ReadFrom, code: Js): Js {
-  return js`((${vouchedCode(writer, read)}) ? ${code} : undefined)`;
+  return js`((${isSignedCode(writer, read)}) ? ${code} : undefined)`;
 }
 
 /**
  * The code of a test: whether every required signature is there or, for a read of the result, whether the
  * result is known.
  */
-export function vouchedCode(writer: Writer, read: ReadFrom): Js {
+export function isSignedCode(writer: Writer, read: ReadFrom): Js {
   if (read.root === 'result' && !writer.variables.has(read.root)) return js`f.result !== undefined`;
   const tests = signersOf(read).map((signer) =>
     signer === agentSigner ? js`f.request.signed === true` : js`f.request.point === ${signer}`,

@@ -13,7 +13,7 @@ import type { MetRequirements } from '../../model/request.ts';
 import type { RuleHead } from '../../program/program.ts';
 
 /** The rules of an action with their truths: 0 for false, 1 for unknown, 2 for true. */
-export interface Ballot {
+export interface RuleTruths {
   /** All rules of the action, or only those that are not false, sorted by id. */
   readonly rules: readonly RuleHead[];
   readonly truths: ArrayLike<number>;
@@ -37,7 +37,7 @@ const levels = { allow: 0, risk: 0, escalate: 1, reauth: 2, deny: 3 } as const;
  * Returns the strictest outcome of the mildest grant and of all guards that are neither false nor satisfied.
  * DENY when no allow grants.
  */
-export function weigh(ballot: Ballot): CombinedOutcome {
+export function weigh(ballot: RuleTruths): CombinedOutcome {
   const { rules, truths } = ballot;
   let granting = none;
   let trueDeny = none;
@@ -62,7 +62,7 @@ export function weigh(ballot: Ballot): CombinedOutcome {
  * Returns the low and the high end of the risk. An unknown rule with negative points lowers the low end; one
  * with positive points raises the high end. Each end is clamped to 0 to 100 after all rules are added.
  */
-export function riskOf({ rules, truths, withShadow }: Ballot): {
+export function riskOf({ rules, truths, withShadow }: RuleTruths): {
   readonly low: number;
   readonly high: number;
 } {
@@ -81,7 +81,7 @@ export function riskOf({ rules, truths, withShadow }: Ballot): {
  * Returns how many seconds an ALLOW holds: the shortest validity of a true allow, or the default when none
  * has one.
  */
-export function validity(ballot: Ballot): number {
+export function validity(ballot: RuleTruths): number {
   let shortest = Number.POSITIVE_INFINITY;
   for (let at = 0; at < ballot.rules.length; at += 1) {
     const { effect, validForSeconds } = ballot.rules[at]!;
@@ -92,7 +92,7 @@ export function validity(ballot: Ballot): number {
 }
 
 /** Returns the merged requirements of the unsatisfied guards and of the granting allow. */
-export function requirements(ballot: Ballot, granting: number): Requirements {
+export function requirements(ballot: RuleTruths, granting: number): Requirements {
   const approvals = new Map<string, ApprovalRequirement>();
   let reauth: Requirements['reauth'] = null;
   for (const [at, rule] of ballot.rules.entries()) {
@@ -112,7 +112,7 @@ export function requirements(ballot: Ballot, granting: number): Requirements {
  * Returns the ids of true allow and risk rules, and of guards that are not false, satisfied guards included.
  * Shadow rules are left out.
  */
-export function firing({ rules, truths }: Ballot): string[] {
+export function firing({ rules, truths }: RuleTruths): string[] {
   const ids: string[] = [];
   for (let at = 0; at < rules.length; at += 1) {
     const rule = rules[at]!;
@@ -129,7 +129,7 @@ export function isRequirementSatisfied(rule: RuleHead, satisfied: MetRequirement
   return ids.length > 0 && ids.includes(rule.id);
 }
 
-function takesPart({ rules, truths, withShadow }: Ballot, at: number): boolean {
+function takesPart({ rules, truths, withShadow }: RuleTruths, at: number): boolean {
   return truths[at] !== 0 && (withShadow || !rules[at]!.isShadow);
 }
 
@@ -140,7 +140,7 @@ function grantLevel(rule: RuleHead, satisfied: MetRequirements): number {
 }
 
 /** Whether an allow asks for less than another allow with a smaller id. */
-function isMilder({ rules, satisfied }: Ballot, at: number, other: number): boolean {
+function isMilder({ rules, satisfied }: RuleTruths, at: number, other: number): boolean {
   const [rule, rival] = [rules[at]!, rules[other]!];
   const difference = grantLevel(rule, satisfied) - grantLevel(rival, satisfied);
   return difference < 0 || (difference === 0 && peopleOf(rule) < peopleOf(rival));
@@ -154,7 +154,7 @@ function peopleOf({ requirement }: RuleHead): number {
  * Returns the deciding rule among those with the winning level: true before unknown, then the most points,
  * then the smallest id.
  */
-function decider(ballot: Ballot, granting: number, level: number): number {
+function decider(ballot: RuleTruths, granting: number, level: number): number {
   const { rules, satisfied } = ballot;
   if (level === 0) return granting;
   let best = none;
@@ -170,7 +170,7 @@ function decider(ballot: Ballot, granting: number, level: number): number {
 }
 
 /** Whether a rule goes before another rule with a smaller id. */
-function isWeightier({ rules, truths }: Ballot, at: number, other: number): boolean {
+function isWeightier({ rules, truths }: RuleTruths, at: number, other: number): boolean {
   if (other === none) return true;
   if (truths[at] !== truths[other]) return truths[at]! > truths[other]!;
   return rules[at]!.points > rules[other]!.points;

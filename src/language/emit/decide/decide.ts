@@ -14,7 +14,7 @@ import type { RuleHead, Term } from '../../program/program.ts';
 import { between, type Kleene, type RuntimeQuantity } from '../runtime/quantity.ts';
 import { isFixed } from '../runtime/show.ts';
 import type { ApproverCode, ReasonCode, RuleCode, State } from '../runtime/state.ts';
-import { type Ballot, firing, requirements, riskOf, validity, weigh } from './combine.ts';
+import { firing, type RuleTruths, requirements, riskOf, validity, weigh } from './combine.ts';
 
 /** An action that is ready to decide requests. */
 export interface Decider {
@@ -79,7 +79,7 @@ export interface Frame {
 }
 
 /** The risk so far, for the rules that read it. */
-export function riskQuantity(ballot: Ballot): RuntimeQuantity {
+export function riskQuantity(ballot: RuleTruths): RuntimeQuantity {
   const { low, high } = riskOf(ballot);
   return between(low, high)!;
 }
@@ -95,7 +95,7 @@ export interface FinalDecision {
 }
 
 /** Functions for what a decision shows of its request. */
-export interface ShownCode {
+export interface DisplayCode {
   /** Returns the function that makes the reason of a rule, for a reason that shows values. */
   readonly reason: (rule: RuleHead) => ReasonCode;
   /** Returns the function that reads the name of an approver, and why there is none. */
@@ -105,7 +105,7 @@ export interface ShownCode {
 /** The decision with the values that its reason shows, and with those whom its choices name. */
 export function withValues(
   { decision, shows, asks }: FinalDecision,
-  { code, facts, state }: { readonly code: ShownCode; readonly facts: Facts; readonly state: State },
+  { code, facts, state }: { readonly code: DisplayCode; readonly facts: Facts; readonly state: State },
 ): Decision {
   const reason = shows === null ? decision.reason : code.reason(shows)(facts, state);
   if (asks === null || decision.requires === null) return { ...decision, reason };
@@ -127,7 +127,7 @@ export function withValues(
  * `enforceShadow` returns the ballot with shadow rules enforced; null when there are none. It is called last,
  * because it may write into the same arrays.
  */
-export function settle(ballot: Ballot, enforceShadow: (() => Ballot) | null): FinalDecision {
+export function settle(ballot: RuleTruths, enforceShadow: (() => RuleTruths) | null): FinalDecision {
   const { outcome, by, granting } = weigh(ballot);
   const rule = by < 0 ? null : ballot.rules[by]!;
   const risk = riskOf(ballot);
@@ -147,7 +147,7 @@ export function settle(ballot: Ballot, enforceShadow: (() => Ballot) | null): Fi
   return { decision, risk: between(risk.low, risk.high)!, shows, asks };
 }
 
-function askedChoices({ rules }: Ballot, { approvals }: Requirements): readonly Choice<Term>[] | null {
+function askedChoices({ rules }: RuleTruths, { approvals }: Requirements): readonly Choice<Term>[] | null {
   const asked = rules.flatMap(({ requirement }) =>
     requirement?.kind === 'approval' ? (requirement.choices ?? []) : [],
   );
@@ -181,6 +181,6 @@ function reasonText(rule: RuleHead | null): string {
   return rule.reason.length === 1 ? String(rule.reason[0]) : rule.reason.join('');
 }
 
-function requiredBy(outcome: Decision['outcome'], ballot: Ballot, granting: number): Requirements | null {
+function requiredBy(outcome: Decision['outcome'], ballot: RuleTruths, granting: number): Requirements | null {
   return outcome === 'ESCALATE' || outcome === 'REAUTH_REQUIRED' ? requirements(ballot, granting) : null;
 }

@@ -6,18 +6,18 @@ import type { Decision } from '../../model/decision.ts';
 import type { Facts } from '../../model/request.ts';
 import type { ActionProgram, RuleHead } from '../../program/program.ts';
 import type { Kleene, RuntimeQuantity } from '../runtime/quantity.ts';
-import { forgetTexts } from '../runtime/remembered.ts';
-import { createState, forgetLets, type RuleCode, type State } from '../runtime/state.ts';
-import type { Ballot } from './combine.ts';
+import { clearLets, createState, type RuleCode, type State } from '../runtime/state.ts';
+import { clearTextCaches } from '../runtime/text-cache.ts';
+import type { RuleTruths } from './combine.ts';
 import {
   type DecidedAll,
   type DecidedSome,
   type Decider,
+  type DisplayCode,
   type FinalDecision,
   freeze,
   isNothing,
   riskQuantity,
-  type ShownCode,
   settle,
   withValues,
 } from './decide.ts';
@@ -38,7 +38,7 @@ export interface RuleHeads {
 }
 
 /** The functions of an action whose rules are evaluated one by one. */
-export interface IndexedCode extends ShownCode {
+export interface IndexedCode extends DisplayCode {
   /**
    * Writes the places of the rules to try into `found`; for a rule that is known to be true, the complement
    * of its place. Returns the number of entries.
@@ -121,7 +121,7 @@ export class IndexedDecider implements Decider {
   #withValues(settled: FinalDecision, facts: Facts): Decision {
     if (settled.shows === null && settled.asks === null) return settled.decision;
     this.#state.risk = settled.risk;
-    if (this.#hasLets) forgetLets(this.#state);
+    if (this.#hasLets) clearLets(this.#state);
     return withValues(settled, { code: this.#code, facts, state: this.#state });
   }
 
@@ -157,15 +157,15 @@ export class IndexedDecider implements Decider {
 
   /** Tries the found rules that do not read risk, and returns how many of them are not false. */
   #tryBeforeRisk(facts: Facts): number {
-    forgetTexts();
-    if (this.#hasLets) forgetLets(this.#state);
+    clearTextCaches();
+    if (this.#hasLets) clearLets(this.#state);
     return this.#try(false, facts, 0);
   }
 
   /** Adds the rules that read risk. The risk is computed with or without shadow rules. */
   #tryAfterRisk(before: number, facts: Facts, withShadow: boolean): number {
     this.#state.risk = this.#risk(before, facts, withShadow);
-    if (this.#hasLets) forgetLets(this.#state);
+    if (this.#hasLets) clearLets(this.#state);
     return this.#try(true, facts, before);
   }
 
@@ -236,7 +236,7 @@ export class IndexedDecider implements Decider {
   }
 
   /** The ballot of the first `count` rules that are not false, after sorting them. */
-  #ballot(count: number, facts: Facts, withShadow: boolean): Ballot {
+  #ballot(count: number, facts: Facts, withShadow: boolean): RuleTruths {
     sort(this.#firing, count);
     const rules: RuleHead[] = [];
     const truths: number[] = [];

@@ -8,17 +8,17 @@ import type { Facts } from '../../model/request.ts';
 import type { ActionProgram, RuleHead } from '../../program/program.ts';
 import { BoundedMap } from '../../value/memo.ts';
 import type { Kleene, RuntimeQuantity } from '../runtime/quantity.ts';
-import { forgetTexts } from '../runtime/remembered.ts';
-import { createState, forgetLets, type State } from '../runtime/state.ts';
-import type { Ballot } from './combine.ts';
+import { clearLets, createState, type State } from '../runtime/state.ts';
+import { clearTextCaches } from '../runtime/text-cache.ts';
+import type { RuleTruths } from './combine.ts';
 import {
   type DecidedAll,
   type Decider,
+  type DisplayCode,
   type FinalDecision,
   freeze,
   isNothing,
   riskQuantity,
-  type ShownCode,
   settle,
   withValues,
 } from './decide.ts';
@@ -29,7 +29,7 @@ export interface KeyedAction extends Pick<ActionProgram, 'lets'> {
 }
 
 /** The functions of an action. They return the truths of rules as ternary digits, the first rule's lowest. */
-export interface KeyedCode extends ShownCode {
+export interface KeyedCode extends DisplayCode {
   /** Evaluates the rules that do not read risk. */
   readonly beforeRisk: Evaluate;
   /** Evaluates the rules that read risk; null when there are none. */
@@ -120,18 +120,18 @@ export class KeyedDecider implements Decider {
   #withValues(settled: FinalDecision, facts: Facts): Decision {
     if (settled.shows === null && settled.asks === null) return settled.decision;
     this.#state.risk = settled.risk;
-    if (this.#hasLets) forgetLets(this.#state);
+    if (this.#hasLets) clearLets(this.#state);
     return withValues(settled, { code: this.#code, facts, state: this.#state });
   }
 
   #key(facts: Facts): number {
     const state = this.#state;
-    forgetTexts();
-    if (this.#hasLets) forgetLets(state);
+    clearTextCaches();
+    if (this.#hasLets) clearLets(state);
     const key = this.#beforeRisk(facts, state);
     if (this.#risks === null) return key;
     state.risk = this.#risk(this.#risks, key, facts);
-    if (this.#hasLets) forgetLets(state);
+    if (this.#hasLets) clearLets(state);
     return key + this.#keysBeforeRisk * this.#code.afterRisk!(facts, state);
   }
 
@@ -163,20 +163,20 @@ export class KeyedDecider implements Decider {
    * The ballot as if shadow rules were enforced. Their points count as well, so rules that read risk are
    * evaluated again.
    */
-  #enforceShadow(ballot: Ballot, key: number, facts: Facts): Ballot {
+  #enforceShadow(ballot: RuleTruths, key: number, facts: Facts): RuleTruths {
     const enforced = { ...ballot, withShadow: true };
     if (this.#isKept) return enforced;
     const state = this.#state;
     const before = key % this.#keysBeforeRisk;
     const { risk } = state;
     state.risk = riskQuantity({ ...this.#ballot(before, facts), withShadow: true });
-    forgetLets(state);
+    clearLets(state);
     const again = before + this.#keysBeforeRisk * this.#code.afterRisk!(facts, state);
     state.risk = risk;
     return { ...this.#ballot(again, facts), withShadow: true };
   }
 
-  #ballot(key: number, facts: Facts): Ballot {
+  #ballot(key: number, facts: Facts): RuleTruths {
     this.#readTruths(key);
     return { rules: this.#rules, truths: this.#truths, satisfied: facts.satisfied, withShadow: false };
   }

@@ -49,10 +49,10 @@ import {
   readNow,
   readTimestamp,
 } from './reading.ts';
-import { cachedCommands, cachedFold, cachedLinks, cachedMentions } from './remembered.ts';
 import { showRuntimeValue } from './show.ts';
 import type { RuleCode, State } from './state.ts';
 import { hasCell, isRowThere, readColumn } from './tables.ts';
+import { cachedCommands, cachedFold, cachedLinks, cachedMentions } from './text-cache.ts';
 
 export type RuntimeName = keyof typeof runtime;
 

@@ -26,6 +26,6 @@ export function createState({ lets }: Pick<ActionProgram, 'lets'>): State {
 }
 
 /** Forgets the values of all lets, so that they are evaluated again. */
-export function forgetLets({ lets }: State): void {
+export function clearLets({ lets }: State): void {
   for (let at = 0; at < lets.length; at += 1) lets[at] = null;
 }

@@ -2,7 +2,7 @@
 // resolved against its shape, and what they share. INVARIANT: an action's part depends only on the
 // declarations that its rules read, so a change elsewhere leaves it equal.
 
-import { mapChoices } from '../../model/asked.ts';
+import { mapChoices } from '../../model/approvers.ts';
 import type { Action, Policy, PolicySet, Requirement, Rule } from '../../model/policy.ts';
 import type { ActionProgram, Digest, PlannedRule, Program, Term } from '../program.ts';
 import { createPlanning, planMetering, type SetPlan } from './meters.ts';

@@ -1,12 +1,12 @@
 // Resolves reads of the payload and of quantifier variables against one action's shape. A field that the
 // shape does not declare resolves to nothing, even when the shape is open, because no policy sees such keys.
 
-import { currencyPlace } from '../../model/currency.ts';
+import { currencyLocation } from '../../model/currency.ts';
 import type { FieldRead } from '../../model/expression.ts';
 import { allSigners } from '../../model/signers.ts';
 import type { Field, Shape, Slot, Type } from '../../model/type.ts';
 import type { CurrencyRead, Element, ReadFrom, ReadTerm } from '../program.ts';
-import { fieldOf, placeOf, type SlotPlace } from '../slot.ts';
+import { fieldOf, placeOf, type ResolvedSlot } from '../slot.ts';
 
 /** The meaning of names at one place of an expression. */
 export interface Scope {
@@ -99,7 +99,7 @@ function variableTerm(expression: FieldRead, variable: Variable): ReadTerm {
   };
 }
 
-function resolve({ root, steps }: FieldRead, scope: Scope): SlotPlace | null {
+function resolve({ root, steps }: FieldRead, scope: Scope): ResolvedSlot | null {
   if (root === 'payload') return placeOf(scope.shape, steps);
   if (isResult(root, scope)) return placeOf(scope.result!, steps);
   const slots = scope.variables.get(root)?.slots ?? [];
@@ -129,9 +129,9 @@ function toRead(read: FieldRead, mayBeAbsent: boolean): ReadFrom {
  * Returns the read of the field that names an amount's currency, beside the amount or in a record around it;
  * null when there is none.
  */
-function currencyOf(expression: FieldRead, place: SlotPlace, { shape }: Scope): CurrencyRead | null {
+function currencyOf(expression: FieldRead, place: ResolvedSlot, { shape }: Scope): CurrencyRead | null {
   const { type } = place.slot;
-  const at = currencyPlace(type, expression);
+  const at = currencyLocation(type, expression);
   if (type.kind !== 'money' || at === null) return null;
   const field =
     type.currencyRecord === undefined

@@ -12,7 +12,7 @@ import type {
 } from '../tree/tree.ts';
 import type { ParserRule } from './node-parser.ts';
 import { OperatorParser } from './operator-rules.ts';
-import { isAnyText, NameToken, quantifierWords, sign, tokenEnd, word } from './tokens.ts';
+import { describeQuantifier, isAnyText, NameToken, sign, tokenEnd, word } from './tokens.ts';
 
 export abstract class ExpressionParser extends OperatorParser {
   // primary = literal | parentheses | listLiteral | quantifier | conditional | today | call | lookUp | path
@@ -109,7 +109,7 @@ export abstract class ExpressionParser extends OperatorParser {
     }
   }
 
-  private quantifiers = this.eachToken(...quantifierWords.map((one) => word[one]));
+  private quantifiers = this.eachToken(...describeQuantifier.map((one) => word[one]));
 
   // listSource = listLiteral | call | lookUp | path
   listSource: ParserRule<ExpressionNode | null> = this.same('listSource', () => this.OR(this.listSources));

@@ -4,8 +4,8 @@
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
 import type {
+  ApproverListNode,
   ApproverNode,
-  AskedNode,
   Clause,
   Declaration,
   DeclarationOf,
@@ -210,13 +210,13 @@ export abstract class PolicyRuleParser extends ShapeParser {
   }
 
   // asked = approver { ( 'and' | 'or' ) approver }
-  asked: ParserRule<AskedNode | null> = this.node<AskedNode>(
+  asked: ParserRule<ApproverListNode | null> = this.node<ApproverListNode>(
     'asked',
     () => ({ kind: 'asked', each: [], joints: [], span: null }),
     ({ each, joints }) => {
       this.add(each, this.approver);
       this.MANY(() => {
-        joints.push(this.OR(this.joints).image as AskedNode['joints'][number]);
+        joints.push(this.OR(this.joints).image as ApproverListNode['joints'][number]);
         this.add(each, this.approver, 1);
       });
     },

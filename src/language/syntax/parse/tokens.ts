@@ -54,7 +54,7 @@ const logicWords = ['and', 'or', 'not', 'in'] as const;
 const likenessWords = ['like', 'matches', 'starts', 'ends', 'with'] as const;
 const holdingWords = ['contains', 'mentions', 'inside'] as const;
 const valueWords = ['has', 'is', 'if', 'else', 'some', 'every', 'no', 'true', 'false', 'null'] as const;
-const conditionWords = ['when', 'unless', 'risk', 'because', 'per', 'over'] as const;
+const describeCondition = ['when', 'unless', 'risk', 'because', 'per', 'over'] as const;
 /** Words for the effects of rules, except `risk`. */
 export const effectWords = ['allow', 'deny', 'escalate', 'reauth'] as const;
 const modeWords = ['never', 'always', 'shadow'] as const;
@@ -67,7 +67,7 @@ export const declaringWords = [
 
 /** Words that no declaration may take as its name. */
 export const reservedWords = [
-  ...[...logicWords, ...likenessWords, ...holdingWords, ...valueWords, ...conditionWords],
+  ...[...logicWords, ...likenessWords, ...holdingWords, ...valueWords, ...describeCondition],
   ...[...effectWords, ...modeWords, ...declaringWords],
 ] as const;
 
@@ -89,7 +89,7 @@ const joiningWords = [
 const parameterWords = ['for', 'after', 'approval', 'by', 'needs', 'within', 'to'] as const;
 const metadataWords = ['owner', 'tags', 'link'] as const;
 const quantityWords = ['sum', 'count', 'distinct', 'since', 'today'] as const;
-const typeWords = ['secret', 'signed', 'money', 'result'] as const;
+const jsonTypeText = ['secret', 'signed', 'money', 'result'] as const;
 const claimWords = ['unapproved', 'ask', 'only'] as const;
 const qualityWords = ['single_script'] as const;
 const calendarWords = ['year', 'years', 'this', 'week', 'month', 'months'] as const;
@@ -104,7 +104,7 @@ export type BuiltInTypeWord = (typeof builtInTypeWords)[number];
 /** Words that mean something in one place and are ordinary names elsewhere. */
 export const contextualWords = [
   ...[...joiningWords, ...parameterWords, ...metadataWords],
-  ...[...quantityWords, ...typeWords, ...claimWords, ...qualityWords, ...calendarWords],
+  ...[...quantityWords, ...jsonTypeText, ...claimWords, ...qualityWords, ...calendarWords],
 ] as const;
 
 type ReservedWord = (typeof reservedWords)[number];
@@ -198,8 +198,8 @@ for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) bracketSte
 for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) bracketStep[type.tokenTypeIdx!] = -1;
 
 /** Words that begin a quantifier. */
-export const quantifierWords = ['some', 'every', 'no', 'count', 'sum'] as const;
-const quantifiers: ReadonlySet<string | undefined> = new Set(quantifierWords);
+export const describeQuantifier = ['some', 'every', 'no', 'count', 'sum'] as const;
+const quantifiers: ReadonlySet<string | undefined> = new Set(describeQuantifier);
 
 /** A list of texts behind the `in` of a comparison, as one token, which `text-literal.ts` reads. */
 export const TextListToken = createToken({

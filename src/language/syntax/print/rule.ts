@@ -1,7 +1,7 @@
 // Turns rules and claims into lines of canonical text: parameters on the line of the name, every other clause
 // on a line of its own, in the order in which they were written.
 
-import type { AskedNode, Clause, GuaranteeClauseNode, RuleNode, TemplateNode } from '../tree/tree.ts';
+import type { ApproverListNode, Clause, GuaranteeClauseNode, RuleNode, TemplateNode } from '../tree/tree.ts';
 import { escapeText, printExpression } from './expression.ts';
 import { expressionLines } from './expression-lines.ts';
 import type { HoldsComment, PrintedLine } from './layout.ts';
@@ -45,11 +45,11 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
     case 'within':
       return `${clause.kind} ${clause.duration.text}`;
     case 'after-approval':
-      return `after approval by ${printAsked(clause.asked)}`;
+      return `after approval by ${printApproverList(clause.asked)}`;
     case 'after-reauth':
       return 'after reauth';
     case 'to':
-      return `to ${printAsked(clause.asked)}`;
+      return `to ${printApproverList(clause.asked)}`;
     case 'except':
       return `except ${clause.people.map(printExpression).join(' and ')}`;
     case 'needs':
@@ -64,7 +64,7 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
   }
 }
 
-function printAsked({ each, joints }: AskedNode): string {
+function printApproverList({ each, joints }: ApproverListNode): string {
   return each
     .map((one, at) => (at === 0 ? printExpression(one) : `${joints[at - 1]} ${printExpression(one)}`))
     .join(' ');
@@ -97,7 +97,7 @@ export function clauseLinesOfGuarantee(
 function printGuaranteeClause({ mode, effect, asked, people, isUnapproved }: GuaranteeClauseNode): string {
   const unapproved = isUnapproved ? ' unapproved' : '';
   if (mode === 'only') return `${effect}${unapproved} only`;
-  const whom = asked === null ? '' : ` ${printAsked(asked)}`;
+  const whom = asked === null ? '' : ` ${printApproverList(asked)}`;
   const needs = people === null ? '' : ` needs ${people.text}`;
   return `${mode} ${effect}${whom}${needs}${unapproved}`;
 }

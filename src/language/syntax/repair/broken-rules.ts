@@ -8,7 +8,7 @@ import type { SourceText } from '../../diagnostic/span.ts';
 import type { ParserError } from '../parse/parser.ts';
 import { declaring, isAnyWord, sign, type Token, tokenEnd, word } from '../parse/tokens.ts';
 import type { Clause, Declaration, RuleNode } from '../tree/tree.ts';
-import { needlessMessage } from './cursor.ts';
+import { removedTokenMessage } from './cursor.ts';
 
 interface SalvagedFile {
   readonly declarations: readonly Declaration[];
@@ -108,7 +108,7 @@ export function firstOfLines(
 ): readonly Diagnostic[] {
   if (gaveUp.length === 0) return diagnostics;
   const follows = new Set(gaveUp);
-  const isNeedless = (one: Diagnostic) => one.message === needlessMessage(';') && isOnLine(one, lines);
+  const isNeedless = (one: Diagnostic) => one.message === removedTokenMessage(';') && isOnLine(one, lines);
   for (const one of diagnostics) if (isNeedless(one)) follows.add(one);
   for (const line of lines) {
     const first = diagnostics

@@ -20,7 +20,7 @@ import {
 } from '../parse/tokens.ts';
 
 /** Returns the repair of the tokens at the cursor; null if nothing is to be repaired. */
-export type RepairAt = (here: Cursor) => Repair | null;
+export type RepairAt = (cursor: Cursor) => Repair | null;
 
 /** What is read in the place of a run of tokens, and what is reported of the run. */
 export interface Repair {
@@ -215,28 +215,28 @@ const typeOf: ReadonlyMap<string, TokenType> = new Map([
 ]);
 
 /** The repair of a token that is spelled differently in this language. */
-export function spelled(here: Cursor, write: string, code?: Code): Repair {
-  const message = `\`${here.token.image}\` is written \`${write.trim()}\` here`;
-  return { message, write, read: here.readAs(write), ...(code === undefined ? {} : { code }) };
+export function spelled(cursor: Cursor, write: string, code?: Code): Repair {
+  const message = `\`${cursor.token.image}\` is written \`${write.trim()}\` here`;
+  return { message, write, read: cursor.readAs(write), ...(code === undefined ? {} : { code }) };
 }
 
 /** The repair of a token that separates or ends something without need: the token is removed. */
-export function needless({ token }: Cursor): Repair {
+export function removedToken({ token }: Cursor): Repair {
   const help = 'remove it: declarations and rules need nothing between them';
-  return { message: needlessMessage(token.image), help, write: '', read: [] };
+  return { message: removedTokenMessage(token.image), help, write: '', read: [] };
 }
 
-export function needlessMessage(image: string): string {
+export function removedTokenMessage(image: string): string {
   return `\`${image}\` ends nothing here`;
 }
 
 /** A token that stands for itself and all tokens up to another one. */
-export function stretched(token: Token, last: Token): Token {
+export function spanningToken(token: Token, last: Token): Token {
   return { ...token, endOffset: tokenEnd(last) - 1 };
 }
 
 /** An empty name in the place of a value that is reported, so that nothing more is reported of the value. */
-export function hole(token: Token): Token {
+export function emptyName(token: Token): Token {
   return { ...retype(token, NameToken, ''), endOffset: token.startOffset - 1 };
 }
 
@@ -252,17 +252,17 @@ interface OtherBrackets {
  * The repair of a pair of brackets, opened at the cursor, that have to be of another kind. Reports at once,
  * since the fix changes two places.
  */
-export function rebracketed(here: Cursor, closing: number, other: OtherBrackets): Repair {
+export function rebracketed(cursor: Cursor, closing: number, other: OtherBrackets): Repair {
   const { open, close, message, help, title } = other;
-  const last = here.at(closing)!;
-  here.rereads.set(here.index + closing, retype(last, typeOf.get(close)!, close));
-  const span = tokenSpan(here.token, here.reader);
+  const last = cursor.at(closing)!;
+  cursor.rereads.set(cursor.index + closing, retype(last, typeOf.get(close)!, close));
+  const span = tokenSpan(cursor.token, cursor.reader);
   const edits = [
     { span, text: open },
-    { span: tokenSpan(last, here.reader), text: close },
+    { span: tokenSpan(last, cursor.reader), text: close },
   ];
-  here.reader.report({ ...syntaxError('foreign-form', span, message, help), fix: { title, edits } });
-  return { read: here.readAs(open) };
+  cursor.reader.report({ ...syntaxError('foreign-form', span, message, help), fix: { title, edits } });
+  return { read: cursor.readAs(open) };
 }
 
 /** The text that tests whether the field at a path is present, such as `payload has note`. */
@@ -275,11 +275,11 @@ export function presenceOf(path: string): string {
  * The spelling in this language by the word of another language. `words` lists the foreign words by that
  * spelling.
  */
-export function byForeignWord(
+export function spellingByForeignWord(
   words: Readonly<Record<string, readonly string[]>>,
 ): ReadonlyMap<string, string> {
   return new Map(
-    Object.entries(words).flatMap(([here, foreign]) => foreign.map((one) => [one, here] as const)),
+    Object.entries(words).flatMap(([spelling, foreign]) => foreign.map((one) => [one, spelling] as const)),
   );
 }
 

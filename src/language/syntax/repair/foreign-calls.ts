@@ -3,36 +3,36 @@
 
 import { bracketStep, comparing, isAnyWord, NameToken, retype, sign, word } from '../parse/tokens.ts';
 import { beforeCondition, type Cursor, lookaheadMax, presenceOf, type Repair } from './cursor.ts';
+import { hasMessage, relationOf } from './foreign-keywords.ts';
 import { quantifiers } from './foreign-quantifiers.ts';
-import { hasMessage, relationOf } from './foreign-words.ts';
 
 /** What to write instead of a call; `write` is absent if several things may be meant. */
 type CallRepair = Pick<Repair, 'write' | 'help'>;
 
 /** Repairs a name that a parenthesis follows. */
-export function repairCall(here: Cursor): Repair | null {
-  return repairLambda(here) ?? repairPresence(here) ?? repairRelationCall(here) ?? repairNow(here);
+export function repairCall(cursor: Cursor): Repair | null {
+  return repairLambda(cursor) ?? repairPresence(cursor) ?? repairRelationCall(cursor) ?? repairNow(cursor);
 }
 
 /** Repairs `exists(payload.note)`: the fix is `payload has note`. */
-export function repairPresence(here: Cursor): Repair | null {
-  if (!/^(?:has|exists|defined|isset|present|is_set|is_defined)$/i.test(here.token.image)) return null;
-  if (isAnyWord(here.at(-1)) && !beforeCondition.has(here.type(-1))) return null;
-  const path = here.pathInParentheses();
+export function repairPresence(cursor: Cursor): Repair | null {
+  if (!/^(?:has|exists|defined|isset|present|is_set|is_defined)$/i.test(cursor.token.image)) return null;
+  if (isAnyWord(cursor.at(-1)) && !beforeCondition.has(cursor.type(-1))) return null;
+  const path = cursor.pathInParentheses();
   if (path === null || path.length < 3) return null;
   return { to: path.closing, message: hasMessage, write: presenceOf(path.text) };
 }
 
 /** Repairs `startswith(payload.vendor, "a")`: the operator goes between the two operands. */
-function repairRelationCall(here: Cursor): Repair | null {
-  const { image } = here.token;
+function repairRelationCall(cursor: Cursor): Repair | null {
+  const { image } = cursor.token;
   const relation = relationOf(image);
-  const closing = relation === undefined ? null : here.closing(1);
-  const comma = here.within(1, (type, depth) => depth === 1 && type === sign.comma);
+  const closing = relation === undefined ? null : cursor.closing(1);
+  const comma = cursor.within(1, (type, depth) => depth === 1 && type === sign.comma);
   if (relation === undefined || closing === null || comma === null || comma < 3 || comma + 1 >= closing)
     return null;
   const message = `\`${image}\` is not a function: it is written between the two`;
-  const sides = [here.text(2, comma - 1), here.text(comma + 1, closing - 1)] as const;
+  const sides = [cursor.text(2, comma - 1), cursor.text(comma + 1, closing - 1)] as const;
   return { to: closing, message, ...related(relation, ...sides) };
 }
 
@@ -43,17 +43,17 @@ function related(relation: string, path: string, written: string): CallRepair {
 }
 
 /** Repairs `now()`: `now` is no function. */
-function repairNow(here: Cursor): Repair | null {
-  if (here.token.image !== 'now' || here.type(2) !== sign.closeParen) return null;
-  return { to: 2, message: '`now` is not a function', write: 'now', read: [retype(here.token, NameToken)] };
+function repairNow(cursor: Cursor): Repair | null {
+  if (cursor.token.image !== 'now' || cursor.type(2) !== sign.closeParen) return null;
+  return { to: 2, message: '`now` is not a function', write: 'now', read: [retype(cursor.token, NameToken)] };
 }
 
 /** Repairs `any(xs, x => c)`, `any(x in xs, c)` and `any(c for x in xs)`: the fix is a quantifier. */
-export function repairLambda(here: Cursor): Repair | null {
-  const quantifier = quantifiers.get(here.token.image);
-  const closing = quantifier === undefined || here.type(1) !== sign.openParen ? null : here.closing(1);
+export function repairLambda(cursor: Cursor): Repair | null {
+  const quantifier = quantifiers.get(cursor.token.image);
+  const closing = quantifier === undefined || cursor.type(1) !== sign.openParen ? null : cursor.closing(1);
   if (closing === null) return null;
-  const text = here.text(0, closing);
+  const text = cursor.text(0, closing);
   const parts =
     /^\w+\(\s*(?<list>[\w.]+)\s*,\s*\(?(?<name>\w+)\)?\s*=>\s*(?<body>.*)\)$/s.exec(text) ??
     /^\w+\(\s*(?<body>[\s\S]*?)\s+for\s+(?<name>\w+)\s+in\s+(?<list>[\w.]+)\s*\)$/.exec(text) ??
@@ -65,9 +65,9 @@ export function repairLambda(here: Cursor): Repair | null {
 }
 
 /** Repairs `sum(payload.lines.price)`: the fix is `sum x in payload.lines (x.price)`. */
-export function repairTotal(here: Cursor): Repair | null {
-  const isOfMeter = here.type(-3) === word.meter;
-  const path = isOfMeter ? null : here.pathInParentheses();
+export function repairTotal(cursor: Cursor): Repair | null {
+  const isOfMeter = cursor.type(-3) === word.meter;
+  const path = isOfMeter ? null : cursor.pathInParentheses();
   if (path === null || path.length < 5) return null;
   const last = path.text.lastIndexOf('.');
   const write = `sum x in ${path.text.slice(0, last)} (x.${path.text.slice(last + 1)})`;
@@ -75,52 +75,52 @@ export function repairTotal(here: Cursor): Repair | null {
 }
 
 /** Repairs `.startsWith("a")` and further methods called on its result: values have no methods. */
-export function repairMethod(here: Cursor): Repair | null {
-  if (here.isBeforePayload) return null;
-  const path = here.pathBefore(-1);
-  const isBody = isQuantified(here);
+export function repairMethod(cursor: Cursor): Repair | null {
+  if (cursor.isBeforePayload) return null;
+  const path = cursor.pathBefore(-1);
+  const isBody = isQuantified(cursor);
   let text = path?.text ?? 'x';
   let written: CallRepair | null = null;
   let next = 0;
   while (
-    isAnyWord(here.at(next)) &&
-    here.type(next + 1) === sign.openParen &&
+    isAnyWord(cursor.at(next)) &&
+    cursor.type(next + 1) === sign.openParen &&
     !written?.write?.includes(' ')
   ) {
-    const closing = here.closing(next + 1);
-    if (closing === null || (isBody && here.type(closing + 1) !== sign.openParen)) break;
-    const shown = closing > next + 2 ? here.text(next + 2, closing - 1) : '';
-    written = methodWritten(here.at(next)!.image, text, shown);
+    const closing = cursor.closing(next + 1);
+    if (closing === null || (isBody && cursor.type(closing + 1) !== sign.openParen)) break;
+    const shown = closing > next + 2 ? cursor.text(next + 2, closing - 1) : '';
+    written = methodWritten(cursor.at(next)!.image, text, shown);
     text = written.write ?? text;
     next = closing + 1;
-    if (written.write === undefined || here.type(next) !== sign.dot) break;
+    if (written.write === undefined || cursor.type(next) !== sign.dot) break;
     next++;
   }
   if (written === null) return null;
   // Nothing more is to be said of methods that are called on something unknown.
-  while (here.type(next) === sign.dot && here.type(next + 2) === sign.openParen) {
-    const closing = here.closing(next + 2);
+  while (cursor.type(next) === sign.dot && cursor.type(next + 2) === sign.openParen) {
+    const closing = cursor.closing(next + 2);
     if (closing === null) break;
     next = closing + 1;
   }
-  const end = here.type(next - 1) === sign.dot ? next - 1 : next;
-  const message = `\`${here.token.image}\` is not a method: values have no methods`;
+  const end = cursor.type(next - 1) === sign.dot ? next - 1 : next;
+  const message = `\`${cursor.token.image}\` is not a method: values have no methods`;
   const help = written.help ?? `write \`${written.write}\``;
   // A fix that holds an operator cannot stand before a comparison: its result would be compared once more.
-  const isWhole = !(written.write?.includes(' ') && comparing.has(here.type(end)));
-  if (path === null) return { to: end - 1, message, help, read: [retype(here.token, NameToken)] };
+  const isWhole = !(written.write?.includes(' ') && comparing.has(cursor.type(end)));
+  if (path === null) return { to: end - 1, message, help, read: [retype(cursor.token, NameToken)] };
   const write = isWhole ? written.write : undefined;
   return { from: -path.length - 1, to: end - 1, message, help, write };
 }
 
 /** Whether the path before a method is a list of a quantifier, whose condition stands in parentheses behind it. */
-function isQuantified(here: Cursor): boolean {
+function isQuantified(cursor: Cursor): boolean {
   let depth = 0;
-  for (let at = -2; at > -2 - lookaheadMax && depth >= 0 && here.at(at - 2); at--) {
-    const { tokenType, tokenTypeIdx } = here.at(at)!;
+  for (let at = -2; at > -2 - lookaheadMax && depth >= 0 && cursor.at(at - 2); at--) {
+    const { tokenType, tokenTypeIdx } = cursor.at(at)!;
     depth -= bracketStep[tokenTypeIdx] ?? 0;
     if (depth !== 0) continue;
-    if (tokenType === word.in) return quantifiers.has(here.at(at - 2)?.image ?? '');
+    if (tokenType === word.in) return quantifiers.has(cursor.at(at - 2)?.image ?? '');
     if (beforeCondition.has(tokenType) || comparing.has(tokenType)) return false;
   }
   return false;

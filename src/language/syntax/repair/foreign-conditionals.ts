@@ -2,7 +2,7 @@
 // chosen value, so there is no fix.
 
 import { declaring, effects, literal, NameToken, sign, type Token, word } from '../parse/tokens.ts';
-import { type Cursor, clauseStarts, hole, lookaheadMax, type Repair } from './cursor.ts';
+import { type Cursor, clauseStarts, emptyName, lookaheadMax, type Repair } from './cursor.ts';
 import { optionalField } from './forms.ts';
 
 const message = 'a choice is written `if c then x else y`';
@@ -10,18 +10,23 @@ const help =
   'put the condition first, in parentheses within another expression: `payload.amount > (if payload.kind == "book" then 50 USD else 100 USD)`';
 
 /** Reads `c ? x : y` as `c and` a value of which nothing is known. */
-export function repairTernary(here: Cursor): Repair {
-  const colon = findAtDepth(here, 1, ({ tokenType }) => tokenType === sign.colon);
+export function repairTernary(cursor: Cursor): Repair {
+  const colon = findAtDepth(cursor, 1, ({ tokenType }) => tokenType === sign.colon);
   if (colon === null) return { message: '`?` has no meaning here', help: optionalField, read: [] };
-  return { to: endOfValue(here, colon + 1), message, help, read: [...here.readAs('and'), hole(here.token)] };
+  return {
+    to: endOfValue(cursor, colon + 1),
+    message,
+    help,
+    read: [...cursor.readAs('and'), emptyName(cursor.token)],
+  };
 }
 
 /** Reads `x if c else y` as `x`. */
-export function repairConditional(here: Cursor): Repair | null {
-  if (here.isAwaitedByRule || !endsValue.has(here.type(-1)) || here.beginsLine(0)) return null;
-  const other = findAtDepth(here, 1, ({ tokenType }) => tokenType === word.else);
-  if (other === null || effects.has(here.type(other + 1))) return null;
-  return { to: endOfValue(here, other + 1), message, help, read: [] };
+export function repairConditional(cursor: Cursor): Repair | null {
+  if (cursor.isAwaitedByRule || !endsValue.has(cursor.type(-1)) || cursor.beginsLine(0)) return null;
+  const other = findAtDepth(cursor, 1, ({ tokenType }) => tokenType === word.else);
+  if (other === null || effects.has(cursor.type(other + 1))) return null;
+  return { to: endOfValue(cursor, other + 1), message, help, read: [] };
 }
 
 const endsValue: ReadonlySet<unknown> = new Set([
@@ -32,24 +37,24 @@ const endsValue: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Offset of the first such token of the same expression, outside of further brackets; null if there is none. */
-function findAtDepth(here: Cursor, start: number, isFound: (token: Token) => boolean): number | null {
-  const end = endOfExpression(here, start, isFound);
-  return end !== null && isFound(here.at(end)!) ? end : null;
+function findAtDepth(cursor: Cursor, start: number, isFound: (token: Token) => boolean): number | null {
+  const end = endOfExpression(cursor, start, isFound);
+  return end !== null && isFound(cursor.at(end)!) ? end : null;
 }
 
 /** Offset of the last token of the value that begins at an offset; the offset before where the file ends there. */
-function endOfValue(here: Cursor, start: number): number {
-  if (here.at(start) === undefined) return start - 1;
-  const end = endOfExpression(here, start, ({ tokenType }) => joins.has(tokenType));
+function endOfValue(cursor: Cursor, start: number): number {
+  if (cursor.at(start) === undefined) return start - 1;
+  const end = endOfExpression(cursor, start, ({ tokenType }) => joins.has(tokenType));
   return Math.max(start, (end ?? start + 1) - 1);
 }
 
 const joins: ReadonlySet<unknown> = new Set([word.and, word.or]);
 
-function endOfExpression(here: Cursor, start: number, isEnd: (token: Token) => boolean): number | null {
+function endOfExpression(cursor: Cursor, start: number, isEnd: (token: Token) => boolean): number | null {
   let depth = 0;
   for (let offset = start; offset < start + lookaheadMax; offset++) {
-    const token = here.at(offset);
+    const token = cursor.at(offset);
     if (token === undefined) return null;
     const { tokenType } = token;
     if (opening.has(tokenType)) depth++;

@@ -20,65 +20,65 @@ import {
 import {
   type Cursor,
   literalTypes,
-  needless,
   type Repair,
   rebracketed,
+  removedToken,
+  spanningToken,
   spelled,
-  stretched,
 } from './cursor.ts';
 import { countedByMeter } from './forms.ts';
 
 /** Reads `action mail.send(to: email)` as `action mail.send { to: email }`. */
-export function repairPayloadParens(here: Cursor): Repair | null {
-  const closing = here.isBeforePayload ? here.closing(0) : null;
+export function repairPayloadParens(cursor: Cursor): Repair | null {
+  const closing = cursor.isBeforePayload ? cursor.closing(0) : null;
   if (closing === null) return null;
   const message = 'a payload is written in braces';
   const help = 'write `{ name: type }`';
-  return rebracketed(here, closing, { open: ' {', close: '}', message, help, title: 'write braces' });
+  return rebracketed(cursor, closing, { open: ' {', close: '}', message, help, title: 'write braces' });
 }
 
 /** Repairs `action a.b = { ... }`, `group g = [...]` and `count: integer = 3`, where no `=` may stand. */
-export function repairNoValue(here: Cursor): Repair | null {
-  const { declaration } = here;
-  if (here.braces > 0) {
+export function repairNoValue(cursor: Cursor): Repair | null {
+  const { declaration } = cursor;
+  if (cursor.braces > 0) {
     if (declaration !== word.action && declaration !== word.type && declaration !== word.group) return null;
     const message = 'a field has no default';
     const help = 'write `name?: type`, and give the value where it is read: `(payload.note else "none")`';
-    return { to: literalTypes.has(here.type(1)) ? 1 : 0, message, help, read: [] };
+    return { to: literalTypes.has(cursor.type(1)) ? 1 : 0, message, help, read: [] };
   }
-  if (here.isBeforePayload) {
+  if (cursor.isBeforePayload) {
     const message = 'no `=` is written before a payload';
     return { message, help: 'remove it', write: '', read: [] };
   }
-  if (declaration !== word.group || here.type(1) !== sign.openSquare) return null;
+  if (declaration !== word.group || cursor.type(1) !== sign.openSquare) return null;
   const message = 'a group does not list its actions';
-  const help = `write it at each action: \`action a.b in ${here.at(-1)!.image} { ... }\``;
-  return { to: here.closing(1) ?? 0, message, help, read: [] };
+  const help = `write it at each action: \`action a.b in ${cursor.at(-1)!.image} { ... }\``;
+  return { to: cursor.closing(1) ?? 0, message, help, read: [] };
 }
 
 /** Repairs `action a.b: { ... }`: the colon is removed. */
-export function repairPayloadColon(here: Cursor): Repair | null {
-  return here.isBeforePayload && here.type(1) === sign.openCurly ? needless(here) : null;
+export function repairPayloadColon(cursor: Cursor): Repair | null {
+  return cursor.isBeforePayload && cursor.type(1) === sign.openCurly ? removedToken(cursor) : null;
 }
 
 const typeNames: ReadonlySet<string> = new Set([...builtInTypeWords, ...['int', 'str', 'bool', 'float']]);
 export const declaresFields: ReadonlySet<unknown> = new Set([word.action, word.type, word.group, word.table]);
 
 /** Repairs the fields `string note`, `to: required email` and `note: optional string`. */
-export function repairTypeWord(here: Cursor): Repair | null {
-  if (!declaresFields.has(here.declaration) || here.braces === 0) return null;
-  const { token } = here;
-  const name = here.at(1);
-  if (name === undefined || here.beginsLine(1)) return null;
-  if (here.type(-1) === sign.colon && /^(?:required|optional|nullable)$/.test(token.image)) {
+export function repairTypeWord(cursor: Cursor): Repair | null {
+  if (!declaresFields.has(cursor.declaration) || cursor.braces === 0) return null;
+  const { token } = cursor;
+  const name = cursor.at(1);
+  if (name === undefined || cursor.beginsLine(1)) return null;
+  if (cursor.type(-1) === sign.colon && /^(?:required|optional|nullable)$/.test(token.image)) {
     const message = `\`${token.image}\` is not a word of a field`;
     if (token.image === 'required')
       return { message, help: 'remove it: fields are required', write: '', read: [] };
-    const field = here.at(-2)?.image;
+    const field = cursor.at(-2)?.image;
     const help = `write \`${field}?: ...\` where it may be absent, \`... | null\` where it may be null`;
     return { message, help, read: [] };
   }
-  const isEnd = here.type(2) === sign.comma || here.type(2) === sign.closeCurly || here.beginsLine(2);
+  const isEnd = cursor.type(2) === sign.comma || cursor.type(2) === sign.closeCurly || cursor.beginsLine(2);
   if (!typeNames.has(token.image) || !isAnyWord(name) || !isEnd) return null;
   const read = [retype(name, NameToken), retype(token, sign.colon, ':'), retype(token, NameToken)];
   const write = `${name.image}: ${token.image}`;
@@ -89,25 +89,25 @@ export function repairTypeWord(here: Cursor): Repair | null {
  * Repairs the types in `kind: enum("a", "b")`, `kind: ["a", "b"]` and `kind: "a" or "b"`: the fix is `"a" |
  * "b"`.
  */
-export function repairEnumeration(here: Cursor): Repair | null {
-  if (!declaresFields.has(here.declaration)) return null;
+export function repairEnumeration(cursor: Cursor): Repair | null {
+  if (!declaresFields.has(cursor.declaration)) return null;
   const message = 'one of several texts is written `"a" | "b"`';
-  if (here.type(0) === word.or) {
-    const isBetween = isAnyText(here.at(-1)) && isAnyText(here.at(1)) && here.braces > 0;
-    return isBetween ? { message, write: '|', read: here.readAs('|') } : null;
+  if (cursor.type(0) === word.or) {
+    const isBetween = isAnyText(cursor.at(-1)) && isAnyText(cursor.at(1)) && cursor.braces > 0;
+    return isBetween ? { message, write: '|', read: cursor.readAs('|') } : null;
   }
-  const isType = here.type(-1) === sign.colon || here.type(-1) === sign.optional;
-  const open = here.type(0) === sign.openSquare ? 0 : 1;
-  if (!isType || (open === 1 && !/^(?:enum|one_?of|choice|literal)$/i.test(here.token.image))) return null;
-  const closing = brackets.has(here.type(open)) ? here.closing(open) : null;
+  const isType = cursor.type(-1) === sign.colon || cursor.type(-1) === sign.optional;
+  const open = cursor.type(0) === sign.openSquare ? 0 : 1;
+  if (!isType || (open === 1 && !/^(?:enum|one_?of|choice|literal)$/i.test(cursor.token.image))) return null;
+  const closing = brackets.has(cursor.type(open)) ? cursor.closing(open) : null;
   if (closing === null) return null;
   // `["a" | "b"]` is a list of such texts, so `|` is accepted only behind a word such as `enum`.
-  const texts = partedBy(here.run(open + 1, closing - 1), isAnyText, [
+  const texts = partedBy(cursor.run(open + 1, closing - 1), isAnyText, [
     sign.comma,
     ...(open === 1 ? [sign.bar] : []),
   ]);
   if (texts === null || (open === 0 && texts.length < 2)) return null;
-  return { to: closing, message, ...joinedBy(here.readAs('|')[0]!, texts) };
+  return { to: closing, message, ...joinedBy(cursor.readAs('|')[0]!, texts) };
 }
 
 /** The parts of a run that has one of the signs between any two parts; null for any other run. */
@@ -134,84 +134,86 @@ function joinedBy(
 const brackets: ReadonlySet<unknown> = new Set([sign.openParen, sign.openSquare, sign.openCurly]);
 
 /** Repairs `amount number`, where the sign between name and type is missing. */
-export function repairFieldWithoutColon(here: Cursor): Repair | null {
-  const isField = declaresFields.has(here.declaration) && here.braces > 0 && startsField(here);
-  const type = here.at(1);
-  const isType = type !== undefined && !here.beginsLine(1) && typeNames.has(type.image);
-  if (!isField || !isType || here.type(2) === sign.colon || here.type(2) === sign.optional) return null;
-  const read = [retype(here.token, NameToken), retype(type, sign.colon, ':')];
+export function repairFieldWithoutColon(cursor: Cursor): Repair | null {
+  const isField = declaresFields.has(cursor.declaration) && cursor.braces > 0 && startsField(cursor);
+  const type = cursor.at(1);
+  const isType = type !== undefined && !cursor.beginsLine(1) && typeNames.has(type.image);
+  if (!isField || !isType || cursor.type(2) === sign.colon || cursor.type(2) === sign.optional) return null;
+  const read = [retype(cursor.token, NameToken), retype(type, sign.colon, ':')];
   const message = `\`:\` is missing between the name of a field and its type`;
-  return { message, write: `${here.token.image}:`, read };
+  return { message, write: `${cursor.token.image}:`, read };
 }
 
-function startsField(here: Cursor): boolean {
-  const before = here.type(-1);
-  return here.beginsLine(0) || before === sign.comma || before === sign.openCurly;
+function startsField(cursor: Cursor): boolean {
+  const before = cursor.type(-1);
+  return cursor.beginsLine(0) || before === sign.comma || before === sign.openCurly;
 }
 
 /** Repairs `action a.b` with its fields below it, where the opening brace is missing. */
-export function repairMissingBrace(here: Cursor): Repair | null {
-  if (!here.isBeforePayload || !isAnyWord(here.at(-1)) || !here.beginsLine(-1)) return null;
-  here.braces = 1;
-  const name = here.at(-1)!;
-  const read = [retype(name, sign.openCurly, '{'), retype(name, NameToken), here.token];
+export function repairMissingBrace(cursor: Cursor): Repair | null {
+  if (!cursor.isBeforePayload || !isAnyWord(cursor.at(-1)) || !cursor.beginsLine(-1)) return null;
+  cursor.braces = 1;
+  const name = cursor.at(-1)!;
+  const read = [retype(name, sign.openCurly, '{'), retype(name, NameToken), cursor.token];
   const message = `expected \`{\` before the first field, found \`${name.image}\``;
   return { from: -1, to: 0, code: 'unexpected-token', message, help: 'a payload is written in braces', read };
 }
 
 /** Repairs `integer 1...5`, `integer 1-5` and `integer 1 to 5`: the fix is `..`. */
-export function repairDots(here: Cursor): Repair | null {
-  const isNumber = here.type(-1) === literal.number && here.type(1) === literal.number;
-  const isType = declaresFields.has(here.declaration) && here.braces > 0;
-  const isRange = here.type(0) === sign.ellipsis ? literalTypes.has(here.type(1)) : isNumber && isType;
-  return isRange ? spelled(here, '..', 'foreign-operator') : null;
+export function repairDots(cursor: Cursor): Repair | null {
+  const isNumber = cursor.type(-1) === literal.number && cursor.type(1) === literal.number;
+  const isType = declaresFields.has(cursor.declaration) && cursor.braces > 0;
+  const isRange = cursor.type(0) === sign.ellipsis ? literalTypes.has(cursor.type(1)) : isNumber && isType;
+  return isRange ? spelled(cursor, '..', 'foreign-operator') : null;
 }
 
 /** Repairs `list a: ["x"]` and `list a = {"x"}`, both read as `list a = ["x"]`. */
-export function repairListBrackets(here: Cursor): Repair | null {
-  if (here.declaration !== word.list || here.braces > 0) return null;
-  if (here.type(0) === sign.colon) {
-    const isValues = here.type(1) === sign.openSquare && literalTypes.has(here.type(2));
+export function repairListBrackets(cursor: Cursor): Repair | null {
+  if (cursor.declaration !== word.list || cursor.braces > 0) return null;
+  if (cursor.type(0) === sign.colon) {
+    const isValues = cursor.type(1) === sign.openSquare && literalTypes.has(cursor.type(2));
     if (!isValues) return null;
-    here.awaitsAssign = false;
-    return spelled(here, '=', 'foreign-operator');
+    cursor.awaitsAssign = false;
+    return spelled(cursor, '=', 'foreign-operator');
   }
-  const closing = here.type(-1) === sign.assign ? here.closing(0) : null;
+  const closing = cursor.type(-1) === sign.assign ? cursor.closing(0) : null;
   if (closing === null) return null;
-  here.rereads.set(here.index + closing, retype(here.at(closing)!, sign.closeSquare, ']'));
+  cursor.rereads.set(cursor.index + closing, retype(cursor.at(closing)!, sign.closeSquare, ']'));
   const message = 'a list is written in square brackets';
-  return { message, help: 'write `[ ... ]`', read: here.readAs('[') };
+  return { message, help: 'write `[ ... ]`', read: cursor.readAs('[') };
 }
 
 /** Reads `count(*)` as `count()`. */
-export function repairCountAll(here: Cursor): Repair | null {
-  const isAll = here.at(-2)?.image === 'count' && here.type(-1) === sign.openParen;
-  if (!isAll || here.type(1) !== sign.closeParen) return null;
+export function repairCountAll(cursor: Cursor): Repair | null {
+  const isAll = cursor.at(-2)?.image === 'count' && cursor.type(-1) === sign.openParen;
+  if (!isAll || cursor.type(1) !== sign.closeParen) return null;
   return { message: '`count()` counts requests, with nothing in its parentheses', write: '', read: [] };
 }
 
 /** Reads `returns { rows: integer }` and `-> { rows: integer }` behind a payload as `result { ... }`. */
-export function repairResult(here: Cursor): Repair | null {
-  if (!here.isBeforePayload) return null;
-  const isWord = /^(?:returns?|output|response|results)$/.test(here.token.image);
-  if (isWord && here.type(1) === sign.openCurly) return spelled(here, 'result');
-  const isArrow = here.type(0) === sign.minus && here.type(1) === sign.above && here.isAdjacent(1);
-  return isArrow ? { ...spelled(here, 'result'), to: 1, message: '`->` is written `result` here' } : null;
+export function repairResult(cursor: Cursor): Repair | null {
+  if (!cursor.isBeforePayload) return null;
+  const isWord = /^(?:returns?|output|response|results)$/.test(cursor.token.image);
+  if (isWord && cursor.type(1) === sign.openCurly) return spelled(cursor, 'result');
+  const isArrow = cursor.type(0) === sign.minus && cursor.type(1) === sign.above && cursor.isAdjacent(1);
+  return isArrow ? { ...spelled(cursor, 'result'), to: 1, message: '`->` is written `result` here' } : null;
 }
 
 /** Reads `USD => 200 USD` in a table as `USD: 200 USD`. */
-export function repairRowArrow(here: Cursor): Repair | null {
-  return here.declaration === word.table && here.braces === 1 ? spelled(here, ':', 'foreign-operator') : null;
+export function repairRowArrow(cursor: Cursor): Repair | null {
+  return cursor.declaration === word.table && cursor.braces === 1
+    ? spelled(cursor, ':', 'foreign-operator')
+    : null;
 }
 
 /** Reads `require approval from finance`, where a rule begins, as an `escalate` rule. */
-export function repairRequire(here: Cursor): Repair | null {
-  const isOne = /^requires?$/.test(here.token.image) && here.type(1) === word.approval;
-  const group = here.at(3);
-  if (!isOne || !here.isInPolicy || group?.tokenType !== NameToken) return null;
+export function repairRequire(cursor: Cursor): Repair | null {
+  const isOne = /^requires?$/.test(cursor.token.image) && cursor.type(1) === word.approval;
+  const group = cursor.at(3);
+  if (!isOne || !cursor.isInPolicy || group?.tokenType !== NameToken) return null;
   const write = `escalate NAME to ${group.image}`;
-  const name = { ...retype(here.token, NameToken, 'approval') };
-  const read = [...here.readAs('escalate'), name, ...here.readAs('to'), group];
+  const name = { ...retype(cursor.token, NameToken, 'approval') };
+  const read = [...cursor.readAs('escalate'), name, ...cursor.readAs('to'), group];
   const message = 'a rule that asks people begins with `escalate` and its name';
   return { to: 3, message, help: `write \`${write}\` with a name of your own`, read };
 }
@@ -219,15 +221,17 @@ export function repairRequire(here: Cursor): Repair | null {
 const isoUnits: Readonly<Record<string, string>> = { S: 's', M: 'm', H: 'h', D: 'd' };
 
 /** Reads `timeout 4h` in a rule as `within 4h`. */
-export function repairTimeout(here: Cursor): Repair | null {
-  const isOne = /^(?:timeout|expires|expiring|every)$/.test(here.token.image);
-  return isOne && here.type(1) === literal.duration && here.braces === 1 ? spelled(here, 'within') : null;
+export function repairTimeout(cursor: Cursor): Repair | null {
+  const isOne = /^(?:timeout|expires|expiring|every)$/.test(cursor.token.image);
+  return isOne && cursor.type(1) === literal.duration && cursor.braces === 1
+    ? spelled(cursor, 'within')
+    : null;
 }
 
 /** Reads `P7D` and `PT15M` as `7d` and `15m`. */
-export function repairIsoDuration(here: Cursor): Repair | null {
-  const { token } = here;
-  if (!beforeDuration.has(here.type(-1))) return null;
+export function repairIsoDuration(cursor: Cursor): Repair | null {
+  const { token } = cursor;
+  if (!beforeDuration.has(cursor.type(-1))) return null;
   const [, date, amount = '', unit = ''] = /^P(T?)(\d{1,6})([SMHD])$/.exec(token.image) ?? [];
   if (amount === '' || (date === '') !== (unit === 'D')) return null;
   const write = amount + isoUnits[unit];
@@ -241,42 +245,42 @@ const beforeDuration: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Repairs `risk x = 30` and `risk x: +30`: points are written `+30`. */
-export function repairPointsSign(here: Cursor): Repair | null {
-  const number = here.at(1);
-  if (here.type(-2) !== word.risk || here.braces !== 1) return null;
-  if (number?.tokenType === sign.plus || number?.tokenType === sign.minus) return needless(here);
+export function repairPointsSign(cursor: Cursor): Repair | null {
+  const number = cursor.at(1);
+  if (cursor.type(-2) !== word.risk || cursor.braces !== 1) return null;
+  if (number?.tokenType === sign.plus || number?.tokenType === sign.minus) return removedToken(cursor);
   if (number?.tokenType !== literal.number) return null;
-  const read = [retype(here.token, sign.plus, '+'), number];
+  const read = [retype(cursor.token, sign.plus, '+'), number];
   const message = 'risk points say by a sign what they do';
   return { to: 1, code: 'points-without-sign', message, write: ` +${number.image}`, read };
 }
 
 /** Repairs `allow up to 5 per hour`, which says how often something may happen. */
-export function repairRate(here: Cursor): Repair | null {
-  if (!here.isInPolicy || here.token.image !== 'up' || here.type(1) !== word.to) return null;
-  const most = here.at(2);
+export function repairRate(cursor: Cursor): Repair | null {
+  if (!cursor.isInPolicy || cursor.token.image !== 'up' || cursor.type(1) !== word.to) return null;
+  const most = cursor.at(2);
   if (most?.tokenType !== literal.number) return null;
   const message = 'a meter counts how often something happens, and rules read it';
   const help = countedByMeter(most.image);
-  const to = here.type(3) === word.per && isAnyWord(here.at(4)) ? 4 : 2;
+  const to = cursor.type(3) === word.per && isAnyWord(cursor.at(4)) ? 4 : 2;
   // Behind an effect, `up` is read as the name of the rule.
-  return { to, message, help, read: effects.has(here.type(-1)) ? [here.token] : [] };
+  return { to, message, help, read: effects.has(cursor.type(-1)) ? [cursor.token] : [] };
 }
 
 /** Repairs `x in group admins` and `x in list admins`. */
-export function repairKindOfList(here: Cursor): Repair | null {
-  const name = here.at(1);
-  if (here.type(-1) !== word.in || !isAnyWord(name) || here.beginsLine(0)) return null;
+export function repairKindOfList(cursor: Cursor): Repair | null {
+  const name = cursor.at(1);
+  if (cursor.type(-1) !== word.in || !isAnyWord(name) || cursor.beginsLine(0)) return null;
   const message = '`in` takes only the name of a list';
   return { to: 1, message, write: name!.image, read: [name!] };
 }
 
 /** Repairs `to 2 finance`, `to "finance"` and `to [finance, owner]`, which say whom a rule asks. */
-export function repairAsked(here: Cursor): Repair | null {
-  const [number, group] = [here.at(1), here.at(2)];
-  if (!here.isInPolicy) return null;
+export function repairAsked(cursor: Cursor): Repair | null {
+  const [number, group] = [cursor.at(1), cursor.at(2)];
+  if (!cursor.isInPolicy) return null;
   if (number?.tokenType === literal.number && isAnyWord(group)) {
-    const read = [here.token, group!, ...here.readAs('needs'), number];
+    const read = [cursor.token, group!, ...cursor.readAs('needs'), number];
     const write = `to ${group!.image} needs ${number.image}`;
     return { to: 2, message: 'the number of people follows their group', write, read };
   }
@@ -285,46 +289,47 @@ export function repairAsked(here: Cursor): Repair | null {
     const message = 'an approval group is named without quotes';
     return { from: 1, message, write, read: [retype(number, NameToken, write)] };
   }
-  const closing = number?.tokenType === sign.openSquare ? here.closing(1) : null;
+  const closing = number?.tokenType === sign.openSquare ? cursor.closing(1) : null;
   if (closing === null) return null;
-  const names = partedBy(here.run(2, closing - 1), isAnyWord, [sign.comma]);
+  const names = partedBy(cursor.run(2, closing - 1), isAnyWord, [sign.comma]);
   if (names === null) return null;
-  const { write, read } = joinedBy(here.readAs('and')[0]!, names);
+  const { write, read } = joinedBy(cursor.readAs('and')[0]!, names);
   const message = 'the groups of a rule have no brackets';
-  return { to: closing, message, write: `to ${write}`, read: [here.token, ...read] };
+  return { to: closing, message, write: `to ${write}`, read: [cursor.token, ...read] };
 }
 
 /** Repairs `deny too-many` and `policy big-orders`: names are in snake_case. */
-export function repairDashedName(here: Cursor): Repair | null {
-  const isFirst = here.type(-1) !== undefined && (effects.has(here.type(-1)) || named.has(here.type(-1)));
+export function repairDashedName(cursor: Cursor): Repair | null {
+  const isFirst =
+    cursor.type(-1) !== undefined && (effects.has(cursor.type(-1)) || named.has(cursor.type(-1)));
   let to = 0;
   while (
-    here.type(to + 1) === sign.minus &&
-    isAnyWord(here.at(to + 2)) &&
-    here.isAdjacent(to + 1) &&
-    here.isAdjacent(to + 2)
+    cursor.type(to + 1) === sign.minus &&
+    isAnyWord(cursor.at(to + 2)) &&
+    cursor.isAdjacent(to + 1) &&
+    cursor.isAdjacent(to + 2)
   )
     to += 2;
   if (!isFirst || to === 0) return null;
-  const write = here.text(0, to).replaceAll('-', '_');
-  const read = [stretched(retype(here.token, NameToken, write), here.at(to)!)];
-  return { to, code: 'name-style', message: `\`${here.text(0, to)}\` is not in snake_case`, write, read };
+  const write = cursor.text(0, to).replaceAll('-', '_');
+  const read = [spanningToken(retype(cursor.token, NameToken, write), cursor.at(to)!)];
+  return { to, code: 'name-style', message: `\`${cursor.text(0, to)}\` is not in snake_case`, write, read };
 }
 
 /**
  * Repairs `except payload.vendor == "a"`, where a condition stands instead of a person: the fix is `unless`.
  */
-export function repairExcept(here: Cursor): Repair | null {
-  if (!here.isInPolicy) return null;
-  const next = here.pathEnd(1);
+export function repairExcept(cursor: Cursor): Repair | null {
+  if (!cursor.isInPolicy) return null;
+  const next = cursor.pathEnd(1);
   // A `within` with a duration, such as `within 4h`, is the next clause and no comparison.
-  const isTime = here.type(next) === word.within && here.type(next + 1) === literal.duration;
-  if (isAnyText(here.at(1))) {
+  const isTime = cursor.type(next) === word.within && cursor.type(next + 1) === literal.duration;
+  if (isAnyText(cursor.at(1))) {
     const message = 'who may not approve is named by a field of the payload';
     return { to: 1, message, help: 'write such as `except payload.asked_by.id`', read: [] };
   }
-  const isPerson = here.type(1) === NameToken && (isTime || !compares.has(here.type(next)));
-  return isPerson ? null : spelled(here, 'unless');
+  const isPerson = cursor.type(1) === NameToken && (isTime || !compares.has(cursor.type(next)));
+  return isPerson ? null : spelled(cursor, 'unless');
 }
 
 const compares: ReadonlySet<unknown> = new Set([
@@ -339,8 +344,8 @@ const named: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Reads `a ?? b` as `a else b`. */
-export function repairCoalesce(here: Cursor): Repair | null {
-  const isTwice = here.type(1) === mistake.question && here.isAdjacent(1);
+export function repairCoalesce(cursor: Cursor): Repair | null {
+  const isTwice = cursor.type(1) === mistake.question && cursor.isAdjacent(1);
   if (!isTwice) return null;
-  return { ...spelled(here, 'else'), to: 1, message: '`??` is written `else` here' };
+  return { ...spelled(cursor, 'else'), to: 1, message: '`??` is written `else` here' };
 }

@@ -12,14 +12,14 @@ import {
   tokenEnd,
   word,
 } from '../parse/tokens.ts';
-import { byForeignWord, type Cursor, type Repair, stretched } from './cursor.ts';
+import { type Cursor, type Repair, spanningToken, spellingByForeignWord } from './cursor.ts';
 
-export function repairNumber(here: Cursor): Repair | null {
-  const next = here.at(1);
-  const isLabel = here.type(2) === sign.colon || here.type(2) === sign.optional;
+export function repairNumber(cursor: Cursor): Repair | null {
+  const next = cursor.at(1);
+  const isLabel = cursor.type(2) === sign.colon || cursor.type(2) === sign.optional;
   if (next === undefined || !isAnyWord(next) || isLabel) return null;
-  if (here.isAdjacent(1)) return repairAdjacent(here.token, next);
-  return here.beginsLine(1) ? null : repairApart(here, next);
+  if (cursor.isAdjacent(1)) return repairAdjacent(cursor.token, next);
+  return cursor.beginsLine(1) ? null : repairApart(cursor, next);
 }
 
 function repairAdjacent(number: Token, next: Token): Repair {
@@ -34,7 +34,7 @@ function repairAdjacent(number: Token, next: Token): Repair {
   }
   const clock = clockTime(number.image, next.image);
   if (clock !== null) {
-    const read = [stretched(retype(number, literal.clock, clock), next)];
+    const read = [spanningToken(retype(number, literal.clock, clock), next)];
     return { to: 1, message: 'a day has 24 hours: clock times have no am and pm', write: clock, read };
   }
   const plain = plainNumber(image);
@@ -43,7 +43,7 @@ function repairAdjacent(number: Token, next: Token): Repair {
     const message = `\`${image}\` is not one whole number and one unit`;
     const help = 'durations are written `30s`, `15m`, `24h` or `7d`';
     const remedy = duration === null ? { help } : { write: duration };
-    const read = [stretched(retype(number, literal.duration, duration ?? '1s'), next)];
+    const read = [spanningToken(retype(number, literal.duration, duration ?? '1s'), next)];
     return { to: 1, code: 'duration-spelling', message, ...remedy, read };
   }
   if (plain === null) {
@@ -51,27 +51,27 @@ function repairAdjacent(number: Token, next: Token): Repair {
     return { to: 1, code: 'malformed-number', message, read: [number] };
   }
   const message = `\`${image}\` is not a number here: it is written in full`;
-  const read = [stretched(retype(number, literal.number, plain), next)];
+  const read = [spanningToken(retype(number, literal.number, plain), next)];
   return { to: 1, code: 'malformed-number', message, write: plain, read };
 }
 
-function repairApart(here: Cursor, next: Token): Repair | null {
-  const number = here.token;
+function repairApart(cursor: Cursor, next: Token): Repair | null {
+  const number = cursor.token;
   const { image } = next;
   const calendar = calendarUnit(number, next);
   if (calendar !== null) return repairMonths(number, next, calendar);
   const write = unitDuration(number.image, image);
   if (write !== null) {
     const both =
-      here.type(2) === word.and ? unitDuration(here.at(3)?.image ?? '', here.at(4)?.image ?? '') : null;
+      cursor.type(2) === word.and ? unitDuration(cursor.at(3)?.image ?? '', cursor.at(4)?.image ?? '') : null;
     const sum = both === null ? null : compoundDuration(write + both);
     if (sum !== null) {
-      const message = `\`${here.text(0, 4)}\` is not one whole number and one unit`;
-      const read = [stretched(retype(number, literal.duration, sum), here.at(4)!)];
+      const message = `\`${cursor.text(0, 4)}\` is not one whole number and one unit`;
+      const read = [spanningToken(retype(number, literal.duration, sum), cursor.at(4)!)];
       return { to: 4, code: 'duration-spelling', message, write: sum, read };
     }
     const message = `\`${number.image} ${image}\` has a blank between number and unit`;
-    const read = [stretched(retype(number, literal.duration, write), next)];
+    const read = [spanningToken(retype(number, literal.duration, write), next)];
     return { to: 1, code: 'duration-spelling', message, write, read };
   }
   const named = currencyNames.get(image);
@@ -86,18 +86,19 @@ function repairApart(here: Cursor, next: Token): Repair | null {
 /**
  * Repairs `2026/12/25`, `12/25/2026` and `25.12.2026` behind a comparison: dates are written `2026-12-25`.
  */
-export function repairDate(here: Cursor): Repair | null {
-  if (!comparing.has(here.type(-1))) return null;
+export function repairDate(cursor: Cursor): Repair | null {
+  if (!comparing.has(cursor.type(-1))) return null;
   let to = 0;
-  while (here.at(to + 1) !== undefined && here.isAdjacent(to + 1) && partsOfDate.has(here.type(to + 1))) to++;
-  const text = here.text(0, to);
+  while (cursor.at(to + 1) !== undefined && cursor.isAdjacent(to + 1) && partsOfDate.has(cursor.type(to + 1)))
+    to++;
+  const text = cursor.text(0, to);
   const [, year = '', month = '', day = ''] = /^(\d{4})[-/.](\d\d?)[-/.](\d\d?)$/.exec(text) ?? [];
   const isOther = /^\d\d?[-/.]\d\d?[-/.]\d{4}$/.test(text);
   if (year === '' && !isOther) return null;
   const message = `\`${text}\` is not how a date is written`;
   const write = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
   if (isOther) return { to, message, help: 'write year, month and day: `2026-12-25`' };
-  return { to, message, write, read: [retype(here.token, literal.date, write)] };
+  return { to, message, write, read: [retype(cursor.token, literal.date, write)] };
 }
 
 const partsOfDate: ReadonlySet<unknown> = new Set([literal.number, sign.slash, sign.dot, sign.minus]);
@@ -158,7 +159,7 @@ function looksLikeCurrency({ image }: Token): boolean {
   return ['usd', 'eur', 'gbp', 'jpy', 'chf', 'cad', 'aud', 'cny', 'inr'].includes(image.toLowerCase());
 }
 
-const currencyNames = byForeignWord({
+const currencyNames = spellingByForeignWord({
   USD: ['dollars', 'dollar'],
   EUR: ['euros', 'euro'],
   GBP: ['pounds'],

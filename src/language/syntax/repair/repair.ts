@@ -5,7 +5,7 @@ import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { spanning } from '../../diagnostic/span.ts';
 import { type Reader, syntaxError, tokenSpan, withFix } from '../parse/context.ts';
 import type { Token } from '../parse/tokens.ts';
-import { Cursor, hole, type Repair } from './cursor.ts';
+import { Cursor, emptyName, type Repair } from './cursor.ts';
 import { habits, repairs } from './repairs.ts';
 
 /**
@@ -13,12 +13,12 @@ import { habits, repairs } from './repairs.ts';
  * == None`.
  */
 export function holdsHabits(tokens: readonly Token[], reader: Reader): boolean {
-  const here = new Cursor(tokens, reader);
+  const cursor = new Cursor(tokens, reader);
   return tokens.some(({ tokenTypeIdx }, index) => {
     const find = habits[tokenTypeIdx];
     if (find === undefined) return false;
-    here.index = index;
-    return find(here) !== null;
+    cursor.index = index;
+    return find(cursor) !== null;
   });
 }
 
@@ -28,11 +28,11 @@ export function holdsHabits(tokens: readonly Token[], reader: Reader): boolean {
  */
 export function repair(tokens: Token[], reader: Reader): Token[] {
   const slips = new Map<string, Diagnostic>();
-  const here: Cursor = new Cursor(tokens, {
+  const cursor: Cursor = new Cursor(tokens, {
     ...reader,
-    report: (slip) => noteSlip(slip, slips, here.declarationAt),
+    report: (slip) => noteSlip(slip, slips, cursor.declarationAt),
   });
-  const repaired = repairAll(here) ?? tokens;
+  const repaired = repairAll(cursor) ?? tokens;
   for (const slip of slips.values()) reader.report(slip);
   return repaired;
 }
@@ -52,24 +52,26 @@ function togetherWith({ span, fix }: Diagnostic, first: Diagnostic): Diagnostic 
 }
 
 /** The repaired tokens; null if nothing is to be repaired. */
-function repairAll(here: Cursor): Token[] | null {
-  const { tokens } = here;
+function repairAll(cursor: Cursor): Token[] | null {
+  const { tokens } = cursor;
   let repaired: Token[] | null = null;
-  while (here.index < tokens.length) {
-    const { index, token } = here;
-    const reread = here.rereads.size === 0 ? undefined : here.rereads.get(index);
-    const better: Repair | null = reread ? { read: [reread] } : (repairs[token.tokenTypeIdx]?.(here) ?? null);
+  while (cursor.index < tokens.length) {
+    const { index, token } = cursor;
+    const reread = cursor.rereads.size === 0 ? undefined : cursor.rereads.get(index);
+    const better: Repair | null = reread
+      ? { read: [reread] }
+      : (repairs[token.tokenTypeIdx]?.(cursor) ?? null);
     if (better === null) {
       repaired?.push(token);
-      here.index++;
+      cursor.index++;
       continue;
     }
-    const { from = 0, to = Math.max(from, 0), read = [hole(here.at(from)!)] } = better;
-    report(better, { from, to }, here);
+    const { from = 0, to = Math.max(from, 0), read = [emptyName(cursor.at(from)!)] } = better;
+    report(better, { from, to }, cursor);
     repaired ??= tokens.slice(0, index);
     if (from < 0) repaired.length += from;
     repaired.push(...tokens.slice(index, index + from), ...read);
-    here.index += to + 1;
+    cursor.index += to + 1;
   }
   return repaired;
 }
@@ -82,12 +84,12 @@ interface Run {
 function report(
   { message, code = 'foreign-form', write, help }: Repair,
   { from, to }: Run,
-  here: Cursor,
+  cursor: Cursor,
 ): void {
   if (message === undefined) return;
-  const { reader } = here;
-  const last = here.at(Math.max(from, to))!;
-  const span = spanning(tokenSpan(here.at(from)!, reader), tokenSpan(last, reader));
+  const { reader } = cursor;
+  const last = cursor.at(Math.max(from, to))!;
+  const span = spanning(tokenSpan(cursor.at(from)!, reader), tokenSpan(last, reader));
   const title = write === '' ? 'remove it' : `write \`${write?.trim()}\``;
   const diagnostic = syntaxError(code, span, message, help ?? (write === undefined ? undefined : title));
   reader.report(write === undefined ? diagnostic : withFix(diagnostic, { title, text: write }));

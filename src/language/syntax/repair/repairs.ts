@@ -16,7 +16,7 @@ import {
   sign,
   word,
 } from '../parse/tokens.ts';
-import { type Cursor, lookaheadMax, needless, type RepairAt, spelled } from './cursor.ts';
+import { type Cursor, lookaheadMax, type RepairAt, removedToken, spelled } from './cursor.ts';
 import { repairCall, repairLambda, repairMethod, repairPresence, repairTotal } from './foreign-calls.ts';
 import { repairConditional, repairTernary } from './foreign-conditionals.ts';
 import {
@@ -42,6 +42,33 @@ import {
   repairRowArrow,
   repairTimeout,
 } from './foreign-declarations.ts';
+import {
+  repairAnyOf,
+  repairClauseWord,
+  repairCurrencyFirst,
+  repairIf,
+  repairIs,
+  repairLoneName,
+  repairRelation,
+  repairValue,
+} from './foreign-keywords.ts';
+import {
+  repairComment,
+  repairConditionBraces,
+  repairCurlyQuotes,
+  repairCurrencySign,
+  repairDashedList,
+  repairInOr,
+  repairListType,
+  repairPercent,
+  repairPosition,
+  repairQuotesInPlaceholder,
+  repairRawEscape,
+  repairRegex,
+  repairTextLetter,
+  repairThousands,
+  repairTuple,
+} from './foreign-operators.ts';
 import { repairQuantifier } from './foreign-quantifiers.ts';
 import {
   repairApprovalFrom,
@@ -63,42 +90,15 @@ import {
   repairRuleWord,
   repairUnquotedReason,
 } from './foreign-rules.ts';
-import {
-  repairComment,
-  repairConditionBraces,
-  repairCurlyQuotes,
-  repairCurrencySign,
-  repairDashedList,
-  repairInOr,
-  repairListType,
-  repairPercent,
-  repairPosition,
-  repairQuotesInPlaceholder,
-  repairRawEscape,
-  repairRegex,
-  repairTextLetter,
-  repairThousands,
-  repairTuple,
-} from './foreign-signs.ts';
-import {
-  repairAnyOf,
-  repairClauseWord,
-  repairCurrencyFirst,
-  repairIf,
-  repairIs,
-  repairLoneName,
-  repairRelation,
-  repairValue,
-} from './foreign-words.ts';
 import { repairForeignBlock, repairMapRule, repairNestedDeclaration, repairNestedSynonym } from './nested.ts';
 import { repairDate, repairNumber } from './number.ts';
 import { repairDeclaredWord, repairFirstWord, repairRisk } from './word.ts';
 
 /** A repair that tries others in order and returns the first one that applies. */
 function firstOf(...all: readonly RepairAt[]): RepairAt {
-  return (here) => {
+  return (cursor) => {
     for (const one of all) {
-      const better = one(here);
+      const better = one(cursor);
       if (better !== null) return better;
     }
     return null;
@@ -107,80 +107,85 @@ function firstOf(...all: readonly RepairAt[]): RepairAt {
 
 /** The repair of a sign that is spelled differently in this language. */
 function writtenAs(write: string): RepairAt {
-  return (here) => spelled(here, write, 'foreign-operator');
+  return (cursor) => spelled(cursor, write, 'foreign-operator');
 }
 
 /** Repairs a name that other languages use for a word, a function, a method or a value. */
-const repairForeignName: RepairAt = (here) => {
-  const [before, next] = [here.type(-1), here.type(1)];
+const repairForeignName: RepairAt = (cursor) => {
+  const [before, next] = [cursor.type(-1), cursor.type(1)];
   if (next === sign.openParen) {
-    if (before === sign.dot) return here.isAdjacent(1) ? repairMethod(here) : null;
+    if (before === sign.dot) return cursor.isAdjacent(1) ? repairMethod(cursor) : null;
     if (before === word.in) return null;
-    return repairConditionFirst(here) ?? repairRelation(here) ?? repairCall(here);
+    return repairConditionFirst(cursor) ?? repairRelation(cursor) ?? repairCall(cursor);
   }
-  if (next === sign.openSquare) return repairListType(here) ?? repairRelation(here);
+  if (next === sign.openSquare) return repairListType(cursor) ?? repairRelation(cursor);
   const isField = before === sign.dot || next === sign.dot || next === sign.colon || next === sign.optional;
-  return isField ? null : (repairConditionFirst(here) ?? repairLoneName(here));
+  return isField ? null : (repairConditionFirst(cursor) ?? repairLoneName(cursor));
 };
 
 /**
  * Repairs a name that other languages use for a value or a function, if an expression may hold the name as it
  * stands.
  */
-const repairUsedName: RepairAt = (here) => {
-  const [before, next] = [here.type(-1), here.type(1)];
-  if (next === sign.openParen || next === sign.openSquare) return repairForeignName(here);
+const repairUsedName: RepairAt = (cursor) => {
+  const [before, next] = [cursor.type(-1), cursor.type(1)];
+  if (next === sign.openParen || next === sign.openSquare) return repairForeignName(cursor);
   const isField = before === sign.dot || next === sign.dot;
-  return isField ? null : (repairValue(here) ?? repairIsoDuration(here));
+  return isField ? null : (repairValue(cursor) ?? repairIsoDuration(cursor));
 };
 
 /** Repairs `=` between two values, or before a list with dashes. */
-const repairAssign: RepairAt = (here) => {
-  const isAssign = here.awaitsAssign;
-  here.awaitsAssign = false;
-  if (isAssign) return repairDashedList(here);
-  if (here.type(-2) === word.approvers) return repairMembers(here);
-  const other = repairPointsSign(here) ?? repairClauseSign(here) ?? repairNoValue(here);
+const repairAssign: RepairAt = (cursor) => {
+  const isAssign = cursor.awaitsAssign;
+  cursor.awaitsAssign = false;
+  if (isAssign) return repairDashedList(cursor);
+  if (cursor.type(-2) === word.approvers) return repairMembers(cursor);
+  const other = repairPointsSign(cursor) ?? repairClauseSign(cursor) ?? repairNoValue(cursor);
   if (other !== null) return other;
-  if (here.type(1) === sign.below && here.isAdjacent(1))
-    return { ...spelled(here, '<=', 'foreign-operator'), to: 1, message: '`=<` is written `<=` here' };
+  if (cursor.type(1) === sign.below && cursor.isAdjacent(1))
+    return { ...spelled(cursor, '<=', 'foreign-operator'), to: 1, message: '`=<` is written `<=` here' };
   const message = '`=` gives a name its value and does not compare';
-  return { code: 'assignment-for-equality', message, write: '==', read: here.readAs('==') };
+  return { code: 'assignment-for-equality', message, write: '==', read: cursor.readAs('==') };
 };
 
 /**
  * Repairs `approvers finance = ["ann@example.com"]`: the service, not a policy, knows who belongs to a group.
  */
-const repairMembers: RepairAt = (here) => {
-  const group = here.at(-1)!;
+const repairMembers: RepairAt = (cursor) => {
+  const group = cursor.at(-1)!;
   const message = 'policies do not say who belongs to a group: the service does';
   const title = { ...retype(group, literal.quoted, `"${group.image}"`) };
   const help = `write \`approvers ${group.image} "..."\`, which says in words who they are`;
-  return { to: here.type(1) === sign.openSquare ? (here.closing(1) ?? 0) : 0, message, help, read: [title] };
+  return {
+    to: cursor.type(1) === sign.openSquare ? (cursor.closing(1) ?? 0) : 0,
+    message,
+    help,
+    read: [title],
+  };
 };
 
 /** Repairs `let x == 3`: a name is given its value by `=`. */
-const repairEqual: RepairAt = (here) => {
-  if (!here.awaitsAssign || !assigning.has(here.type(-2))) return null;
-  here.awaitsAssign = false;
-  const message = `\`${here.token.image}\` compares: a name is given its value by \`=\``;
-  return { message, write: '=', read: here.readAs('=') };
+const repairEqual: RepairAt = (cursor) => {
+  if (!cursor.awaitsAssign || !assigning.has(cursor.type(-2))) return null;
+  cursor.awaitsAssign = false;
+  const message = `\`${cursor.token.image}\` compares: a name is given its value by \`=\``;
+  return { message, write: '=', read: cursor.readAs('=') };
 };
 
 /** Reads `:=` as `=` where a declaration gives its name a value, and as `==` elsewhere. */
-const repairColonAssign: RepairAt = (here) => {
-  const write = here.awaitsAssign ? '=' : '==';
-  here.awaitsAssign = false;
-  return spelled(here, write, 'foreign-operator');
+const repairColonAssign: RepairAt = (cursor) => {
+  const write = cursor.awaitsAssign ? '=' : '==';
+  cursor.awaitsAssign = false;
+  return spelled(cursor, write, 'foreign-operator');
 };
 
 function closeText(type: TokenType): RepairAt {
-  return (here) => {
-    const { token, reader } = here;
-    const end = endOfLongText(here);
+  return (cursor) => {
+    const { token, reader } = cursor;
+    const end = endOfLongText(cursor);
     if (end !== null) {
       const message = 'a text ends on the line on which it begins';
-      const write = here
+      const write = cursor
         .text(0, end)
         .split(/\s*[\r\n]+\s*/)
         .join(' ');
@@ -200,11 +205,11 @@ function closeText(type: TokenType): RepairAt {
  * Offset at which a text over several lines ends; null if there is no such text. The lexer sees words between
  * two texts that do not end.
  */
-function endOfLongText(here: Cursor): number | null {
-  const quote = here.token.image.charAt(0);
-  for (let at = 1; at < lookaheadMax && here.at(at) !== undefined; at++) {
-    if (here.type(at) === here.token.tokenType) return here.at(at)!.image.trim() === quote ? at : null;
-    if (!isAnyWord(here.at(at)) && !partsOfText.has(here.type(at))) return null;
+function endOfLongText(cursor: Cursor): number | null {
+  const quote = cursor.token.image.charAt(0);
+  for (let at = 1; at < lookaheadMax && cursor.at(at) !== undefined; at++) {
+    if (cursor.type(at) === cursor.token.tokenType) return cursor.at(at)!.image.trim() === quote ? at : null;
+    if (!isAnyWord(cursor.at(at)) && !partsOfText.has(cursor.type(at))) return null;
   }
   return null;
 }
@@ -225,21 +230,21 @@ const repairInstant: RepairAt = ({ token }) => {
 };
 
 /** Reads `;` between fields or entries as a comma, and drops `;` elsewhere, as nothing needs an end. */
-const repairSemicolon: RepairAt = (here) => {
-  const isBetween = declaresFields.has(here.declaration) ? here.braces > 0 : here.isInBrackets();
-  return isBetween ? spelled(here, ',', 'foreign-operator') : needless(here);
+const repairSemicolon: RepairAt = (cursor) => {
+  const isBetween = declaresFields.has(cursor.declaration) ? cursor.braces > 0 : cursor.isInBrackets();
+  return isBetween ? spelled(cursor, ',', 'foreign-operator') : removedToken(cursor);
 };
 
 function countBraces(step: 1 | -1): RepairAt {
-  return (here) => {
-    here.braces = Math.max(0, here.braces + step);
+  return (cursor) => {
+    cursor.braces = Math.max(0, cursor.braces + step);
     return null;
   };
 }
 
-const repairOptionalDot: RepairAt = (here) => {
+const repairOptionalDot: RepairAt = (cursor) => {
   const help = 'write `.`, and ask for an optional field by `payload has note`';
-  return { ...spelled(here, '.'), help };
+  return { ...spelled(cursor, '.'), help };
 };
 
 /** The repair to try at a token, by the number of its type. */

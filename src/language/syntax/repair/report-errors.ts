@@ -25,7 +25,7 @@ import {
   type TokenRun,
   type UnexpectedTokenError,
 } from './help.ts';
-import { declarationVocabulary, effectVocabulary, synonymOf, unknownWord } from './vocabulary.ts';
+import { declarationVocabulary, effectVocabulary, synonymOf, unknownKeyword } from './vocabulary.ts';
 
 /**
  * Reports the errors of a run of tokens, but only the first of several errors at one token. Returns what it
@@ -202,7 +202,7 @@ const followsName: ReadonlySet<unknown> = new Set([...beginsRule, ...conditions,
 
 function explainDeclaration({ found, expected, span }: UnexpectedToken): Diagnostic | null {
   if (expected !== 'a declaration' || !isAnyWord(found) || isReservedToken(found)) return null;
-  return unknownWord(found.image, span, declarationVocabulary);
+  return unknownKeyword(found.image, span, declarationVocabulary);
 }
 
 /**
@@ -212,5 +212,5 @@ function explainDeclaration({ found, expected, span }: UnexpectedToken): Diagnos
 function explainEffect({ found, expected, span }: UnexpectedToken): Diagnostic | null {
   const isEffect = synonymOf(found.image, effectVocabulary) !== null;
   if (expected !== 'a clause, a rule or `}`' || !isEffect) return null;
-  return unknownWord(found.image, span, effectVocabulary);
+  return unknownKeyword(found.image, span, effectVocabulary);
 }

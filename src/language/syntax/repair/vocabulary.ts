@@ -7,13 +7,13 @@ import { nearestOf } from '../../diagnostic/suggest.ts';
 import { syntaxError, withFix } from '../parse/context.ts';
 import type { Declaration, EffectWord } from '../tree/tree.ts';
 
-type IntendedWord = Declaration['kind'] | EffectWord;
+type IntendedKeyword = Declaration['kind'] | EffectWord;
 
 interface Vocabulary {
   readonly code: 'unknown-declaration' | 'unknown-effect';
   readonly what: string;
   /** Words of this language, each with the words of other languages that mean the same. */
-  readonly words: Readonly<Partial<Record<IntendedWord, readonly string[]>>>;
+  readonly words: Readonly<Partial<Record<IntendedKeyword, readonly string[]>>>;
 }
 
 export const declarationVocabulary: Vocabulary = {
@@ -46,28 +46,28 @@ export const effectVocabulary: Vocabulary = {
   } satisfies Record<EffectWord, readonly string[]>,
 };
 
-function wordsOf({ words }: Vocabulary): readonly IntendedWord[] {
-  return Object.keys(words) as IntendedWord[];
+function wordsOf({ words }: Vocabulary): readonly IntendedKeyword[] {
+  return Object.keys(words) as IntendedKeyword[];
 }
 
 /** The word that means the same as a word of another language; null if there is none. */
-export function synonymOf(text: string, vocabulary: Vocabulary): IntendedWord | null {
+export function synonymOf(text: string, vocabulary: Vocabulary): IntendedKeyword | null {
   const small = text.toLowerCase();
   return wordsOf(vocabulary).find((one) => vocabulary.words[one]?.includes(small)) ?? null;
 }
 
 /** The word of the vocabulary that was probably meant; null if none is near. */
-export function meantWord(text: string, vocabulary: Vocabulary): IntendedWord | null {
+export function intendedKeyword(text: string, vocabulary: Vocabulary): IntendedKeyword | null {
   const small = text.toLowerCase();
   const words = wordsOf(vocabulary);
   const near = words.find((one) => one === small) ?? nearestOf(small, words);
   return synonymOf(text, vocabulary) ?? words.find((one) => one === near) ?? null;
 }
 
-export function unknownWord(text: string, span: Span, vocabulary: Vocabulary): Diagnostic {
+export function unknownKeyword(text: string, span: Span, vocabulary: Vocabulary): Diagnostic {
   const { code, what } = vocabulary;
   const message = `\`${text}\` begins no ${what}`;
-  const better = meantWord(text, vocabulary);
+  const better = intendedKeyword(text, vocabulary);
   if (better === text)
     return syntaxError(
       code,

@@ -20,13 +20,13 @@ import {
   wordTypes,
 } from '../parse/tokens.ts';
 import { type Cursor, clauseStarts, type Repair } from './cursor.ts';
-import { declarationVocabulary, effectVocabulary, meantWord, unknownWord } from './vocabulary.ts';
+import { declarationVocabulary, effectVocabulary, intendedKeyword, unknownKeyword } from './vocabulary.ts';
 
 /** Repairs `risk 30` and `risk name 30`, which lack a sign: a `+` is put before the number. */
-export function repairRisk(here: Cursor): Repair | null {
-  const name = here.at(1);
+export function repairRisk(cursor: Cursor): Repair | null {
+  const name = cursor.at(1);
   const from = isAnyWord(name) && !isReservedToken(name) ? 2 : 1;
-  const number = here.at(from);
+  const number = cursor.at(from);
   if (number?.tokenType !== literal.number) return null;
   const message = 'risk points say by a sign what they do';
   const read = [retype(number, sign.plus, '+')];
@@ -61,32 +61,32 @@ const followers: ReadonlyMap<unknown, ReadonlySet<unknown>> = new Map([
  * Reads a reserved word in the place of a name as a name. The parser reports it when it reads the
  * declaration.
  */
-export function repairDeclaredWord(here: Cursor): Repair | null {
-  const { token } = here;
-  noteDeclaration(token, here);
-  const name = here.at(1);
+export function repairDeclaredWord(cursor: Cursor): Repair | null {
+  const { token } = cursor;
+  noteDeclaration(token, cursor);
+  const name = cursor.at(1);
   if (name === undefined || !isReservedToken(name)) return null;
   const isName = beginsRule.has(token.tokenType)
-    ? isRuleName(here)
-    : followers.get(token.tokenType)?.has(here.type(2));
+    ? isRuleName(cursor)
+    : followers.get(token.tokenType)?.has(cursor.type(2));
   return isName ? { from: 1, read: [retype(name, NameToken)] } : null;
 }
 
-function noteDeclaration({ tokenType }: Token, here: Cursor): void {
-  if (assigning.has(tokenType)) here.awaitsAssign = true;
-  if (here.braces > 0 || !declaring.has(tokenType)) return;
-  here.declaration = tokenType;
-  here.declarationAt = here.index;
+function noteDeclaration({ tokenType }: Token, cursor: Cursor): void {
+  if (assigning.has(tokenType)) cursor.awaitsAssign = true;
+  if (cursor.braces > 0 || !declaring.has(tokenType)) return;
+  cursor.declaration = tokenType;
+  cursor.declarationAt = cursor.index;
 }
 
-function isRuleName(here: Cursor): boolean {
-  const [before, after] = [here.type(-1), here.type(2)];
+function isRuleName(cursor: Cursor): boolean {
+  const [before, after] = [cursor.type(-1), cursor.type(2)];
   if (before === word.never || before === word.always || before === word.after) return false;
   // In a condition `risk` is a value, which any word may follow.
-  if (here.token.tokenType === word.risk) {
+  if (cursor.token.tokenType === word.risk) {
     return !beforeValue.has(before) && (after === sign.plus || after === sign.minus);
   }
-  return clauseStarts.has(after) || !beginning.has(here.type(1));
+  return clauseStarts.has(after) || !beginning.has(cursor.type(1));
 }
 
 /**
@@ -94,25 +94,25 @@ function isRuleName(here: Cursor): boolean {
  * rule or, outside of braces, a declaration. It is read as the nearest word that does, so that what follows
  * is read too.
  */
-export function repairFirstWord(here: Cursor): Repair | null {
-  if (!isNamedAlone(here)) return null;
-  const { token, reader } = here;
-  const { isInPolicy } = here;
-  if (!(isInPolicy || here.braces === 0) || !beginsLine(here)) return null;
+export function repairFirstWord(cursor: Cursor): Repair | null {
+  if (!isNamedAlone(cursor)) return null;
+  const { token, reader } = cursor;
+  const { isInPolicy } = cursor;
+  if (!(isInPolicy || cursor.braces === 0) || !beginsLine(cursor)) return null;
   const vocabulary = isInPolicy ? effectVocabulary : declarationVocabulary;
-  const better = meantWord(token.image, vocabulary);
+  const better = intendedKeyword(token.image, vocabulary);
   // In a policy, a word that is near no effect but near another reserved word may be a misspelt clause. A
   // word that is near nothing is read as the beginning of a rule.
   if (better === null && (!isInPolicy || nearestOf(token.image, reservedWords) !== null)) return null;
-  reader.report(unknownWord(token.image, tokenSpan(token, reader), vocabulary));
+  reader.report(unknownKeyword(token.image, tokenSpan(token, reader), vocabulary));
   const meant = retype(token, word[better ?? 'deny'], better ?? 'deny');
-  if (!isInPolicy) noteDeclaration(meant, here);
+  if (!isInPolicy) noteDeclaration(meant, cursor);
   return { read: [meant] };
 }
 
-function beginsLine(here: Cursor): boolean {
-  const before = here.type(-1);
-  return before === sign.openCurly || before === sign.closeCurly || here.beginsLine(0);
+function beginsLine(cursor: Cursor): boolean {
+  const before = cursor.type(-1);
+  return before === sign.openCurly || before === sign.closeCurly || cursor.beginsLine(0);
 }
 
 const followsName: ReadonlySet<unknown> = new Set([
@@ -131,12 +131,14 @@ const followsDeclared: ReadonlySet<unknown> = new Set([
  * Whether a name follows on the same line, and behind it a clause, `=`, parameters and `=`, `on` or a new line; or a key and its
  * payload.
  */
-function isNamedAlone(here: Cursor): boolean {
-  if (here.type(1) !== NameToken || here.beginsLine(1)) return false;
-  const next = here.pathEnd(1);
-  const after = here.type(next);
-  const close = here.braces === 0 && after === sign.openParen ? here.closing(next) : null;
-  const isCalled = close !== null && here.type(close + 1) === sign.assign;
-  const isDeclared = isCalled || (here.braces === 0 && followsDeclared.has(after));
-  return here.beginsLine(next) || followsName.has(after) || isDeclared || (next > 2 && followsKey.has(after));
+function isNamedAlone(cursor: Cursor): boolean {
+  if (cursor.type(1) !== NameToken || cursor.beginsLine(1)) return false;
+  const next = cursor.pathEnd(1);
+  const after = cursor.type(next);
+  const close = cursor.braces === 0 && after === sign.openParen ? cursor.closing(next) : null;
+  const isCalled = close !== null && cursor.type(close + 1) === sign.assign;
+  const isDeclared = isCalled || (cursor.braces === 0 && followsDeclared.has(after));
+  return (
+    cursor.beginsLine(next) || followsName.has(after) || isDeclared || (next > 2 && followsKey.has(after))
+  );
 }

@@ -246,9 +246,9 @@ export interface RuleNode extends NamedNode<'rule'> {
 
 export type Clause =
   | ({ readonly kind: 'for'; readonly duration: DurationLiteral } & Node)
-  | ({ readonly kind: 'after-approval'; readonly asked: AskedNode } & Node)
+  | ({ readonly kind: 'after-approval'; readonly asked: ApproverListNode } & Node)
   | ({ readonly kind: 'after-reauth' } & Node)
-  | ({ readonly kind: 'to'; readonly asked: AskedNode } & Node)
+  | ({ readonly kind: 'to'; readonly asked: ApproverListNode } & Node)
   /** People who may not approve, by the paths that name them. */
   | ({ readonly kind: 'except'; readonly people: readonly Path[] } & Node)
   | ({ readonly kind: 'needs'; readonly people: NumberLiteral } & Node)
@@ -260,7 +260,7 @@ export type Clause =
   | ({ readonly kind: 'because'; readonly reason: TemplateNode } & Node);
 
 /** Who is asked for approval: groups by their names, and expressions that name a person or a group. */
-export interface AskedNode extends NodeOf<'asked'> {
+export interface ApproverListNode extends NodeOf<'asked'> {
   readonly each: readonly ApproverNode[];
   /** The words between them, one fewer. */
   readonly joints: readonly ('and' | 'or')[];
@@ -288,7 +288,7 @@ export interface GuaranteeClauseNode extends DocumentedNode<'claim'> {
   readonly mode: 'never' | 'always' | 'only';
   readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth' | 'ask';
   /** Whom an `ask` claim is about; null for other claims. */
-  readonly asked: AskedNode | null;
+  readonly asked: ApproverListNode | null;
   readonly people: NumberLiteral | null;
   readonly isUnapproved: boolean;
   readonly when: ExpressionNode | null;

@@ -5,7 +5,7 @@
 
 import { type Collection, createCollection } from '../../store/contract/collection.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
-import type { DocumentVersion } from '../../store/contract/grant-basis.ts';
+import type { DocumentVersion } from '../../store/contract/grant-precondition.ts';
 import type { AgentRow, AgentStatus, KeyRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { isSameDigest, parseApiKey } from '../keys.ts';

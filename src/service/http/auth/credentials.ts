@@ -2,8 +2,8 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { Reservation, RetryDelay } from '../../people/attempts.ts';
-import { reserveUnguessable } from '../../people/guesses.ts';
 import type { SignInDeps, SignInRefusal } from '../../people/sign-in.ts';
+import { reserveUnguessable } from '../../people/sign-in-limits.ts';
 import { ProblemError } from '../contract/problem.ts';
 
 export function refusal(refused: SignInRefusal): ProblemError {

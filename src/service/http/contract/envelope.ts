@@ -3,7 +3,7 @@
 
 import { pointerTo } from '../../../language/json/parse.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
-import type { ProblemPlace } from './problem.ts';
+import type { ProblemLocation } from './problem.ts';
 
 export interface Envelope {
   readonly actionKey: string;
@@ -12,7 +12,7 @@ export interface Envelope {
 
 export type ReadEnvelope =
   | { readonly ok: true; readonly envelope: Envelope }
-  | { readonly ok: false; readonly errors: readonly ProblemPlace[] };
+  | { readonly ok: false; readonly errors: readonly ProblemLocation[] };
 
 /** The longest action key, in code points. */
 export const actionKeyLengthMax = 200;
@@ -23,7 +23,7 @@ export function readEnvelope(body: Json): ReadEnvelope {
     return { ok: false, errors: [{ pointer: '', detail: 'the body must be an object' }] };
   const actionKey = own(body, 'action_key');
   const payload = own(body, 'payload');
-  const errors: ProblemPlace[] = [];
+  const errors: ProblemLocation[] = [];
   const actionFault = actionKeyFault(actionKey);
   if (actionFault !== null) errors.push({ pointer: '/action_key', detail: actionFault });
   if (payload === undefined) errors.push({ pointer: '/payload', detail: 'payload is missing' });

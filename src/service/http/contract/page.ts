@@ -6,7 +6,7 @@ import type { ReadDocument } from '../../store/contract/collection.ts';
 import type { JsonSchema, OperationReply, Parameter } from './operation.ts';
 import { ProblemError } from './problem.ts';
 
-export interface PagePlace {
+export interface PageCursor {
   readonly createdAtMs: number;
   readonly id: string;
 }
@@ -35,7 +35,7 @@ export const pageParameters: readonly Parameter[] = [
 
 export interface PageQuery {
   readonly countMax: number;
-  readonly after: PagePlace | null;
+  readonly after: PageCursor | null;
 }
 
 export function readPage(query: Readonly<Record<string, string>>): PageQuery {
@@ -47,7 +47,7 @@ export function readPage(query: Readonly<Record<string, string>>): PageQuery {
   return { countMax, after: cursor === undefined ? null : readCursor(cursor) };
 }
 
-function readCursor(cursor: string): PagePlace {
+function readCursor(cursor: string): PageCursor {
   const match = /^(\d{1,15}):(.{1,1000})$/s.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (match === null) throw new ProblemError('invalid_query', '`cursor` is not from a reply of this list');
   return { createdAtMs: Number(match[1]), id: match[2] ?? '' };
@@ -68,8 +68,8 @@ export async function collect<T>(
     matches,
     atOnce = lookedAtOnce,
   }: {
-    readonly next: (after: PagePlace | null, countMax: number) => Promise<readonly T[]>;
-    readonly placeOf: (value: T) => PagePlace;
+    readonly next: (after: PageCursor | null, countMax: number) => Promise<readonly T[]>;
+    readonly placeOf: (value: T) => PageCursor;
     readonly matches: (value: T) => boolean;
     readonly atOnce?: number;
   },
@@ -94,7 +94,7 @@ export async function collect<T>(
  * One page of items, each as `shown` returns it. `found` holds one more item than the page when there is a
  * next page.
  */
-export function pageOf<T extends PagePlace, Shown>(
+export function pageOf<T extends PageCursor, Shown>(
   documents: readonly ReadDocument<T>[],
   countMax: number,
   viewOf: (value: T) => Shown,
@@ -105,7 +105,7 @@ export function pageOf<T extends PagePlace, Shown>(
   return { items: items.map(viewOf), next_cursor: isMore ? cursorOf(last) : null };
 }
 
-export function cursorOf({ createdAtMs, id }: PagePlace): string {
+export function cursorOf({ createdAtMs, id }: PageCursor): string {
   return Buffer.from(`${createdAtMs}:${id}`).toString('base64url');
 }
 

@@ -88,11 +88,11 @@ export interface Problem {
   readonly detail: string;
   /** The id of the HTTP request, under which it is logged and, once authenticated, recorded. */
   readonly instance: string;
-  readonly errors?: readonly ProblemPlace[];
+  readonly errors?: readonly ProblemLocation[];
 }
 
 /** One place in the body where something is wrong. */
-export interface ProblemPlace {
+export interface ProblemLocation {
   /** JSON pointer (RFC 6901) from the root of the body. */
   readonly pointer: string;
   /** What is wrong, as one sentence in lower case without a final period. */
@@ -133,7 +133,7 @@ export const problemSchema = {
 export const problemType = 'application/problem+json; charset=utf-8';
 
 export interface ProblemOptions {
-  readonly errors?: readonly ProblemPlace[];
+  readonly errors?: readonly ProblemLocation[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 

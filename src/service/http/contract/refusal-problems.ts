@@ -14,7 +14,7 @@ export const refusalsExample = [
 ];
 
 /** The counts as a reply, the most frequent code first. */
-export function shownRefusals(byCode: ReadonlyMap<string, number>) {
+export function refusalCounts(byCode: ReadonlyMap<string, number>) {
   return [...byCode]
     .map(([code, count]) => ({ code, title: titleOf(code), count }))
     .toSorted((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1));

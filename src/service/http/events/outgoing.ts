@@ -8,9 +8,9 @@ import type { Store } from '../../store/contract/store.ts';
 import { createDispatcher, type DeliveryTracing, type Dispatcher } from '../../webhooks/dispatch.ts';
 import { createMailer, type MailCounts } from '../../webhooks/mail.ts';
 import { followRevocations } from '../../webhooks/revocations.ts';
-import type { AccessNews } from './access-news.ts';
-import { type AssignmentNews, createAssignmentNews } from './assignment-news.ts';
-import { createNews, type News } from './news.ts';
+import type { AccessEvents } from './access-messages.ts';
+import { type AssignmentEvents, createAssignmentEvents } from './assignment-messages.ts';
+import { createEventMessages, type News } from './event-messages.ts';
 
 export interface SmtpOptions {
   readonly url: string;
@@ -32,8 +32,8 @@ export interface OutgoingDeps {
 
 export interface OutgoingMessages {
   readonly dispatcher: Dispatcher;
-  readonly access: AccessNews;
-  readonly assignments: AssignmentNews;
+  readonly access: AccessEvents;
+  readonly assignments: AssignmentEvents;
   readonly alertMessages: News['alertMessages'];
   /** Null without a mail server. */
   readonly mailCounts: (() => MailCounts) | null;
@@ -57,7 +57,7 @@ export function createOutgoing(deps: OutgoingDeps): OutgoingMessages {
     smtp === null
       ? null
       : createMailer({ ...smtp, onFailure: (err) => log.warn({ err }, 'could not send an e-mail') });
-  const news = createNews({
+  const news = createEventMessages({
     directory,
     publicUrl,
     dispatcher,
@@ -69,7 +69,7 @@ export function createOutgoing(deps: OutgoingDeps): OutgoingMessages {
   return {
     dispatcher,
     access: news,
-    assignments: createAssignmentNews({ publicUrl, mailer }),
+    assignments: createAssignmentEvents({ publicUrl, mailer }),
     alertMessages: news.alertMessages,
     mailCounts: mailer?.counts ?? null,
     start: () => dispatcher.start(),

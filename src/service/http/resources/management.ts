@@ -13,7 +13,7 @@ import { auditRoutes } from './audit/audit.ts';
 import { accessRequestRoutes } from './authzen/access-requests.ts';
 import { evaluationRoutes } from './authzen/evaluations.ts';
 import { overviewRoutes } from './dashboard/overview.ts';
-import { newsRoutes } from './events/events.ts';
+import { eventRoutes } from './events/events.ts';
 import { hookRoutes } from './hooks/hooks.ts';
 import { switchRoutes } from './kill-switches/kill-switches.ts';
 import { replicaRoutes } from './operations/replicas.ts';
@@ -78,7 +78,7 @@ export const managementRoutes = [
   ...explainRoutes,
   ...policyHitRoutes,
   ...overviewRoutes,
-  ...newsRoutes,
+  ...eventRoutes,
   ...auditRoutes,
   ...alertRoutes,
   ...webhookRoutes,

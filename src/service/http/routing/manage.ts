@@ -11,7 +11,7 @@ import { identifyPerson } from '../auth/identify-person.ts';
 import { requireProof } from '../auth/proof.ts';
 import { jsonType } from '../contract/content-type.ts';
 import type { JsonSchema, Operation, Parameter } from '../contract/operation.ts';
-import { ProblemError, type ProblemPlace } from '../contract/problem.ts';
+import { ProblemError, type ProblemLocation } from '../contract/problem.ts';
 import type { ManagedCall, Route } from './route.ts';
 
 // Describes for people what is wrong with a body that does not fit its schema, and where. INVARIANT: the only
@@ -25,7 +25,7 @@ export interface SchemaFault {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-function placeOfFault(fault: SchemaFault): ProblemPlace {
+function placeOfFault(fault: SchemaFault): ProblemLocation {
   const { keyword, instancePath, params = {} } = fault;
   const { additionalProperty: extra, missingProperty: missing } = params;
   if (keyword === 'additionalProperties' && typeof extra === 'string')
@@ -36,7 +36,7 @@ function placeOfFault(fault: SchemaFault): ProblemPlace {
 }
 
 /** Words for the first fault of a body, with its place. */
-function detailOfBody(places: readonly ProblemPlace[]): string {
+function detailOfBody(places: readonly ProblemLocation[]): string {
   const [first] = places;
   if (first === undefined) return 'the body does not match the schema of this address';
   return first.pointer === '' ? `the body ${first.detail}` : `\`${first.pointer}\`: ${first.detail}`;
@@ -46,7 +46,7 @@ function detailOf({ keyword, message, params = {} }: SchemaFault): string {
   const limit = String(params.limit);
   switch (keyword) {
     case 'type':
-      return `must be ${typeWords(params.type)}`;
+      return `must be ${jsonTypeText(params.type)}`;
     case 'enum':
       return `must be one of ${listOf(params.allowedValues)}`;
     case 'minLength':
@@ -77,7 +77,7 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-function typeWords(type: unknown): string {
+function jsonTypeText(type: unknown): string {
   const types = Array.isArray(type) ? type.map(String) : [String(type)];
   return types.map((one) => typeNames[one] ?? one).join(' or ');
 }

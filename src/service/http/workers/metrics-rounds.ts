@@ -1,7 +1,7 @@
 // Joins the metrics of all workers into one text, whichever worker is asked. Each sample has the slot of its
 // worker as a label, so that a sum over the workers is right, and a restarted worker begins at 0 by itself.
 
-import { joinedTexts } from '../telemetry/joined-texts.ts';
+import { mergeMetrics } from '../telemetry/merge-metrics.ts';
 
 /** A worker that has not answered within this time is left out, like one that does not serve. */
 const answerMaxMs = 2_000;
@@ -35,7 +35,7 @@ export function createMetricsRounds(want: (round: number) => readonly number[]):
         end() {
           clearTimeout(timer);
           rounds.delete(number);
-          tell(joinedTexts('worker', texts));
+          tell(mergeMetrics('worker', texts));
         },
       };
       rounds.set(number, round);

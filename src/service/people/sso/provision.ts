@@ -17,8 +17,8 @@ import {
   type Person,
   type ProvisionedGroup,
   type ProvisionedPerson,
+  personSummary,
   providedPerson,
-  shownPerson,
 } from '../person.ts';
 import { endings } from '../sessions.ts';
 import { mapGroups, type RoleRule } from './mapping.ts';
@@ -300,7 +300,7 @@ async function follow(
   if (leaving.length > 0 && !(await isAnotherAdmin(directory, leavingIds))) {
     return { kind: 'conflict', detail: 'this would leave no active admin' };
   }
-  const shownGroup = ({ value }: ReadDocument<ProvisionedGroup>) => ({
+  const scimGroup = ({ value }: ReadDocument<ProvisionedGroup>) => ({
     name: value.displayName,
     members: [...value.memberIds],
   });
@@ -314,16 +314,16 @@ async function follow(
       ...removedGroups.map(({ value, version }) => directory.provisionedGroups.remove(value, version)),
       ...outcomes.flatMap(({ writes }) => writes),
     ],
-    before: { groups: groupsBefore.map(shownGroup), people: shownOf(outcomes, 'before') },
-    after: { groups: groups.map(shownGroup), people: shownOf(outcomes, 'after') },
+    before: { groups: groupsBefore.map(scimGroup), people: toLspDiagnostic(outcomes, 'before') },
+    after: { groups: groups.map(scimGroup), people: toLspDiagnostic(outcomes, 'after') },
   };
 }
 
 /** The people who change, as they were or as they will be. */
-function shownOf(outcomes: readonly Outcome[], which: 'before' | 'after') {
+function toLspDiagnostic(outcomes: readonly Outcome[], which: 'before' | 'after') {
   return outcomes
     .filter(({ before, after }) => before !== after)
-    .flatMap((one) => (one[which] === null ? [] : [shownPerson(one[which])]));
+    .flatMap((one) => (one[which] === null ? [] : [personSummary(one[which])]));
 }
 
 function isAdmin(person: Person | null): boolean {
@@ -409,7 +409,7 @@ async function changed(
     totp: null,
     changedAtMs: nowMs,
   };
-  const isSame = !isLocal && JSON.stringify(shownPerson(before)) === JSON.stringify(shownPerson(after));
+  const isSame = !isLocal && JSON.stringify(personSummary(before)) === JSON.stringify(personSummary(after));
   if (isSame) return { before, after: before, writes: [keep(before.id)] };
   const isOut = status === 'disabled' && before.status === 'active';
   return {

@@ -12,7 +12,7 @@ import type { RolesAndGroups } from '../access.ts';
 import { adminGuard, isAnotherAdmin } from '../change-person.ts';
 import { factorRemovals } from '../codes.ts';
 import type { Directory } from '../directory.ts';
-import { type Person, providedPerson, recordName, type SignOn, shownPerson } from '../person.ts';
+import { type Person, personSummary, providedPerson, recordName, type SignOn } from '../person.ts';
 import { endings, type SignedIn, startSession } from '../sessions.ts';
 import { findProvisioned } from './find-provisioned.ts';
 import { mapGroups } from './mapping.ts';
@@ -115,7 +115,7 @@ async function create(
     what: 'person-signed-on',
     subject: person.id,
     before: null,
-    after: shownPerson(person),
+    after: personSummary(person),
   };
   return (await directory.change(writes, change)) === 'changed' ? person : 'conflict';
 }
@@ -149,8 +149,8 @@ async function takeOver(
   const change = { who, what: 'person-taken-over', subject: before.id };
   const result = await directory.change(writes, {
     ...change,
-    before: shownPerson(before),
-    after: shownPerson(after),
+    before: personSummary(before),
+    after: personSummary(after),
   });
   return result === 'changed' ? after : 'conflict';
 }
@@ -167,7 +167,7 @@ async function follow(
     roles: [...given.roles],
     groups: [...given.groups],
   };
-  const [old, next] = [JSON.stringify(shownPerson(before)), JSON.stringify(shownPerson(after))];
+  const [old, next] = [JSON.stringify(personSummary(before)), JSON.stringify(personSummary(after))];
   if (old === next) return before;
   const isAdminLess = before.roles.includes('admin') && !after.roles.includes('admin');
   if (isAdminLess && !(await isAnotherAdmin(directory, new Set([before.id])))) return 'last-admin';
@@ -180,8 +180,8 @@ async function follow(
     who,
     what: 'person-changed',
     subject: before.id,
-    before: shownPerson(before),
-    after: shownPerson(changed),
+    before: personSummary(before),
+    after: personSummary(changed),
   });
   return result === 'changed' ? changed : 'conflict';
 }

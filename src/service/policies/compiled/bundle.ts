@@ -8,7 +8,7 @@
 
 import type { Title } from '../../../language/model/title.ts';
 import type { PackedProgram } from '../../../language/program/packed/packed.ts';
-import { packedOfWhole, type WholeProgram, wholeOf } from '../../../language/program/packed/whole.ts';
+import { deserialize, type SerializedProgram, wholeOf } from '../../../language/program/packed/serialize.ts';
 
 export interface BundledText {
   /** Relative to the policy directory. */
@@ -80,7 +80,7 @@ interface Header extends Omit<Bundle, 'texts' | 'program' | 'facts'> {
   readonly texts: readonly (Omit<BundledText, 'text'> & { readonly bytes: number })[];
   /** Facts of the set; the summary's bytes follow the last of the texts. */
   readonly facts?: Omit<SetFacts, 'about'> & { readonly aboutBytes: number };
-  readonly program: WholeProgram;
+  readonly program: SerializedProgram;
 }
 
 /** The release of Writ. The bytes of a program may differ from one release to the next. */
@@ -171,7 +171,7 @@ export async function readBundle(
     commit,
     key: header.key,
     texts,
-    program: packedOfWhole(header.program, ownBytes(bytes.subarray(at, end))),
+    program: deserialize(header.program, ownBytes(bytes.subarray(at, end))),
     ...(facts === undefined ? {} : { facts }),
     ...(engine === undefined ? {} : { engine }),
   };

@@ -8,12 +8,12 @@ import type { PayloadIssue } from '../../../language/model/decision.ts';
 import type { Facts } from '../../../language/model/request.ts';
 import { agentFacts } from '../../agents/agent-facts.ts';
 import { type CurrentPoint, pointNow, pointVersion } from '../../agents/points/point.ts';
-import type { GrantBasis } from '../../store/contract/grant-basis.ts';
+import type { GrantPrecondition } from '../../store/contract/grant-precondition.ts';
 import type { MetersRead, SettledEntryRow } from '../../store/contract/metering.ts';
 import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { type RowsRead, readPushedRows, withRows } from '../../tables/read-rows.ts';
-import { meterPlaces } from '../metering/entry-rows.ts';
+import { meterSeriesOf } from '../metering/entry-rows.ts';
 import type { Metering } from '../metering/metering.ts';
 import { recordTitle } from '../record/record.ts';
 import type { RequestEvents, RequestNotice } from '../record/request-events.ts';
@@ -113,7 +113,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
       events,
       from: [state.status],
       seen: state.seen,
-      basis: precondition,
+      precondition,
       meters,
       entries: change.entries?.(state),
     });
@@ -125,7 +125,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
       emitNews(deps, after, state);
       return { kind: 'changed', state: after, agent, stopped };
     }
-    if (result === 'basis-changed') await deps.switches.refresh();
+    if (result === 'precondition-failed') await deps.switches.refresh();
   }
   throw new Error(`the request \`${change.id}\` changed during each attempt`);
 }
@@ -144,13 +144,13 @@ async function metersNow(
     call === undefined
       ? policies().entriesRecorded(recordedFacts(record))
       : policies().entries(withRows(call, rows));
-  const places = meterPlaces(uses ?? []);
+  const places = meterSeriesOf(uses ?? []);
   return places.length === 0 ? undefined : { places, position: await metering.catchUp() };
 }
 
 interface LoadedRequest {
   readonly snapshot: RequestSnapshot;
-  readonly precondition: GrantBasis;
+  readonly precondition: GrantPrecondition;
 }
 
 /** Reads the request and its agent, each once; null when there is no such request. */
@@ -202,7 +202,7 @@ function preconditionOf(
     stepUp,
     policies,
   }: { readonly generation: number; readonly stepUp: LastStepUp | null; readonly policies: string },
-): GrantBasis {
+): GrantPrecondition {
   const givers = [...people.values()].map((person) => person.version);
   return {
     agentId: agent.id,

@@ -1,7 +1,7 @@
 // People as the service knows them now, as far as votes and step-ups depend on them, independent of how
 // people are stored.
 
-import type { DocumentVersion } from '../../store/contract/grant-basis.ts';
+import type { DocumentVersion } from '../../store/contract/grant-precondition.ts';
 
 export interface CurrentPerson {
   readonly id: string;

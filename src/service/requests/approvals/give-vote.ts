@@ -47,17 +47,17 @@ export interface VoteDraft {
 
 export async function approve(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
   const asker = draft.caller.id;
-  const judge = (snapshot: RequestSnapshot) => judgeApproval(deps, snapshot, draft);
+  const judge = (snapshot: RequestSnapshot) => handleApproval(deps, snapshot, draft);
   const result = await changeRequest(deps, { id, asker, handler: judge });
   if (result.kind === 'not-allowed') {
-    const askAgain = (snapshot: RequestSnapshot) => judgeApprovers(deps, snapshot);
+    const askAgain = (snapshot: RequestSnapshot) => handleApprovers(deps, snapshot);
     await changeRequest(deps, { id, asker, handler: askAgain });
   }
   return result;
 }
 
 /** Asks the approvers whom data name today, if they are others than those whom the request asks. */
-async function judgeApprovers(
+async function handleApprovers(
   deps: DecisionsDeps,
   snapshot: RequestSnapshot,
 ): Promise<Events | RefusedChange | 'nothing'> {
@@ -77,11 +77,11 @@ async function judgeApprovers(
 }
 
 export function reject(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
-  const judge = async (snapshot: RequestSnapshot) => judgeRejection(snapshot, draft);
+  const judge = async (snapshot: RequestSnapshot) => handleRejection(snapshot, draft);
   return changeRequest(deps, { id, asker: draft.caller.id, handler: judge });
 }
 
-async function judgeApproval(
+async function handleApproval(
   deps: DecisionsDeps,
   snapshot: RequestSnapshot,
   draft: VoteDraft,
@@ -145,7 +145,7 @@ function decidedByVote(state: RequestState, context: DecisionContext, nowMs: num
   return decidedEvent(state, 'approve', { again: decideAgain(state, context), nowMs });
 }
 
-function judgeRejection(snapshot: RequestSnapshot, draft: VoteDraft): Events | RefusedChange {
+function handleRejection(snapshot: RequestSnapshot, draft: VoteDraft): Events | RefusedChange {
   const { state, agent, people, nowMs } = snapshot;
   const { caller, group } = draft;
   const hidden = hiddenFrom(snapshot, caller);

@@ -30,14 +30,14 @@ export type SteppingUp = StepUpPerson & Pick<SteppedUp, 'passkey'>;
 
 /** Steps up for a request. The caller has made sure that the person has just re-authenticated. */
 export async function stepUp(deps: DecisionsDeps, id: string, person: SteppingUp): Promise<ChangeResult> {
-  const judge = (snapshot: RequestSnapshot) => judgeStepUp(deps, snapshot, person);
+  const judge = (snapshot: RequestSnapshot) => handleStepUp(deps, snapshot, person);
   const changed = await changeRequest(deps, { id, asker: person.id, handler: judge });
   // The step-up is remembered for the agent, so it also helps the agent's other requests that wait for one.
   if (changed.kind === 'changed') await decideOthers(deps, changed.agent.id, person);
   return changed;
 }
 
-async function judgeStepUp(
+async function handleStepUp(
   deps: DecisionsDeps,
   snapshot: RequestSnapshot,
   person: SteppingUp,
@@ -76,11 +76,15 @@ export async function stepUpAgent(
 /** Decides the agent's other requests that wait for a step-up `within` some time. */
 async function decideOthers(deps: DecisionsDeps, agentId: string, person: StepUpPerson): Promise<void> {
   for (const id of await deps.store.requests.openOf(agentId, openOfAgentMax)) {
-    await changeRequest(deps, { id, asker: person.id, handler: (snapshot) => judgeHelped(deps, snapshot) });
+    await changeRequest(deps, {
+      id,
+      asker: person.id,
+      handler: (snapshot) => handleHelpedRequest(deps, snapshot),
+    });
   }
 }
 
-async function judgeHelped(
+async function handleHelpedRequest(
   deps: DecisionsDeps,
   snapshot: RequestSnapshot,
 ): Promise<Events | RefusedChange | 'nothing'> {

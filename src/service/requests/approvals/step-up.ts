@@ -5,7 +5,7 @@
 import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
-import type { DocumentVersion } from '../../store/contract/grant-basis.ts';
+import type { DocumentVersion } from '../../store/contract/grant-precondition.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { FindPeople } from './current-person.ts';
 

@@ -4,7 +4,7 @@
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { MeterUse } from '../../../language/model/metering.ts';
 import { type Decimal, formatDecimal } from '../../../language/value/decimal.ts';
-import type { MeterEntryRow, MeterPlace, SettledEntryRow } from '../../store/contract/metering.ts';
+import type { MeterEntryRow, MeterSeries, SettledEntryRow } from '../../store/contract/metering.ts';
 
 /** The part of the active policies that metering uses. */
 export type MeteredPolicies = Pick<ActivePolicies, 'digest' | 'meters' | 'entriesRecorded'>;
@@ -43,7 +43,7 @@ export function settledRows(uses: readonly MeterUse[]): readonly SettledEntryRow
 }
 
 /** Returns the meters that a request reads or enters; meters whose key is unknown are left out. */
-export function meterPlaces(uses: readonly MeterUse[]): readonly MeterPlace[] {
+export function meterSeriesOf(uses: readonly MeterUse[]): readonly MeterSeries[] {
   return uses.flatMap(({ definition, key }) => (key === null ? [] : [{ definition: definition.id, key }]));
 }
 

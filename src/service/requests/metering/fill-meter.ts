@@ -33,7 +33,7 @@ export interface FillOptions {
 }
 
 /** The past has gaps; filling it in before `untilMs` is useless. */
-export interface MissingPast {
+export interface MissingHistory {
   readonly untilMs: number;
 }
 
@@ -79,7 +79,7 @@ export async function fillFromEntries(
 export async function fillFromRecords(
   definition: MeterDefinition,
   { totals, meters, active, nowMs, isStill }: FillOptions,
-): Promise<MissingPast | null> {
+): Promise<MissingHistory | null> {
   const sinceMs = windowStartMs(definition.over, nowMs) - aheadMs;
   const wholeSinceMs = await meters.wholeSinceMs();
   const missingUntil = wholeSinceMs === null ? null : countsUntilMs(definition.over, wholeSinceMs);

@@ -18,7 +18,7 @@ import {
   fillFromEntries,
   fillFromRecords,
   isStored,
-  type MissingPast,
+  type MissingHistory,
   pastEntry,
 } from './fill-meter.ts';
 
@@ -318,7 +318,7 @@ class LiveMetering implements Metering {
   async #fill(
     { id }: MeterDefinition,
     active: MeteredPolicies,
-    fill: () => Promise<MissingPast | null>,
+    fill: () => Promise<MissingHistory | null>,
   ): Promise<void> {
     try {
       const missing = await fill();

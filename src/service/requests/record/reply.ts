@@ -2,7 +2,7 @@
 // the detail behind them. INVARIANT: a request past its end never reads as one under which the agent may
 // proceed.
 
-import { isUnanswerable, unknownApprovers, whomText } from '../../../language/model/asked.ts';
+import { isUnanswerable, unknownApprovers, whomText } from '../../../language/model/approvers.ts';
 import type { Outcome } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { AgentFacts, UserFacts } from '../../../language/model/request.ts';
@@ -354,7 +354,7 @@ function requirementText({ approvals, step_up }: OpenRequirement): string {
   const list = left.map(({ group, any_of: anyOf, needs, given }) => {
     const missing = needs - given;
     const more = given > 0 ? 'more ' : '';
-    return `${missing} ${more}${missing === 1 ? 'approval' : 'approvals'} by ${whomText({ group, ...(anyOf && { anyOf }) }, approverWords)}`;
+    return `${missing} ${more}${missing === 1 ? 'approval' : 'approvals'} by ${whomText({ group, ...(anyOf && { anyOf }) }, describeApprovers)}`;
   });
   const needed = list.length > 0 ? `it needs ${joinWords(list)}` : null;
   if (!step_up) return needed ?? 'it needs an approval';
@@ -363,7 +363,7 @@ function requirementText({ approvals, step_up }: OpenRequirement): string {
 }
 
 /** Returns the words for an approval group in a sentence. */
-export function approverWords(group: string): string {
+export function describeApprovers(group: string): string {
   return group === controlOwnerGroup ? "the agent's control owner" : group;
 }
 

@@ -12,7 +12,7 @@ export interface LaneEnd extends Link {
  * The last record of the chain up to some place, with the last record of each lane. `lanes` is absent when
  * the chain has lane 0 alone.
  */
-export interface ChainPlace extends Link {
+export interface ChainPosition extends Link {
   readonly lanes?: readonly LaneEnd[];
 }
 
@@ -32,12 +32,12 @@ export interface LaneEnds {
   /** The last record taken, of any lane. */
   last(): Link;
   /** The last record taken, with the end of each lane when there are several lanes. */
-  place(): ChainPlace;
+  place(): ChainPosition;
   /** Whether there are lanes besides lane 0. */
   areSeveral(): boolean;
 }
 
-export function createLaneEnds(begin: ChainPlace): LaneEnds {
+export function createLaneEnds(begin: ChainPosition): LaneEnds {
   const ends = new Map<number, Link>();
   for (const { lane, sequence, hash } of begin.lanes ?? [{ ...begin, lane: 0 }])
     ends.set(lane, { sequence, hash });

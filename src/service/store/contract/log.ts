@@ -34,7 +34,7 @@ export type LogRecord =
     };
 
 /** The place of a store's records, from which any thread can open them for reading only. */
-export type RecordsPlace = { readonly path: string } | { readonly url: string };
+export type RecordsLocation = { readonly path: string } | { readonly url: string };
 
 /** Reads the records of a store without writing; another process may be writing to the store meanwhile. */
 export interface RecordReader {

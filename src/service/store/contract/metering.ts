@@ -5,7 +5,7 @@ import type { SnapshotRange } from './meter-snapshot.ts';
 import type { RequestRow } from './records.ts';
 import type { AppendLimits, AppendResult } from './store.ts';
 
-export interface MeterPlace {
+export interface MeterSeries {
   /** Digest of the meter's definition, its name excepted. */
   readonly definition: string;
   /** The agent, owner, session or value that the meter counts for. */
@@ -13,7 +13,7 @@ export interface MeterPlace {
 }
 
 /** What a request adds to a meter. */
-export interface MeterEntryRow extends MeterPlace {
+export interface MeterEntryRow extends MeterSeries {
   readonly isCertain: boolean;
   /**
    * An amount as decimal text, a text that stands for a distinct value, or `anew`, with which the meter
@@ -57,7 +57,7 @@ export interface SpendingRequest {
 
 /** The meters that a later decision about a request has read. */
 export interface MetersRead {
-  readonly places: readonly MeterPlace[];
+  readonly places: readonly MeterSeries[];
   /** The store's position when the meters were read, as from `MeterStore.position`. */
   readonly position: string | null;
 }
@@ -69,7 +69,10 @@ export interface MeterStore {
    * its entering. It is called again when what it read was out of date; then nothing of the call before is
    * stored.
    */
-  spend(places: readonly MeterPlace[], work: () => SpendingRequest | null): Promise<AppendResult | 'nothing'>;
+  spend(
+    places: readonly MeterSeries[],
+    work: () => SpendingRequest | null,
+  ): Promise<AppendResult | 'nothing'>;
   /**
    * Calls the listener when the store no longer knows what has become of meters, before anything is decided
    * on them. The listener has to read all totals again.

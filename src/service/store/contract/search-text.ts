@@ -35,7 +35,7 @@ const knownTexts = new BoundedMap<string, readonly string[]>(10_000);
 const knownTextLengthMax = 100;
 
 /** The words of a text, in order. */
-function textWords(text: string): readonly string[] {
+function termsOfText(text: string): readonly string[] {
   if (text.length > knownTextLengthMax) return wordsIn(text);
   return memo(knownTexts, text, wordsIn);
 }
@@ -75,14 +75,14 @@ function shortened(word: string): string {
 }
 
 /** A word that is searched for. */
-export interface WantedWord {
+export interface SearchTerm {
   readonly word: string;
   /** Whether only the word itself fits, and not a longer word that begins with it. */
   readonly isWhole: boolean;
 }
 
 /** Words that must stand one after the other. */
-export type WantedRun = readonly WantedWord[];
+export type WantedRun = readonly SearchTerm[];
 
 /** Runs of words, all of which a request must hold. */
 export type WantedText = readonly WantedRun[];
@@ -95,7 +95,7 @@ const quotes = /[“”„‟«»]/g;
  * marks fits whole words in that order. Empty when the text has no letter and no digit.
  */
 export function wantedText(text: string): WantedText {
-  const runs: { wanted: WantedWord[]; end: number }[] = [];
+  const runs: { wanted: SearchTerm[]; end: number }[] = [];
   for (const { 0: typed, 1: quoted, index } of text
     .replace(quotes, '"')
     .replace(idBeginnings, joined)
@@ -106,7 +106,7 @@ export function wantedText(text: string): WantedText {
     run.end = index + typed.length;
     // Text that follows without a space ends the word before it.
     run.wanted = run.wanted.map(({ word }) => ({ word, isWhole: !isUnspaced.test(word) || word.length > 1 }));
-    const words = textWords(quoted ?? typed);
+    const words = termsOfText(quoted ?? typed);
     for (const [at, word] of words.entries()) {
       const isBeginning = isOneLetter(word) || (at === words.length - 1 && quoted === undefined);
       run.wanted.push({ word, isWhole: !isBeginning });
@@ -125,7 +125,7 @@ export function holdsText(words: readonly string[], wanted: WantedText): boolean
   return wanted.every((run) => words.some((_, from) => run.every((one, at) => fits(words[from + at], one))));
 }
 
-function fits(word: string | undefined, { word: wanted, isWhole }: WantedWord): boolean {
+function fits(word: string | undefined, { word: wanted, isWhole }: SearchTerm): boolean {
   return word !== undefined && (isWhole ? word === wanted : word.startsWith(wanted));
 }
 
@@ -157,7 +157,7 @@ interface SearchedRecord {
  * Returns the words of a request, in order: of its id, action, title, agent, first decision and recorded
  * payload. Later events add no words.
  */
-export function wordsOfRequest(request: SearchedRequest): readonly string[] {
+export function searchTermsOfRequest(request: SearchedRequest): readonly string[] {
   return wordsOf(request, searchedRecord(request));
 }
 
@@ -172,7 +172,7 @@ function wordsOf(
 ): readonly string[] {
   const words: string[] = [];
   const add = (text: string): void => {
-    for (const word of textWords(text)) words.push(word);
+    for (const word of termsOfText(text)) words.push(word);
   };
   // An id occurs once, so its words are not worth remembering.
   words.push(...wordsIn(id));
@@ -223,7 +223,7 @@ const markLetters = {
  * Returns the marks as words of an index: made of letters and digits alone, and different for different
  * values.
  */
-export function markWords(marks: RequestMarks): readonly string[] {
+export function markTerms(marks: RequestMarks): readonly string[] {
   return (Object.keys(markLetters) as (keyof RequestMarks)[]).flatMap((name) => {
     const value = marks[name];
     return value === null ? [] : [markLetters[name] + markText(value)];
@@ -245,12 +245,12 @@ function escapedUnit(unit: string): string {
 /**
  * Returns the words that an index holds of a request: its different words, up to the limit, and its marks.
  */
-export function indexedWords(request: SearchedRequest): readonly string[] {
+export function indexedTerms(request: SearchedRequest): readonly string[] {
   const { agentId, actionKey, outcome } = request;
   const record = searchedRecord(request);
   const policy = record.decision?.matchedPolicy ?? null;
   return [
     ...[...new Set(wordsOf(request, record))].slice(0, wordsOfRequestMax),
-    ...markWords({ agentId, actionKey, outcome, policy }),
+    ...markTerms({ agentId, actionKey, outcome, policy }),
   ];
 }

@@ -7,9 +7,9 @@ import type { ChangePage, ChangeRow, VotePage, VoteRow } from './audit-log.ts';
 import type { ChainRecord } from './chain.ts';
 import type { ApproverIdentity } from './control-owner-group.ts';
 import type { DocumentStore } from './documents.ts';
-import type { GrantBasis } from './grant-basis.ts';
-import type { ChainPlace } from './lanes.ts';
-import type { RecordsPlace } from './log.ts';
+import type { GrantPrecondition } from './grant-precondition.ts';
+import type { ChainPosition } from './lanes.ts';
+import type { RecordsLocation } from './log.ts';
 import type { MeterEntryRow, MeterStore, MetersRead, SettledEntryRow } from './metering.ts';
 import type {
   AgentRow,
@@ -61,7 +61,7 @@ export interface Store {
   settle(nonce?: string): Promise<'settled' | 'nonce-used'>;
   /** 32 bytes, kept outside the database. */
   readonly masterKey: Uint8Array;
-  readonly records: RecordsPlace;
+  readonly records: RecordsLocation;
   /**
    * Copies one snapshot of the store and its master key to `path` and `<path>.key`, readable by their owner
    * alone; writes go on meanwhile. Rejects when either file exists.
@@ -184,7 +184,7 @@ export interface RequestStore {
   /**
    * Stores a decided request. `duplicate-key`: the agent's idempotency key still means another request.
    * `too-many-open`: the request is pending, and the agent already has `openMax` pending requests.
-   * `basis-changed`: agent, key, switches, people or policies have changed since the decision saw them.
+   * `precondition-failed`: agent, key, switches, people or policies have changed since the decision saw them.
    * `nonce-used`: another process has taken the nonce of the signature. After any of these, nothing is
    * stored. All are judged in the transaction of the write, so two requests cannot pass together when only
    * one may.
@@ -223,7 +223,7 @@ export interface RequestStore {
   openOf(agentId: string, countMax: number): Promise<readonly string[]>;
   /**
    * Records events of a request; the request then stands as its last event tells. `state-differs`: its status
-   * is not one of `from`, or it has more events than were seen. `basis-changed`: what the change rests on,
+   * is not one of `from`, or it has more events than were seen. `precondition-failed`: what the change rests on,
    * meters included, has changed since it was seen. Both are judged in the transaction of the write, so only
    * one of two conflicting changes is made.
    */
@@ -251,7 +251,7 @@ export interface RequestChange {
   /** How many events had been seen; null when further events do not matter. */
   readonly seen: number | null;
   /** What the change rests on; not judged when absent. */
-  readonly basis?: GrantBasis | undefined;
+  readonly precondition?: GrantPrecondition | undefined;
   /** How the request's entries in some meters stand from now on. */
   readonly entries?: readonly SettledEntryRow[] | undefined;
   /** The meters that the change rests on; not judged when absent. */
@@ -282,22 +282,22 @@ export interface RequestFilter {
 }
 
 /** The number of a request's record, as a place in a list. */
-export interface RequestPlace {
+export interface RequestPosition {
   readonly sequence: number;
 }
 
 export interface RequestPage extends RequestFilter {
-  readonly after: RequestPlace | null;
+  readonly after: RequestPosition | null;
   readonly countMax: number;
 }
 
 export interface FoundRequests {
-  readonly found: readonly (RequestHistory & RequestPlace)[];
+  readonly found: readonly (RequestHistory & RequestPosition)[];
   /**
    * Where the next page begins; null when this page is the last. A page looks through a fixed number of
    * requests, so a page of a rare filter may hold few requests or none.
    */
-  readonly next: RequestPlace | null;
+  readonly next: RequestPosition | null;
   /** The most record numbers that the search index does not hold yet; 0 when the filter has no text. */
   readonly unsearched: number;
 }
@@ -337,12 +337,17 @@ export interface WaitingPage {
 export interface AppendLimits {
   readonly openMax: number;
   /** What the decision rests on; not judged when absent. */
-  readonly basis?: GrantBasis | undefined;
+  readonly precondition?: GrantPrecondition | undefined;
 }
 
-export type RequestChangeResult = 'changed' | 'unknown-request' | 'state-differs' | 'basis-changed';
+export type RequestChangeResult = 'changed' | 'unknown-request' | 'state-differs' | 'precondition-failed';
 
-export type AppendResult = 'stored' | 'duplicate-key' | 'too-many-open' | 'basis-changed' | 'nonce-used';
+export type AppendResult =
+  | 'stored'
+  | 'duplicate-key'
+  | 'too-many-open'
+  | 'precondition-failed'
+  | 'nonce-used';
 
 export interface IdempotencyQuery {
   readonly agentId: string;
@@ -425,7 +430,7 @@ export interface ChainSegment {
 export type CheckpointPurpose = 'end' | 'pruned';
 
 /** A place in the chain, signed by a holder of the master key. */
-export interface SignedCheckpoint extends ChainPlace {
+export interface SignedCheckpoint extends ChainPosition {
   readonly atMs: number;
   readonly purpose: CheckpointPurpose;
   /** The Ed25519 signature, in base64url. */

@@ -29,7 +29,7 @@ interface RestorePoint {
  * Returns the store with the limits that a restore sets. Rejects with a StoreError when the store must not be
  * used here, and closes it then.
  */
-export async function usedInPlace(store: Store): Promise<Store> {
+export async function withPlacementChecked(store: Store): Promise<Store> {
   let restored: RestorePoint | null = null;
   const refresh = async () => {
     refuseMoved(await movedOf(store));

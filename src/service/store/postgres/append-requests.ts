@@ -2,7 +2,7 @@
 // was decided by another policy set than the active one, this process loads the active set before the caller
 // tries again.
 
-import type { MeterEntryRow, MeterPlace, SpendingRequest } from '../contract/metering.ts';
+import type { MeterEntryRow, MeterSeries, SpendingRequest } from '../contract/metering.ts';
 import type { RequestRow } from '../contract/records.ts';
 import type { SealKey } from '../contract/seal.ts';
 import type { AppendLimits, AppendResult } from '../contract/store.ts';
@@ -13,7 +13,10 @@ import { isInUse, otherPolicies, toStoreFailure } from './server/errors.ts';
 
 export interface AppendFunctions {
   append(row: RequestRow, limits: AppendLimits, entries: readonly MeterEntryRow[]): Promise<AppendResult>;
-  spend(places: readonly MeterPlace[], work: () => SpendingRequest | null): Promise<AppendResult | 'nothing'>;
+  spend(
+    places: readonly MeterSeries[],
+    work: () => SpendingRequest | null,
+  ): Promise<AppendResult | 'nothing'>;
   /** Sets the listener that takes in the active policies and returns whether this process has them. */
   onOtherPolicies(listener: () => Promise<boolean>): void;
 }
@@ -31,7 +34,7 @@ export function createRequestAppender(queue: Pick<CommitQueue, 'ask'>, sealKey: 
     });
     if (word !== 'policies-changed') return word;
     if (!(await lookAgain())) throw otherPolicies();
-    return 'basis-changed';
+    return 'precondition-failed';
   }
 
   async function append(request: NewRequest): Promise<AppendResult> {

@@ -2,8 +2,8 @@
 // stored of a request is what its hash covers: the text around the number of its record is made of the same
 // columns that are sent.
 
-import { switchKind } from '../contract/grant-basis.ts';
-import type { MeterEntryRow, MeterPlace } from '../contract/metering.ts';
+import { switchKind } from '../contract/grant-precondition.ts';
+import type { MeterEntryRow, MeterSeries } from '../contract/metering.ts';
 import type { NonceUse, RequestRow } from '../contract/records.ts';
 import type { SealKey } from '../contract/seal.ts';
 import type { AppendLimits, AppendResult } from '../contract/store.ts';
@@ -20,7 +20,7 @@ export interface NewRequest {
   readonly limits: AppendLimits;
   readonly entries: readonly MeterEntryRow[];
   /** The meters that the decision has read or adds to. */
-  readonly places: readonly MeterPlace[];
+  readonly places: readonly MeterSeries[];
 }
 
 /** The answer of the database about one request of a batch. */
@@ -71,9 +71,9 @@ export function appendValues(
   const numbers = (name: KeysOf<RequestColumns, number>) =>
     plainArray(requests.map(({ columns }) => columns[name]));
   const lane = fence.slot === null ? '' : `"lane":${laneOfSlot(fence.slot)},`;
-  const bases = requests.map(({ limits }) => limits.basis ?? null);
-  const documents = bases.flatMap((basis, at) =>
-    (basis?.documents ?? []).map((document) => ({ ...document, at: at + 1 })),
+  const preconditions = requests.map(({ limits }) => limits.precondition ?? null);
+  const documents = preconditions.flatMap((precondition, at) =>
+    (precondition?.documents ?? []).map((document) => ({ ...document, at: at + 1 })),
   );
   const places = requests.flatMap((request, at) => request.places.map((place) => ({ ...place, at: at + 1 })));
   const entries = requests.flatMap((request, at) =>
@@ -93,13 +93,13 @@ export function appendValues(
     textArray(requests.map(({ parts: [, before, between] }) => `${before}${lane}${between}`)),
     textArray(requests.map(({ parts: [, , , after] }) => after)),
     plainArray(requests.map(({ limits }) => limits.openMax)),
-    textArray(bases.map((basis) => basis?.agentId ?? null)),
-    plainArray(bases.map((basis) => basis?.agentVersion ?? null)),
-    plainArray(bases.map((basis) => basis?.keyNotAfterMs ?? null)),
-    plainArray(bases.map((basis) => basis?.switchGeneration ?? null)),
+    textArray(preconditions.map((precondition) => precondition?.agentId ?? null)),
+    plainArray(preconditions.map((precondition) => precondition?.agentVersion ?? null)),
+    plainArray(preconditions.map((precondition) => precondition?.keyNotAfterMs ?? null)),
+    plainArray(preconditions.map((precondition) => precondition?.switchGeneration ?? null)),
     ...[
-      textArray(bases.map((basis) => basis?.policies ?? null)),
-      textArray(bases.map((basis) => basis?.nonce ?? null)),
+      textArray(preconditions.map((precondition) => precondition?.policies ?? null)),
+      textArray(preconditions.map((precondition) => precondition?.nonce ?? null)),
     ],
     ...[plainArray(documents.map(({ at }) => at)), textArray(documents.map(({ kind }) => kind))],
     ...[textArray(documents.map(({ id }) => id)), plainArray(documents.map(({ version }) => version))],

@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Durability } from '../contract/durability.ts';
-import type { MeterPlace } from '../contract/metering.ts';
+import type { MeterSeries } from '../contract/metering.ts';
 import type { NonceUse } from '../contract/records.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { type AppendReply, appendStatement, appendValues } from './append.ts';
@@ -441,7 +441,7 @@ export interface UnderLock<T> {
  */
 async function withMetersLocked<T>(
   connection: Connection,
-  places: readonly MeterPlace[],
+  places: readonly MeterSeries[],
   { look, send }: UnderLock<T>,
 ): Promise<T> {
   const query = (text: string, values: readonly unknown[] = []) => connection.query({ text }, values);

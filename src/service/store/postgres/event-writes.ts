@@ -2,7 +2,7 @@
 // row, by which queries find it. INVARIANT: a request's row holds the state of its last event, and its
 // entries in meters change with it, since all of this is written together.
 
-import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
+import { type GrantPrecondition, switchKind } from '../contract/grant-precondition.ts';
 import type { MetersRead, MovedMeterEntry } from '../contract/metering.ts';
 import type { RefusalRecord, RequestEvent } from '../contract/records.ts';
 import type { SealKey } from '../contract/seal.ts';
@@ -58,7 +58,7 @@ async function makeTogether(
 /** Whether the change may be made, as the result that says so or why not. */
 async function judge(
   transaction: Transaction,
-  { requestId, events, from, seen, basis, meters }: RequestChange,
+  { requestId, events, from, seen, precondition, meters }: RequestChange,
   { present, sealKey }: { readonly present: StoredRequest | undefined; readonly sealKey: SealKey },
 ): Promise<ChangeOutcome> {
   if (present === undefined) return 'unknown-request';
@@ -67,8 +67,9 @@ async function judge(
   const isSeen = seen === null || present.events.length === seen;
   if (!from.includes(requestRowOf(present.row).status) || !isSeen) return 'state-differs';
   const atMs = events[0]?.atMs ?? 0;
-  if (basis !== undefined && !(await holds(transaction, basis, atMs))) return 'basis-changed';
-  if (meters !== undefined && (await haveMoved(transaction, meters))) return 'basis-changed';
+  if (precondition !== undefined && !(await holds(transaction, precondition, atMs)))
+    return 'precondition-failed';
+  if (meters !== undefined && (await haveMoved(transaction, meters))) return 'precondition-failed';
   return 'changed';
 }
 
@@ -215,8 +216,8 @@ async function haveMoved(
 /**
  * Whether agent, switches, people and policies are as the change saw them, and the key is valid at `atMs`.
  */
-async function holds({ rows }: Transaction, basis: GrantBasis, atMs: number): Promise<boolean> {
-  const { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents, policies = null } = basis;
+async function holds({ rows }: Transaction, precondition: GrantPrecondition, atMs: number): Promise<boolean> {
+  const { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents, policies = null } = precondition;
   if (agentVersion === 0 || (keyNotAfterMs !== null && atMs >= keyNotAfterMs)) return false;
   const [found] = await rows<{ readonly holds: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM agents WHERE id = $1 AND version = $2)

@@ -7,7 +7,7 @@ import type { MeterEntryRow, MeterStore } from '../contract/metering.ts';
 import { grantedAtMs, isCounted, meterReads } from '../queries/meters.ts';
 import type { AppendFunctions } from './append-requests.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { entriesWhere, keepSnapshot, meterHistory } from './meter-past.ts';
+import { entriesWhere, keepSnapshot, meterHistory } from './meter-history.ts';
 import { idArray } from './server/arrays.ts';
 import { otherPolicies } from './server/errors.ts';
 import type { ReadPool } from './server/read-pool.ts';

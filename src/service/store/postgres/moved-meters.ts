@@ -3,7 +3,7 @@
 // is a snapshot of the server, which tells the transactions that had ended. INVARIANT: the listener has heard
 // of every change up to `seen`, except what this process has entered itself.
 
-import type { MeterPlace, MovedMeterEntry } from '../contract/metering.ts';
+import type { MeterSeries, MovedMeterEntry } from '../contract/metering.ts';
 import type { Connection } from './server/connection.ts';
 
 /** How many entries are read at once; more would delay the writes that wait. */
@@ -73,13 +73,13 @@ export class MovedMeters {
   }
 
   /** Notes that other processes enter these meters, since a decision on them was out of date. */
-  noteShared(places: readonly MeterPlace[]): void {
+  noteShared(places: readonly MeterSeries[]): void {
     for (const place of places) this.#shared.set(nameOf(place), sharedForBatches);
     this.noteWanted();
   }
 
   /** Whether other processes enter one of these meters just now. */
-  isShared(places: readonly MeterPlace[]): boolean {
+  isShared(places: readonly MeterSeries[]): boolean {
     return this.#shared.size > 0 && places.some((place) => this.#shared.has(nameOf(place)));
   }
 
@@ -135,6 +135,6 @@ const look = {
     ORDER BY entry.written, entry."requestId", entry.definition`,
 };
 
-function nameOf({ definition, key }: MeterPlace): string {
+function nameOf({ definition, key }: MeterSeries): string {
   return `${definition} ${key}`;
 }

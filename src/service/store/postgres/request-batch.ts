@@ -3,7 +3,7 @@
 // entered for a request that is not stored is taken back before anything else is decided.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { MeterPlace } from '../contract/metering.ts';
+import type { MeterSeries } from '../contract/metering.ts';
 import type { AppendResult } from '../contract/store.ts';
 import { type AppendReply, type AppendStatus, createTogether, type PreparedRequest } from './append.ts';
 import type { Connection } from './server/connection.ts';
@@ -14,7 +14,7 @@ export type RequestOutcome = AppendResult | 'policies-changed' | 'nothing';
 
 export interface WaitingRequest {
   /** The meters that the request reads or enters. */
-  readonly places: readonly MeterPlace[];
+  readonly places: readonly MeterSeries[];
   /** Decides the request on the present totals of meters; returns null when there is nothing to store. */
   readonly make: () => PreparedRequest | null;
   readonly revertMeters: () => void;

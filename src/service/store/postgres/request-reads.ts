@@ -8,7 +8,7 @@ import type {
   PendingCounts,
   RequestHistory,
   RequestPage,
-  RequestPlace,
+  RequestPosition,
   WaitingCount,
   WaitingPage,
 } from '../contract/store.ts';
@@ -123,7 +123,7 @@ export async function findPage(
 /** Returns the requests at these places, the latest first; missing requests are left out. */
 export async function findAt(
   reading: RequestReading,
-  places: readonly RequestPlace[],
+  places: readonly RequestPosition[],
 ): Promise<FoundRequests['found']> {
   return await placed(reading, await withNames(reading.rows)(queries.at(places)));
 }

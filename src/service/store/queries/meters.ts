@@ -2,7 +2,7 @@
 // keeps those that are gone, and a start reads both in different ways.
 
 import type { CountedRequest, MeterStore } from '../contract/metering.ts';
-import type { RequestPlace } from '../contract/store.ts';
+import type { RequestPosition } from '../contract/store.ts';
 import { type QueryRunner, query } from './dialect.ts';
 import { firstAfterPruning } from './records.ts';
 import { lookedThroughMax, statusNow } from './request-lists.ts';
@@ -32,7 +32,12 @@ export function meterReads({ rows }: QueryRunner): Pick<MeterStore, 'counted' | 
   return {
     async counted({ sinceMs, after, countMax }) {
       const upTo = after + lookedThroughMax;
-      const counted = query<CountedRequest & RequestPlace>(countedText, { after, upTo, sinceMs, countMax });
+      const counted = query<CountedRequest & RequestPosition>(countedText, {
+        after,
+        upTo,
+        sinceMs,
+        countMax,
+      });
       const requests = await rows(counted);
       if (requests.length === countMax) return { requests, next: requests.at(-1)?.sequence ?? null };
       const [more] = await rows(query('SELECT 1 FROM requests WHERE sequence > @upTo LIMIT 1', { upTo }));

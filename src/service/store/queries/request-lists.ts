@@ -12,7 +12,7 @@ import type {
   RequestFilter,
   RequestHistory,
   RequestPage,
-  RequestPlace,
+  RequestPosition,
   RequestStore,
   WaitingCount,
   WaitingPage,
@@ -168,7 +168,7 @@ export function requestQueries(sql: Dialect) {
     look: (filter: RequestFilter, sequences: readonly number[]): Query<ScanRow & SearchedRequest> =>
       query(lookText, { ...filterParameters(filter), sequences }),
     /** The requests at these places, the latest first. */
-    at: (places: readonly RequestPlace[]): Query<PlacedId> =>
+    at: (places: readonly RequestPosition[]): Query<PlacedId> =>
       query(atText, { sequences: places.map(({ sequence }) => sequence) }),
     /** The pending requests that ask the person, the nearest deadline first. */
     waiting: ({ asked, nowMs, after, countMax }: WaitingPage): Query<RequestId> =>
@@ -194,7 +194,7 @@ export interface RequestId {
   readonly id: string;
 }
 
-export type PlacedId = RequestId & RequestPlace;
+export type PlacedId = RequestId & RequestPosition;
 
 export interface ScanRow extends PlacedId {
   readonly createdAtMs: number;
@@ -217,10 +217,10 @@ interface WaitingCountRow {
 export function pageOf(
   walk: Iterable<ScanRow>,
   { countMax, fromMs }: RequestPage,
-): { readonly found: readonly PlacedId[]; readonly next: RequestPlace | null } {
+): { readonly found: readonly PlacedId[]; readonly next: RequestPosition | null } {
   const ids: PlacedId[] = [];
   let looked = 0;
-  let last: RequestPlace | null = null;
+  let last: RequestPosition | null = null;
   for (const one of walk) {
     if (ids.length === countMax) return { found: ids, next: last };
     if (one.createdAtMs < (fromMs ?? 0) - outOfOrderMs) return { found: ids, next: null };

@@ -73,7 +73,7 @@ export interface StoredRequestColumns extends RequestColumns {
 }
 
 /** What a record of the chain has beside its columns. */
-interface RecordPlace {
+interface RecordLink {
   readonly sequence: number;
   readonly hash: string;
   /** The seal of the record: see `recordSeal`. */
@@ -81,7 +81,7 @@ interface RecordPlace {
 }
 
 /** A row of `requests`, whole. */
-export interface StoredRequestRow extends StoredRequestColumns, RecordPlace {}
+export interface StoredRequestRow extends StoredRequestColumns, RecordLink {}
 
 export interface RefusalColumns {
   readonly id: string;
@@ -107,7 +107,7 @@ export interface EventColumns {
 }
 
 /** A row of `request_events`, whole. */
-export interface StoredEventRow extends EventColumns, RecordPlace {}
+export interface StoredEventRow extends EventColumns, RecordLink {}
 
 export function agentColumns(agent: AgentRow): AgentColumns {
   return {

@@ -3,7 +3,7 @@
 // writes are sent unchanged. INVARIANT: the unpacked writes equal the packed ones, if they are read before
 // the next batch is packed.
 
-import type { DocumentVersion, GrantBasis } from '../contract/grant-basis.ts';
+import type { DocumentVersion, GrantPrecondition } from '../contract/grant-precondition.ts';
 import type { RequestRow, RequestStatus } from '../contract/records.ts';
 import type { Write, WriteOf } from './writes.ts';
 
@@ -51,13 +51,13 @@ export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage 
         others.push([place, write]);
         continue;
       }
-      const { row, openMax, basis } = write;
-      const [document] = basis?.documents ?? [];
+      const { row, openMax, precondition } = write;
+      const [document] = precondition?.documents ?? [];
       putNumber(place);
       putNumber(openMax);
-      putNumber(basis?.agentVersion ?? null);
-      putNumber(basis?.keyNotAfterMs ?? null);
-      putNumber(basis?.switchGeneration ?? null);
+      putNumber(precondition?.agentVersion ?? null);
+      putNumber(precondition?.keyNotAfterMs ?? null);
+      putNumber(precondition?.switchGeneration ?? null);
       putNumber(document?.version ?? null);
       putText(document?.kind ?? null);
       putText(document?.id ?? null);
@@ -79,9 +79,9 @@ export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage 
   };
 }
 
-function unitsOf({ row, basis }: WriteOf<'append-request'>): number {
+function unitsOf({ row, precondition }: WriteOf<'append-request'>): number {
   const { id, agentId, actionKey, outcome, status, idempotency, recordJson } = row;
-  const [document = noDocument] = basis?.documents ?? [];
+  const [document = noDocument] = precondition?.documents ?? [];
   const ofDocument = document.kind.length + document.id.length;
   const always = id.length + agentId.length + actionKey.length + outcome.length + status.length;
   const ofKey = idempotency === null ? 0 : idempotency.key.length + idempotency.bodyDigest.length;
@@ -97,10 +97,11 @@ const noDocument: DocumentVersion = { kind: '', id: '', version: 0 };
 function isPlain(write: Write): write is WriteOf<'append-request'> {
   if (write.kind !== 'append-request' || write.entries.length > 0) return false;
   const { actionKey, agentId, recordJson, idempotency } = write.row;
-  const { basis } = write;
+  const { precondition } = write;
   // The enforcement point of a call is one document; few decisions rest on more.
-  if (basis !== null && (basis.agentId !== agentId || basis.documents.length > 1)) return false;
-  const [document = noDocument] = basis?.documents ?? [];
+  if (precondition !== null && (precondition.agentId !== agentId || precondition.documents.length > 1))
+    return false;
+  const [document = noDocument] = precondition?.documents ?? [];
   return (
     recordJson.isWellFormed() &&
     actionKey.isWellFormed() &&
@@ -168,11 +169,11 @@ export function readBatch({ count, texts, textBytes, numbers, others }: BatchMes
       documentKind === null || documentId === null || version === null
         ? []
         : [{ kind: documentKind, id: documentId, version }];
-    const basis: GrantBasis | null =
+    const precondition: GrantPrecondition | null =
       agentVersion === null || switchGeneration === null
         ? null
         : { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents };
-    writes[place] = { kind: 'append-request', row, openMax, basis, entries: [] };
+    writes[place] = { kind: 'append-request', row, openMax, precondition, entries: [] };
   }
   return writes;
 }

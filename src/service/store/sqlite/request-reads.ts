@@ -11,7 +11,7 @@ import type {
   PendingCounts,
   RequestHistory,
   RequestPage,
-  RequestPlace,
+  RequestPosition,
   WaitingCount,
   WaitingPage,
 } from '../contract/store.ts';
@@ -28,8 +28,8 @@ import {
   waitingIds,
 } from '../queries/request-lists.ts';
 import { createEventCounts, type EventCount } from '../shared/event-counts.ts';
-import { latestExpiry } from '../shared/request-differences.ts';
 import { idempotencyExpiry, requestEvent, requestRowOf } from '../shared/rows.ts';
+import { latestExpiry } from '../shared/stored-state.ts';
 import { createSyncQueryRunner } from './query-runner.ts';
 import { prepareRequestRead } from './seal/request-check.ts';
 
@@ -114,7 +114,7 @@ function prepareLists(database: Database, findAll: (ids: readonly RequestId[]) =
       return { found: placed(found), next };
     }),
     /** The requests at these places, the latest first; missing requests are left out. */
-    requestsAt: database.transaction((places: readonly RequestPlace[]) => placed(all(queries.at(places)))),
+    requestsAt: database.transaction((places: readonly RequestPosition[]) => placed(all(queries.at(places)))),
     waiting: database.transaction((page: WaitingPage) => findAll(all(queries.waiting(page)))),
     countWaiting: database.transaction((query: WaitingCount): PendingCounts => {
       const counted = waitingIds(all(queries.waitingCount(query)));

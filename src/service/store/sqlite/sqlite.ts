@@ -37,7 +37,7 @@ import { copyDatabase } from './file/copy.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { createLogFolding } from './file/log-folding.ts';
 import { lockForServing, type ServingLock } from './file/serving-lock.ts';
-import { openMeterHistory } from './meter-past.ts';
+import { openMeterHistory } from './meter-history.ts';
 import { checkSchemaVersion, schemaVersionBefore } from './migrate.ts';
 import { createQueryRunner } from './query-runner.ts';
 import { prepareReads, type Reads } from './reads.ts';
@@ -216,12 +216,16 @@ type AgentWrite = WriteOf<'add-agent' | 'describe-agent' | 'set-status' | 'set-s
 
 function requestStore({ read, queries, queue }: StoreParts, search: SearchThread): RequestStore {
   return {
-    async append(row: RequestRow, { openMax, basis }: AppendLimits, entries: readonly MeterEntryRow[] = []) {
+    async append(
+      row: RequestRow,
+      { openMax, precondition }: AppendLimits,
+      entries: readonly MeterEntryRow[] = [],
+    ) {
       const result = await queue.write({
         kind: 'append-request',
         row,
         openMax,
-        basis: basis ?? null,
+        precondition: precondition ?? null,
         entries,
       });
       if (result === 'duplicate-id') throw duplicateId(row.id);

@@ -5,20 +5,20 @@ import type { Database } from 'better-sqlite3';
 import { recordSeal, type SealKey } from '../contract/seal.ts';
 import { prepareChanges, type StoredChange } from './audit-log.ts';
 import type { Chain } from './chain/chain.ts';
-import type { BasisCheck } from './grant-basis.ts';
 import { type MeterEntries, prepareMeterEntries } from './meters.ts';
+import type { PreconditionCheck } from './precondition-check.ts';
 
 export interface WriteOptions {
   readonly chain: Chain;
   /** The author of changes of management that name none. */
   readonly actor: string;
-  readonly basis: BasisCheck;
+  readonly precondition: PreconditionCheck;
   readonly sealKey: SealKey;
 }
 
 export interface WriteContext {
   readonly chain: Chain;
-  readonly basis: BasisCheck;
+  readonly precondition: PreconditionCheck;
   readonly meterEntries: MeterEntries;
   readonly sealKey: SealKey;
   /** Returns the seal of a record of a request, from the record's hash. */
@@ -29,11 +29,11 @@ export interface WriteContext {
 
 export function prepareWriteContext(
   database: Database,
-  { chain, actor, basis, sealKey }: WriteOptions,
+  { chain, actor, precondition, sealKey }: WriteOptions,
 ): WriteContext {
   return {
     chain,
-    basis,
+    precondition,
     sealKey,
     sealOf: (hash) => recordSeal(sealKey, hash),
     meterEntries: prepareMeterEntries(database),

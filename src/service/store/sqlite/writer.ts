@@ -12,8 +12,8 @@ import { createLinkHasher } from '../shared/link-hasher.ts';
 import { type BatchMessage, readBatch } from './batch-message.ts';
 import { prepareChain } from './chain/chain.ts';
 import { type StoreFailure, toFailure } from './file/errors.ts';
-import { prepareBasisCheck } from './grant-basis.ts';
 import { migrate, prepareSchemaCheck } from './migrate.ts';
+import { preparePreconditionCheck } from './precondition-check.ts';
 import { prepareNonceWrites } from './reads.ts';
 import { prepareSeal } from './seal/seal.ts';
 import { requireStored } from './seal/seal-check.ts';
@@ -153,9 +153,9 @@ function prepareBatches(
   const chain = prepareChain(database, createLinkHasher());
   const sealKey = sealKeyOf(masterKey);
   const seal = prepareSeal(database, sealKey);
-  const basis = prepareBasisCheck(database);
+  const precondition = preparePreconditionCheck(database);
   const checkSchema = prepareSchemaCheck(database);
-  const apply = prepareWrites(database, { chain, actor, basis, sealKey });
+  const apply = prepareWrites(database, { chain, actor, precondition, sealKey });
   // Inside the transaction of the batch this is a savepoint.
   const applyUndoably = database.transaction(apply);
   const noteNonces = prepareNonceWrites(database);
@@ -170,7 +170,7 @@ function prepareBatches(
       if (failure.code !== 'internal' || !database.inTransaction) throw error;
       chain.rewind(end);
       seal.rewind(mark);
-      basis.forget();
+      precondition.forget();
       return failure;
     }
   }
@@ -186,7 +186,7 @@ function prepareBatches(
         seal.begin(chain.end(), mayDiffer);
         if (mayDiffer) requireStored(database, sealKey);
       }
-      if (mayDiffer) basis.forget();
+      if (mayDiffer) precondition.forget();
       noteNonces(nonces);
       const outcomes = writes.map(applyOne);
       if (isAccepting) seal.renew(chain.end());
@@ -199,7 +199,7 @@ function prepareBatches(
   const forget = (): void => {
     chain.forget();
     seal.forget();
-    basis.forget();
+    precondition.forget();
   };
   const applyTogether = (batch: Batch): readonly WriteOutcome[] => {
     try {

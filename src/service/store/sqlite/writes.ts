@@ -5,7 +5,7 @@
 
 import type { Database } from 'better-sqlite3';
 import type { Link } from '../contract/chain.ts';
-import type { GrantBasis } from '../contract/grant-basis.ts';
+import type { GrantPrecondition } from '../contract/grant-precondition.ts';
 import type { MeterEntryRow } from '../contract/metering.ts';
 import type { PlantRow, RefusalRecord, RequestEvent, RequestRow } from '../contract/records.ts';
 import type { StateAcceptance } from '../contract/state.ts';
@@ -64,7 +64,7 @@ function prepareEventWrites(database: Database, context: WriteContext) {
       events,
       from,
       seen,
-      basis,
+      precondition,
       entries = [],
     }: RequestChange): RequestChangeResult {
       const present = read(requestId);
@@ -72,7 +72,8 @@ function prepareEventWrites(database: Database, context: WriteContext) {
       const isSeen = seen === null || present.events.length === seen;
       if (!from.includes(requestRowOf(present.row).status) || !isSeen) return 'state-differs';
       const atMs = events[0]?.atMs ?? 0;
-      if (basis !== undefined && !context.basis.holds(basis, atMs)) return 'basis-changed';
+      if (precondition !== undefined && !context.precondition.holds(precondition, atMs))
+        return 'precondition-failed';
       for (const event of events) record({ ...event, requestId });
       const grantedAtMs = events.at(-1)?.state.decidedAtMs ?? null;
       for (const entry of entries) context.meterEntries.settle(requestId, grantedAtMs, entry);
@@ -201,7 +202,7 @@ type WriteKinds = ReturnType<typeof prepareWriteKinds>;
 
 function prepareWriteKinds(database: Database, context: WriteContext, { sealKey }: WriteOptions) {
   return {
-    ...prepareBasisWrites(database, context),
+    ...preparePreconditionWrites(database, context),
     ...prepareRecordWrites(database, context),
     ...prepareEventWrites(database, context),
     ...prepareMeterWrites(database, context.meterEntries),
@@ -213,7 +214,7 @@ function prepareWriteKinds(database: Database, context: WriteContext, { sealKey 
 }
 
 /** The writes that may change what a grant rests on. */
-function prepareBasisWrites(database: Database, context: WriteContext) {
+function preparePreconditionWrites(database: Database, context: WriteContext) {
   return { ...prepareAgentWrites(database, context), ...prepareDocumentWrites(database, context) };
 }
 
@@ -249,13 +250,13 @@ export type ApplyWrite = (write: Write) => WriteResults[WriteKind];
  */
 export function prepareWrites(database: Database, options: WriteOptions): ApplyWrite {
   const context = prepareWriteContext(database, options);
-  const basisKinds = new Set(Object.keys(prepareBasisWrites(database, context)));
+  const preconditionKinds = new Set(Object.keys(preparePreconditionWrites(database, context)));
   const kinds = prepareWriteKinds(database, context, options);
   return (write) => {
     // The type of a write follows from its kind, but the compiler does not see that through the table.
     const apply = kinds[write.kind] as (write: Write) => WriteResults[WriteKind];
     const result = apply(write);
-    if (basisKinds.has(write.kind)) options.basis.forget();
+    if (preconditionKinds.has(write.kind)) options.precondition.forget();
     return result;
   };
 }
@@ -266,7 +267,7 @@ interface NewRequest {
   readonly row: RequestRow;
   readonly openMax: number;
   /** What the decision rests on; null when that is not judged. */
-  readonly basis: GrantBasis | null;
+  readonly precondition: GrantPrecondition | null;
   readonly entries: readonly MeterEntryRow[];
 }
 
@@ -314,8 +315,9 @@ function prepareRecordWrites(database: Database, context: WriteContext) {
      ON CONFLICT (id) DO NOTHING`,
   );
   return {
-    'append-request'({ row, openMax, basis, entries }: NewRequest): AppendResult | 'duplicate-id' {
-      if (basis !== null && !context.basis.holds(basis, row.createdAtMs)) return 'basis-changed';
+    'append-request'({ row, openMax, precondition, entries }: NewRequest): AppendResult | 'duplicate-id' {
+      if (precondition !== null && !context.precondition.holds(precondition, row.createdAtMs))
+        return 'precondition-failed';
       const columns = requestColumns(row);
       if (row.idempotency !== null && selectByKey.get(columns) !== undefined) return 'duplicate-key';
       if (row.status === 'pending' && (countOpen.get(columns)?.count ?? 0) >= openMax) return 'too-many-open';

@@ -4,7 +4,7 @@
 import { DecisionBadge } from '../../../parts/layout/badge.tsx';
 import { type Column, DataTable } from '../../../parts/layout/data-table.tsx';
 import { PlainText } from '../../../parts/text/plain-text.tsx';
-import { moreText, outcomes } from './replay-words.ts';
+import { moreText, outcomes } from './replay-labels.ts';
 import type { ReplayResult } from './use-replay.ts';
 
 export function MatrixTable({ matrix }: Pick<ReplayResult, 'matrix'>) {
@@ -93,7 +93,7 @@ function Turned({ before, now }: Turn) {
 }
 
 /** What some of the requests ask of people, one line for each group. */
-export function AskedOfPeople({ people }: Pick<PeopleTableProps, 'people'>) {
+export function VotesTable({ people }: Pick<PeopleTableProps, 'people'>) {
   if (people.length === 0) return null;
   return (
     <ul class="replay-asked" aria-label="What these requests ask of people">

@@ -12,7 +12,6 @@ import '../../../parts/diff/diff-result.css';
 import { Finding, type FindingWays } from '../../../parts/diff/finding.tsx';
 import './replay.css';
 import { PlainText } from '../../../parts/text/plain-text.tsx';
-import { AskedOfPeople, MatrixTable, PeopleTable } from './replay-tables.tsx';
 import {
   dayChoices,
   daysText,
@@ -22,7 +21,8 @@ import {
   type ReplayFinding,
   replayNotes,
   replayText,
-} from './replay-words.ts';
+} from './replay-labels.ts';
+import { MatrixTable, PeopleTable, VotesTable } from './replay-tables.tsx';
 import type { ReplayAnswer, ReplayResult, ReplayState } from './use-replay.ts';
 
 export interface ReplayViewProps {
@@ -160,7 +160,7 @@ function ChangedRequests({ replay, requests, ways }: ChangedRequestsProps) {
             They turn on something that is not a difference of the two sets, such as who decided them then.
           </p>
           <ExampleList examples={others} />
-          <AskedOfPeople people={people.filter(({ votes }) => votes.before !== votes.now)} />
+          <VotesTable people={people.filter(({ votes }) => votes.before !== votes.now)} />
         </section>
       )}
     </>
@@ -187,7 +187,7 @@ function Filed({ log: { requests: count, agents, people }, examples }: FiledProp
             : '.'}
       </p>
       <ExampleList examples={examples} />
-      <AskedOfPeople people={people} />
+      <VotesTable people={people} />
     </div>
   );
 }

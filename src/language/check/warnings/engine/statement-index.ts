@@ -3,7 +3,6 @@
 // order, unless too many would have to be tried; what is kept between checks changes neither.
 
 import { implies, type Statement } from '../../logic/implication.ts';
-import type { ExaminedRule } from './examined.ts';
 import {
   emptyIndex,
   type IndexedRules,
@@ -13,6 +12,7 @@ import {
   updateIndex,
 } from './inverted-index.ts';
 import type { RuleInPolicy } from './rule-in-policy.ts';
+import type { ExaminedRule } from './rule-subjects.ts';
 import { type RuleGroup, rulesByActions } from './rules-by-actions.ts';
 
 export interface WithStatement {

@@ -4,9 +4,9 @@
 
 import type { Meter } from '../../../model/policy.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 
 export function claimedSessions({ rules: all, set, env }: ExaminedRule): GroupRule {
   const limited = lazily(() => {

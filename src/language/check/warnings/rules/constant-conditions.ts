@@ -6,7 +6,7 @@ import { childrenOf } from '../../../model/children.ts';
 import type { Expression } from '../../../model/expression.ts';
 import { isAlwaysTrue, isNeverTrue } from '../../logic/domains.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 
 export function constantConditions(examined: ConditionScope): void {
   const { conditions, enforced } = examined;

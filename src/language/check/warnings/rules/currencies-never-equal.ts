@@ -1,7 +1,7 @@
 // Warns of an amount that is compared with money of a currency that its field cannot have. The comparison is
 // unknown for every request: a guard then always stops, an `allow` never grants.
 
-import { currencyPlace } from '../../../model/currency.ts';
+import { currencyLocation } from '../../../model/currency.ts';
 import type { Expression, FieldRead } from '../../../model/expression.ts';
 import type { Shape, Type } from '../../../model/type.ts';
 import { unknown } from '../../../model/value.ts';
@@ -9,7 +9,7 @@ import type { Environment } from '../../incremental/environment.ts';
 import { constantValue } from '../../logic/constants.ts';
 import { payloadField } from '../../logic/payload-paths.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 
 export function currenciesNeverEqual({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const { parts, actions } of enforced) {
@@ -61,7 +61,7 @@ function currenciesOf(
 ): ReadonlySet<string> | null {
   const currencies = new Set<string>();
   for (const key of actions) {
-    const steps = currencyPlace(field.type, field)?.steps ?? [];
+    const steps = currencyLocation(field.type, field)?.steps ?? [];
     const shape = shapeAround(env.query('shape', key), steps.slice(0, -1));
     const type = shape === undefined ? undefined : payloadField(shape, steps.at(-1) ?? '')?.type;
     if (type === undefined) continue;

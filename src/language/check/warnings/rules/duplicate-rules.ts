@@ -2,8 +2,8 @@
 
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 
 export function duplicateRules({ env }: ExaminedRule): GroupRule {
   return ({ rules }) => {

@@ -12,8 +12,8 @@ import { payloadNode, stepInto } from '../../logic/payload-paths.ts';
 import { structureOf } from '../../logic/structure.ts';
 import { spelledPath } from '../../messages/path-errors.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 
 export function everyOverEmpty({ enforced, env }: ConditionScope): void {
   for (const one of enforced) {

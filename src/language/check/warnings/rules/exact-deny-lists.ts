@@ -2,7 +2,7 @@
 // list that holds `Acme`.
 
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 
 export function exactDenyLists({ enforced, env }: ConditionScope): void {
   for (const { rule, parts } of enforced) {

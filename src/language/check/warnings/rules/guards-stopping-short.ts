@@ -7,9 +7,9 @@ import { compare, type Decimal } from '../../../value/decimal.ts';
 import { isAlwaysTrue, isImpossible } from '../../logic/domains.ts';
 import type { DomainAtom, Values } from '../../logic/value-sets.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 import { inOrder, type RuleGroup, rulesByActions } from '../engine/rules-by-actions.ts';
 import { boundsIn } from './upper-bounds-alone.ts';
 

@@ -3,8 +3,8 @@
 
 import { isGuard, isRefusalWithReason } from '../../../model/policy.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 
 export function guardsWithoutAllow({ env, around }: ExaminedRule): GroupRule {
   return ({ actions, rules }) => {

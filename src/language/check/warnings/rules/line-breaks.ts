@@ -8,7 +8,7 @@ import { type PatternPart, patternParts } from '../../../value/pattern-parts.ts'
 import { warning } from '../../messages/problem.ts';
 import { declaredField } from '../engine/declared-field.ts';
 import { directionOf } from '../engine/direction.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 
 export function lineBreaks({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const { rule, parts } of enforced) {

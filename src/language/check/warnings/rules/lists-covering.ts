@@ -5,7 +5,7 @@ import type { Expression } from '../../../model/expression.ts';
 import type { List } from '../../../model/policy.ts';
 import { fold } from '../../../value/text.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 
 export function listsCovering({ enforced, env }: ConditionScope): void {
   for (const { node } of enforced.flatMap(({ parts }) => parts)) {

@@ -10,7 +10,7 @@ import type { Environment } from '../../incremental/environment.ts';
 import { memoized } from '../../incremental/memoized.ts';
 import { warning } from '../../messages/problem.ts';
 import { visible } from '../../messages/value-errors.ts';
-import type { ConditionScope, ExaminedRule } from '../engine/examined.ts';
+import type { ConditionScope, ExaminedRule } from '../engine/rule-subjects.ts';
 
 /** Matches ASCII texts, as most are: they have no mixed scripts. */
 const isPlain = /^[\0-\x7f]*$/;

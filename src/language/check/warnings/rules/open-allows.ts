@@ -4,7 +4,7 @@
 
 import type { PolicyDeclaration } from '../../../syntax/tree/tree.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 
 /** First words of the last segment in the keys of actions that only read. */
 const readingVerbs: ReadonlySet<string> = new Set(

@@ -2,7 +2,7 @@
 // matches `apixexample.com`, which anybody may register; a literal dot is meant.
 
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 import { addressOf } from './unanchored-texts.ts';
 
 /** Matches a dot after a letter or digit and before what may be the rest of a host. */

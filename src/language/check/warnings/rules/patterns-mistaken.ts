@@ -6,7 +6,7 @@ import { elementsOf } from '../../../model/children.ts';
 import type { Expression } from '../../../model/expression.ts';
 import { constantText, type ValueOfLet } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 import { walkCondition } from './values-never-equal.ts';
 
 /** What is probably a mistake, and what to write instead. */

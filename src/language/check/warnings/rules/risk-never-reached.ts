@@ -7,7 +7,7 @@ import { unknown } from '../../../model/value.ts';
 import { type Decimal, toNumber } from '../../../value/decimal.ts';
 import { constantValue } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ExaminedRule } from '../engine/examined.ts';
+import type { ExaminedRule } from '../engine/rule-subjects.ts';
 
 const riskMax = 100;
 

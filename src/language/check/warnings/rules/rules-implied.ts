@@ -5,9 +5,9 @@
 import { implies } from '../../logic/implication.ts';
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 import { type FindConsequences, indexStatements, rememberedIndex } from '../engine/statement-index.ts';
 
 export function rulesImplied(checked: ExaminedRule): GroupRule {

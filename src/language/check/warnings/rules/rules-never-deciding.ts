@@ -3,9 +3,9 @@
 // `deny when x > 100`.
 
 import { warning } from '../../messages/problem.ts';
-import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 import { type RulesByActions, rulesByActions } from '../engine/rules-by-actions.ts';
 import { indexStatements, rememberedIndex } from '../engine/statement-index.ts';
 

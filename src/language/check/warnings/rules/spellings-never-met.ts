@@ -8,7 +8,7 @@ import { globLiteralParts } from '../../../value/glob.ts';
 import { canonicalUrl, decodeUnreserved } from '../../../value/url.ts';
 import { constantText, type ValueOfLet } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 import { walkCondition } from './values-never-equal.ts';
 
 export function spellingsNeverMet({ conditions, env, valueOfLet }: ConditionScope): void {

@@ -12,7 +12,7 @@ import { spelledPath } from '../../messages/path-errors.ts';
 import { warning } from '../../messages/problem.ts';
 import { declaredField } from '../engine/declared-field.ts';
 import { directionOf } from '../engine/direction.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 
 type Kind = 'path' | 'url' | 'email' | 'host';
 

@@ -6,7 +6,7 @@ import type { Span } from '../../../diagnostic/span.ts';
 import type { Expression } from '../../../model/expression.ts';
 import { constantText } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 
 export type Address = 'email' | 'url' | 'host';
 type Operator = 'contains' | 'starts with' | 'ends with' | 'like';

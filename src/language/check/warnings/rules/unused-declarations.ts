@@ -3,7 +3,7 @@
 import type { DeclarationKind, NamedDeclaration } from '../../incremental/environment.ts';
 import { article } from '../../messages/errors.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ExaminedRule } from '../engine/examined.ts';
+import type { ExaminedRule } from '../engine/rule-subjects.ts';
 
 const mustBeUsed: readonly DeclarationKind[] = [
   'list',

@@ -13,8 +13,8 @@ import type { DomainAtom } from '../../logic/value-sets.ts';
 import { spelledPath } from '../../messages/path-errors.ts';
 import { warning } from '../../messages/problem.ts';
 import { quantifiersIn } from '../engine/declared-field.ts';
-import type { ConditionScope, ExaminedRule } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import type { ConditionScope, ExaminedRule } from '../engine/rule-subjects.ts';
 
 export function upperBoundsAlone({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const one of enforced) {

@@ -16,7 +16,7 @@ import { declaredList } from '../../logic/list-forms.ts';
 import { readerOf } from '../../logic/literals.ts';
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope, ExaminedRule, ListRead } from '../engine/examined.ts';
+import type { ConditionScope, ExaminedRule, ListRead } from '../engine/rule-subjects.ts';
 
 type ValueTest = (value: Value) => boolean;
 

@@ -9,10 +9,10 @@ import { domainAtomsOf, fieldKey, isImpossible } from '../../logic/domains.ts';
 import { payloadField } from '../../logic/payload-paths.ts';
 import type { DomainAtom } from '../../logic/value-sets.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ExaminedRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';
 import { memoizedForRules } from '../engine/memoized-for-rules.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import type { ExaminedRule } from '../engine/rule-subjects.ts';
 import { inOrder } from '../engine/rules-by-actions.ts';
 
 export function valuesNeverGranted({ set, env, around, valueOfLet }: ExaminedRule): void {

@@ -15,7 +15,7 @@ import { notFound } from '../../auth/auth-refusals.ts';
 import type { RateLimit } from '../../auth/rate-limit.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { refusalsExample, refusalsSchema, shownRefusals } from '../../contract/refusal-problems.ts';
+import { refusalCounts, refusalsExample, refusalsSchema } from '../../contract/refusal-problems.ts';
 import {
   idParameter,
   objectSchema,
@@ -281,7 +281,7 @@ export const agentActivityRoutes: readonly Route<AgentActivityDeps>[] = [getAgen
 async function refusalsOf(statistics: Pick<Statistics, 'read'>, agentId: string, nowMs: number) {
   const day = createCell();
   await statistics.read({ fromMs: nowMs - 24 * hourMs, untilMs: nowMs + 1 }, ({ addTo }) => addTo(day));
-  return shownRefusals(refusalsByCode(day, agentId));
+  return refusalCounts(refusalsByCode(day, agentId));
 }
 
 /**

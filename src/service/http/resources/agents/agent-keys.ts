@@ -10,9 +10,9 @@ import { agentOf } from './agent-filter.ts';
 import {
   agentExample,
   agentSchema,
+  agentView,
   keyExample,
   keySchema,
-  shownAgent,
   shownKey,
   withKey,
 } from './agent-view.ts';
@@ -64,7 +64,7 @@ const rotateAgentKey = route<AgentDeps, { grace_seconds?: number }>({
     }
     call.reply.code(201);
     const ends = timeText(atMs + graceMs);
-    return { agent: shownAgent(agent), api_key: result.apiKey, old_keys_end_at: ends };
+    return { agent: agentView(agent), api_key: result.apiKey, old_keys_end_at: ends };
   },
 });
 
@@ -106,7 +106,7 @@ const setSigning = route<AgentDeps, { mode: SigningMode; new_secret?: boolean }>
     });
     if (result.kind === 'unknown-agent') throw notFound('agent');
     const { signingSecret } = result;
-    return { agent: shownAgent({ ...agent, signing }), signing_secret: signingSecret };
+    return { agent: agentView({ ...agent, signing }), signing_secret: signingSecret };
   },
 });
 

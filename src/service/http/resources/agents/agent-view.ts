@@ -15,7 +15,7 @@ import {
   timeTextOrNull,
 } from '../../contract/schemas.ts';
 
-export function shownAgent(agent: AgentRow) {
+export function agentView(agent: AgentRow) {
   const { id, name, riskTier, controlOwner, tags, status, signing, createdAtMs, changedAtMs } = agent;
   const { ratePerMinute, burst, tellsChange } = agent;
   return {

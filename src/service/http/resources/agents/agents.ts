@@ -20,8 +20,8 @@ import {
   agentExample,
   agentReply,
   agentSchema,
+  agentView,
   rateSchema,
-  shownAgent,
   tellChangeSchema,
   withKey,
 } from './agent-view.ts';
@@ -80,7 +80,7 @@ const listAgents = route<AgentDeps>({
       },
     );
     const read = agents.map((value) => ({ value, version: 0 }));
-    return pageOf(read, countMax, shownAgent);
+    return pageOf(read, countMax, agentView);
   },
 });
 
@@ -113,7 +113,7 @@ const registerAgent = route<AgentDeps, AgentBody>({
     const result = await registry.addAgent(store, draft, nowMs(deps), by(call));
     if (result.kind === 'invalid') throw invalidDraft(result.problems);
     call.reply.code(201);
-    return { agent: shownAgent(result.agent), api_key: result.apiKey };
+    return { agent: agentView(result.agent), api_key: result.apiKey };
   },
 });
 
@@ -128,7 +128,7 @@ const getAgent = route<AgentDeps>({
     replies: { 200: agentReply('The agent') },
     problems: ['not_found'],
   },
-  handle: async ({ store }, call) => shownAgent(await agentOf(store, call)),
+  handle: async ({ store }, call) => agentView(await agentOf(store, call)),
 });
 
 const updateAgent = route<AgentDeps, AgentChange>({
@@ -175,7 +175,7 @@ const updateAgent = route<AgentDeps, AgentChange>({
     });
     switch (result.kind) {
       case 'described':
-        return shownAgent(result.agent);
+        return agentView(result.agent);
       case 'invalid':
         throw invalidDraft(result.problems);
       case 'unknown-agent':
@@ -273,7 +273,7 @@ async function setStatus(
   const result = await agents.setStatus({ agentId: agent.id, status, atMs: nowMs(deps), ...by(call) });
   if (result === 'unknown-agent') throw notFound('agent');
   if (result === 'already-revoked') throw revoked();
-  return shownAgent((await agents.find(agent.id)) ?? agent);
+  return agentView((await agents.find(agent.id)) ?? agent);
 }
 
 /** The address of an active person, found by address or id; throws a ProblemError when there is none. */

@@ -31,7 +31,7 @@ import { by } from './agents.ts';
 // shown.
 
 /** The point as a reply. An agent that can no longer be found is shown by its id. */
-async function shownPoint(
+async function pointView(
   { agents, documents }: Pick<Store, 'agents' | 'documents'>,
   point: EnforcementPoint,
 ) {
@@ -141,7 +141,7 @@ const listEnforcementPoints = route<PointDeps>({
       countMax: countMax + 1,
     });
     const { items, next_cursor } = pageOf(storedEnforcementPoints, countMax, (point) => point);
-    return { items: await Promise.all(items.map((point) => shownPoint(store, point))), next_cursor };
+    return { items: await Promise.all(items.map((point) => pointView(store, point))), next_cursor };
   },
 });
 
@@ -169,7 +169,7 @@ const registerEnforcementPoint = route<PointDeps, PointBody>({
     const draft = { name, agents, mayRelease: may_release };
     const made = madeOf(await changes.addPoint(changer(deps, call), draft));
     call.reply.code(201);
-    return { point: await shownPoint(deps.store, made.point), api_key: made.apiKey };
+    return { point: await pointView(deps.store, made.point), api_key: made.apiKey };
   },
 });
 
@@ -184,7 +184,7 @@ const getEnforcementPoint = route<PointDeps>({
     replies: { 200: pointReply },
     problems: ['not_found'],
   },
-  handle: async ({ store }, call) => shownPoint(store, await pointOf(store, call)),
+  handle: async ({ store }, call) => pointView(store, await pointOf(store, call)),
 });
 
 const updateEnforcementPoint = route<PointDeps, Partial<PointBody>>({
@@ -301,7 +301,7 @@ const rotateEnforcementPointKey = route<PointDeps, { grace_seconds?: number }>({
     const made = madeOf(await changes.rotatePointKey(who, call.params.id ?? '', graceMs));
     call.reply.code(201);
     const ends = timeText(who.nowMs + graceMs);
-    return { point: await shownPoint(deps.store, made.point), api_key: made.apiKey, old_keys_end_at: ends };
+    return { point: await pointView(deps.store, made.point), api_key: made.apiKey, old_keys_end_at: ends };
   },
 });
 
@@ -368,7 +368,7 @@ async function agentsNamed({ agents }: Store, names: readonly string[]): Promise
 
 async function shownChange({ store }: PointDeps, changed: changes.PointChangeResult) {
   if (changed.kind !== 'changed') throw refusedPoint(changed);
-  return await shownPoint(store, changed.point);
+  return await pointView(store, changed.point);
 }
 
 function madeOf(made: changes.NewPointKey): Extract<changes.NewPointKey, { readonly kind: 'made' }> {

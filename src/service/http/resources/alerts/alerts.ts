@@ -195,7 +195,7 @@ const alertExample = {
   page: '/requests?decision=DENY',
 };
 
-function shownAlert(alert: Alert) {
+function alertView(alert: Alert) {
   const { id, ruleId, name, kind, value, threshold, windowMinutes, createdAtMs, overAtMs } = alert;
   return {
     id,
@@ -231,7 +231,7 @@ const listAlerts = route<AlertDeps>({
   },
   handle: async ({ signInDeps: { directory } }, { query }) => {
     const { countMax, after } = readPage(query);
-    return pageOf(await alertsOf(directory).list({ countMax: countMax + 1, after }), countMax, shownAlert);
+    return pageOf(await alertsOf(directory).list({ countMax: countMax + 1, after }), countMax, alertView);
   },
 });
 
@@ -245,7 +245,7 @@ const listActiveAlerts = route<AlertDeps>({
     replies: { 200: listReply('The alerts', alertSchema, alertExample) },
   },
   handle: async ({ signInDeps: { directory } }) => ({
-    items: (await alertsOn(directory)).map(({ value }) => shownAlert(value)),
+    items: (await alertsOn(directory)).map(({ value }) => alertView(value)),
   }),
 });
 

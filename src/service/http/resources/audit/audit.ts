@@ -16,11 +16,18 @@ import type { Person } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { ChangeRow } from '../../../store/contract/audit-log.ts';
 import type { Collection } from '../../../store/contract/collection.ts';
-import { type ChainPlace, type LaneEnd, laneTuples, readLanes } from '../../../store/contract/lanes.ts';
+import { type ChainPosition, type LaneEnd, laneTuples, readLanes } from '../../../store/contract/lanes.ts';
 import { nameOfDifference } from '../../../store/contract/state.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { type JsonSchema, type Parameter, queryParameter } from '../../contract/operation.ts';
-import { collect, type PagePlace, pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
+import {
+  collect,
+  type PageCursor,
+  pageOf,
+  pageParameters,
+  pageReply,
+  readPage,
+} from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { objectSchema, text, textOrNull, time, timeText } from '../../contract/schemas.ts';
 import type { Downloads } from '../../routing/downloads.ts';
@@ -332,11 +339,11 @@ function readTime(name: string, value: string | undefined, otherwise: number): n
   );
 }
 
-function placeOf({ atMs, sequence }: Pick<ChangeRow, 'atMs' | 'sequence'>): PagePlace {
+function placeOf({ atMs, sequence }: Pick<ChangeRow, 'atMs' | 'sequence'>): PageCursor {
   return { createdAtMs: Math.max(0, atMs), id: String(sequence) };
 }
 
-function sequenceOf(place: PagePlace | null): number | null {
+function sequenceOf(place: PageCursor | null): number | null {
   if (place === null) return null;
   if (/^\d{1,15}$/.test(place.id)) return Number(place.id);
   throw new ProblemError('invalid_query', '`cursor` is not from a reply of this list');
@@ -393,7 +400,7 @@ async function* inTurns(lines: AsyncIterable<string>): AsyncGenerator<string> {
   }
 }
 
-async function walk(store: Store, steadyMs: () => number, after: ChainPlace | null) {
+async function walk(store: Store, steadyMs: () => number, after: ChainPosition | null) {
   const endMs = steadyMs() + walkMs;
   let count = 0;
   let last = after?.sequence ?? 0;
@@ -413,7 +420,7 @@ async function walk(store: Store, steadyMs: () => number, after: ChainPlace | nu
       checked: count,
       last_sequence: last,
       cursor: null,
-      break: shownBreak(verification.break),
+      break: chainBreakView(verification.break),
     };
   }
   const { end } = verification;
@@ -439,16 +446,16 @@ async function walk(store: Store, steadyMs: () => number, after: ChainPlace | nu
   };
 }
 
-function shownBreak({ sequence, name, difference, message }: ChainBreak) {
+function chainBreakView({ sequence, name, difference, message }: ChainBreak) {
   return { sequence, name, difference, message };
 }
 
-function cursorOf({ sequence, hash, lanes }: ChainPlace): string {
+function cursorOf({ sequence, hash, lanes }: ChainPosition): string {
   const place = lanes === undefined ? [sequence, hash] : [sequence, hash, laneTuples(lanes)];
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-function readCursor(cursor: string | undefined): ChainPlace | null {
+function readCursor(cursor: string | undefined): ChainPosition | null {
   if (cursor === undefined) return null;
   const place = placeIn(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (place !== null) return place;
@@ -456,7 +463,7 @@ function readCursor(cursor: string | undefined): ChainPlace | null {
   throw new ProblemError('invalid_body', '`cursor` is not from a previous reply', { errors });
 }
 
-function placeIn(text: string): ChainPlace | null {
+function placeIn(text: string): ChainPosition | null {
   let value: unknown;
   try {
     value = JSON.parse(text);

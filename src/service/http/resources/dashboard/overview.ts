@@ -7,7 +7,7 @@ import type { Statistics } from '../../../statistics/statistics.ts';
 import { hourMs, minuteMs } from '../../../statistics/times.ts';
 import type { JsonSchema, Parameter } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { refusalsExample, refusalsSchema, shownRefusals } from '../../contract/refusal-problems.ts';
+import { refusalCounts, refusalsExample, refusalsSchema } from '../../contract/refusal-problems.ts';
 import { objectSchema, text, time, timeText } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
 
@@ -143,7 +143,7 @@ const getOverview = route<OverviewDeps>({
       })),
       total_latency: inMicroseconds(latencyOfAll),
       ...rest,
-      refusals: shownRefusals(refusals),
+      refusals: refusalCounts(refusals),
       escalations: {
         ...counts,
         expired_step_ups: expiredStepUps,

@@ -7,14 +7,14 @@ import { ProblemError } from '../../contract/problem.ts';
 import { type ChangeFeed, changeKinds, streamsOfPersonMax } from '../../events/change-feed.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 
-interface NewsDeps {
+interface EventDeps {
   readonly signInDeps: SignInDeps;
   readonly changeFeed: ChangeFeed;
 }
 
-const newsExample = 'retry: 2000\n\nevent: requests\ndata: {"at":"2026-03-02T10:00:00.000Z"}\n\n';
+const eventStreamExample = 'retry: 2000\n\nevent: requests\ndata: {"at":"2026-03-02T10:00:00.000Z"}\n\n';
 
-const streamEvents = route<NewsDeps>({
+const streamEvents = route<EventDeps>({
   method: 'GET',
   url: '/v1/events',
   access: 'signed-in',
@@ -29,7 +29,7 @@ const streamEvents = route<NewsDeps>({
         contentType: 'text/event-stream',
         headers: ['X-Accel-Buffering'],
         schema: { description: 'An endless stream of events.' },
-        example: newsExample,
+        example: eventStreamExample,
       },
     },
     problems: ['too_many_streams'],
@@ -49,4 +49,4 @@ const streamEvents = route<NewsDeps>({
   },
 });
 
-export const newsRoutes: readonly Route<NewsDeps>[] = [streamEvents];
+export const eventRoutes: readonly Route<EventDeps>[] = [streamEvents];

@@ -21,7 +21,7 @@ import { type ClaudeEvent, claudeCall, type HookedCall } from './claude-code.ts'
 
 interface HookDeps extends PendingDeps {
   readonly authorizeHandler: AuthorizeHandler;
-  readonly lastWords: RefusalHints;
+  readonly refusalHintOf: RefusalHints;
   readonly waits: Waits;
   readonly decisions: Decisions;
   readonly store: Store;
@@ -150,7 +150,7 @@ async function decided(
   const body = Buffer.from(JSON.stringify({ action_key, payload }));
   const answer = await deps.authorizeHandler.decide(asked, body);
   const view = await whilePending(deps, answer, { call: asked, wait });
-  return (await deps.lastWords({ view, input: answer.input })).view;
+  return (await deps.refusalHintOf({ view, input: answer.input })).view;
 }
 
 function waitSecondsOf(text: string | undefined): number {

@@ -97,18 +97,18 @@ const listReplicas = route<ReplicaDeps>({
   },
   handle: async (deps) => {
     const { replicas } = deps.store;
-    if (replicas === null) return shownAlone(deps);
+    if (replicas === null) return standaloneView(deps);
     const [now, standbys] = await Promise.all([replicas.now(), replicas.standbys()]);
     return {
       store: 'postgres',
       policies: { digest: now.active, activation: now.epoch },
-      items: now.replicas.map((replica) => shownReplica(replica, deps.clock())),
+      items: now.replicas.map((replica) => replicaView(replica, deps.clock())),
       standbys: standbys.map(({ name, mode, lagMs }) => ({ name, mode, lag_ms: lagMs })),
     };
   },
 });
 
-function shownReplica(
+function replicaView(
   { slot, about, isSelf, seenAgoMs, wants, isReady }: ReplicaSnapshot['replicas'][number],
   nowMs: number,
 ) {
@@ -124,7 +124,7 @@ function shownReplica(
   };
 }
 
-function shownAlone({ policies, self, clock }: ReplicaDeps) {
+function standaloneView({ policies, self, clock }: ReplicaDeps) {
   const { digest: active } = policies.state();
   const alone = {
     slot: 0,
@@ -137,7 +137,7 @@ function shownAlone({ policies, self, clock }: ReplicaDeps) {
   return {
     store: 'file',
     policies: { digest: active, activation: null },
-    items: [shownReplica(alone, clock())],
+    items: [replicaView(alone, clock())],
     standbys: [],
   };
 }

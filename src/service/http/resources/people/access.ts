@@ -11,29 +11,29 @@ import { attemptByLink, refusal } from '../../auth/credentials.ts';
 import { collect, pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter, noContent, objectSchema, text, textList } from '../../contract/schemas.ts';
-import type { AccessNews } from '../../events/access-news.ts';
+import type { AccessEvents } from '../../events/access-messages.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import { groupWarnings } from './group-warnings.ts';
 import {
+  createdInvitationView,
+  invitationPreview,
   invitationView,
   invitedExample,
   invitedSchema,
   openInvitationExample,
   openInvitationSchema,
+  openInvitationView,
   type RolesBody,
   rolesAndGroups,
-  shownInvitation,
-  shownInvited,
-  shownOpenInvitation,
 } from './invitation-view.ts';
-import { personExample, personSchema, shownPersonReply } from './person-view.ts';
+import { personExample, personSchema, personView } from './person-view.ts';
 
 export interface AccessDeps {
   readonly store: Store;
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly signInDeps: SignInDeps;
   /** Sends mail to the people concerned. */
-  readonly accessNews: AccessNews;
+  readonly accessNews: AccessEvents;
 }
 
 const examplePassword = 'correct horse battery';
@@ -66,7 +66,7 @@ const createFirstAdmin = route<AccessDeps, { token: string; email: string; name:
     const nowMs = Math.trunc(directory.clock());
     await takeFirstAgent(deps.store, { email: person.email, who: recordName(person), nowMs });
     reply.code(201);
-    return shownPersonReply(person);
+    return personView(person);
   },
 });
 
@@ -91,7 +91,7 @@ const listInvitations = route<AccessDeps>({
         matches: ({ value }) => access.isOpen(value, nowMs),
       },
     );
-    return pageOf(storedInvitations, countMax, shownOpenInvitation);
+    return pageOf(storedInvitations, countMax, openInvitationView);
   },
 });
 
@@ -120,7 +120,7 @@ const createInvitation = route<AccessDeps, { email: string; name: string } & Rol
     if (result.kind === 'not-allowed') throw notAllowed(result.detail);
     accessNews.invited(result.invitation, result.secret);
     call.reply.code(201);
-    return shownInvitation(result, groupWarnings(groups, policies));
+    return createdInvitationView(result, groupWarnings(groups, policies));
   },
 });
 
@@ -171,7 +171,7 @@ const previewInvitation = route<AccessDeps, { token: string }>({
     const found = await access.lookAtInvitation(directory, body.token);
     if (found === null) throw linkNotValid();
     attempt.succeeded();
-    return shownInvited(found);
+    return invitationPreview(found);
   },
 });
 
@@ -199,7 +199,7 @@ const acceptInvitation = route<AccessDeps, { token: string; password: string }>(
     if (result.kind === 'invalid') throw invalidBody(result);
     if (result.kind === 'wait') throw refusal(result);
     reply.code(201);
-    return shownPersonReply(result.person);
+    return personView(result.person);
   },
 });
 

@@ -1,8 +1,8 @@
 // /v1/applications: people apply for access, and an operator answers.
 
 import * as access from '../../../people/access.ts';
-import { reserveApplication } from '../../../people/guesses.ts';
 import type { Application } from '../../../people/person.ts';
+import { reserveApplication } from '../../../people/sign-in-limits.ts';
 import { conflict, invalidBody, notAllowed } from '../../auth/auth-refusals.ts';
 import { reserved } from '../../auth/credentials.ts';
 import { pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
@@ -21,7 +21,7 @@ import {
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import type { AccessDeps } from './access.ts';
 import { groupWarnings } from './group-warnings.ts';
-import { invitationView, type RolesBody, rolesAndGroups, shownInvitation } from './invitation-view.ts';
+import { createdInvitationView, invitationView, type RolesBody, rolesAndGroups } from './invitation-view.ts';
 
 const applicationSchema = objectSchema({
   id: text(100),
@@ -95,7 +95,7 @@ const listApplications = route<AccessDeps>({
   handle: async ({ signInDeps: { directory } }, { query }) => {
     const { countMax, after } = readPage(query);
     const storedApplications = await directory.applications.list({ countMax: countMax + 1, after });
-    return pageOf(storedApplications, countMax, (one) => shownApplication(one, directory.clock()));
+    return pageOf(storedApplications, countMax, (one) => applicationView(one, directory.clock()));
   },
 });
 
@@ -126,7 +126,7 @@ const grantApplication = route<AccessDeps, RolesBody>({
       case 'invited':
         accessNews.invited(result.invitation, result.secret);
         call.reply.code(201);
-        return shownInvitation(result, groupWarnings(groups, policies));
+        return createdInvitationView(result, groupWarnings(groups, policies));
       case 'invalid':
         throw invalidBody(result);
       case 'not-allowed':
@@ -163,7 +163,7 @@ const declineApplication = route<AccessDeps, { reason: string }>({
     switch (result.kind) {
       case 'declined':
         accessNews.declined(result.application);
-        return shownApplication(result.application, directory.clock());
+        return applicationView(result.application, directory.clock());
       case 'invalid':
         throw invalidBody(result);
       case 'not-open':
@@ -185,7 +185,7 @@ function notOpen(): ProblemError {
   return conflict('no open application has this id');
 }
 
-function shownApplication(application: Application, nowMs: number) {
+function applicationView(application: Application, nowMs: number) {
   const { id, email, name, reason, status, createdAtMs, dueAtMs, decidedAtMs, decidedBy, answer } =
     application;
   return {

@@ -1,7 +1,7 @@
 // Warns a person who assigns a group that no enforced rule asks: most likely the name is mistyped. The group
 // is assigned all the same, because policies may come later.
 
-import { groupsOf } from '../../../../language/model/asked.ts';
+import { groupsOf } from '../../../../language/model/approvers.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
 import { text } from '../../contract/schemas.ts';

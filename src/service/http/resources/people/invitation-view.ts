@@ -58,7 +58,7 @@ export const invitedExample = {
   ends_at: '2026-03-09T10:00:00.000Z',
 };
 
-export function shownInvited({ invitation, inviter }: OpenInvitation) {
+export function invitationPreview({ invitation, inviter }: OpenInvitation) {
   const { email, name, roles: given, groups, endsAtMs } = invitation;
   const ends_at = timeText(endsAtMs);
   return { email, name, invited_by: inviter.name, roles: [...given], groups: [...groups], ends_at };
@@ -84,13 +84,13 @@ export function invitationView(description: string) {
   };
 }
 
-export function shownInvitation({ invitation, secret }: InviteResult, warnings: readonly string[]) {
+export function createdInvitationView({ invitation, secret }: InviteResult, warnings: readonly string[]) {
   const { id, email, endsAtMs } = invitation;
   return { id, email, token: secret, ends_at: timeText(endsAtMs), warnings };
 }
 
 /** An open invitation without its token, of which only the digest is stored, and without that digest. */
-export function shownOpenInvitation({ id, email, name, roles: given, groups, ...rest }: Invitation) {
+export function openInvitationView({ id, email, name, roles: given, groups, ...rest }: Invitation) {
   const { createdAtMs, invitedBy, endsAtMs } = rest;
   return {
     id,

@@ -19,7 +19,7 @@ import {
   listedPersonSchema,
   personExample,
   personSchema,
-  shownPersonReply,
+  personView,
 } from './person-view.ts';
 
 interface PeopleDeps {
@@ -61,7 +61,7 @@ const getPerson = route<PeopleDeps>({
   handle: async ({ signInDeps: { directory } }, { params }) => {
     const storedPerson = await directory.people.find(params.id ?? '');
     if (storedPerson === null) throw notFound('person');
-    return shownPersonReply(storedPerson.value);
+    return personView(storedPerson.value);
   },
 });
 
@@ -99,7 +99,7 @@ const updatePerson = route<PeopleDeps, personChanges.PersonChange>({
     switch (result.kind) {
       case 'changed':
         return {
-          ...shownPersonReply(result.person),
+          ...personView(result.person),
           warnings: groupWarnings(call.body.groups ?? [], policies),
         };
       case 'invalid':
@@ -143,5 +143,5 @@ export const peopleRoutes: readonly Route<PeopleDeps>[] = [
 
 async function listedPerson({ passkeys }: Pick<Directory, 'passkeys'>, person: Person) {
   const [first] = await passkeys.list({ parent: person.id, countMax: 1 });
-  return { ...shownPersonReply(person), has_passkey: first !== undefined };
+  return { ...personView(person), has_passkey: first !== undefined };
 }

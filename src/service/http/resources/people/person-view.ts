@@ -1,11 +1,11 @@
 // Shows a person as the management API does.
 
-import { type Person, shownPerson } from '../../../people/person.ts';
+import { type Person, personSummary } from '../../../people/person.ts';
 import { objectSchema, text, textList, time, timeText } from '../../contract/schemas.ts';
 import { warningsSchema } from './group-warnings.ts';
 
-export function shownPersonReply(person: Person) {
-  return { ...shownPerson(person), created_at: timeText(person.createdAtMs) };
+export function personView(person: Person) {
+  return { ...personSummary(person), created_at: timeText(person.createdAtMs) };
 }
 
 const personFields = {

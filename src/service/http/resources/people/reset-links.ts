@@ -7,14 +7,14 @@ import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
 import { attemptByLink, refusal } from '../../auth/credentials.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter, noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
-import type { AccessNews } from '../../events/access-news.ts';
+import type { AccessEvents } from '../../events/access-messages.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import { personExample } from './person-view.ts';
 
 interface ResetDeps {
   readonly signInDeps: SignInDeps;
   /** Sends mail to the person concerned. */
-  readonly accessNews: Pick<AccessNews, 'resetLinkMade'>;
+  readonly accessNews: Pick<AccessEvents, 'resetLinkMade'>;
 }
 
 const createResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({

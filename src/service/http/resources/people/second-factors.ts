@@ -2,12 +2,12 @@
 // themselves.
 
 import { confirmTotp, offerTotp, removeTotp } from '../../../people/codes.ts';
-import { reserveUnguessable } from '../../../people/guesses.ts';
 import * as passkeys from '../../../people/passkeys.ts';
 import { proofPurpose } from '../../../people/prove.ts';
 import * as recovery from '../../../people/recovery-codes.ts';
 import { startSession } from '../../../people/sessions.ts';
 import { mayUseLocalWay } from '../../../people/sign-in.ts';
+import { reserveUnguessable } from '../../../people/sign-in-limits.ts';
 import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
 import { reserved, ssoOnly, wrongCredentials } from '../../auth/credentials.ts';
 import type { JsonSchema, OperationReply } from '../../contract/operation.ts';
@@ -171,7 +171,7 @@ const addPasskey = route<SignedInDeps, { name: string; response: unknown }>({
     switch (result.kind) {
       case 'added':
         call.reply.code(201);
-        return shownPasskey(result.passkey);
+        return passkeyView(result.passkey);
       case 'invalid':
         throw invalidBody(result);
       case 'wrong':
@@ -194,7 +194,7 @@ const listPasskeys = route<SignedInDeps>({
   },
   handle: async ({ signInDeps: { directory } }, call) => {
     const storedPasskeies = await directory.passkeys.list({ parent: actorOf(call).person.id, countMax: 200 });
-    return { items: storedPasskeies.map(({ value }) => shownPasskey(value)) };
+    return { items: storedPasskeies.map(({ value }) => passkeyView(value)) };
   },
 });
 
@@ -298,6 +298,6 @@ function webAuthnReply(description: string): OperationReply {
   return { description, schema, example: { challenge: 'AbC' } };
 }
 
-function shownPasskey({ id, name, createdAtMs }: { id: string; name: string; createdAtMs: number }) {
+function passkeyView({ id, name, createdAtMs }: { id: string; name: string; createdAtMs: number }) {
   return { id, name, created_at: timeText(createdAtMs) };
 }

@@ -31,7 +31,7 @@ const sessionExample = {
   sends_mail: true,
 };
 
-export function shownNotice({ id, what, name, createdAtMs }: Notice) {
+export function noticeView({ id, what, name, createdAtMs }: Notice) {
   return { id, kind: what, name, created_at: timeText(createdAtMs) };
 }
 

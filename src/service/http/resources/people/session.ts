@@ -1,11 +1,11 @@
 // /v1/session: people sign in and out, see their session, set a new password and dismiss notices.
 
 import * as passwords from '../../../people/change-password.ts';
-import { reserveRating } from '../../../people/guesses.ts';
 import * as notices from '../../../people/notices.ts';
 import { passwordProblem } from '../../../people/passwords.ts';
 import * as sessions from '../../../people/sessions.ts';
 import * as credentials from '../../../people/sign-in.ts';
+import { reserveRating } from '../../../people/sign-in-limits.ts';
 import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
 import { refusal, reserved, ssoOnly } from '../../auth/credentials.ts';
 import { clearSessionCookie, deviceOf } from '../../auth/identify-person.ts';

@@ -54,7 +54,7 @@ const listSessions = route<SessionListDeps>({
   },
   handle: async ({ signInDeps: { directory } }, call) => {
     const openSessions = await sessions.openSessions(directory, actorOf(call).person);
-    return { items: openSessions.map((one) => shownSession(one, call.session)) };
+    return { items: openSessions.map((one) => sessionListItem(one, call.session)) };
   },
 });
 
@@ -93,7 +93,7 @@ const listPersonSessions = route<SessionListDeps>({
     const person = await directory.people.find(call.params.id ?? '');
     if (person === null) throw notFound('person');
     const openSessions = await sessions.openSessions(directory, person.value);
-    return { items: openSessions.map((one) => shownSession(one, call.session)) };
+    return { items: openSessions.map((one) => sessionListItem(one, call.session)) };
   },
 });
 
@@ -141,10 +141,10 @@ export const sessionListRoutes: readonly Route<SessionListDeps>[] = [
   endPersonSessions,
 ];
 
-function shownSession(session: Session, present: Session | null) {
+function sessionListItem(session: Session, present: Session | null) {
   const { address, way, createdAtMs, seenAtMs, endsAtMs } = session;
   return {
-    id: sessions.shownSessionId(session),
+    id: sessions.sessionReference(session),
     address,
     method: way,
     created_at: timeText(createdAtMs),

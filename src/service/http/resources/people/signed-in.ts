@@ -11,8 +11,8 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import { cookieOf, setSessionCookies } from '../../auth/identify-person.ts';
 import { timeText, timeTextOrNull } from '../../contract/schemas.ts';
 import type { ManagedCall } from '../../routing/route.ts';
-import { shownPersonReply } from './person-view.ts';
-import { shownNotice } from './session-view.ts';
+import { personView } from './person-view.ts';
+import { noticeView } from './session-view.ts';
 
 export interface SignedInDeps {
   readonly signInDeps: SignInDeps;
@@ -55,12 +55,12 @@ export async function sessionReply(
   const factors = await stepUpFactors(signInDeps, actor.person);
   const notices = session === null ? [] : await noticesOf(signInDeps.directory, actor.person);
   return {
-    person: shownPersonReply(actor.person),
+    person: personView(actor.person),
     roles: [...actor.roles],
     permissions: grantsOf(actor.roles),
     csrf_token: session === null ? null : csrfToken(signInDeps, session),
     ends_at: session === null ? null : timeText(session.endsAtMs),
-    notices: notices.map(shownNotice),
+    notices: notices.map(noticeView),
     step_up: {
       codes_from: timeTextOrNull(factors.codesFromMs),
       passkey_from: timeTextOrNull(factors.passkeyFromMs),

@@ -4,7 +4,7 @@
 
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { deriveKey, seal, unseal } from '../../../agents/sealing.ts';
-import { reserveUnguessable } from '../../../people/guesses.ts';
+import { reserveUnguessable } from '../../../people/sign-in-limits.ts';
 import type { Provider, SsoSettings, Ticket } from '../../../people/sso/provider.ts';
 import { enter, type NotLetIn } from '../../../people/sso/sign-on.ts';
 import { clearSsoCookie, setSsoCookie, ssoCookieOf } from '../../auth/identify-person.ts';

@@ -45,7 +45,7 @@ const listTokens = route<TokenDeps>({
       parent: actorOf(call).person.id,
       countMax: 200,
     });
-    return { items: storedPersonalTokens.map(({ value }) => shownToken(value)) };
+    return { items: storedPersonalTokens.map(({ value }) => tokenView(value)) };
   },
 });
 
@@ -79,7 +79,7 @@ const createToken = route<TokenDeps, { name: string; roles: (typeof roles)[numbe
     if (result.kind === 'invalid') throw invalidBody(result);
     signInDeps.notify(result.notice, actorOf(call).person);
     call.reply.code(201);
-    return { ...shownToken(result.token), token: result.text };
+    return { ...tokenView(result.token), token: result.text };
   },
 });
 
@@ -103,6 +103,6 @@ const deleteToken = route<TokenDeps>({
 
 export const tokenRoutes: readonly Route<TokenDeps>[] = [listTokens, createToken, deleteToken];
 
-function shownToken({ id, name, roles, createdAtMs, endsAtMs }: PersonalToken) {
+function tokenView({ id, name, roles, createdAtMs, endsAtMs }: PersonalToken) {
   return { id, name, roles: [...roles], created_at: timeText(createdAtMs), ends_at: timeText(endsAtMs) };
 }

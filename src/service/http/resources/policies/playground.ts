@@ -10,7 +10,7 @@ import { diagnosticPage } from '../../../policies/diagnostic-page.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { notFound } from '../../auth/auth-refusals.ts';
-import { ProblemError, type ProblemPlace } from '../../contract/problem.ts';
+import { ProblemError, type ProblemLocation } from '../../contract/problem.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 import { type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { requestNotFound } from '../requests/approval-result.ts';
@@ -195,7 +195,7 @@ async function requestOf(
 
 export function refusePaths(files: readonly TextFile[]): void {
   const seen = new Set<string>();
-  const errors = files.flatMap(({ path }, at): readonly ProblemPlace[] => {
+  const errors = files.flatMap(({ path }, at): readonly ProblemLocation[] => {
     const isTwice = seen.has(path);
     seen.add(path);
     const pointer = `/files/${at}/path`;

@@ -3,7 +3,7 @@
 
 import type { TextFile } from '../../../../analysis/questions.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import { pathInRepository } from '../../../policies/commit.ts';
+import { pathInRepository } from '../../../policies/git-commit.ts';
 import { createPolicyDrafts, draftDays, type StoredDraft } from '../../../policies/policy-drafts.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Store } from '../../../store/contract/store.ts';

@@ -4,7 +4,7 @@
 
 import { Readable } from 'node:stream';
 import type { TextFile } from '../../../../analysis/questions.ts';
-import type { ReplayNews, Replays } from '../../../../analysis/replay/replays.ts';
+import type { ReplayEvent, Replays } from '../../../../analysis/replay/replays.ts';
 import { grantOf, type OperationName } from '../../../people/operations.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
@@ -344,7 +344,7 @@ function startReplay(replays: Replays, ...[ask, person]: Parameters<Replays['sta
 }
 
 async function* linesOf(
-  news: AsyncIterable<ReplayNews>,
+  news: AsyncIterable<ReplayEvent>,
   deps: SignInDeps,
   { request }: ManagedCall<unknown>,
 ): AsyncGenerator<string> {

@@ -92,7 +92,7 @@ const getReceipt = route<ReceiptRouteDeps>({
   },
 });
 
-const shownKeySchema = objectSchema({
+const receiptKeySchema = objectSchema({
   kid: { type: 'string' },
   signs_from: {
     ...time,
@@ -100,7 +100,7 @@ const shownKeySchema = objectSchema({
   },
 });
 
-const shownKeyExample = { kid: keyExample.kid, signs_from: '2026-03-02T10:06:00.000Z' };
+const receiptKeyExample = { kid: keyExample.kid, signs_from: '2026-03-02T10:06:00.000Z' };
 
 const listReceiptKeys = route<ReceiptRouteDeps>({
   method: 'GET',
@@ -109,7 +109,7 @@ const listReceiptKeys = route<ReceiptRouteDeps>({
   operation: {
     id: 'listReceiptKeys',
     summary: 'Published receipt keys, newest first',
-    replies: { 200: listReply('The keys', shownKeySchema, shownKeyExample) },
+    replies: { 200: listReply('The keys', receiptKeySchema, receiptKeyExample) },
   },
   handle: async ({ receipts }) => shownKeys(receipts),
 });
@@ -128,7 +128,7 @@ const rotateReceiptKey = route<ReceiptRouteDeps, { immediately?: boolean }>({
       schema: objectSchema({}, { immediately: { type: 'boolean' } }),
       examples: { planned: {}, leaked: { immediately: true } },
     },
-    replies: { 201: listReply('The keys', shownKeySchema, shownKeyExample) },
+    replies: { 201: listReply('The keys', receiptKeySchema, receiptKeyExample) },
     problems: ['conflict'],
   },
   handle: async ({ receipts }, call) => {

@@ -31,7 +31,7 @@ export interface AuthorizeRouteOptions {
   readonly identify: Identify;
   readonly identifyAgain: IdentifyAgain;
   readonly authorizeHandler: AuthorizeHandler;
-  readonly lastWords: RefusalHints;
+  readonly refusalHintOf: RefusalHints;
   readonly waits: Waits;
   readonly receipts: Pick<Receipts, 'issue' | 'isOn'>;
   /** Counts the votes of requests as of now. */
@@ -43,7 +43,7 @@ export interface AuthorizeRouteOptions {
 }
 
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
-  const { identify, authorizeHandler, lastWords, waits, receipts, policies, bodyBytesMax } = options;
+  const { identify, authorizeHandler, refusalHintOf, waits, receipts, policies, bodyBytesMax } = options;
   const replyWith = createDecisionReplies(options.shutdown);
   const readBody = createBodyReader(bodyBytesMax);
 
@@ -87,7 +87,7 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     const answer = await authorizeHandler.decide(call, bodyOf(request) ?? Buffer.alloc(0));
     const latest = await whilePending(options, answer, { call, wait });
     if (call.headers.prefer !== undefined) await addReceipt({ view: latest, input: answer.input }, request);
-    const worded = lastWords({ view: latest, input: answer.input });
+    const worded = refusalHintOf({ view: latest, input: answer.input });
     const { view, change } = worded instanceof Promise ? await worded : worded;
     if (change !== null) request.replyHeaders['writ-change'] = changeHeader(change);
     if (view.status === 'auto_approved') addResultFields(answer.input.actionKey, request);

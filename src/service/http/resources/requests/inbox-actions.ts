@@ -16,8 +16,8 @@ import type { Store } from '../../../store/contract/store.ts';
 import { conflict, invalidBody } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/request-rights.ts';
 import { noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
-import { activePeople } from '../../events/access-news.ts';
-import type { AssignmentNews } from '../../events/assignment-news.ts';
+import { activePeople } from '../../events/access-messages.ts';
+import type { AssignmentEvents } from '../../events/assignment-messages.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import { findAnswerable, findPending, overOf } from './approval-result.ts';
 import { marksShape, marksView, noMarks } from './inbox-marks.ts';
@@ -27,7 +27,7 @@ interface InboxActionDeps {
   readonly signInDeps: Pick<SignInDeps, 'directory'>;
   readonly store: Store;
   readonly decisions: Pick<Decisions, 'snapshot'>;
-  readonly assignmentNews: AssignmentNews;
+  readonly assignmentNews: AssignmentEvents;
 }
 
 const getRequestAssignment = route<InboxActionDeps>({

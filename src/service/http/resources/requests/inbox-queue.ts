@@ -15,10 +15,10 @@ import type { UnansweredQuestion } from '../../../requests/record/reply.ts';
 import { hasUnansweredQuestion, requestStateOf } from '../../../requests/record/request-state.ts';
 import { answers } from '../../../requests/record/vote-scope.ts';
 import type { ApproverIdentity } from '../../../store/contract/control-owner-group.ts';
-import { holdsText, type WantedText, wordsOfRequest } from '../../../store/contract/search-text.ts';
+import { holdsText, searchTermsOfRequest, type WantedText } from '../../../store/contract/search-text.ts';
 import type { PendingCounts, Store } from '../../../store/contract/store.ts';
 import type { Parameter } from '../../contract/operation.ts';
-import { collect, type PagePlace, type PageQuery } from '../../contract/page.ts';
+import { collect, type PageCursor, type PageQuery } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { assignedTo, type InboxMarks, isSnoozed } from './inbox-marks.ts';
 import { filterParameter, readSearchText } from './request-filter.ts';
@@ -83,7 +83,7 @@ type Reader = QueuePerson & Pick<InboxMarks, 'snoozes'>;
 interface QueuePage {
   readonly shown: readonly RequestSnapshot[];
   /** The place of the last request that is shown; null when no more follow. */
-  readonly next: PagePlace | null;
+  readonly next: PageCursor | null;
   /** The number of requests on all pages. */
   readonly count: number;
   readonly marks: InboxMarks;
@@ -245,7 +245,7 @@ function walkQueue(
 /** The first `countMax` requests after a place, in order. */
 function pageIn(
   found: readonly RequestSnapshot[],
-  placeOf: (seen: RequestSnapshot) => PagePlace,
+  placeOf: (seen: RequestSnapshot) => PageCursor,
   { after, countMax }: PageQuery,
 ): Omit<FoundPage, 'count'> {
   const rest = found
@@ -265,7 +265,7 @@ function fits({ state, agent }: RequestSnapshot, asked: InboxQuery, nowMs: numbe
     (asked.action === null || record.actionKey === asked.action) &&
     (asked.group === null || isGroupAsked(decision, asked.group)) &&
     (asked.waitsForMs === null || nowMs - record.createdAtMs >= asked.waitsForMs) &&
-    (asked.text === null || holdsText(wordsOfRequest(requestRow(record)), asked.text))
+    (asked.text === null || holdsText(searchTermsOfRequest(requestRow(record)), asked.text))
   );
 }
 
@@ -275,7 +275,7 @@ function isGroupAsked(decision: RequestSnapshot['state']['decision'], group: str
 }
 
 /** The place of a request in an order: a number, then its id among equal numbers. */
-function placeIn(order: QueueOrder): (seen: Pick<RequestSnapshot, 'state'>) => PagePlace {
+function placeIn(order: QueueOrder): (seen: Pick<RequestSnapshot, 'state'>) => PageCursor {
   return ({ state: { expiresAtMs, record, decision } }) => {
     const keys = {
       deadline: expiresAtMs,
@@ -290,7 +290,7 @@ function placeIn(order: QueueOrder): (seen: Pick<RequestSnapshot, 'state'>) => P
 const behindQuestions = 100_000_000_000_000;
 
 /** The place in the queue. In the order by deadline, requests with a question for the person come first. */
-function placeFor(order: QueueOrder, asked: ApproverIdentity): (seen: RequestSnapshot) => PagePlace {
+function placeFor(order: QueueOrder, asked: ApproverIdentity): (seen: RequestSnapshot) => PageCursor {
   const placeOf = placeIn(order);
   if (order !== 'deadline') return placeOf;
   return (seen) => {
@@ -310,7 +310,7 @@ export function unansweredQuestion(
   return owner !== null && isControlOwner(owner, agent.controlOwner) ? 'yours' : 'others';
 }
 
-function comparePlaces(one: PagePlace, other: PagePlace): number {
+function comparePlaces(one: PageCursor, other: PageCursor): number {
   if (one.createdAtMs !== other.createdAtMs) return one.createdAtMs - other.createdAtMs;
   return one.id < other.id ? -1 : Number(one.id > other.id);
 }

@@ -7,7 +7,7 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import { validSeconds } from '../../../requests/record/lifecycle.ts';
 import { type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
 import { type RequestState, requestStateOf } from '../../../requests/record/request-state.ts';
-import type { RequestFilter, RequestPlace, Store } from '../../../store/contract/store.ts';
+import type { RequestFilter, RequestPosition, Store } from '../../../store/contract/store.ts';
 import type { Parameter } from '../../contract/operation.ts';
 import type { Downloads } from '../../routing/downloads.ts';
 import { type Route, route } from '../../routing/route.ts';
@@ -103,7 +103,7 @@ export const requestExportRoutes: readonly Route<RequestExportDeps>[] = [exportR
 
 async function* linesOf(store: Store, asked: RequestFilter, format: Format): AsyncGenerator<string> {
   if (format === 'csv') yield `${csvNames.join(',')}\r\n`;
-  let after: RequestPlace | null = null;
+  let after: RequestPosition | null = null;
   for (let left = rowsMax; left > 0; ) {
     const countMax = Math.min(left, rowsAtOnce);
     const { found, next } = await store.requests.list({ ...asked, after, countMax });

@@ -81,7 +81,7 @@ export function groupFilter(filter: string): ((group: ProvisionedGroup) => boole
   }
 }
 
-export function shownGroup(group: ProvisionedGroup, base: string): ScimObject {
+export function scimGroup(group: ProvisionedGroup, base: string): ScimObject {
   const { id, displayName, externalId, memberIds, createdAtMs, changedAtMs } = group;
   return {
     schemas: [groupUrn],

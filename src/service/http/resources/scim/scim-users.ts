@@ -120,7 +120,7 @@ interface UserContext {
   readonly base: string;
 }
 
-export function shownUser(person: ProvisionedPerson, { groups, base }: UserContext): ScimObject {
+export function scimUser(person: ProvisionedPerson, { groups, base }: UserContext): ScimObject {
   const { id, userName, externalId, displayName, email, isActive, createdAtMs, changedAtMs } = person;
   const name = {
     ...(person.formattedName === null ? {} : { formatted: person.formattedName }),

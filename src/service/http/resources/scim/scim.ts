@@ -12,10 +12,10 @@ import { toProblem } from '../../connection/error-replies.ts';
 import { problems } from '../../contract/problem.ts';
 import { countMax, resourceTypes, schemas, serviceProviderConfig } from './scim-discovery.ts';
 import { ScimError, scimErrorBody } from './scim-error.ts';
-import { groupFilter, patchGroup, readGroup, shownGroup } from './scim-groups.ts';
+import { groupFilter, patchGroup, readGroup, scimGroup } from './scim-groups.ts';
 import { listUrn, scimBase } from './scim-openapi.ts';
 import { assignmentsOf } from './scim-patch.ts';
-import { patchUser, readUser, shownUser, userFilter } from './scim-users.ts';
+import { patchUser, readUser, scimUser, userFilter } from './scim-users.ts';
 import type { ScimObject } from './scim-values.ts';
 
 export interface ScimDeps {
@@ -204,14 +204,14 @@ function usersOf(deps: ScimDeps): Resource {
   const base = `${deps.origin}${scimBase}`;
   const personView = async (person: ProvisionedPerson): Promise<ScimObject> => {
     const { groups } = await provisioning.readStanding(deps.directory);
-    return shownUser(person, { groups: found(groups, null), base });
+    return scimUser(person, { groups: found(groups, null), base });
   };
   return {
     async list(filter) {
       const isFound = filterBy(filter, userFilter);
       const { people, groups } = await provisioning.readStanding(deps.directory);
       const all = found(groups, null);
-      return found(people, isFound).map((person) => shownUser(person, { groups: all, base }));
+      return found(people, isFound).map((person) => scimUser(person, { groups: all, base }));
     },
     async find(id) {
       const one = await deps.directory.provisioned.find(id);
@@ -234,7 +234,7 @@ function usersOf(deps: ScimDeps): Resource {
 
 function groupsOf(deps: ScimDeps): Resource {
   const base = `${deps.origin}${scimBase}`;
-  const groupView = (group: ProvisionedGroup): ScimObject => shownGroup(group, base);
+  const groupView = (group: ProvisionedGroup): ScimObject => scimGroup(group, base);
   return {
     async list(filter) {
       const isFound = filterBy(filter, groupFilter);

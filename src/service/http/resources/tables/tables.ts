@@ -104,7 +104,7 @@ const listTables = route<TableDeps>({
     replies: { 200: listReply('The tables', tableSchema, tableExample) },
   },
   handle: async ({ policies }) => ({
-    items: [...policies.current().pushedTables().values()].map(shownTable),
+    items: [...policies.current().pushedTables().values()].map(tableView),
   }),
 });
 
@@ -266,7 +266,7 @@ function changed(result: RowChangeResult) {
   throw result.kind === 'unknown' ? notFound('row') : conflict();
 }
 
-function shownTable({ name, key, pushed: { keyName, shape, by } }: PushedTable) {
+function tableView({ name, key, pushed: { keyName, shape, by } }: PushedTable) {
   const slot = { type: key, isNullable: false, isSecret: false, isSigned: false };
   return {
     name,

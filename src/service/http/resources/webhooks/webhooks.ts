@@ -105,10 +105,10 @@ const deliveryExample = {
 
 function shownTo(call: ManagedCall<unknown>, webhook: Webhook, masterKey: Uint8Array) {
   const isWhole = grantOf(actorOf(call).roles, 'webhooks.change') === 'yes';
-  return shownWebhook(webhook, isWhole ? urlOfWebhook(masterKey, webhook) : `${webhook.origin}/...`);
+  return webhookView(webhook, isWhole ? urlOfWebhook(masterKey, webhook) : `${webhook.origin}/...`);
 }
 
-function shownWebhook(webhook: Webhook, url: string) {
+function webhookView(webhook: Webhook, url: string) {
   const { id, format, events, status, disabledBecause, failingSinceMs, createdAtMs, createdBy } = webhook;
   return {
     id,
@@ -123,11 +123,11 @@ function shownWebhook(webhook: Webhook, url: string) {
   };
 }
 
-function shownSecret({ webhook, secret }: NewWebhook, masterKey: Uint8Array) {
-  return { webhook: shownWebhook(webhook, urlOfWebhook(masterKey, webhook)), secret };
+function webhookSecretView({ webhook, secret }: NewWebhook, masterKey: Uint8Array) {
+  return { webhook: webhookView(webhook, urlOfWebhook(masterKey, webhook)), secret };
 }
 
-function shownDelivery(delivery: Delivery) {
+function deliveryView(delivery: Delivery) {
   const { id, type, status, attempts, createdAtMs, nextAtMs, lastAtMs, lastStatus, lastReason } = delivery;
   return {
     id,
@@ -206,7 +206,7 @@ const createWebhook = route<WebhookDeps, MakeBody>({
     });
     if (result.kind === 'invalid') throw invalidBody(result);
     call.reply.code(201);
-    return shownSecret(result, deps.signInDeps.masterKey);
+    return webhookSecretView(result, deps.signInDeps.masterKey);
   },
 });
 
@@ -291,7 +291,7 @@ const rotateWebhookSecret = route<WebhookDeps>({
     if (result.kind === 'not-signed') throw conflict('messages of a chat channel are not signed');
     if (result.kind !== 'made') throw conflict();
     call.reply.code(201);
-    return shownSecret(result, deps.signInDeps.masterKey);
+    return webhookSecretView(result, deps.signInDeps.masterKey);
   },
 });
 
@@ -316,7 +316,7 @@ const testWebhook = route<WebhookDeps>({
     const delivery = await dispatcher.test(call.params.id ?? '');
     if (delivery === null) throw notFound('webhook');
     call.reply.code(202);
-    return shownDelivery(delivery);
+    return deliveryView(delivery);
   },
 });
 
@@ -336,7 +336,7 @@ const listDeliveries = route<WebhookDeps>({
     const { id } = await webhookOf(deps, call);
     const { directory } = deps.signInDeps;
     const storedDeliveries = await outbox.listDeliveries(directory, id, { countMax: countMax + 1, after });
-    return pageOf(storedDeliveries, countMax, shownDelivery);
+    return pageOf(storedDeliveries, countMax, deliveryView);
   },
 });
 
@@ -368,7 +368,7 @@ async function webhookOf(
 function changed(result: webhooks.WebhookChangeResult, masterKey: Uint8Array) {
   switch (result.kind) {
     case 'changed':
-      return shownWebhook(result.webhook, webhooks.urlOfWebhook(masterKey, result.webhook));
+      return webhookView(result.webhook, webhooks.urlOfWebhook(masterKey, result.webhook));
     case 'invalid':
       throw invalidBody(result);
     case 'unknown':

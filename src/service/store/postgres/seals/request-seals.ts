@@ -7,8 +7,8 @@ import { canonicalJson } from '../../contract/canonical-json.ts';
 import { keyedCode, type SealKey } from '../../contract/seal.ts';
 import { tamperedRequest } from '../../contract/store-error.ts';
 import type { EventCounts } from '../../shared/event-counts.ts';
-import { latestExpiry, stateDifference } from '../../shared/request-differences.ts';
 import type { EventColumns, RequestColumns, StoredEventRow, StoredRequestRow } from '../../shared/rows.ts';
+import { latestExpiry, stateDifference } from '../../shared/stored-state.ts';
 
 /**
  * The canonical JSON of a request in four parts, without `record_json`: before `follows`, before `lane`, before

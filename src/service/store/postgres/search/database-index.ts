@@ -1,7 +1,7 @@
 // Fills a table with the words of requests, by whichever process comes first. The newest requests go first,
 // then those from before the index existed, from newer to older.
 
-import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
+import { indexedTerms, type SearchedRequest } from '../../contract/search-text.ts';
 import { postgresDialect } from '../../queries/dialect.ts';
 import type { IndexTerm, SearchIndex, SequenceSpan } from '../../shared/search/search-index.ts';
 import { searchReads } from '../../shared/search/search-reads.ts';
@@ -134,7 +134,7 @@ async function putWords(
   await rows(
     `INSERT INTO request_words SELECT sequence, array_to_tsvector(string_to_array(words, ' '))
      FROM unnest($1::int8[], $2::text[]) AS taken (sequence, words) ON CONFLICT DO NOTHING`,
-    [rowsRead.map(({ sequence }) => sequence), rowsRead.map((one) => indexedWords(one).join(' '))],
+    [rowsRead.map(({ sequence }) => sequence), rowsRead.map((one) => indexedTerms(one).join(' '))],
   );
 }
 

@@ -205,7 +205,7 @@ BEGIN
         b_version[at] = 0 OR b_switches[at] <> switches OR r_created[at] >= b_key_end[at]
         OR (SELECT version FROM agents WHERE agents.id = b_agent[at]) IS DISTINCT FROM b_version[at]
         OR at = ANY (outdated)
-      ) THEN 'basis-changed'
+      ) THEN 'precondition-failed'
       WHEN r_key[at] IS NOT NULL AND EXISTS (
         SELECT 1 FROM requests WHERE requests.agent_id = r_agent[at] AND requests.idempotency_key = r_key[at]
           AND idempotency_until_ms + greatest(0, coalesce(now_expires_ms, expires_ms) - expires_ms) > r_created[at] OFFSET 0

@@ -9,7 +9,7 @@ import { postgresDialect, type QueriesOf, type QueryRunner, type RowsOf } from '
 import { answerMaxMs, clientConfig } from './connection.ts';
 import { toStoreFailure } from './errors.ts';
 import { withNames } from './named-parameters.ts';
-import { Turns } from './turns.ts';
+import { Semaphore } from './semaphore.ts';
 
 /** Returns the rows of a query; a query with a name is planned once for each connection. */
 export type Rows = <R>(text: string, values?: readonly unknown[], name?: string) => Promise<readonly R[]>;
@@ -39,7 +39,7 @@ export interface ReadPoolLimits {
 }
 
 export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPool {
-  const turns = new Turns({ atOnce: connectionsMax, waitingMax, waitMaxMs, ...limits });
+  const semaphore = new Semaphore({ atOnce: connectionsMax, waitingMax, waitMaxMs, ...limits });
   const pool = new pg.Pool({
     ...clientConfig(url),
     max: connectionsMax,
@@ -55,7 +55,7 @@ export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPo
 
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     if (closing !== null) throw new StoreError('closed', 'the store is closed');
-    await turns.take();
+    await semaphore.acquire();
     try {
       const client = await pool.connect();
       let isUsable = false;
@@ -69,7 +69,7 @@ export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPo
     } catch (error) {
       throw toStoreFailure(error);
     } finally {
-      turns.giveBack();
+      semaphore.release();
     }
   };
 
@@ -82,8 +82,8 @@ export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPo
       return result;
     });
   return {
-    waiting: () => turns.waiting,
-    refused: () => turns.refused,
+    waiting: () => semaphore.waiting,
+    refused: () => semaphore.refused,
     rows,
     snapshot,
     queries: {

@@ -3,7 +3,7 @@
 
 import type { RequestCount } from '../../contract/search.ts';
 import type { SearchedRequest } from '../../contract/search-text.ts';
-import type { RequestFilter, RequestPlace } from '../../contract/store.ts';
+import type { RequestFilter, RequestPosition } from '../../contract/store.ts';
 
 /** A word to look up in the index. */
 export interface IndexTerm {
@@ -12,7 +12,7 @@ export interface IndexTerm {
 }
 
 /** A request that the index has found or that a walk has passed. */
-export interface SearchCandidate extends RequestPlace {
+export interface SearchCandidate extends RequestPosition {
   readonly createdAtMs: number;
   /** Whether the request fits the filter. */
   readonly isFit: boolean;

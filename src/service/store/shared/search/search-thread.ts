@@ -3,7 +3,7 @@
 
 import { Worker } from 'node:worker_threads';
 import type { RequestCount } from '../../contract/search.ts';
-import type { FoundRequests, RequestFilter, RequestPage, RequestPlace } from '../../contract/store.ts';
+import type { FoundRequests, RequestFilter, RequestPage, RequestPosition } from '../../contract/store.ts';
 import { StoreError } from '../../contract/store-error.ts';
 import { beginAfterMs, endThread } from '../helper-threads.ts';
 import { asksIndex, type SearchHits } from './search.ts';
@@ -92,7 +92,7 @@ interface ListReads {
   /** Reads a page by looking through requests. */
   walk(page: RequestPage): Promise<Omit<FoundRequests, 'unsearched'>>;
   /** Reads the requests at these places, in this order. */
-  at(places: readonly RequestPlace[]): Promise<FoundRequests['found']>;
+  at(places: readonly RequestPosition[]): Promise<FoundRequests['found']>;
 }
 
 /**

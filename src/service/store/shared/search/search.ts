@@ -7,17 +7,17 @@ import type { RequestCount } from '../../contract/search.ts';
 import {
   holdsText,
   isOrderless,
-  markWords,
+  markTerms,
+  searchTermsOfRequest,
   type WantedText,
-  wordsOfRequest,
 } from '../../contract/search-text.ts';
-import type { RequestFilter, RequestPage, RequestPlace } from '../../contract/store.ts';
+import type { RequestFilter, RequestPage, RequestPosition } from '../../contract/store.ts';
 import { lookedThroughMax, outOfOrderMs, scanKindOf } from '../../queries/request-lists.ts';
 import type { IndexTerm, SearchCandidate, SearchIndex, SequenceSpan } from './search-index.ts';
 
 export interface SearchHits {
-  readonly places: readonly RequestPlace[];
-  readonly next: RequestPlace | null;
+  readonly places: readonly RequestPosition[];
+  readonly next: RequestPosition | null;
   /** How many record numbers the index does not cover yet. */
   readonly unsearched: number;
 }
@@ -67,9 +67,9 @@ async function catchUp(index: SearchIndex, maxMs: number): Promise<void> {
 async function findPlaces(
   index: SearchIndex,
   page: RequestPage,
-): Promise<{ readonly places: readonly RequestPlace[]; readonly next: RequestPlace | null }> {
-  const places: RequestPlace[] = [];
-  let last: RequestPlace | null = page.after;
+): Promise<{ readonly places: readonly RequestPosition[]; readonly next: RequestPosition | null }> {
+  const places: RequestPosition[] = [];
+  let last: RequestPosition | null = page.after;
   let looked = 0;
   for await (const one of possible(index, page, page.after)) {
     if (places.length === page.countMax || looked === lookedThroughMax) return { places, next: last };
@@ -95,7 +95,7 @@ async function countFits(index: SearchIndex, filter: RequestFilter, giveUpAt: nu
 async function* possible(
   index: SearchIndex,
   filter: RequestFilter,
-  after: RequestPlace | null,
+  after: RequestPosition | null,
 ): AsyncGenerator<SearchCandidate> {
   let before =
     after?.sequence ??
@@ -167,12 +167,12 @@ function isOfIndex(filter: RequestFilter): boolean {
 }
 
 function termsOf(filter: RequestFilter): readonly IndexTerm[] {
-  const marks = markWords(filter).map((word) => ({ word, isWhole: true }));
+  const marks = markTerms(filter).map((word) => ({ word, isWhole: true }));
   return [...(filter.text ?? []).flat(), ...marks];
 }
 
 function isFound({ isFit, searched }: SearchCandidate, text: WantedText | null): boolean {
-  return isFit && (searched === null || text === null || holdsText(wordsOfRequest(searched), text));
+  return isFit && (searched === null || text === null || holdsText(searchTermsOfRequest(searched), text));
 }
 
 /**

@@ -8,8 +8,8 @@ import { type ChainEntry, chainStart } from '../../contract/chain.ts';
 import { isSealed, type SealKey } from '../../contract/seal.ts';
 import { tamperedRequest } from '../../contract/store-error.ts';
 import { createLinkHasher } from '../../shared/link-hasher.ts';
-import { latestExpiry, stateDifference } from '../../shared/request-differences.ts';
 import type { StoredEventRow, StoredRequestRow } from '../../shared/rows.ts';
+import { latestExpiry, stateDifference } from '../../shared/stored-state.ts';
 
 export interface CheckedRequest {
   readonly row: StoredRequestRow;

@@ -4,7 +4,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
+import { indexedTerms, type SearchedRequest } from '../../contract/search-text.ts';
 import type { SearchIndex } from '../../shared/search/search-index.ts';
 import { searchReads } from '../../shared/search/search-reads.ts';
 import { toFailure } from '../file/errors.ts';
@@ -54,7 +54,7 @@ export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex 
       const isMore = records.length === countMax;
       const next = markAfter(mark, { which, found: records, isMore });
       if (records.length === 0 && next.low === seen?.low) return false;
-      const requests = records.map((one) => ({ sequence: one.sequence, words: indexedWords(one) }));
+      const requests = records.map((one) => ({ sequence: one.sequence, words: indexedTerms(one) }));
       file.put(seen, requests, next);
       return isMore;
     });

@@ -1,0 +1,56 @@
+// Describes alert rules in words.
+
+import type { Reply } from '../../../api/operations.ts';
+
+export type Rule = Reply<'listAlertRules'>['items'][number];
+export type Kind = Rule['kind'];
+
+interface KindTexts {
+  readonly name: string;
+  /** What the rule counts within a time, or what has to last for a time. */
+  readonly what: string;
+  readonly isCounted: boolean;
+}
+
+export const kinds: Readonly<Record<Kind, KindTexts>> = {
+  denials: { name: 'Share of denials', what: '% of the decisions are denials', isCounted: true },
+  refusals: { name: 'Refusals', what: 'requests are refused', isCounted: true },
+  unanswered: { name: 'Requests unanswered', what: 'requests expire unanswered', isCounted: true },
+  step_ups_expired: { name: 'Step-ups expired', what: 'step-ups expire', isCounted: true },
+  policies_stale: {
+    name: 'Policies on disk not active',
+    what: 'policies on disk are not active',
+    isCounted: false,
+  },
+  policy_gaps: {
+    name: 'Policies cannot be satisfied',
+    what: 'conditions of the policies cannot be satisfied',
+    isCounted: false,
+  },
+  kill_switch: { name: 'Kill switch on', what: 'kill switches are on', isCounted: false },
+  applications: { name: 'Applications waiting', what: 'applications for access wait', isCounted: false },
+  webhooks_failing: { name: 'Webhook failing', what: 'webhooks fail', isCounted: false },
+};
+
+export function ruleChangeText({ kind, threshold, window_minutes: minutes, code }: Rule): string {
+  const { what, isCounted } = kinds[kind];
+  const space = kind === 'denials' ? ' ' : ' or more ';
+  const which = kind === 'policies_stale' ? what : `${threshold.toLocaleString()}${space}${what}`;
+  const coded = code === null ? which : `${which} with ${code}`;
+  if (isCounted) return `${coded} within ${minutesText(minutes)}`;
+  return minutes === 0 ? coded : `${coded} for ${minutesText(minutes)}`;
+}
+
+export function recipientsText({ mail_roles: roles, webhook_ids: webhooks }: Rule): string {
+  const mail = roles.length === 0 ? [] : [`mail to ${roles.join(', ')}`];
+  const channels =
+    webhooks === null
+      ? 'webhooks and chats that hear of alerts'
+      : `${webhooks.length} of the webhooks and chats`;
+  return [...mail, ...(webhooks?.length === 0 ? [] : [channels])].join('; ') || 'nobody';
+}
+
+function minutesText(minutes: number): string {
+  const [count, word] = minutes % 60 === 0 ? [minutes / 60, 'hour'] : [minutes, 'minute'];
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

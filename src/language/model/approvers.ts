@@ -1,0 +1,82 @@
+// Whom a requirement asks: the approvers behind each of its groups, as written.
+
+import type { ApprovalRequirement } from './decision.ts';
+import type { Approver, Choice, Requirement } from './policy.ts';
+
+type Approval<Value> = Pick<Extract<Requirement<Value>, { readonly kind: 'approval' }>, 'groups' | 'choices'>;
+
+export function approverText<Value>(approver: Approver<Value>): string {
+  return approver.kind === 'group' ? approver.group : approver.text;
+}
+
+/** Returns the approvers of whom any may answer for an entry of `groups`. */
+export function approversFor<Value>(
+  { choices = [] }: Approval<Value>,
+  group: string,
+): readonly Approver<Value>[] {
+  return choices.find(({ text }) => text === group)?.anyOf ?? [{ kind: 'group', group }];
+}
+
+/** As `approversFor`, as texts. */
+export function approverTexts<Value>(asked: Approval<Value>, group: string): readonly string[] {
+  return approversFor(asked, group).map(approverText);
+}
+
+/** Whether a requirement asks only these approvers for one of its groups. */
+export function asksOnly<Value>(asked: Approval<Value>, approvers: readonly string[]): boolean {
+  return asked.groups.some((group) => approverTexts(asked, group).every((one) => approvers.includes(one)));
+}
+
+/** Returns every group that may be asked: by name, in a choice, or by what an expression may name. */
+export function groupsOf<Value>(asked: Approval<Value>): readonly string[] {
+  const approvers: readonly Approver<Value>[] = asked.groups.flatMap((group) => approversFor(asked, group));
+  return [...new Set(approvers.flatMap((one) => (one.kind === 'group' ? [one.group] : (one.groups ?? []))))];
+}
+
+/** Returns the choices with their expressions in another form. */
+export function mapChoices<From, To>(
+  choices: readonly Choice<From>[],
+  map: (value: From) => To,
+): readonly Choice<To>[] {
+  return choices.map(({ text, anyOf }) => ({
+    text,
+    anyOf: anyOf.map((one) => {
+      if (one.kind === 'group') return one;
+      const missing = one.missing.map((part) => (typeof part === 'string' ? part : map(part)));
+      return { ...one, value: map(one.value), missing };
+    }),
+  }));
+}
+
+/** Returns the expressions that name approvers. */
+export function namingValues<Value>(requirement: Requirement<Value> | null): readonly Value[] {
+  if (requirement?.kind !== 'approval') return [];
+  const approvers = requirement.choices?.flatMap(({ anyOf }) => anyOf) ?? [];
+  return approvers.flatMap((one) => (one.kind === 'named' ? [one.value] : []));
+}
+
+type Whom = Pick<ApprovalRequirement, 'group' | 'anyOf'>;
+
+/** Who may answer, such as `cfo or ann@example.com`; an approver who is not known is left out. */
+export function whomText(
+  { group, anyOf = [{ group }] }: Whom,
+  groupLabel: (group: string) => string = (name) => name,
+): string {
+  const known = anyOf.flatMap((one) =>
+    'unknown' in one ? [] : ['person' in one ? one.person : groupLabel(one.group)],
+  );
+  return known.length === 0 ? 'somebody who is not known' : [...new Set(known)].join(' or ');
+}
+
+/** Why approvers are not known, each once. */
+export function unknownApprovers(approvals: readonly Whom[]): readonly string[] {
+  const reasons = approvals.flatMap(({ anyOf = [] }) =>
+    anyOf.flatMap((one) => ('unknown' in one ? [one.unknown] : [])),
+  );
+  return [...new Set(reasons)];
+}
+
+/** Whether one of the approvals can be given by nobody, because no approver is known. */
+export function isUnanswerable(approvals: readonly Whom[]): boolean {
+  return approvals.some(({ anyOf }) => anyOf?.every((one) => 'unknown' in one) === true);
+}

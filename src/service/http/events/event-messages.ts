@@ -1,0 +1,191 @@
+// Tells the outside what happens in the service: webhooks, and people by e-mail. INVARIANT: of a payload, a
+// message holds nothing but what the request's title shows, and tells where to look; whatever goes wrong here
+// is logged and harms no request.
+
+import { isNamedBy } from '../../../language/model/rule-requirement.ts';
+import { isControlOwner } from '../../agents/agent-facts.ts';
+import type { Alert } from '../../alerts/alert.ts';
+import type { AlertMessages } from '../../alerts/watch-alerts.ts';
+import type { Directory } from '../../people/directory.ts';
+import { grantOf } from '../../people/operations.ts';
+import type { Person } from '../../people/person.ts';
+import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
+import type { RequestEvents, RequestNotice } from '../../requests/record/request-events.ts';
+import { controlOwnerGroup } from '../../store/contract/control-owner-group.ts';
+import type { Dispatcher, PreparedEvent } from '../../webhooks/dispatch.ts';
+import type { Mailer } from '../../webhooks/mail.ts';
+import type { Revocation } from '../../webhooks/revocations.ts';
+import {
+  type AccessEvents,
+  activePeople,
+  createAccessEvents,
+  createAlertMessages,
+} from './access-messages.ts';
+import { oneLine } from './assignment-messages.ts';
+
+export interface News extends AccessEvents {
+  follow(requests: RequestEvents, policies: Pick<PolicyHost, 'onChange'>): void;
+  /** The prepared messages that an agent was revoked. */
+  revoked(revocation: Revocation): Promise<PreparedEvent>;
+  /** The messages about an alert that begins, or is over. */
+  alertMessages(alert: Alert): Promise<AlertMessages>;
+}
+
+export function createEventMessages(deps: EventDeps): News {
+  const { directory, publicUrl, dispatcher, mailer, onFailure, controlOwnerOf } = deps;
+  const approversOf = createApprovers(directory);
+
+  async function tellPeople(notice: RequestNotice, to: Pick<Mailer, 'post'>): Promise<void> {
+    const { requestId: id, agentId, groups, people = [], asksStepUp, actionKey } = notice;
+    const asksOwner = asksStepUp || groups.includes(controlOwnerGroup);
+    const owner = asksOwner ? await controlOwnerOf(agentId) : null;
+    const action = oneLine(actionKey);
+    const about = aboutOf(notice);
+    const needs = approversLabel(notice);
+    for (const person of await approversOf()) {
+      const { email } = person;
+      const isOwner = owner !== null && isControlOwner(person, owner);
+      const isOfGroup =
+        person.roles.includes('approver') && person.groups.some((one) => groups.includes(one));
+      const isNamed = people.some((name) => isNamedBy(person, name));
+      const approves = isOfGroup || isNamed || (isOwner && groups.includes(controlOwnerGroup));
+      if (isOwner && asksStepUp)
+        to.post({
+          to: email,
+          subject: `Writ: step up for ${about}`,
+          text: `${about}\n\nYour agent asks for \`${action}\`, which needs you to step up.\n\nLook at it and decide:\n${publicUrl}/requests/${id}\n`,
+        });
+      else if (approves)
+        to.post({
+          to: email,
+          subject: `Writ: approve or reject ${about}`,
+          text: `${about}\n\nAn agent asks for \`${action}\`, which needs an approval of ${needs}.\n\nLook at it and decide:\n${publicUrl}/approvals/${id}\n`,
+        });
+    }
+  }
+
+  function onRequest(notice: RequestNotice): void {
+    const { kind, requestId: id, groups, people = [], asksStepUp, said = null, atMs } = notice;
+    const links = { request: `${publicUrl}/v1/requests/${id}` };
+    const page = `${publicUrl}/requests/${id}`;
+    dispatcher.emit({ type: `request.${kind}`, id, links, text: noticeText(notice), page, atMs });
+    if (mailer !== null && said !== null)
+      tellSaid({ notice, said }, { ...deps, mailer, approversOf }).catch(onFailure);
+    if (mailer === null || kind !== 'pending' || (groups.length + people.length === 0 && !asksStepUp)) return;
+    tellPeople(notice, mailer).catch(onFailure);
+  }
+
+  let failedAt: string | null = null;
+  function onPolicies({ digest, failure }: PolicyState): void {
+    const isNew = failure !== null && failure.at !== failedAt;
+    failedAt = failure?.at ?? null;
+    if (!isNew) return;
+    const links = { policies: `${publicUrl}/v1/policies` };
+    const atMs = Math.trunc(directory.clock());
+    const text = 'The policies on disk failed to load and are not active. The last valid set stays active.';
+    const page = `${publicUrl}/policies`;
+    dispatcher.emit({ type: 'policies.reload_failed', id: digest, links, text, page, atMs });
+  }
+
+  return {
+    follow(requests, policies) {
+      requests.subscribe(onRequest);
+      policies.onChange(onPolicies);
+    },
+    ...createAccessEvents(deps),
+    alertMessages: createAlertMessages(deps),
+    revoked: ({ agentId: id, atMs }) =>
+      dispatcher.prepare({
+        type: 'agent.revoked',
+        id,
+        atMs,
+        text: 'An agent was revoked.',
+        page: `${publicUrl}/agents/${id}`,
+        links: { agent: `${publicUrl}/v1/agents/${id}` },
+      }),
+  };
+}
+
+interface TellingSaid extends Pick<EventDeps, 'controlOwnerOf' | 'publicUrl'> {
+  readonly mailer: Pick<Mailer, 'post'>;
+  readonly approversOf: () => Promise<readonly Person[]>;
+}
+
+/**
+ * Mails a question to the control owner, and an answer to those who have asked; only the dashboard shows the
+ * words themselves.
+ */
+async function tellSaid(
+  { notice, said }: { notice: RequestNotice; said: NonNullable<RequestNotice['said']> },
+  { controlOwnerOf, publicUrl, mailer, approversOf }: TellingSaid,
+): Promise<void> {
+  if (said.kind === 'comment') return;
+  const owner = said.kind === 'question' ? await controlOwnerOf(notice.agentId) : null;
+  const isTold = (person: Person): boolean =>
+    said.kind === 'question'
+      ? owner !== null && isControlOwner(person, owner)
+      : said.askers.includes(person.id);
+  const what = said.kind === 'question' ? 'a question about a request' : 'an answer to your question';
+  const about = aboutOf(notice);
+  for (const { email } of (await approversOf()).filter(isTold)) {
+    mailer.post({
+      to: email,
+      subject: `Writ: ${what} (${about})`,
+      text: `${about}\n\nThere is ${what}.\n\nRead it and go on from there:\n${publicUrl}/approvals/${notice.requestId}\n`,
+    });
+  }
+}
+
+function noticeText(notice: RequestNotice): string {
+  const { kind, actionKey, asksStepUp, status } = notice;
+  const about = `${aboutOf(notice)} (\`${oneLine(actionKey)}\`)`;
+  if (kind === 'commented') return `There is a new comment on ${about}.`;
+  if (kind === 'decided') return `${about} is no longer pending: it is ${status}.`;
+  const asked = asksStepUp ? 'a step-up of its control owner' : `an approval of ${approversLabel(notice)}`;
+  return `An agent asks for ${about}, which needs ${asked}.`;
+}
+
+function aboutOf({ title, actionKey }: RequestNotice): string {
+  return oneLine(title === '' ? actionKey : title);
+}
+
+function approversLabel({ groups, people = [] }: Pick<RequestNotice, 'groups' | 'people'>): string {
+  const all = [
+    ...groups.map((group) => (group === controlOwnerGroup ? 'its control owner' : group)),
+    ...people,
+  ];
+  return all.length === 0 ? 'an approver who is not known' : all.join(', ');
+}
+
+/** However many requests begin to wait, all people are looked through at most once in this time. */
+const approversKeptMs = 1_000;
+
+/** The returned function finds everybody who may approve anything. */
+function createApprovers(directory: Directory): () => Promise<readonly Person[]> {
+  let cached: { readonly atMs: number; readonly people: Promise<readonly Person[]> } | null = null;
+  return async () => {
+    const nowMs = directory.clock();
+    if (cached === null || nowMs - cached.atMs >= approversKeptMs) {
+      cached = { atMs: nowMs, people: allApprovers(directory) };
+    }
+    return await cached.people;
+  };
+}
+
+async function allApprovers(directory: Directory): Promise<readonly Person[]> {
+  return (await activePeople(directory)).filter(({ roles }) => grantOf(roles, 'requests.approve') !== 'no');
+}
+
+// What the parts of the service use to send messages to the outside.
+
+export interface EventDeps {
+  readonly directory: Directory;
+  /** The address at which people reach the service, without a path. */
+  readonly publicUrl: string;
+  readonly dispatcher: Pick<Dispatcher, 'emit' | 'prepare'>;
+  /** Sends mail; null when no mail server is configured. */
+  readonly mailer: Pick<Mailer, 'post'> | null;
+  readonly onFailure: (error: unknown) => void;
+  /** E-mail address or id of the agent's control owner; null when there is no such agent. */
+  readonly controlOwnerOf: (agentId: string) => Promise<string | null>;
+}
