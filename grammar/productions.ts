@@ -2,7 +2,7 @@
 // diagrams are both made from this.
 
 import type { ISerializedGast } from 'chevrotain';
-import { contextualWords, reservedWords, sign } from '../src/language/syntax/parse/tokens.ts';
+import { contextualWords, reservedWords, symbol } from '../src/language/syntax/parse/tokens.ts';
 
 /** A rule or a part of a rule, as Chevrotain serializes it. */
 export interface Production {
@@ -32,7 +32,7 @@ function namesIn(production: Production): readonly (string | undefined)[] {
 
 const spelling: ReadonlyMap<string, string> = new Map([
   ...[...reservedWords, ...contextualWords].map((text) => [tokenName(text), text] as const),
-  ...Object.values(sign).map((type) => [type.name, String(type.PATTERN)] as const),
+  ...Object.values(symbol).map((type) => [type.name, String(type.PATTERN)] as const),
 ]);
 
 function tokenName(text: string): string {

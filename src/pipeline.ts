@@ -142,7 +142,7 @@ export function checkSources(
 }
 
 /**
- * Like `checkSources`, for callers that show no warnings: warnings, which take long to find, are not looked
+ * Like `checkSources`, for callers that show no warnings, which take long to find, are not looked
  * for.
  */
 export function findErrors(sources: PolicySources, cache: CompileCache = createCompileCache()): CheckResult {
@@ -166,9 +166,9 @@ export function findErrorsIn(
   return errorsOf({ ...result, diagnostics: result.diagnostics.filter(({ span }) => paths.has(span.file)) });
 }
 
-function errorsOf(found: CheckResult): CheckResult {
-  const diagnostics = found.diagnostics.filter((one) => hasErrors([one]));
-  return { ...found, byFile: groupByFile(diagnostics), diagnostics, silenced: [] };
+function errorsOf(result: CheckResult): CheckResult {
+  const diagnostics = result.diagnostics.filter((one) => hasErrors([one]));
+  return { ...result, byFile: groupByFile(diagnostics), diagnostics, silenced: [] };
 }
 
 function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCache): CheckResult {

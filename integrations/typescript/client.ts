@@ -410,9 +410,9 @@ async function look(
     const prefer = `wait=${Math.ceil(heldMs / 1000)}`;
     const answer = await exchange({ ...query, headers: { ...headersOf(connection), prefer } });
     if (answer.status === 404) return null;
-    const standing = answer.status === 200 ? readStanding(answer.body) : null;
-    if (standing === null) throw new DeniedError(problemOf(answer));
-    if (standing.status !== 'pending' || Date.now() >= endsAt) return standing;
+    const status = answer.status === 200 ? readStanding(answer.body) : null;
+    if (status === null) throw new DeniedError(problemOf(answer));
+    if (status.status !== 'pending' || Date.now() >= endsAt) return status;
     await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, endsAt - Date.now())));
   }
 }

@@ -87,7 +87,10 @@ export function servePlayground(
 ): void {
   const send = (message: FromPlayground): void => port.postMessage(message);
   let workspace: Workspace = createWorkspace();
-  function answer<Q extends Question>({ question, asked }: PlaygroundRequest<Q>): PlaygroundAnswers[Q] {
+  function answer<Q extends Question>({
+    question,
+    input: asked,
+  }: PlaygroundRequest<Q>): PlaygroundAnswers[Q] {
     return answering[question](workspace, asked);
   }
   port.on('message', (message: ToPlayground) => {

@@ -103,7 +103,7 @@ class LivePlayground implements Playground {
     by: PlaygroundUser,
   ): Promise<PlaygroundAnswers[Q]> {
     const answer = new Promise<PlaygroundAnswers[Question]>((resolve, reject) => {
-      this.#enter({ message: { kind: 'ask', question, asked: input }, by, resolve, reject });
+      this.#enter({ message: { kind: 'ask', question, input }, by, resolve, reject });
     });
     // The thread answers the question that it was asked, so the type is right.
     return answer as Promise<PlaygroundAnswers[Q]>;

@@ -261,7 +261,7 @@ export type ToPlayground =
 export interface PlaygroundRequest<Q extends Question = Question> {
   readonly kind: 'ask';
   readonly question: Q;
-  readonly asked: PlaygroundInputs[Q];
+  readonly input: PlaygroundInputs[Q];
 }
 
 export type FromPlayground =

@@ -116,17 +116,17 @@ function unknownAction(action: string, { actions }: PolicySet): RequestIssue {
 function helpFor(message: string, pointer: string, shape: Shape, payload: JsonObject): string | null {
   const segments = segmentsOf(pointer);
   const name = segments.at(-1) ?? '';
-  const around = recordShapeAt(shape, segments.slice(0, -1));
-  if (around === null) return null;
+  const parentShape = recordShapeAt(shape, segments.slice(0, -1));
+  if (parentShape === null) return null;
   if (message === payloadFaults.missing) {
-    const field = around.fields.find((candidate) => candidate.name === name);
+    const field = parentShape.fields.find((candidate) => candidate.name === name);
     return field === undefined ? null : `it is ${describeSlot(field)}`;
   }
   if (message !== payloadFaults.undeclared) return null;
   const holder = segments.length === 1 ? payload : {};
-  const missing = around.fields.map((field) => field.name).filter((one) => !Object.hasOwn(holder, one));
+  const missing = parentShape.fields.map((field) => field.name).filter((one) => !Object.hasOwn(holder, one));
   const nearest = nearestOf(name, missing);
-  const all = around.fields.map((field) => field.name);
+  const all = parentShape.fields.map((field) => field.name);
   return nearest === null ? listed('the declared fields are', all) : `did you mean \`${nearest}\``;
 }
 

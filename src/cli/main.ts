@@ -277,8 +277,8 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
     .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', '\nExit codes: 0 success, 1 problems found, 2 wrong usage, 70 internal error');
   layOutHelp(program);
-  const wanted = args.find((arg) => !arg.startsWith('-') && arg !== 'help');
-  const runs = wanted === undefined ? undefined : commands[wanted]?.runs;
+  const commandName = args.find((arg) => !arg.startsWith('-') && arg !== 'help');
+  const runs = commandName === undefined ? undefined : commands[commandName]?.runs;
   whenReaderLeaves(runs === 'until it is stopped' ? 'go on' : 'end');
   for (const [name, { group, summary, alias, load }] of inGroups()) {
     const command = program
@@ -290,7 +290,9 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
     if (alias !== undefined) command.alias(alias);
     // Only the command that runs is loaded; the help shows one line for each other command. `completion`
     // needs all of them.
-    const isWanted = wanted !== undefined && (wanted === completion || name === wanted || alias === wanted);
+    const isWanted =
+      commandName !== undefined &&
+      (commandName === completion || name === commandName || alias === commandName);
     if (isWanted) (await load())(command, finish);
   }
   // By now the memory has grown to its full size by loading the command.

@@ -34,22 +34,22 @@ export function App() {
 function Here() {
   const { session } = useSession();
   const { path } = useAddress();
-  const found = findPage(path);
-  if (found?.page.access === 'public') {
+  const match = findPage(path);
+  if (match?.page.access === 'public') {
     return (
       <main class="alone">
         <DemoBanner />
-        <LoadedPage key={found.page.pattern} {...found} />
+        <LoadedPage key={match.page.pattern} {...match} />
       </main>
     );
   }
   if (session === null) return <SignIn />;
   return (
     <Layout pages={pages}>
-      {found === null ? (
+      {match === null ? (
         <NotThere />
-      ) : mayView(found.page, session.permissions) ? (
-        <LoadedPage key={found.page.pattern} {...found} />
+      ) : mayView(match.page, session.permissions) ? (
+        <LoadedPage key={match.page.pattern} {...match} />
       ) : (
         <NotAllowed />
       )}
@@ -89,10 +89,10 @@ function mayView({ access }: Page, permissions: Readonly<Record<string, unknown>
 const loaded = new Map<Page, ComponentType<PageProps>>();
 
 /** An error in a page removes that page and nothing else. */
-function LoadedPage(found: PageMatch) {
+function LoadedPage(match: PageMatch) {
   const [fault] = useErrorBoundary((error) => console.error(error));
   if (fault !== undefined) return <PageFailed />;
-  return <WantedPage {...found} />;
+  return <WantedPage {...match} />;
 }
 
 function PageFailed() {

@@ -88,14 +88,14 @@ function factsOf(question: DecisionQuestion): Facts {
     request,
     nowMs: now === undefined ? Date.now() : now.getTime(),
     meters: Object.fromEntries(
-      Object.entries(meters).map(([name, given]) => [name, readingOf(name, given)] as const),
+      Object.entries(meters).map(([name, input]) => [name, readingOf(name, input)] as const),
     ),
     satisfied: { escalate: satisfied.escalate ?? [], reauth: satisfied.reauth ?? [] },
   };
 }
 
-function readingOf(name: string, given: MeterInput): MeterReading {
-  const [least, most] = Array.isArray(given) ? (given as readonly [number, number]) : [given, given];
+function readingOf(name: string, input: MeterInput): MeterReading {
+  const [least, most] = Array.isArray(input) ? (input as readonly [number, number]) : [input, input];
   const [low, high] = [parseDecimal(String(least)), parseDecimal(String(most))];
   if (low !== null && high !== null) return { low, high };
   throw new TypeError(

@@ -105,8 +105,8 @@ export function createDiagnosticsPublisher({
     for (const snapshot of await workspace.snapshots()) {
       const one = setOf(snapshot.root);
       const { malformed, sound } = readOpenTests(snapshot, documents);
-      const kept = [...one.tests].filter(([file]) => sound.includes(file));
-      one.tests = new Map([...kept, ...malformed]);
+      const ownTests = [...one.tests].filter(([file]) => sound.includes(file));
+      one.tests = new Map([...ownTests, ...malformed]);
       await publish(snapshot);
       tellSlow(snapshot, sound).catch(report);
     }

@@ -146,11 +146,11 @@ export function fixesOf(
  * earlier ones are made.
  */
 function apart(edits: readonly Edit[]): readonly Edit[] {
-  const kept: Edit[] = [];
+  const separate: Edit[] = [];
   for (const edit of edits.toSorted((a, b) => a.span.start - b.span.start)) {
-    if ((kept.at(-1)?.span.end ?? -1) < edit.span.start) kept.push(edit);
+    if ((separate.at(-1)?.span.end ?? -1) < edit.span.start) separate.push(edit);
   }
-  return kept;
+  return separate;
 }
 
 export function editsOf(snapshot: SetSnapshot, edits: readonly Edit[]): Record<string, TextEdit[]> {

@@ -66,7 +66,7 @@ function localAddress(folders: readonly string[]): string | null {
 const [keptMs, hoverMs, askedMs] = [30_000, 2_000, 15_000];
 
 function serviceAt({ base, token }: ServiceAccess): PolicyService {
-  let kept: { readonly atMs: number; readonly hits: Promise<RecordedHits | null> } | null = null;
+  let cachedHits: { readonly atMs: number; readonly hits: Promise<RecordedHits | null> } | null = null;
   const get = async <T>(path: string, timeoutMs = askedMs): Promise<T> => {
     const reply = await fetch(base + path, {
       headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
@@ -79,9 +79,9 @@ function serviceAt({ base, token }: ServiceAccess): PolicyService {
   return {
     hits() {
       const nowMs = performance.now();
-      if (kept === null || nowMs - kept.atMs > keptMs)
-        kept = { atMs: nowMs, hits: readHits((path) => get(path, hoverMs)).catch(() => null) };
-      return kept.hits;
+      if (cachedHits === null || nowMs - cachedHits.atMs > keptMs)
+        cachedHits = { atMs: nowMs, hits: readHits((path) => get(path, hoverMs)).catch(() => null) };
+      return cachedHits.hits;
     },
     async lastRequest(policy) {
       try {

@@ -98,7 +98,7 @@ function childrenOf(declaration: Declaration, document: TextDocument): DocumentS
 const symbolsMax = 500;
 
 export function symbolsNamed(snapshots: readonly SetSnapshot[], query: string): readonly WorkspaceSymbol[] {
-  const wanted = query.toLowerCase();
+  const searchText = query.toLowerCase();
   const symbols: WorkspaceSymbol[] = [];
   for (const snapshot of snapshots) {
     for (const declaration of snapshot.files.flatMap(({ declarations }) => declarations)) {
@@ -118,7 +118,7 @@ export function symbolsNamed(snapshots: readonly SetSnapshot[], query: string): 
       }));
       for (const { name, kind: symbolKind, span, container } of [item, ...inner]) {
         if (symbols.length === symbolsMax) return symbols;
-        if (!name.toLowerCase().includes(wanted)) continue;
+        if (!name.toLowerCase().includes(searchText)) continue;
         symbols.push({
           name,
           kind: symbolKind,

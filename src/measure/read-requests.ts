@@ -77,10 +77,10 @@ function readLine(bytes: Uint8Array, fault: Fault): Omit<RequestLine, 'line'> | 
     fault('', 'a request must be a JSON object');
     return null;
   }
-  const given = withFault(fault, () => recordedGiven(value as JsonObject));
-  if (given === 'other record') return null;
-  const situation = readFacts(given ?? (value as JsonObject), (message) => fault('', message));
-  return situation && { situation, isRecorded: given !== null };
+  const recorded = withFault(fault, () => recordedGiven(value as JsonObject));
+  if (recorded === 'other record') return null;
+  const situation = readFacts(recorded ?? (value as JsonObject), (message) => fault('', message));
+  return situation && { situation, isRecorded: recorded !== null };
 }
 
 /**

@@ -38,20 +38,20 @@ export const caseKeys = ['name', ...factKeys, ...changeKeys, 'expect'] as const;
 export const testKeys = [...caseKeys, 'cases', 'sequence'] as const;
 
 function readPolicyPaths(file: LocatedMap | null, report: Report): readonly string[] {
-  const given = find(file, 'policies');
-  if (given === null) return ['.'];
-  if (given.kind === 'list') {
-    if (given.items.length === 0) report(given.span, '`policies` has no file');
-    return (readTexts(given, '`policies`', report) ?? []).map(({ text }) => text);
+  const node = find(file, 'policies');
+  if (node === null) return ['.'];
+  if (node.kind === 'list') {
+    if (node.items.length === 0) report(node.span, '`policies` has no file');
+    return (readTexts(node, '`policies`', report) ?? []).map(({ text }) => text);
   }
-  const path = readText(given, '`policies`', report);
+  const path = readText(node, '`policies`', report);
   return path === null ? [] : [path];
 }
 
 function readDefaults(file: LocatedMap | null, report: Report): LocatedMap {
   const nothing: LocatedMap = { kind: 'map', entries: [], span: { file: '', start: 0, end: 0 } };
-  const given = find(file, 'defaults');
-  return (given && readMap(given, { name: '`defaults`', keys: factKeys }, report)) ?? nothing;
+  const node = find(file, 'defaults');
+  return (node && readMap(node, { name: '`defaults`', keys: factKeys }, report)) ?? nothing;
 }
 
 function readTests(file: LocatedMap | null, defaults: RawFacts, report: Report): readonly TestCase[] {

@@ -83,12 +83,12 @@ export function explainFailure(result: CaseResult): readonly string[] {
     `  ${left.padEnd(10)} ${escapeForTerminal(expected)}`,
     `  ${right.padEnd(10)} ${escapeForTerminal(actual)}`,
   ]);
-  const said =
+  const phrase =
     decision === null
       ? []
       : [`decided ${decision.outcome} by ${decision.by}: ${escapeForTerminal(decision.reason)}`];
   const fault = 'the compiled policies and the definition of the language disagree: please report this bug';
-  return outcome === 'disagreed' ? [fault, ...lines] : [...lines, ...said];
+  return outcome === 'disagreed' ? [fault, ...lines] : [...lines, ...phrase];
 }
 
 const truths = ['true', 'false', 'unknown'] as const satisfies readonly Truth[];

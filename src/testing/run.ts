@@ -187,8 +187,8 @@ function runTestCase(test: TestCase, subject: Subject): CaseRun {
   if (facts === null) return mistaken;
   const { decision, disagreements } = decideTwice(facts, subject);
   if (test.answer !== null && !waitsForPeople(decision)) {
-    const said = `\`then: ${test.answer}\` answers a pending request, but this one is ${decision.outcome}`;
-    mistakes.push(testDiagnostic(test.span, said));
+    const message = `\`then: ${test.answer}\` answers a pending request, but this one is ${decision.outcome}`;
+    mistakes.push(testDiagnostic(test.span, message));
     return mistaken;
   }
   const unexpected = differences(test.expectation, decision);

@@ -33,10 +33,10 @@ export const satisfiedKeys = ['escalate', 'reauth'] as const;
 export function applyPart(base: RawFacts, part: LocatedMap, report: Report): RawFacts {
   const facts = new Map(base);
   for (const key of factKeys) {
-    const given = find(part, key);
-    if (given === null) continue;
-    if (key === 'session') put(facts, { segments: ['request', 'session'], span: given.span }, given, report);
-    else facts.set(key, overlay(facts.get(key), given));
+    const value = find(part, key);
+    if (value === null) continue;
+    if (key === 'session') put(facts, { segments: ['request', 'session'], span: value.span }, value, report);
+    else facts.set(key, overlay(facts.get(key), value));
   }
   applySet(facts, find(part, 'set'), report);
   applyRemovals(facts, find(part, 'unset'), { verb: 'unset', check: checkUnset }, report);
@@ -65,10 +65,10 @@ interface Path {
 const valueLengthMax = 60;
 
 /** Merges one level deep: a list, or a record inside the payload, is replaced as a whole. */
-function overlay(base: LocatedValue | undefined, given: LocatedValue): LocatedValue {
-  if (base?.kind !== 'map' || given.kind !== 'map') return given;
-  const kept = base.entries.filter(({ key }) => find(given, key) === null);
-  return { ...given, entries: [...kept, ...given.entries] };
+function overlay(base: LocatedValue | undefined, edit: LocatedValue): LocatedValue {
+  if (base?.kind !== 'map' || edit.kind !== 'map') return edit;
+  const unchanged = base.entries.filter(({ key }) => find(edit, key) === null);
+  return { ...edit, entries: [...unchanged, ...edit.entries] };
 }
 
 function applySet(facts: Map<string, LocatedValue>, changes: LocatedValue | null, report: Report): void {

@@ -148,7 +148,7 @@ describe.runIf(isRoot)('as another user', () => {
     expect((await ask(event('Fetch'))).code).toBe(0);
     const after = await ask(event('Pay', { n: 0 }, 'another-session'));
     expect([after.code, after.stderr]).toEqual([2, expect.stringContaining('what was fetched may speak')]);
-    const { found } = await service.store.requests.list({
+    const { items: found } = await service.store.requests.list({
       ...everything,
       nowMs: Date.now(),
       after: null,
@@ -175,7 +175,7 @@ describe.runIf(isRoot)('as another user', () => {
     const { socket } = await serve();
     const granted = await run(agentUser, asking(socket), event('Fetch'));
     expect(granted.code).toBe(0);
-    const { found } = await service.store.requests.list({
+    const { items: found } = await service.store.requests.list({
       ...everything,
       nowMs: Date.now(),
       after: null,

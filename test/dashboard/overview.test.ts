@@ -152,7 +152,7 @@ describe('series', () => {
       'reauth',
       'refused',
     ]);
-    expect(new Set(all.map(({ look }) => look)).size).toBe(all.length);
+    expect(new Set(all.map(({ style: look }) => look)).size).toBe(all.length);
   });
 });
 

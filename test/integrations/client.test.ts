@@ -47,7 +47,7 @@ describe('with the service', () => {
       after: null,
       countMax: 10,
     });
-    expect(found.found).toHaveLength(1);
+    expect(found.items).toHaveLength(1);
   });
 
   test('a refusal runs nothing, and says why', async () => {

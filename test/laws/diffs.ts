@@ -212,7 +212,7 @@ function shownByRandom({ set, other, drawn }: Omit<OneMutant, 'name'>, diff: Pol
   const missed: string[] = [];
   let any = false;
   const after = linkSet(other);
-  for (const action of diff.asked) {
+  for (const action of diff.actions) {
     const turns = new Map<string, Facts[]>();
     for (const { facts, outcome } of [...drawn.of(action), ...drawn.ofMutant(other, action)]) {
       const now = after.decide(facts).outcome;

@@ -73,7 +73,7 @@ function compare({ snapshot, desk, file }: Compared): number {
     const place = { snapshot, file, document, offset: span.end };
     const said = hoverAt(place, null);
     const shown = desk.answer('hover', { ...source, at: span.end });
-    const lines = shown?.said.map((one) =>
+    const lines = shown?.description.map((one) =>
       one.kind === 'code' ? `\`\`\`writ\n${one.text}\n\`\`\`` : one.text,
     );
     expect(lines?.join('\n\n') ?? null, name).toBe(

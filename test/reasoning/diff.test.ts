@@ -72,7 +72,7 @@ describe('kept edits', () => {
     };
     const { diff } = compared(same);
     expect(diff.findings).toEqual([]);
-    expect(diff.asked).toEqual([]);
+    expect(diff.actions).toEqual([]);
   });
 });
 

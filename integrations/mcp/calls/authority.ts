@@ -27,10 +27,10 @@ const replyBytesMax = 16 * 1024 * 1024;
  * A model often thinks between its calls for longer than the platform's five seconds. The service keeps
  * connections for 72 seconds.
  */
-const kept = { keepAlive: true, timeout: 60_000 } as const;
+const connectionOptions = { keepAlive: true, timeout: 60_000 } as const;
 const ways = {
-  'http:': { ask: askHttp, agent: new HttpAgent(kept) },
-  'https:': { ask: askHttps, agent: new HttpsAgent(kept) },
+  'http:': { ask: askHttp, agent: new HttpAgent(connectionOptions) },
+  'https:': { ask: askHttps, agent: new HttpsAgent(connectionOptions) },
 } as const;
 
 export const fetchOnKeptConnections: Fetch = (url, { method, headers, body, signal }) =>
@@ -162,7 +162,7 @@ export interface Authority {
    */
   report(requestId: string, isExecuted: boolean, result?: object): Promise<void>;
   withdraw(requestId: string): Promise<void>;
-  look(requestId: string): Promise<RequestStatus | null>;
+  getRequest(requestId: string): Promise<RequestStatus | null>;
   possible(prefix: string): Promise<readonly PossibleAction[]>;
 }
 
@@ -193,7 +193,7 @@ export function createServiceAuthority(options: ServiceOptions): Authority {
         ? report({ requestId, isExecuted })
         : service.report(requestId, isExecuted, result),
     withdraw: service.withdraw,
-    look: service.look,
+    getRequest: service.look,
     possible: service.actions,
   };
 }

@@ -39,10 +39,8 @@ async function tell(
   const task = gate.tasks.find(`writ-${requestId}`, caller.id);
   if (request.method !== 'tasks/get') return unknownTask(request);
   if (task !== null) return resultAnswer(request.id, taskView(task));
-  const standing = await caller.authority.look(requestId);
-  return standing === null
-    ? unknownTask(request)
-    : resultAnswer(request.id, standingView(standing, Date.now()));
+  const status = await caller.authority.getRequest(requestId);
+  return status === null ? unknownTask(request) : resultAnswer(request.id, standingView(status, Date.now()));
 }
 
 /** Cancels a task. A call that is carried out already is not stopped. */
@@ -52,7 +50,7 @@ async function cancel(
   { gate, caller }: TaskParts,
 ): Promise<RpcResponse> {
   const task = gate.tasks.find(`writ-${requestId}`, caller.id);
-  if (task === null && (await caller.authority.look(requestId)) === null) return unknownTask(request);
+  if (task === null && (await caller.authority.getRequest(requestId)) === null) return unknownTask(request);
   // First of all, so that a grant which arrives meanwhile is not carried out.
   if (task !== null && task.answer === null) {
     task.isCancelled = true;

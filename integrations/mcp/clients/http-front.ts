@@ -150,8 +150,8 @@ async function headerFault(
   { request }: Exchange,
   { message, key }: { readonly message: RpcRequest; readonly key: string },
 ): Promise<string | null> {
-  const said = versionOf(message.params);
-  if (request.headers['mcp-protocol-version'] !== said)
+  const version = versionOf(message.params);
+  if (request.headers['mcp-protocol-version'] !== version)
     return 'the header mcp-protocol-version does not say what the message says';
   return mirrorFault(message, sessions.schemaOf(key), request.headers);
 }

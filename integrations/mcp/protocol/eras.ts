@@ -35,11 +35,11 @@ export interface Abilities {
 /** The abilities of the client. `initialized` holds the capabilities that it named when the session began. */
 export function abilitiesOf(params: JsonObject | undefined, initialized: JsonObject): Abilities {
   const era = eraOf(params);
-  const said = era === 'sessions' ? initialized : member(params, '_meta', metaNames.capabilities);
+  const declared = era === 'sessions' ? initialized : member(params, '_meta', metaNames.capabilities);
   return {
     era,
-    opensUrls: isObject(member(said, 'elicitation', 'url')),
-    takesTasks: era === 'stateless' && isObject(member(said, 'extensions', metaNames.tasks)),
+    opensUrls: isObject(member(declared, 'elicitation', 'url')),
+    takesTasks: era === 'stateless' && isObject(member(declared, 'extensions', metaNames.tasks)),
   };
 }
 

@@ -57,10 +57,10 @@ export function mirrorFault(
   return wrong === undefined ? null : `the header ${wrong} does not say what the message says`;
 }
 
-function isSame(given: string | readonly string[] | undefined, expected: string | undefined): boolean {
-  if (given === undefined || expected === undefined) return given === expected;
-  if (typeof given !== 'string') return false;
-  const [one, other] = [decoded(given), decoded(expected)];
+function isSame(actual: string | readonly string[] | undefined, expected: string | undefined): boolean {
+  if (actual === undefined || expected === undefined) return actual === expected;
+  if (typeof actual !== 'string') return false;
+  const [one, other] = [decoded(actual), decoded(expected)];
   if (one === null) return false;
   return one === other || (isNumber(one) && isNumber(other) && Number(one) === Number(other));
 }

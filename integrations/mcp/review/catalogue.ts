@@ -23,7 +23,7 @@ export interface Catalogue {
 }
 
 export interface ToolListing {
-  readonly around: JsonObject;
+  readonly envelope: JsonObject;
   readonly tools: readonly { readonly action: string; readonly definition: JsonObject }[];
 }
 
@@ -49,7 +49,7 @@ export const reservedNames = [
 class UnreadableList extends Error {}
 
 interface CachedListing {
-  readonly around: JsonObject;
+  readonly envelope: JsonObject;
   /** The tools by name; null for a name that occurs twice in the list. */
   readonly tools: ReadonlyMap<string, JsonObject | null>;
   readonly untilMs: number;
@@ -85,7 +85,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
         const tool = classify(all, name);
         return tool.kind === 'known' ? [{ action: tool.action, definition: tool.definition }] : [];
       });
-      return { around: all.around, tools };
+      return { envelope: all.envelope, tools };
     },
     async find(ask, params, name) {
       const tools = live !== null && Date.now() < live.untilMs ? live : await read(ask, params);
@@ -129,22 +129,22 @@ function held(
 /** Reads all pages. Other members are those of the first page. */
 export async function readTools(ask: AskServer, params: JsonObject): Promise<CachedListing> {
   const tools = new Map<string, JsonObject | null>();
-  let around: JsonObject | null = null;
+  let envelope: JsonObject | null = null;
   let cursor: Json | undefined;
   for (let pages = 0; pages < pagesMax; pages += 1) {
     const pageParams = cursor === undefined ? params : { ...params, cursor };
-    const { tools: found, nextCursor, ...rest } = resultOf(await ask('tools/list', pageParams));
-    around ??= rest;
-    for (const definition of toolsIn(found)) {
+    const { tools: definitions, nextCursor, ...rest } = resultOf(await ask('tools/list', pageParams));
+    envelope ??= rest;
+    for (const definition of toolsIn(definitions)) {
       const name = String(definition.name);
       tools.set(name, tools.has(name) ? null : definition);
     }
     if (tools.size > toolsMax) break;
     cursor = nextCursor;
     if (cursor === undefined) {
-      const ttlMs = member(around, 'ttlMs');
+      const ttlMs = member(envelope, 'ttlMs');
       return {
-        around,
+        envelope,
         tools,
         untilMs: typeof ttlMs === 'number' ? Date.now() + ttlMs : Number.POSITIVE_INFINITY,
       };

@@ -25,8 +25,8 @@ export function declareTools(tools: readonly JsonObject[], options: DeclarationO
   const declared = tools
     .filter(({ name }) => keyForm.test(String(name)))
     .map((tool) => declare(tool, options));
-  const [reading, acting] = [true, false].map((wanted) =>
-    declared.filter(({ isReading }) => isReading === wanted),
+  const [reading, acting] = [true, false].map((isReadOnly) =>
+    declared.filter(({ isReading }) => isReading === isReadOnly),
   );
   const kinds = new Set(declared.flatMap((one) => [...one.kinds]));
   const explained = (Object.keys(explanations) as (FieldKind | 'secret')[]).filter((kind) => kinds.has(kind));
@@ -176,8 +176,8 @@ interface FieldType {
   readonly notes: readonly string[];
 }
 
-function typeOf(given: Json | undefined, context: Context): FieldType {
-  const schema = resolved(given, context);
+function typeOf(schemaOrRef: Json | undefined, context: Context): FieldType {
+  const schema = resolved(schemaOrRef, context);
   if (typeof schema === 'string') return anyType(schema, context);
   const { schema: own, context: inner } = schema;
   const union = own.anyOf ?? own.oneOf;
@@ -200,10 +200,10 @@ interface ResolvedSchema {
 }
 
 /** The schema behind a local reference; a text with the reason when there is none. */
-function resolved(given: Json | undefined, context: Context): ResolvedSchema | string {
-  if (!isObject(given)) return 'no schema';
-  const { $ref: ref } = given;
-  if (ref === undefined) return { schema: given, context };
+function resolved(schemaOrRef: Json | undefined, context: Context): ResolvedSchema | string {
+  if (!isObject(schemaOrRef)) return 'no schema';
+  const { $ref: ref } = schemaOrRef;
+  if (ref === undefined) return { schema: schemaOrRef, context };
   if (typeof ref !== 'string' || !ref.startsWith('#')) return 'a schema from elsewhere';
   if (context.within.includes(ref)) return 'a schema within itself';
   const way = ref

@@ -27,16 +27,19 @@ export function possibleKinds(schema: JsonObject, { name, about }: FieldContext)
   if (byFormat !== undefined) return [byFormat];
   // A text of another format is of no kind, however it is called.
   if (typeof schema.format === 'string') return [];
-  const said = typeof schema.description === 'string' ? schema.description : '';
-  const kinds = new Set([...kindsOfName(name, `${said} ${about}`), ...kindsOfDescription(said)]);
+  const description = typeof schema.description === 'string' ? schema.description : '';
+  const kinds = new Set([
+    ...kindsOfName(name, `${description} ${about}`),
+    ...kindsOfDescription(description),
+  ]);
   return [...kinds];
 }
 
 /** Whether the property holds a secret, as a password or a token does. */
 export function isSecret(property: Json, name: string): boolean {
   if (member(property, 'writeOnly') === true || member(property, 'format') === 'password') return true;
-  const said = member(property, 'description');
-  return isSecretName(name) || (typeof said === 'string' && secretDescription.test(said));
+  const description = member(property, 'description');
+  return isSecretName(name) || (typeof description === 'string' && secretDescription.test(description));
 }
 
 const formats: Readonly<Record<string, FieldKind>> = {
@@ -112,8 +115,8 @@ const descriptions: Readonly<Record<FieldKind, RegExp>> = {
 const alternative =
   /\bor\s+(?:an?\s+|the\s+)?(?:https?\s+)?(ur[li]|link|path|file|director|folder|e-?mail|host)/i;
 
-function kindsOfDescription(said: string): readonly FieldKind[] {
-  const text = said.trim();
+function kindsOfDescription(description: string): readonly FieldKind[] {
+  const text = description.trim();
   const first = (Object.keys(descriptions) as FieldKind[]).filter((kind) => descriptions[kind].test(text));
   if (first.length === 0) return [];
   const other = alternative.exec(text)?.[1]?.toLowerCase();

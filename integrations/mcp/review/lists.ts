@@ -18,7 +18,7 @@ import type { ToolListing } from './catalogue.ts';
 export type PossibleActions = () => Promise<ReadonlyMap<string, PossibleAction['grant']>>;
 
 export async function listTools(
-  { around, tools }: ToolListing,
+  { envelope, tools }: ToolListing,
   possible: PossibleActions,
   settings: GateSettings,
 ): Promise<JsonObject> {
@@ -33,7 +33,7 @@ export async function listTools(
         return [];
     }
   });
-  return { ...around, tools: visible };
+  return { ...envelope, tools: visible };
 }
 
 /** Marks a tool for which people will be asked, so that a planner can know. */

@@ -48,13 +48,13 @@ export async function readServer(open: OpenUpstream, source: readonly string[]):
       return read;
     }
     server.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    const said = await readOpened(askWithin(waitMs), opened.result, {
+    const listing = await readOpened(askWithin(waitMs), opened.result, {
       source,
       params: {},
       server: member(opened.result, 'serverInfo'),
     });
     const { read } = await readStateless(askWithin(laterEraWaitMs), source).catch(onlySilence);
-    return read === null ? said : { ...said, tools: together(said.tools, read.tools) };
+    return read === null ? listing : { ...listing, tools: together(listing.tools, read.tools) };
   } finally {
     server.close();
   }

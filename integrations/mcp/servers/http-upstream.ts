@@ -99,8 +99,8 @@ function post(line: Line, message: Message): void {
 }
 
 function versionHeader({ version }: Line, params: JsonObject | undefined): Readonly<Record<string, string>> {
-  const said = versionOf(params) ?? version;
-  return said === null ? {} : { 'mcp-protocol-version': said };
+  const requestVersion = versionOf(params) ?? version;
+  return requestVersion === null ? {} : { 'mcp-protocol-version': requestVersion };
 }
 
 function sessionHeader({ session }: Line): Readonly<Record<string, string>> {
@@ -246,7 +246,7 @@ const retryMsMax = 60_000;
 const resumesMax = 1_000;
 
 interface Stream {
-  readonly asked: RpcRequest | null;
+  readonly request: RpcRequest | null;
   lastEventId: string | null;
   retryMs: number;
   isAnswered: boolean;
@@ -255,7 +255,7 @@ interface Stream {
 
 function takeEvents(line: Line, response: IncomingMessage, request: RpcRequest | null): void {
   const stream: Stream = {
-    asked: request,
+    request,
     lastEventId: null,
     retryMs: retryMsDefault,
     isAnswered: request === null,
@@ -279,8 +279,8 @@ function takeEvent(line: Line, { id, retryMs, data }: SentEvent, stream: Stream)
   if (retryMs !== null) stream.retryMs = retryMs;
   const message = data === '' ? null : readFromServer(data);
   if (message === null) return;
-  if (isResponse(message) && message.id === stream.asked?.id) stream.isAnswered = true;
-  hand(line, message, stream.asked?.id ?? null);
+  if (isResponse(message) && message.id === stream.request?.id) stream.isAnswered = true;
+  hand(line, message, stream.request?.id ?? null);
 }
 
 /** Resumes a stream: a server may close the connection and let its client come back for the rest. */
@@ -301,7 +301,7 @@ function resume(line: Line, stream: Stream): void {
 }
 
 function giveUpStream(line: Line, stream: Stream, why: string): void {
-  if (!stream.isAnswered) fail(line, stream.asked, why);
+  if (!stream.isAnswered) fail(line, stream.request, why);
   stream.isAnswered = true;
 }
 

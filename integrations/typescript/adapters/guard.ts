@@ -97,21 +97,21 @@ interface EarlyDecision {
 }
 
 export function createGuard(settings: GuardSettings): Guard {
-  const kept = new Map<string, EarlyDecision[]>();
+  const early = new Map<string, EarlyDecision[]>();
 
   function keep(key: string, decision: AllowedDecision | DeniedDecision): void {
     const nowMs = Date.now();
-    for (const [each, list] of kept) if (list.every(({ untilMs }) => untilMs <= nowMs)) kept.delete(each);
+    for (const [each, list] of early) if (list.every(({ untilMs }) => untilMs <= nowMs)) early.delete(each);
     const endMs = decision.kind === 'allowed' ? decision.expiresAt.getTime() : Number.POSITIVE_INFINITY;
     const ahead = { decision, untilMs: Math.min(nowMs + aheadMsMax, endMs) };
-    kept.set(key, [...(kept.get(key) ?? []), ahead]);
+    early.set(key, [...(early.get(key) ?? []), ahead]);
   }
 
   /** Takes a kept decision; each is given out once. */
   function take(key: string, nowMs: number): AllowedDecision | DeniedDecision | null {
-    const [first, ...others] = (kept.get(key) ?? []).filter(({ untilMs }) => untilMs > nowMs);
-    kept.set(key, others);
-    if (others.length === 0) kept.delete(key);
+    const [first, ...others] = (early.get(key) ?? []).filter(({ untilMs }) => untilMs > nowMs);
+    early.set(key, others);
+    if (others.length === 0) early.delete(key);
     return first?.decision ?? null;
   }
 
@@ -183,10 +183,10 @@ function readCall(settings: GuardSettings, call: ToolCall): ReadCall | DeniedDec
   const { tool, input, signal } = call;
   const named = actions !== undefined && Object.hasOwn(actions, tool) ? actions[tool] : call.action;
   const action = named ?? `${as}.${tool}`;
-  const told = payload?.(tool, input) ?? (isPlain(input) ? input : { input });
-  const fault = notJson(told);
+  const payloadValue = payload?.(tool, input) ?? (isPlain(input) ? input : { input });
+  const fault = notJson(payloadValue);
   if (fault !== null) return refusal('arguments', `the arguments are not JSON: ${fault}`, null);
-  const text = JSON.stringify(told);
+  const text = JSON.stringify(payloadValue);
   return { action, payload: JSON.parse(text) as object, signal, key: `${action} ${text}` };
 }
 

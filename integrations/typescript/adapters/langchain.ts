@@ -37,7 +37,7 @@ export function guardTools<Tools extends readonly object[]>(tools: Tools, settin
         const done = await guard.execute(toolCall, () => run(input, manager, config));
         if (done.kind === 'ran') return done.result;
         // The value that ends a pause is not read: the service is asked again.
-        if (!pause(done, config?.interrupt)) return told(done, each);
+        if (!pause(done, config?.interrupt)) return toToolMessage(done, each);
       }
     };
     // The same tool, of the same class, with only this method replaced.
@@ -64,7 +64,7 @@ function pause(done: NotRun, interrupt: CallConfig['interrupt']): boolean {
 }
 
 /** The refusal as a result, because LangChain ends a run when a tool throws an error. */
-function told({ message }: NotRun, tool: object): unknown {
+function toToolMessage({ message }: NotRun, tool: object): unknown {
   const { responseFormat } = tool as { readonly responseFormat?: unknown };
   return responseFormat === 'content_and_artifact' ? [message, undefined] : message;
 }

@@ -321,15 +321,15 @@ function namedBySide({ sourceOf }: ComparedSide, verdicts: readonly ClauseVerdic
  * that is proved now was kept before if no finding changes a breaking outcome.
  */
 function knownOf({ before, after }: SetComparison['sides'], diff: PolicyDiff, now: ByName): VerdictLookup {
-  const { asked, changed } = diff;
-  const isAsked = new Set(asked);
+  const { actions: comparedActions, changed } = diff;
+  const isCompared = new Set(comparedActions);
   const byText = new Map([...now.values()].map((one) => [canonicalMeaning(one.claim), one]));
   return (claim, action) => {
     const verdicts = byText.get(canonicalMeaning(claim))?.verdicts ?? [];
     const verdict = verdicts.find((one) => one.action === action) ?? null;
     if (verdict === null) return null;
     const isSameClaim = claim.when === null || !readsChanged(claim.when, changed);
-    if (!isAsked.has(action) && isSameClaim) return verdict;
+    if (!isCompared.has(action) && isSameClaim) return verdict;
     if (verdict.kind === 'proved' && isSameClaim && wasKept(claim, action, { before, after, diff }))
       return verdict;
     if (verdict.kind !== 'refuted') return null;

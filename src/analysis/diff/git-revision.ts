@@ -143,9 +143,9 @@ const linkMode = '120000';
 
 async function writeEntries(root: string, entries: readonly TreeEntry[], top: string): Promise<void> {
   await mkdir(root, { recursive: true });
-  const wanted = entries.filter(({ sizeBytes }) => sizeBytes <= listBytesMax);
+  const withinLimit = entries.filter(({ sizeBytes }) => sizeBytes <= listBytesMax);
   const contents = await readBlobs(
-    wanted.map(({ id }) => id),
+    withinLimit.map(({ id }) => id),
     top,
   );
   const placeOf = ({ path }: TreeEntry): string => join(root, path);

@@ -77,14 +77,14 @@ function findingOf(judged: ClauseResult, { sourceOf }: ReadSources): readonly Fi
   const { file, start, end } = claim.span;
   const text = sourceOf(file) ?? '';
   const place = { file, start: position(text, start), end: position(text, end), related: [], fix: null };
-  const said = `\`${guarantee.name}\`: \`${clauseText(claim, sourceOf)}\``;
+  const subject = `\`${guarantee.name}\`: \`${clauseText(claim, sourceOf)}\``;
   if (counterexample !== null) {
     const { facts, decision, rule } = counterexample;
     return [
       {
         code: guaranteeRefuted.code,
         severity: 'error',
-        message: `${said} is refuted by a request for \`${facts.action}\`, which is ${decision.outcome} by \`${decision.by}\``,
+        message: `${subject} is refuted by a request for \`${facts.action}\`, which is ${decision.outcome} by \`${decision.by}\``,
         help: '`writ check` shows the whole request, as `writ decide` takes it; `writ prove --add-tests` makes it a test',
         ...place,
         related: rule === null ? [] : [relatedRule(rule, decision.by, sourceOf)],
@@ -96,7 +96,7 @@ function findingOf(judged: ClauseResult, { sourceOf }: ReadSources): readonly Fi
     {
       code: guaranteeUndecided.code,
       severity: 'warning',
-      message: `${said} is neither proved nor refuted: ${undecidedLines(judged, sourceOf).join('; ')}`,
+      message: `${subject} is neither proved nor refuted: ${undecidedLines(judged, sourceOf).join('; ')}`,
       help: 'say the condition more simply, or read what the trials show',
       ...place,
     },

@@ -68,9 +68,9 @@ async function listAgents(api: Api, text?: string): Promise<readonly AgentView[]
 }
 
 /** Compares names as the store does: the case of ASCII letters does not matter. */
-export function isNamed({ name }: { readonly name: string }, wanted: string): boolean {
+export function isNamed({ name }: { readonly name: string }, expected: string): boolean {
   const fold = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-  return fold(name) === fold(wanted);
+  return fold(name) === fold(expected);
 }
 
 /** Keeps only the fields that the store's agents have, too. */

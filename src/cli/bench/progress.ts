@@ -3,7 +3,7 @@
 
 export interface Progress {
   /** Draws the bar. `share` is the part that is done, from 0 to 1. */
-  readonly show: (share: number, what: string) => void;
+  readonly show: (share: number, label: string) => void;
   /** Removes the bar. */
   readonly end: () => void;
 }
@@ -14,10 +14,10 @@ const clearLine = '\r\u001b[K';
 export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
   if (stream.isTTY !== true || process.env.TERM === 'dumb') return { show: () => {}, end: () => {} };
   return {
-    show: (share, what) => {
+    show: (share, label) => {
       const full = Math.round(Math.min(1, Math.max(0, share)) * width);
       const bar = '█'.repeat(full) + '░'.repeat(width - full);
-      stream.write(`${clearLine}${bar} ${Math.round(share * 100)} % ${what}`);
+      stream.write(`${clearLine}${bar} ${Math.round(share * 100)} % ${label}`);
     },
     end: () => {
       stream.write(clearLine);

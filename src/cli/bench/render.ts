@@ -22,8 +22,8 @@ export function renderResult(result: Result): string {
 
 /** One line that names the measured policies and their size. */
 export function describeSet({ path, policies, rules, actions }: Result): string {
-  const what = `${many(policies, 'policy', 'policies')}, ${many(rules, 'rule')}, ${many(actions, 'action')}`;
-  return `${escapeForTerminal(path)}: ${what}`;
+  const counts = `${many(policies, 'policy', 'policies')}, ${many(rules, 'rule')}, ${many(actions, 'action')}`;
+  return `${escapeForTerminal(path)}: ${counts}`;
 }
 
 /** One line about the requests, and how many of them the language's definition has decided, too. */

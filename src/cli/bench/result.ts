@@ -23,7 +23,7 @@ export interface BenchDifference {
 }
 
 export interface Ratio {
-  readonly what: string;
+  readonly quantity: string;
   readonly before: string;
   readonly after: string;
   /** The second set's figure divided by the first set's. */
@@ -58,8 +58,8 @@ export function compareSides(
 type Pick = (measured: Measurement) => readonly number[];
 
 function ratiosOf(before: Side, after: Side): readonly Ratio[] {
-  const rounds = (what: string, pick: Pick, show: (value: number) => string): Ratio => ({
-    what,
+  const rounds = (quantity: string, pick: Pick, show: (value: number) => string): Ratio => ({
+    quantity,
     before: show(figureOf(pick(before.measured)).median),
     after: show(figureOf(pick(after.measured)).median),
     ratio: ratioOf(pick(after.measured), pick(before.measured)),
@@ -67,16 +67,16 @@ function ratiosOf(before: Side, after: Side): readonly Ratio[] {
   const latencies = (['p50', 'p90', 'p99', 'max'] as const).map((name) =>
     rounds(name, ({ latency }) => latency.map((one) => one[name]), duration),
   );
-  const kept = after.measured.keptBytes / before.measured.keptBytes;
+  const keptRatio = after.measured.keptBytes / before.measured.keptBytes;
   return [
     ...latencies,
     rounds('a decision', ({ each }) => each, duration),
     rounds('ready in', ({ ready }) => ready.map((ms) => ms * 1e6), duration),
     {
-      what: 'kept',
+      quantity: 'kept',
       before: size(before.measured.keptBytes),
       after: size(after.measured.keptBytes),
-      ratio: { median: kept, min: kept, max: kept },
+      ratio: { median: keptRatio, min: keptRatio, max: keptRatio },
     },
   ];
 }
@@ -86,7 +86,7 @@ const differencesShownMax = 50;
 /** Returns the comparison as text. `name` is the file of requests. */
 export function renderComparison({ results, differences, ratios }: BenchComparison, name: string): string {
   const [before, after] = results;
-  const rows = ratios.map((one) => [one.what, one.before, one.after, ratio(one.ratio)]);
+  const rows = ratios.map((one) => [one.quantity, one.before, one.after, ratio(one.ratio)]);
   const rates = ['throughput', ...results.map(({ each }) => `${perSecond(each.median)}/s`), ''];
   const head = ['', 'first', 'second', 'second to first'];
   const checked = Math.min(before.checked, after.checked);

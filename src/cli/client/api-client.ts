@@ -183,8 +183,8 @@ function problemOf(status: number, text: string): ApiError {
     return new ApiError(`the reply (status ${status}) is not from a Writ service: is --url correct?`);
   const places = (problem.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`).join('');
   const code = String(problem.type).replace('urn:writ:error:', '');
-  const what = help[code] === undefined ? '' : ` (${help[code]})`;
-  return new ApiError(`${status} ${code}: ${printable(String(problem.detail))}${what}${printable(places)}`);
+  const hint = help[code] === undefined ? '' : ` (${help[code]})`;
+  return new ApiError(`${status} ${code}: ${printable(String(problem.detail))}${hint}${printable(places)}`);
 }
 
 function parse(text: string): unknown {
@@ -196,8 +196,10 @@ function parse(text: string): unknown {
 }
 
 function queryText(query: Readonly<Record<string, string | undefined>>): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  const parameters = Object.entries(query).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`;
 }
 
 /** One page of a list. */

@@ -238,8 +238,8 @@ function defineTelling(command: Command, finish: Finish): void {
       finish(
         await withAgentAdmin(options, async (admin) => {
           const changed = await admin.setTelling(agent, state === 'on');
-          const what = changed.refusal_hints ? 'include what would pass' : 'include only the reason';
-          showResult(options, changed, () => print(`refusals of ${printable(changed.name)} ${what}\n`));
+          const text = changed.refusal_hints ? 'include what would pass' : 'include only the reason';
+          showResult(options, changed, () => print(`refusals of ${printable(changed.name)} ${text}\n`));
         }),
       );
     });

@@ -143,10 +143,10 @@ function show(report: DiffReport, { options: { format, json }, path, sides }: Di
       remarksToMarkdown(report.remarks),
     github: () => toGithub(diffFindings(report, path)),
   };
-  const wanted = json === true ? 'json' : format;
-  if (wanted === 'json') printJson(report);
-  else if (wanted === 'sarif') printJson(toSarif(diffFindings(report, path), diagnosticPage));
-  else print(texts[wanted]());
+  const outputFormat = json === true ? 'json' : format;
+  if (outputFormat === 'json') printJson(report);
+  else if (outputFormat === 'sarif') printJson(toSarif(diffFindings(report, path), diagnosticPage));
+  else print(texts[outputFormat]());
 }
 
 /** The keys of the changed actions, in the order of the findings. */

@@ -46,12 +46,12 @@ type ReportEntry =
   | NamedFinding
   | { readonly part: 'settings'; readonly state: 'wrong'; readonly what: string; readonly fix: string };
 
-async function doctor({ config: file, json, ...given }: Options): Promise<ExitCode> {
+async function doctor({ config: file, json, ...flags }: Options): Promise<ExitCode> {
   const loaded = loadConfig({
     directory: process.cwd(),
     file,
     environment: process.env,
-    flags: settingsGiven(given),
+    flags: settingsGiven(flags),
   });
   const findings: readonly ReportEntry[] = loaded.ok
     ? await examineInstallation(loaded.config)

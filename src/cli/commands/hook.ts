@@ -56,8 +56,8 @@ function waitOption(): Option {
 }
 
 function escalateOption(): Option {
-  const what = 'the answer while people decide; defer only for claude';
-  return new Option('--escalate <word>', what).choices(['deny', 'defer']).default('deny');
+  const description = 'the answer while people decide; defer only for claude';
+  return new Option('--escalate <word>', description).choices(['deny', 'defer']).default('deny');
 }
 
 const examples = `

@@ -53,9 +53,11 @@ export function defineKillSwitch(command: Command, finish: (code: ExitCode) => v
     .action(async (named: string, options: OptionsWithReason) => {
       finish(
         await withKillSwitches(options, async (admin, refuse) => {
-          const found = await namedSwitch(admin, named, refuse);
-          await admin.turnOff(found.id, options.reason);
-          show(options, { id: found.id, status: 'off' }, () => print(`${scopeText(found)} is off\n`));
+          const killSwitch = await namedSwitch(admin, named, refuse);
+          await admin.turnOff(killSwitch.id, options.reason);
+          show(options, { id: killSwitch.id, status: 'off' }, () =>
+            print(`${scopeText(killSwitch)} is off\n`),
+          );
         }),
       );
     });
@@ -76,14 +78,14 @@ function resumeCommand(made: KillSwitchView, { data, store }: KillSwitchOptions)
 
 async function namedSwitch(admin: KillSwitchAdmin, named: string, refuse: Refuse): Promise<KillSwitchView> {
   const items = await admin.list();
-  const found = items.filter((one) => [one.id, one.scope, scopeText(one)].includes(named));
-  const [only] = found;
+  const matches = items.filter((one) => [one.id, one.scope, scopeText(one)].includes(named));
+  const [only] = matches;
   if (only === undefined)
     return refuse(
       `no active kill switch has the scope or id ${printable(named)}: ${items.map(scopeText).join(', ') || 'none is active'}`,
     );
-  if (found.length > 1)
-    refuse(`several kill switches have this scope: name the id, ${found.map(({ id }) => id).join(' or ')}`);
+  if (matches.length > 1)
+    refuse(`several kill switches have this scope: name the id, ${matches.map(({ id }) => id).join(' or ')}`);
   return only;
 }
 

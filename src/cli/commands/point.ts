@@ -135,8 +135,10 @@ function defineRotate(command: Command, finish: Finish): void {
     });
 }
 
-function printKey({ point, api_key }: WithKey, what: string): void {
-  print(`${createMarks().good('✓')} ${printable(point.name)} ${what}, id ${point.id}\n\n  ${api_key}\n\n`);
+function printKey({ point, api_key }: WithKey, sentence: string): void {
+  print(
+    `${createMarks().good('✓')} ${printable(point.name)} ${sentence}, id ${point.id}\n\n  ${api_key}\n\n`,
+  );
   print(
     'This is the only time the key is shown. The point sends it as X-Agent-API-Key, with X-Writ-Agent.\n',
   );

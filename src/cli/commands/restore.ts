@@ -130,7 +130,7 @@ async function prepare(
   draft: string,
   { file, options }: Pick<FileRestore, 'file' | 'options'>,
 ): Promise<Prepared> {
-  const { found, own } = await schemaVersionsOf({ path: draft });
+  const { actual: found, own } = await schemaVersionsOf({ path: draft });
   const store = await openStoreAt({ path: draft, actor: commandLineUser(), isUpgradeAllowed: true });
   try {
     const verification = await verifyStore(store);
@@ -177,10 +177,10 @@ function describe({ file, path, prepared, keptIn, options }: Restored): string {
   const records = `${recordCount.toLocaleString('en')} records up to ${moment(safe)}`;
   const upgraded =
     earlierSchema === null ? '' : `\n  an earlier version made it (schema ${earlierSchema}): it was upgraded`;
-  const kept =
+  const keptText =
     keptIn === null ? 'there was no store before' : `the store from before is kept, unchanged, in ${keptIn}`;
   return `${createMarks().good('✓')} ${path} is restored from ${file}: ${records}, verified${upgraded}
-  ${kept}
+  ${keptText}
 ${afterwards(safe, options)}`;
 }
 

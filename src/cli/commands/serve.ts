@@ -38,8 +38,8 @@ interface Options {
   readonly demo?: boolean;
 }
 
-async function start({ config, demo = false, ...given }: Options): Promise<ExitCode> {
-  const flags = settingsGiven(given);
+async function start({ config, demo = false, ...flagOptions }: Options): Promise<ExitCode> {
+  const flags = settingsGiven(flagOptions);
   try {
     const code = demo ? await startDemo({ config, flags }) : await startService({ file: config, flags });
     if (code === exitCodes.ok) await notifyReady((line) => printError(`${line}\n`));
@@ -51,10 +51,10 @@ async function start({ config, demo = false, ...given }: Options): Promise<ExitC
   }
 }
 
-async function startService(given: Pick<ConfigSources, 'file' | 'flags'>): Promise<ExitCode> {
+async function startService(sources: Pick<ConfigSources, 'file' | 'flags'>): Promise<ExitCode> {
   // Loaded here, because the help does without the packages of the service.
   const { configured, endWithService, serveConfigured } = await import('../../service/http/main.ts');
-  const config = configured(given);
+  const config = configured(sources);
   if (config.workers > 1) {
     const { startWorkers } = await import('../support/workers.ts');
     return await startWorkers(config);
@@ -76,10 +76,10 @@ async function startDemo({
   readonly config?: string | undefined;
   readonly flags: SettingFlags;
 }): Promise<ExitCode> {
-  const given = Object.keys(flags).filter((name) => flags[name] !== undefined && !demoFlags.has(name));
+  const names = Object.keys(flags).filter((name) => flags[name] !== undefined && !demoFlags.has(name));
   const refused = [
     ...(config === undefined ? [] : ['--config']),
-    ...given.map((name) => flagOf(name as SettingName)),
+    ...names.map((name) => flagOf(name as SettingName)),
   ];
   if (refused.length > 0)
     throw new UsageError(`a demo has its own data and settings: omit ${refused.join(', ')}, or omit --demo`);

@@ -137,7 +137,7 @@ function defineMigrate(command: Command, finish: Finish): void {
 
 /** The store is upgraded by opening it, under the same lock as by a start of the service. */
 function migrate(options: MigrateOptions): Promise<ExitCode> {
-  let versions: SchemaVersions = { found: 0, own: 0 };
+  let versions: SchemaVersions = { actual: 0, own: 0 };
   return withStoreAt(
     options,
     async (place) => {
@@ -145,7 +145,7 @@ function migrate(options: MigrateOptions): Promise<ExitCode> {
       return await openStoreAt({ ...place, actor: commandLineUser(), isUpgradeAllowed: true });
     },
     async () => {
-      const [before, after] = [versions.found, versions.own];
+      const [before, after] = [versions.actual, versions.own];
       const place = commandStoreLocation(options);
       const location = displayLocation(place);
       const copy = 'url' in place || before === after ? null : `${place.path}.schema-${before}`;

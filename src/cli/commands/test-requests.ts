@@ -81,7 +81,7 @@ function toText(tested: TestResult): string {
   ].join('');
 }
 
-function rowText({ id, atMs, agent, action, before, now, asked }: ChangedRequest): string {
+function rowText({ id, atMs, agent, action, before, now, votes: asked }: ChangedRequest): string {
   const asks = [asked.before, asked.now].map(asksText);
   const people = asks[0] === asks[1] ? '' : `, asked ${asks.map((one) => one || 'nobody').join(' → ')}`;
   const turn = `${before.outcome} by ${before.by} → ${now.outcome} by ${now.by}${people}`;
@@ -106,7 +106,7 @@ function toJson(tested: TestResult): object {
     by_another_rule: result.changes.rule,
     withheld: result.withheld,
     unread: { count: faults.count, first: faults.named },
-    differing: differing.map(({ id, atMs, agent, action, before, now, asked }) => ({
+    differing: differing.map(({ id, atMs, agent, action, before, now, votes: asked }) => ({
       request_id: id,
       at: new Date(atMs).toISOString(),
       agent,

@@ -46,7 +46,7 @@ export interface LaunchResult {
   readonly steps: readonly DecisionStep[];
   readonly read: ReadSources;
   /** The request, shown in the stack below the steps that decide it. */
-  readonly asked: { readonly name: string; readonly source: DapSource; readonly line: number };
+  readonly request: { readonly name: string; readonly source: DapSource; readonly line: number };
   /** Returns the file on disk for a path of the set. */
   readonly pathOf: (file: string) => string;
 }
@@ -170,7 +170,7 @@ function walk(
     walked,
     steps: decisionSteps(walked, read.sourceOf),
     read,
-    asked: {
+    request: {
       name: `request ${facts.action}`,
       source: file === null ? {} : { name: basename(file), path: file },
       line: file === null ? 0 : line,

@@ -22,7 +22,7 @@ import {
 } from './protocol.ts';
 import { DebugVariables, factVariables, type VariableValue } from './variables.ts';
 import {
-  around,
+  enclosingSteps,
   isStepOf,
   nextStop,
   type Stop,
@@ -99,7 +99,7 @@ const threadId = 1;
 const askedFrame = 1_000_000;
 
 type Arguments = Readonly<Record<string, unknown>>;
-type Handler = (given: Arguments) => object | undefined | Promise<object | undefined>;
+type Handler = (args: Arguments) => object | undefined | Promise<object | undefined>;
 
 /** A class because it holds the step at which a person stands. */
 export class DebugSession {
@@ -120,7 +120,7 @@ export class DebugSession {
    * The breakpoint lines that the editor asked for, by path. They become lines of steps only after the
    * launch.
    */
-  readonly #asked = new Map<string, readonly number[]>();
+  readonly references = new Map<string, readonly number[]>();
   #rules: readonly string[] = [];
   #atUnknown = false;
 
@@ -275,7 +275,7 @@ export class DebugSession {
   // ---- where to stop
 
   get #stops(): Stops {
-    const lines = [...this.#asked].flatMap(([path, asked]) => {
+    const lines = [...this.references].flatMap(([path, asked]) => {
       const file = this.#files.get(path);
       return file === undefined
         ? []
@@ -308,7 +308,7 @@ export class DebugSession {
         ? lines.map(Number)
         : [];
     const real = realPath(path);
-    this.#asked.set(real, lineNumbers);
+    this.references.set(real, lineNumbers);
     const file = this.#files.get(real);
     return {
       breakpoints: lineNumbers.map((line): Breakpoint => {
@@ -344,8 +344,10 @@ export class DebugSession {
   // ---- what the editor shows
 
   #stackTrace({ startFrame = 0, levels }: Arguments): object {
-    const { asked } = this.#walk;
-    const frames: StackFrame[] = around(this.#steps, this.#at).map((at): StackFrame => this.#frameOf(at));
+    const { request: asked } = this.#walk;
+    const frames: StackFrame[] = enclosingSteps(this.#steps, this.#at).map(
+      (at): StackFrame => this.#frameOf(at),
+    );
     frames.push({
       id: askedFrame,
       name: asked.name,

@@ -20,7 +20,7 @@ export interface Stop {
 /** The next step that is not a part of the step `at`; null after the last. */
 export function stepOver(steps: readonly DecisionStep[], at: number): number | null {
   const depth = steps[at]!.depth;
-  return found(steps.findIndex((step, index) => index > at && step.depth <= depth));
+  return indexOrNull(steps.findIndex((step, index) => index > at && step.depth <= depth));
 }
 
 /**
@@ -29,16 +29,18 @@ export function stepOver(steps: readonly DecisionStep[], at: number): number | n
  */
 export function stepOut(steps: readonly DecisionStep[], at: number): number | null {
   const depth = steps[at]!.depth;
-  return found(steps.findIndex((step, index) => index > at && (step.depth < depth || step.depth === 0)));
+  return indexOrNull(
+    steps.findIndex((step, index) => index > at && (step.depth < depth || step.depth === 0)),
+  );
 }
 
 /** The nearest earlier step that is not deeper than the step `at`; null before the first. */
 export function stepBack(steps: readonly DecisionStep[], at: number): number | null {
   const depth = steps[at]!.depth;
-  return found(steps.findLastIndex((step, index) => index < at && step.depth <= depth));
+  return indexOrNull(steps.findLastIndex((step, index) => index < at && step.depth <= depth));
 }
 
-function found(index: number): number | null {
+function indexOrNull(index: number): number | null {
   return index < 0 ? null : index;
 }
 
@@ -75,7 +77,7 @@ export function isStepOf({ rule }: DecisionStep, name: string): boolean {
 }
 
 /** The step `at` and all steps that contain it, the innermost first. */
-export function around(steps: readonly DecisionStep[], at: number): readonly number[] {
+export function enclosingSteps(steps: readonly DecisionStep[], at: number): readonly number[] {
   const chain = [at];
   let depth = steps[at]!.depth;
   for (let index = at - 1; index >= 0 && depth > 0; index--) {

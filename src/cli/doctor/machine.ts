@@ -103,10 +103,10 @@ function commitMs(file: number): number {
 }
 
 export function diskFinding(medianMs: number, place: string): PartFinding {
-  const said = `a commit takes ${medianMs.toFixed(1)} ms on the disk of ${place}`;
+  const message = `a commit takes ${medianMs.toFixed(1)} ms on the disk of ${place}`;
   return medianMs <= slowMs
-    ? ok(said)
-    : warned(said, 'each decision waits for the disk: put the data on a local SSD');
+    ? ok(message)
+    : warned(message, 'each decision waits for the disk: put the data on a local SSD');
 }
 
 const mebibyte = 1024 ** 2;
@@ -129,13 +129,13 @@ export function examineRoom(
 ): PartFinding {
   const { type, bsize, bavail } = roomOf(nearest(data));
   const free = bavail * bsize;
-  const said = `${Math.floor(free / mebibyte)} MiB are free for ${data}`;
+  const message = `${Math.floor(free / mebibyte)} MiB are free for ${data}`;
   const fix = 'free space: `writ audit prune` deletes the oldest records and leaves a checkpoint';
-  if (free < leastBytes) return wrong(said, fix);
+  if (free < leastBytes) return wrong(message, fix);
   if (networkTypes.has(type))
     return wrong(
       `${data} is on a network file system, which may lose acknowledged writes`,
       'put the data on a local disk',
     );
-  return free < fewBytes ? warned(`${said}: fewer than a million requests`, fix) : ok(said);
+  return free < fewBytes ? warned(`${message}: fewer than a million requests`, fix) : ok(message);
 }

@@ -29,7 +29,7 @@ export async function examinePolicies({ policies, bundle, bodyBytesMax }: Config
       `set limits.body_bytes to at most ${payloadBytesMax}`,
     );
   return ok(
-    `${policies}: ${many(read.found.length, 'file')}, ${many(countRules(compiled.set?.policies ?? []), 'rule')}`,
+    `${policies}: ${many(read.files.length, 'file')}, ${many(countRules(compiled.set?.policies ?? []), 'rule')}`,
   );
 }
 
@@ -55,8 +55,8 @@ const waitMs = 10_000;
 export async function examineBundle({ bundle, data }: Config): Promise<PartFinding> {
   if (bundle === null) return unused('the service follows the policy directory');
   try {
-    const found = await bundleSource(bundle.place, bundle)(null, AbortSignal.timeout(waitMs));
-    const read = await readBundle(found!.bytes, bundle.key ?? undefined);
+    const bundleFiles = await bundleSource(bundle.place, bundle)(null, AbortSignal.timeout(waitMs));
+    const read = await readBundle(bundleFiles!.bytes, bundle.key ?? undefined);
     const { packed, diagnostics } = compileToProgram(sourcesOf(read).sources);
     if (packed === null || hasErrors(diagnostics))
       return wrong(

@@ -29,9 +29,9 @@ export async function examineRecords({ data, store: database, durability }: Conf
     return { key: keyFinding(fileOf(place), database), store: storeFinding(examined, location), examined };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const [found, other] = [findingFromError(error), ok('not checked until the other is correct')];
+    const [failure, other] = [findingFromError(error), ok('not checked until the other is correct')];
     const isKey = aboutKey.has(error.code);
-    return { key: isKey ? found : other, store: isKey ? other : found, examined: null };
+    return { key: isKey ? failure : other, store: isKey ? other : failure, examined: null };
   }
 }
 

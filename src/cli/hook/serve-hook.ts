@@ -52,8 +52,8 @@ async function answer(
   const dialect = dialectNames.find((name) => pathname === hookPath(name));
   if (request.method !== 'POST' || dialect === undefined)
     return refusedAnswer('Nothing was granted: this helper answers only hook events.');
-  const wanted = Number(searchParams.get('wait') ?? '0');
-  const waitMs = Math.min(wanted > 0 ? wanted * 1_000 : 0, options.waitMsMax);
+  const waitSeconds = Number(searchParams.get('wait') ?? '0');
+  const waitMs = Math.min(waitSeconds > 0 ? waitSeconds * 1_000 : 0, options.waitMsMax);
   const left = new AbortController();
   response.on('close', () => left.abort(new Error('the hook disconnected')));
   return answerWithin(waitMs + slackMs, async (over) => {

@@ -112,15 +112,15 @@ function launcherFor(configuration: string): Launcher {
 }
 
 /** Whether an entry starts the proxy already, by either launcher. */
-function isWrapped(command: Json | undefined, given: readonly string[]): boolean {
-  if (given[0] === entryFile && given[1] === 'mcp') return true;
-  return command === 'npx' && given.slice(0, 3).join(' ') === '--no writ mcp';
+function isWrapped(command: Json | undefined, argv: readonly string[]): boolean {
+  if (argv[0] === entryFile && argv[1] === 'mcp') return true;
+  return command === 'npx' && argv.slice(0, 3).join(' ') === '--no writ mcp';
 }
 
 function wrapEntry(name: string, entry: JsonObject, options: WrapOptions, launch: Launcher): JsonObject {
   const { command, args = [], url, headers, type, env, ...rest } = entry;
-  const given = Array.isArray(args) ? args.map(String) : [];
-  if (isWrapped(command, given)) return entry;
+  const argv = Array.isArray(args) ? args.map(String) : [];
+  if (isWrapped(command, argv)) return entry;
   const before = [
     ...launch.args,
     'mcp',
@@ -136,7 +136,7 @@ function wrapEntry(name: string, entry: JsonObject, options: WrapOptions, launch
       ...rest,
       ...withType(type),
       command: launch.command,
-      args: [...before, '--', command, ...given],
+      args: [...before, '--', command, ...argv],
       ...withEnv(environment),
     };
   if (typeof url !== 'string') return entry;

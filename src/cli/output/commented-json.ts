@@ -49,36 +49,37 @@ function textOf(text: string, node: Node, value: Json): string {
 }
 
 function textOfObject(text: string, node: Node, value: JsonObject): string {
-  const kept = new Map<Part, Json>();
-  for (const [name, part] of node.parts) if (Object.hasOwn(value, name)) kept.set(part, value[name] as Json);
+  const values = new Map<Part, Json>();
+  for (const [name, part] of node.parts)
+    if (Object.hasOwn(value, name)) values.set(part, value[name] as Json);
   const indent = `${indentAt(text, node.start)}  `;
   const added = Object.entries(value)
     .filter(([name]) => !node.parts.has(name))
     .map(([name, one]) => `${JSON.stringify(name)}: ${written(one, indent)}`);
-  return joined(text, node, { kept, added });
+  return joined(text, node, { values, added });
 }
 
 /** Elements that both lists have, in their order, stay where they are; new ones follow. */
 function textOfArray(text: string, node: Node, value: readonly Json[]): string {
-  const kept = new Map<Part, Json>();
+  const values = new Map<Part, Json>();
   const rest = [...value];
   for (const part of node.parts.values()) {
     const [next] = rest;
     if (next === undefined || !isDeepStrictEqual(part.node.value, next)) continue;
-    kept.set(part, next);
+    values.set(part, next);
     rest.shift();
   }
   const indent = `${indentAt(text, node.start)}  `;
-  return joined(text, node, { kept, added: rest.map((one) => written(one, indent)) });
+  return joined(text, node, { values, added: rest.map((one) => written(one, indent)) });
 }
 
 interface Parts {
-  readonly kept: ReadonlyMap<Part, Json>;
+  readonly values: ReadonlyMap<Part, Json>;
   readonly added: readonly string[];
 }
 
 /** An object or array of the parts that stay, each with the comments around it, and of new ones. */
-function joined(text: string, node: Node, { kept, added }: Parts): string {
+function joined(text: string, node: Node, { values: kept, added }: Parts): string {
   const indent = indentAt(text, node.start);
   const segments: { readonly part: string; readonly after: string }[] = [];
   let from = node.start + 1;

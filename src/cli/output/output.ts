@@ -49,11 +49,11 @@ export function createMarks(stream: NodeJS.WriteStream = process.stdout): Marks 
 }
 
 /** Sets what a command does when its reader, such as `head`, closes the pipe: end silently, or go on. */
-export function whenReaderLeaves(what: 'end' | 'go on'): void {
+export function whenReaderLeaves(action: 'end' | 'go on'): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
-      if (what === 'end') process.exit(process.exitCode ?? exitCodes.ok);
+      if (action === 'end') process.exit(process.exitCode ?? exitCodes.ok);
     });
   }
 }

@@ -150,7 +150,7 @@ export function renderRisk({ set, rules }: ExplanationInput): string {
 export function renderChanges({ changes, decision }: ExplanationInput): string {
   if (isRefusedByGate(decision)) return '';
   const isOwn = ({ parts }: SmallestChange): boolean => parts.every(({ of }) => of === 'payload');
-  const lines = (wanted: readonly SmallestChange[]): readonly string[] => wanted.map(({ text }) => text);
+  const lines = (selected: readonly SmallestChange[]): readonly string[] => selected.map(({ text }) => text);
   const others = changes.filter((change) => !isOwn(change));
   const verb = decision.outcome === 'ALLOW' ? 'end' : 'change';
   const title = `what would ${verb} it`;

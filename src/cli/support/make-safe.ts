@@ -94,13 +94,13 @@ async function stopAll(
 async function endSessions({ documents }: Store, atMs: number): Promise<number> {
   const { sessions } = createDirectory(documents, () => atMs);
   for (let count = 0; ; ) {
-    const found = await sessions.list({ countMax: atOnce });
-    if (found.length === 0) return count;
+    const storedSessions = await sessions.list({ countMax: atOnce });
+    if (storedSessions.length === 0) return count;
     await documents.write(
-      found.map(({ value, version }) => sessions.remove(value, version)),
+      storedSessions.map(({ value, version }) => sessions.remove(value, version)),
       null,
     );
-    count += found.length;
+    count += storedSessions.length;
   }
 }
 
@@ -126,7 +126,7 @@ async function endAll(
   };
   let ended = 0;
   for (let after = null; ; ) {
-    const { found, next } = await requests.list({ ...filter, after, countMax: atOnce });
+    const { items: found, next } = await requests.list({ ...filter, after, countMax: atOnce });
     for (const { row, events } of found) {
       const decidedAtMs = (events.at(-1)?.state ?? row).decidedAtMs;
       const state = { status: 'expired', decidedAtMs, expiresAtMs: atMs } as const;

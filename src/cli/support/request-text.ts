@@ -81,12 +81,12 @@ export function requestText(one: PrintedRequest): string {
 export function deceptionLines({ review = null }: PrintedRequest): readonly string[] {
   if (review === null || !review.warnings.includes('deceptive_letters')) return [];
   const lines = review.confusables.map(({ path, value, scripts, confusable_with: known, characters }) => {
-    const what = [
+    const notes = [
       ...(scripts.length > 0 ? [`mixes ${scripts.join(' and ')}`] : []),
       ...(known === null ? [] : [`looks like "${known.value}", granted ${known.count} times before`]),
       ...characters.map(({ code_point, name }) => `${code_point} ${name}`.trim()),
     ];
-    return `${path}: "${value}" (${what.join('; ')})`;
+    return `${path}: "${value}" (${notes.join('; ')})`;
   });
   return lines.length > 0 ? lines : ['invisible characters, or letters of several scripts in a name'];
 }
@@ -127,7 +127,7 @@ function voteText({
   comment,
   invalid_reason: fellAway,
 }: VoteView): string {
-  const what = `${isApproved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}`;
+  const vote = `${isApproved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}`;
   const gone = fellAway === null ? '' : ` (no longer counts: ${fellAway})`;
-  return `${by} ${what}${comment === '' ? '' : `: ${comment}`}${gone}`;
+  return `${by} ${vote}${comment === '' ? '' : `: ${comment}`}${gone}`;
 }

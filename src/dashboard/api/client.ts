@@ -33,8 +33,8 @@ export function setCsrfToken(token: string | null): void {
   csrfToken = token;
 }
 
-export function setHooks(given: Hooks): void {
-  hooks = given;
+export function setHooks(callbacks: Hooks): void {
+  hooks = callbacks;
 }
 
 const lookTriesMax = 4;
@@ -45,11 +45,11 @@ export async function call<Id extends OperationId>(
   id: Id,
   ...[options]: Record<string, never> extends CallOptions<Id> ? [CallOptions<Id>?] : [CallOptions<Id>]
 ): Promise<Reply<Id>> {
-  const given = (options ?? {}) as AnyCall;
+  const callOptions = (options ?? {}) as AnyCall;
   const [method] = operations[id];
   const read = async (reply: Response): Promise<unknown> =>
-    reply.status === 204 ? undefined : await bodyOf(reply, method, given.signal);
-  return (await callAndRead(id, given, read)) as Reply<Id>;
+    reply.status === 204 ? undefined : await bodyOf(reply, method, callOptions.signal);
+  return (await callAndRead(id, callOptions, read)) as Reply<Id>;
 }
 
 /**
@@ -61,26 +61,29 @@ export async function callLines<Id extends OperationId>(
   options: CallOptions<Id>,
   onLine: (line: Reply<Id>) => void,
 ): Promise<void> {
-  const given = options as AnyCall;
-  await callAndRead(id, given, (reply) => readLines(reply, given.signal, onLine as (line: unknown) => void));
+  const callOptions = options as AnyCall;
+  await callAndRead(id, callOptions, (reply) =>
+    readLines(reply, callOptions.signal, onLine as (line: unknown) => void),
+  );
 }
 
 async function callAndRead<T>(
   id: OperationId,
-  given: AnyCall,
+  callOptions: AnyCall,
   read: (reply: Response) => Promise<T>,
 ): Promise<T> {
   const [method] = operations[id];
-  const address = addressOf(id, given);
+  const address = addressOf(id, callOptions);
   for (let tries = 1; ; tries += 1) {
     try {
-      return await read(await send(method, address, given));
+      return await read(await send(method, address, callOptions));
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
-      if (error.code === 'not_signed_in' && given.isQuiet !== true && (await hooks.signInAgain())) continue;
+      if (error.code === 'not_signed_in' && callOptions.isQuiet !== true && (await hooks.signInAgain()))
+        continue;
       if (error.code === 'cross_site_request' && tries === 1 && (await hooks.lookAgain())) continue;
       const isWorthAnother = isCutOff(error) && method === 'GET' && tries < lookTriesMax;
-      if (!isWorthAnother || given.signal?.aborted === true) throw error;
+      if (!isWorthAnother || callOptions.signal?.aborted === true) throw error;
       await new Promise((resolve) => setTimeout(resolve, firstPauseMs * 2 ** tries));
     }
   }
@@ -99,8 +102,10 @@ export function addressOf(id: OperationId, { params = {}, query = {} }: AnyCall)
   const path = operations[id][1].replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(params[name] ?? ''),
   );
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const text = new URLSearchParams(given).toString();
+  const parameters = Object.entries(query).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  const text = new URLSearchParams(parameters).toString();
   return text === '' ? path : `${path}?${text}`;
 }
 

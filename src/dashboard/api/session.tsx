@@ -116,7 +116,7 @@ export function SessionProvider({
     end();
   }, [end]);
 
-  const look = useCallback(() => {
+  const reloadSession = useCallback(() => {
     setSession('looking');
     call('getSession', { isQuiet: true }).then(hold, (problem: unknown) => {
       const isKnown = problem instanceof ApiProblem && problem.code !== 'not_signed_in';
@@ -138,19 +138,23 @@ export function SessionProvider({
       },
       lookAgain,
     });
-    look();
+    reloadSession();
     // All windows share one cookie, so a sign-in in another window counts here too.
     return onOtherWindows(() => {
       if (current.current !== null) void lookAgain();
     });
-  }, [hold, look]);
+  }, [hold, reloadSession]);
 
   const value = useMemo(() => {
     const known = session === 'looking' || session instanceof ApiProblem ? null : session;
     return { session: known, isAskedAgain, take, signOut, leave: end };
   }, [session, isAskedAgain, take, signOut, end]);
   const shown =
-    session === 'looking' ? whileLooking : session instanceof ApiProblem ? failed(session, look) : children;
+    session === 'looking'
+      ? whileLooking
+      : session instanceof ApiProblem
+        ? failed(session, reloadSession)
+        : children;
   return <context.Provider value={value}>{shown}</context.Provider>;
 }
 

@@ -143,12 +143,12 @@ function jsonPlaceAt(before: string): JsonPosition | null {
   }
   const part = open.at(-1);
   if (part === undefined || isComplete) return null;
-  const around = open
+  const parentPath = open
     .slice(0, -1)
     .map(({ step }) => `/${step}`)
     .join('');
   return {
-    path: part.awaitsName ? around : `${around}/${part.step}`,
+    path: part.awaitsName ? parentPath : `${parentPath}/${part.step}`,
     isName: part.awaitsName,
     from: unfinished?.index ?? before.length,
     hasBegun: unfinished !== null,

@@ -88,9 +88,9 @@ class JsonReader {
 
   #string(): string {
     const from = this.#at;
-    const found = this.#take(stringPattern);
+    const literal = this.#take(stringPattern);
     // The pattern matches exactly the strings of JSON.
-    if (found !== null) return JSON.parse(found) as string;
+    if (literal !== null) return JSON.parse(literal) as string;
     const end = this.#text.indexOf('\n', from);
     return this.#fail(
       'the text is not closed, or holds a bad escape',
@@ -151,9 +151,9 @@ class JsonReader {
 
   #take(pattern: RegExp): string | null {
     pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0] ?? null;
-    this.#at += found?.length ?? 0;
-    return found;
+    const token = pattern.exec(this.#text)?.[0] ?? null;
+    this.#at += token?.length ?? 0;
+    return token;
   }
 
   #expect(character: string, message: string): void {
@@ -195,8 +195,8 @@ function escapePointer(name: string): string {
  * only its first character.
  */
 export function placeOf(places: ReadonlyMap<string, TextRange>, pointer: string): TextRange {
-  for (let around = pointer; around !== ''; around = around.slice(0, around.lastIndexOf('/'))) {
-    const place = places.get(around);
+  for (let ancestor = pointer; ancestor !== ''; ancestor = ancestor.slice(0, ancestor.lastIndexOf('/'))) {
+    const place = places.get(ancestor);
     if (place !== undefined) return place;
   }
   const root = places.get('');

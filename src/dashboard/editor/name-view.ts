@@ -72,14 +72,14 @@ async function tooltipAt(view: EditorView, at: number, hover: NameAnswers['hover
   const text = view.state.doc.toString();
   const hovered = await hover(text, at);
   if (hovered === null || view.state.doc.toString() !== text) return null;
-  const { start: pos, end, said } = hovered;
+  const { start: pos, end, description: said } = hovered;
   return { pos, end, above: true, create: () => ({ dom: drawn(said) }) };
 }
 
-function drawn(said: readonly NameDescription[]): HTMLElement {
+function drawn(description: readonly NameDescription[]): HTMLElement {
   const dom = document.createElement('div');
   dom.className = 'cm-said';
-  for (const { kind, text } of said) {
+  for (const { kind, text } of description) {
     const line = document.createElement(kind === 'code' ? 'code' : 'p');
     line.textContent = text;
     dom.append(line);

@@ -13,7 +13,7 @@ export type ToThread =
   | {
       readonly id: number;
       readonly kind: AssistantQuestionKind;
-      readonly asked: AssistantQuestions[AssistantQuestionKind];
+      readonly input: AssistantQuestions[AssistantQuestionKind];
     };
 
 export interface FromThread {
@@ -28,6 +28,6 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<ToThread>) => {
     desk.take(data.set);
     return;
   }
-  const reply: FromThread = { id: data.id, answer: desk.answer(data.kind, data.asked) };
+  const reply: FromThread = { id: data.id, answer: desk.answer(data.kind, data.input) };
   globalThis.postMessage(reply);
 });

@@ -15,7 +15,7 @@ export interface PolicyWorker {
   take(set: AssistantContext): void;
   ask<Kind extends AssistantQuestionKind>(
     kind: Kind,
-    asked: AssistantQuestions[Kind],
+    input: AssistantQuestions[Kind],
   ): Promise<AssistantAnswers[Kind] | null>;
   close(): void;
 }
@@ -44,7 +44,7 @@ export function openPolicyWorker(): PolicyWorker {
       return new Promise<AssistantAnswers[Kind] | null>((resolve) => {
         // The worker's answer has the kind of the question, so the type is right.
         waiting.set(id, (answer) => resolve(answer as AssistantAnswers[Kind] | null));
-        send({ id, kind, asked: question });
+        send({ id, kind, input: question });
       });
     },
     close,

@@ -54,11 +54,11 @@ export function useAddress(): PageAddress {
 /** The parameters of `pattern` (`/agents/:id`) in `path`; null when the path does not match. */
 export function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | null {
   const expected = pattern.split('/');
-  const found = path.replace(/(.)\/$/, '$1').split('/');
-  if (expected.length !== found.length) return null;
+  const segments = path.replace(/(.)\/$/, '$1').split('/');
+  if (expected.length !== segments.length) return null;
   const params: Record<string, string> = {};
   for (const [index, part] of expected.entries()) {
-    const value = found[index] ?? '';
+    const value = segments[index] ?? '';
     if (part.startsWith(':')) params[part.slice(1)] = decode(value);
     else if (part !== value) return null;
   }

@@ -189,19 +189,19 @@ function AlertCount() {
 
 function ApplicationCount() {
   const mayView = useGrant('applications.view') !== 'no';
-  const asked = mayView ? { query: { limit: '200' } } : null;
-  const { data } = useResource('listApplications', asked, ['people']);
+  const request = mayView ? { query: { limit: '200' } } : null;
+  const { data } = useResource('listApplications', request, ['people']);
   const open = (data?.items ?? []).filter(({ status }) => status === 'open');
   return <MenuCount count={open.length} what="applications waiting" />;
 }
 
 /** Renders nothing when the count is 0. */
-function MenuCount({ count, what }: { readonly count: number; readonly what: string }) {
+function MenuCount({ count, what: label }: { readonly count: number; readonly what: string }) {
   if (count === 0) return null;
   return (
     <span class="menu-count">
       {count}
-      <span class="visually-hidden"> {what}</span>
+      <span class="visually-hidden"> {label}</span>
     </span>
   );
 }

@@ -37,8 +37,8 @@ export default function Palette({ pages, onStop, onClose }: PaletteProps) {
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
   const fixed = useFixedEntries(pages, onStop).filter((entry) => holds(entry.word, typed));
-  const { entries: found, isLooking } = useFound(typed);
-  const entries = [...fixed, ...found];
+  const { entries: matches, isLooking } = useMatches(typed);
+  const entries = [...fixed, ...matches];
   const place = entries.findIndex(({ id }) => id === chosenId);
   const chosen = place < 0 && entries.length > 0 ? 0 : place;
   useEffect(() => {
@@ -160,7 +160,7 @@ const foundMax = '6';
 const typingMs = 150;
 
 /** Agents and requests that contain the typed text, searched once typing pauses. */
-function useFound(typed: string): { readonly entries: readonly Entry[]; readonly isLooking: boolean } {
+function useMatches(typed: string): { readonly entries: readonly Entry[]; readonly isLooking: boolean } {
   const text = useRested(typed.trim());
   const query = { query: { text, limit: foundMax } };
   const mayAgents = useGrant('agents.view') !== 'no' && text !== '';

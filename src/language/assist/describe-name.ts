@@ -40,12 +40,12 @@ export function describeName(names: NameSources, occurrence: Occurrence): readon
 function builtinSaid(name: string): readonly NameDescription[] {
   if (!Object.hasOwn(builtins, name)) return [];
   const { signature, meaning, example } = builtins[name as Builtin];
-  return [code(signature), text(meaning), text(`For example \`${example}\``)];
+  return [code(signature), textPart(meaning), textPart(`For example \`${example}\``)];
 }
 
 function factSaid({ attributes }: Vocabulary, name: string): readonly NameDescription[] {
   const fact = attributes.find(({ path }) => path === name);
-  return fact === undefined ? [] : [code(`${name}: ${fact.type}`), text(fact.doc)];
+  return fact === undefined ? [] : [code(`${name}: ${fact.type}`), textPart(fact.doc)];
 }
 
 /**
@@ -56,8 +56,8 @@ function fieldSaid(
   { words, files, textOf }: NameSources,
   occurrence: Occurrence,
 ): readonly NameDescription[] {
-  const said = typesIn(words, occurrence);
-  if (said.length > 0) return said;
+  const types = typesIn(words, occurrence);
+  if (types.length > 0) return types;
   return typesIn(
     files.reduce((all, { span }) => withDeclared(all, textOf(span.file)), words),
     occurrence,
@@ -76,7 +76,7 @@ function typesIn(
   }
   return [...types].flatMap(([type, keys]) => [
     code(`payload.${name}: ${type}`),
-    ...(types.size > 1 ? [text(keys.join(', '))] : []),
+    ...(types.size > 1 ? [textPart(keys.join(', '))] : []),
   ]);
 }
 
@@ -95,7 +95,7 @@ function declaredSaid(names: NameSources, occurrence: Occurrence): readonly Name
   const line = whole.slice(start, end === -1 ? undefined : end).trim();
   return [
     code(line.replace(/\s*\{?\s*$/, '')),
-    ...(declared.doc === null ? [] : [text(declared.doc)]),
+    ...(declared.doc === null ? [] : [textPart(declared.doc)]),
     ...(occurrence.kind === 'action' ? [deciders(names.files, occurrence.name)] : []),
   ];
 }
@@ -116,9 +116,9 @@ function deciders(files: readonly PolicyFile[], key: string): NameDescription {
     .flatMap((policy) =>
       policy.rules.map(({ effect, name }) => `- ${effect} \`${policy.name.text}/${name.text}\``),
     );
-  if (rules.length === 0) return text('No rule speaks of it: every request is denied.');
+  if (rules.length === 0) return textPart('No rule speaks of it: every request is denied.');
   const more = rules.length > rulesMax ? [`- and ${rules.length - rulesMax} more`] : [];
-  return text(['Decided by', ...rules.slice(0, rulesMax), ...more].join('\n'));
+  return textPart(['Decided by', ...rules.slice(0, rulesMax), ...more].join('\n'));
 }
 
 type Action = Pick<ActionWords, 'key' | 'groups'>;
@@ -132,6 +132,6 @@ function code(line: string): NameDescription {
   return { kind: 'code', text: line };
 }
 
-function text(said: string): NameDescription {
-  return { kind: 'text', text: said };
+function textPart(value: string): NameDescription {
+  return { kind: 'text', text: value };
 }

@@ -41,13 +41,16 @@ export interface Occurrence {
 interface NamesInScope {
   readonly names: ReadonlyMap<string, Declaration['kind']>;
   readonly patterns: readonly string[] | null;
-  readonly found: Occurrence[];
+  readonly occurrences: Occurrence[];
 }
 
 type Names = NamesInScope['names'];
 
 /** Names found in a file; valid while the file's tree and the names of the set are the same. */
-const cache = new WeakMap<PolicyFile, { readonly names: Names; readonly found: readonly Occurrence[] }>();
+const cache = new WeakMap<
+  PolicyFile,
+  { readonly names: Names; readonly occurrences: readonly Occurrence[] }
+>();
 let lastNames: Names = new Map();
 
 /** Returns the names of all files, in the order of files and of places in them. */
@@ -58,12 +61,12 @@ export function occurrencesOf(files: readonly PolicyFile[]): readonly Occurrence
 
 function inFile(file: PolicyFile, names: Names): readonly Occurrence[] {
   const before = cache.get(file);
-  if (before?.names === names) return before.found;
+  if (before?.names === names) return before.occurrences;
   const all: Occurrence[] = [];
   for (const declaration of file.declarations)
-    addDeclaration(declaration, { names, patterns: null, found: all });
+    addDeclaration(declaration, { names, patterns: null, occurrences: all });
   const occurrences = eachOnce(all).toSorted((a, b) => a.span.start - b.span.start);
-  cache.set(file, { names, found: occurrences });
+  cache.set(file, { names, occurrences });
   return occurrences;
 }
 
@@ -114,13 +117,20 @@ interface NamedNode {
 
 function declare(
   { kind, node, name = node.text, doc = null }: NamedNode,
-  { found, patterns }: NamesInScope,
+  { occurrences: found, patterns }: NamesInScope,
 ): void {
   found.push({ kind, name, span: node.span, isDeclared: true, patterns, doc });
 }
 
 function use(kind: NamedKind, { text, span }: Pick<NameNode, 'text' | 'span'>, around: NamesInScope): void {
-  around.found.push({ kind, name: text, span, isDeclared: false, patterns: around.patterns, doc: null });
+  around.occurrences.push({
+    kind,
+    name: text,
+    span,
+    isDeclared: false,
+    patterns: around.patterns,
+    doc: null,
+  });
 }
 
 function addDeclaration(declaration: Declaration, around: NamesInScope): void {

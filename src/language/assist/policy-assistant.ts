@@ -30,7 +30,7 @@ export interface AssistantQuestions {
 export interface Hover {
   readonly start: number;
   readonly end: number;
-  readonly said: readonly NameDescription[];
+  readonly description: readonly NameDescription[];
 }
 
 export interface AssistantAnswers {
@@ -77,8 +77,10 @@ export function createPolicyAssistant(): PolicyAssistant {
       const occurrence = occurrenceAt(files, path, at);
       if (occurrence === null) return null;
       const textOf = (file: string): string => texts.get(file)?.text ?? '';
-      const said = describeName({ words: set.words, files, textOf }, occurrence);
-      return said.length === 0 ? null : { start: occurrence.span.start, end: occurrence.span.end, said };
+      const description = describeName({ words: set.words, files, textOf }, occurrence);
+      return description.length === 0
+        ? null
+        : { start: occurrence.span.start, end: occurrence.span.end, description };
     },
     colours: ({ path, text }) => colouredNames(filesWith({ path, text }).map(treeOf), path, text),
     format: ({ text }) => formattedText(text),

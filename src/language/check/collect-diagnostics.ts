@@ -27,13 +27,13 @@ export function createCollector(): Collector {
   const outcomes = new Map<string, CheckOutcome<LetVariant>>();
   const walk = {};
   let isWhole = true;
-  const add = (said: DiagnosticsByFile): void => {
-    for (const [file, some] of said) {
+  const add = (byFile: DiagnosticsByFile): void => {
+    for (const [file, some] of byFile) {
       const cached = lists.get(file);
       if (cached === undefined) lists.set(file, [some]);
       else cached.push(some);
     }
-    if (hasErrorsIn(said)) isWhole = false;
+    if (hasErrorsIn(byFile)) isWhole = false;
   };
   const gather = (outcome: CheckOutcome): void => {
     if (outcome.walk === walk) return;
@@ -86,10 +86,10 @@ function outcomeParts(outcome: CheckOutcome): OutcomeParts {
   const before = cache.get(outcome);
   if (before !== undefined) return before;
   const fileDiagnostics = outcome.diagnostics.filter((one) => 'code' in one);
-  const said = fileDiagnostics.length === 0 ? nothing : groupByFile(fileDiagnostics);
-  const apart = { said, parts: outcome.diagnostics.filter(isOutcome) };
-  cache.set(outcome, apart);
-  return apart;
+  const byFile = fileDiagnostics.length === 0 ? nothing : groupByFile(fileDiagnostics);
+  const split = { said: byFile, parts: outcome.diagnostics.filter(isOutcome) };
+  cache.set(outcome, split);
+  return split;
 }
 
 function diagnosticsOfFile(
@@ -105,13 +105,13 @@ function diagnosticsOfFile(
 
 /** Removes diagnostics with the place, code and message of an earlier one; the list is sorted. */
 function eachOnce(sorted: readonly Diagnostic[]): readonly Diagnostic[] {
-  const kept: Diagnostic[] = [];
+  const remaining: Diagnostic[] = [];
   for (const one of sorted) {
-    let at = kept.length - 1;
-    while (at >= 0 && isAtSamePlace(kept[at]!, one) && !saysSame(kept[at]!, one)) at -= 1;
-    if (at < 0 || !isAtSamePlace(kept[at]!, one)) kept.push(one);
+    let at = remaining.length - 1;
+    while (at >= 0 && isAtSamePlace(remaining[at]!, one) && !saysSame(remaining[at]!, one)) at -= 1;
+    if (at < 0 || !isAtSamePlace(remaining[at]!, one)) remaining.push(one);
   }
-  return kept;
+  return remaining;
 }
 
 /** Compares what diagnostics are sorted by: file, start and code. */

@@ -237,13 +237,13 @@ function drawLine({ text, from, to }: MarkedLine): { shown: string; indent: numb
   const before = widthOf(cells.filter(({ offset }) => offset < from));
   const skipped = before > cellsBeforeMax && widthOf(cells) > lineCellsMax ? before - cellsBeforeMax : 0;
   const head = cut(cells, skipped);
-  const kept = cut(cells, skipped + lineCellsMax);
-  const visible = cells.slice(head, kept);
+  const end = cut(cells, skipped + lineCellsMax);
+  const visible = cells.slice(head, end);
   const leading = head > 0 ? '…' : '';
   const marked = visible.filter(({ offset }) => offset >= from && offset < to);
   return {
     shown:
-      `${leading}${visible.map(({ shown }) => shown).join('')}${kept < cells.length ? '…' : ''}`.trimEnd(),
+      `${leading}${visible.map(({ shown }) => shown).join('')}${end < cells.length ? '…' : ''}`.trimEnd(),
     indent: leading.length + widthOf(visible.filter(({ offset }) => offset < from)),
     carets: Math.max(widthOf(marked), 1),
   };

@@ -20,9 +20,9 @@ import type { State } from './runtime/state.ts';
 const headsKeptMax = 4_096;
 
 export function createRuleHeads(action: OpenAction): RuleHeads {
-  const kept = new BoundedMap<number, RuleHead>(headsKeptMax);
+  const heads = new BoundedMap<number, RuleHead>(headsKeptMax);
   const read = (place: number) => action.head(place);
-  return { length: action.ruleCount, at: (place) => memo(kept, place, read) };
+  return { length: action.ruleCount, at: (place) => memo(heads, place, read) };
 }
 
 /** Finds every rule, without an index. */

@@ -50,7 +50,7 @@ const rulesKeptMax = 4_096;
 export class NamedRules {
   readonly #action: OpenAction;
   readonly #parts: TraceParts;
-  readonly #kept = new RuleSetCache<NamedSome>();
+  readonly cache = new RuleSetCache<NamedSome>();
   readonly #rules = new BoundedMap<number, OneRule>(rulesKeptMax);
   #all: RuleForm | null = null;
 
@@ -66,12 +66,12 @@ export class NamedRules {
 
   /** Names the rules that took part, out of the first `count` rules in `firing`; see `DecidedSome`. */
   some(firing: Int32Array, count: number): NamedSome {
-    const cached = this.#kept.find(firing, count);
+    const cached = this.cache.find(firing, count);
     if (cached !== undefined) return cached;
     const key = firing.slice(0, count);
     const part = [...key].sort((a, b) => a - b).filter((fired) => this.#tookPart(fired));
     const named = { ...this.#name(part.map(placeFired)), truths: part.map(truthFired) };
-    this.#kept.keep(key, count, named);
+    this.cache.keep(key, count, named);
     return named;
   }
 

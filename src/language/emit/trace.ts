@@ -68,7 +68,7 @@ export function* createTracerInSteps(
   const ofTables = new TableReadings(action, tables);
   const pathsOf = (place: number): Set<string> => {
     const readPaths = new Set<string>();
-    collect(action.condition(place), { action, tables: ofTables, readings, found: readPaths });
+    collect(action.condition(place), { action, tables: ofTables, readings, readPaths });
     return readPaths;
   };
   for (let place = 0; place < action.ruleCount; place += 1) {
@@ -157,10 +157,10 @@ interface Collection {
   /** The readings of all rules, by path. Within an action, equal paths are equal readings. */
   readonly readings: Map<string, PathReader>;
   /** The paths of the current rule. */
-  readonly found: Set<string>;
+  readonly readPaths: Set<string>;
 }
 
-function note({ readings, found }: Collection, path: string, make: () => PathReader): void {
+function note({ readings, readPaths: found }: Collection, path: string, make: () => PathReader): void {
   found.add(path);
   if (!readings.has(path)) readings.set(path, make());
 }

@@ -18,18 +18,22 @@ export function approversFor<Value>(
 }
 
 /** As `approversFor`, as texts. */
-export function approverTexts<Value>(asked: Approval<Value>, group: string): readonly string[] {
-  return approversFor(asked, group).map(approverText);
+export function approverTexts<Value>(requirement: Approval<Value>, group: string): readonly string[] {
+  return approversFor(requirement, group).map(approverText);
 }
 
 /** Whether a requirement asks only these approvers for one of its groups. */
-export function asksOnly<Value>(asked: Approval<Value>, approvers: readonly string[]): boolean {
-  return asked.groups.some((group) => approverTexts(asked, group).every((one) => approvers.includes(one)));
+export function asksOnly<Value>(requirement: Approval<Value>, approvers: readonly string[]): boolean {
+  return requirement.groups.some((group) =>
+    approverTexts(requirement, group).every((one) => approvers.includes(one)),
+  );
 }
 
 /** Returns every group that may be asked: by name, in a choice, or by what an expression may name. */
-export function groupsOf<Value>(asked: Approval<Value>): readonly string[] {
-  const approvers: readonly Approver<Value>[] = asked.groups.flatMap((group) => approversFor(asked, group));
+export function groupsOf<Value>(requirement: Approval<Value>): readonly string[] {
+  const approvers: readonly Approver<Value>[] = requirement.groups.flatMap((group) =>
+    approversFor(requirement, group),
+  );
   return [...new Set(approvers.flatMap((one) => (one.kind === 'group' ? [one.group] : (one.groups ?? []))))];
 }
 
@@ -62,10 +66,10 @@ export function whomText(
   { group, anyOf = [{ group }] }: Whom,
   groupLabel: (group: string) => string = (name) => name,
 ): string {
-  const known = anyOf.flatMap((one) =>
+  const people = anyOf.flatMap((one) =>
     'unknown' in one ? [] : ['person' in one ? one.person : groupLabel(one.group)],
   );
-  return known.length === 0 ? 'somebody who is not known' : [...new Set(known)].join(' or ');
+  return people.length === 0 ? 'somebody who is not known' : [...new Set(people)].join(' or ');
 }
 
 /** Why approvers are not known, each once. */

@@ -83,20 +83,25 @@ function againstConstant(condition: Condition, truth: Truth): Condition {
 
 function join(kind: 'and' | 'or', operands: readonly Condition[]): Condition {
   const winner: Truth = kind === 'and' ? 'false' : 'true';
-  const kept: Condition[] = [];
+  const remaining: Condition[] = [];
   let hasUnknown = false;
   for (const operand of operands) {
     for (const part of operand.kind === kind ? operand.operands : [operand]) {
-      if (part.kind !== 'constant') kept.push(part);
+      if (part.kind !== 'constant') remaining.push(part);
       else if (part.truth === winner) return constant(winner);
       else hasUnknown ||= part.truth === 'unknown';
     }
   }
-  kept.sort((a, b) => a.cost - b.cost);
-  if (hasUnknown) kept.push(constant('unknown'));
-  if (kept.length < 2) return kept[0] ?? constant(negated[winner]);
-  const mayBeUnknown = kept.some((operand) => operand.mayBeUnknown);
-  return { kind, operands: kept, mayBeUnknown, cost: kept.reduce((sum, { cost }) => sum + cost, 0) };
+  remaining.sort((a, b) => a.cost - b.cost);
+  if (hasUnknown) remaining.push(constant('unknown'));
+  if (remaining.length < 2) return remaining[0] ?? constant(negated[winner]);
+  const mayBeUnknown = remaining.some((operand) => operand.mayBeUnknown);
+  return {
+    kind,
+    operands: remaining,
+    mayBeUnknown,
+    cost: remaining.reduce((sum, { cost }) => sum + cost, 0),
+  };
 }
 
 /** Returns the order of two constants; null when they have to be compared while the program runs. */

@@ -191,10 +191,10 @@ function clamp(points: number): number {
 }
 
 function validFor(judged: readonly EvaluatedRule[]): number {
-  const said = judged.flatMap(({ rule, truth }) =>
+  const validities = judged.flatMap(({ rule, truth }) =>
     rule.effect === 'allow' && truth === true && rule.validForSeconds !== null ? [rule.validForSeconds] : [],
   );
-  return said.length === 0 ? defaultValidForSeconds : Math.min(...said);
+  return validities.length === 0 ? defaultValidForSeconds : Math.min(...validities);
 }
 
 function merge(requirements: readonly Requirement[], scope: EvaluationScope): Requirements {

@@ -45,7 +45,9 @@ export function isRequestCovered(
 export function isClauseViolated(claim: GuaranteeClause, { outcome, requires }: Decision): boolean {
   if (claim.effect !== 'ask') return (outcome === clauseOutcomes[claim.effect]) === (claim.mode === 'never');
   const isAsked =
-    requires?.approvals.some((asked) => asked.needs >= claim.needs && isAbout(claim, asked)) === true;
+    requires?.approvals.some(
+      (requirement) => requirement.needs >= claim.needs && isAbout(claim, requirement),
+    ) === true;
   // A refused request asks nobody, so it does not fail to ask anybody either.
   return claim.mode === 'never' ? isAsked : outcome !== 'DENY' && !isAsked;
 }
@@ -54,12 +56,12 @@ export function isClauseViolated(claim: GuaranteeClause, { outcome, requires }: 
  * Whether a requirement asks whom the claim is about: for `never` at least one of them, for `always` nobody
  * else.
  */
-function isAbout({ mode, group, anyOf = [group] }: AskClause, asked: ApprovalRequirement): boolean {
+function isAbout({ mode, group, anyOf = [group] }: AskClause, requirement: ApprovalRequirement): boolean {
   const isClaimed = (one: ResolvedApprover): boolean =>
     [one.from, 'group' in one ? one.group : undefined].some(
       (name) => name !== undefined && anyOf.includes(name),
     );
-  const approvers = asked.anyOf ?? [{ group: asked.group }];
+  const approvers = requirement.anyOf ?? [{ group: requirement.group }];
   return mode === 'never' ? approvers.some(isClaimed) : approvers.every(isClaimed);
 }
 

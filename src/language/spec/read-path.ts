@@ -87,7 +87,7 @@ interface CurrencyContext {
 }
 
 /** Returns the value of JSON in a record whose shape has been checked. */
-export function valueOfJson(type: Type, json: Json, around: CurrencyContext): Value | UnknownValue {
+export function valueOfJson(type: Type, json: Json, ctx: CurrencyContext): Value | UnknownValue {
   switch (type.kind) {
     case 'boolean':
     case 'text':
@@ -98,7 +98,7 @@ export function valueOfJson(type: Type, json: Json, around: CurrencyContext): Va
     case 'money':
       return {
         amount: fromNumber(json as number),
-        currency: currencyOfJson(type, around.parent, around.payload) as string,
+        currency: currencyOfJson(type, ctx.parent, ctx.payload) as string,
       };
     case 'date':
       return parseDate(json as string) ?? unknown;
@@ -112,7 +112,7 @@ export function valueOfJson(type: Type, json: Json, around: CurrencyContext): Va
       return (json as readonly Json[]).map((element) =>
         element === null
           ? null
-          : (valueOfJson(type.element.type, element, { ...around, parent: null }) as Value),
+          : (valueOfJson(type.element.type, element, { ...ctx, parent: null }) as Value),
       );
     case 'record':
     // For `any` only its presence is ever tested.

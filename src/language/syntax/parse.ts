@@ -162,7 +162,7 @@ interface ReadText {
     readonly errors: readonly ParserError[];
     readonly tokens: readonly Token[];
     /** The tokens as the parser read them, after repairs. */
-    readonly known: readonly Token[];
+    readonly readTokens: readonly Token[];
     readonly gaveUp: readonly Diagnostic[];
   };
 }
@@ -183,7 +183,10 @@ function readText(reader: Reader): ReadText {
     parts.push(...readTemplate(token, reader, (text, from, to) => readPart(text, { from, to }, reader)));
   }
   const span = makeSpan(reader, 0, source.text.length);
-  return { file: { kind: 'file', declarations, comments, span }, broken: { errors, known, tokens, gaveUp } };
+  return {
+    file: { kind: 'file', declarations, comments, span },
+    broken: { errors, readTokens: known, tokens, gaveUp },
+  };
 }
 
 /**

@@ -86,13 +86,13 @@ export function links(text: string): string[] {
 
 function linksAs(text: string, form: (link: string) => string): string[] {
   const [first = '', ...others] = readingsOf(text);
-  const found = linksIn(first).map(form);
-  const seen = new Set(found);
+  const canonical = linksIn(first).map(form);
+  const seen = new Set(canonical);
   for (const link of others.flatMap(linksIn).map(form)) {
-    if (!seen.has(link)) found.push(link);
+    if (!seen.has(link)) canonical.push(link);
     seen.add(link);
   }
-  return found;
+  return canonical;
 }
 
 /** The text in the ways in which programs read it. */

@@ -147,13 +147,13 @@ export function decodeUnreserved(text: string): string {
 function withoutDotSegments(path: string): string {
   if (path === '') return '/';
   if (!path.includes('/.')) return path;
-  const kept: string[] = [];
+  const resolved: string[] = [];
   const segments = path.slice(1).split('/');
   for (const [at, segment] of segments.entries()) {
     const isDot = segment === '.' || segment === '..';
-    if (segment === '..') kept.pop();
-    if (!isDot) kept.push(segment);
-    else if (at === segments.length - 1) kept.push('');
+    if (segment === '..') resolved.pop();
+    if (!isDot) resolved.push(segment);
+    else if (at === segments.length - 1) resolved.push('');
   }
-  return `/${kept.join('/')}`;
+  return `/${resolved.join('/')}`;
 }

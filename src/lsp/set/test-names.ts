@@ -14,7 +14,7 @@ export function namesInTests(source: SourceText): readonly Occurrence[] {
   if (before !== undefined) return before;
   const occurrences: Occurrence[] = [];
   const root = readYaml(source, () => undefined);
-  if (root?.kind === 'map') addFile(root, { text: source.text, action: null, found: occurrences });
+  if (root?.kind === 'map') addFile(root, { text: source.text, action: null, occurrences });
   const byPlace = new Map(occurrences.map((one) => [`${one.span.start} ${one.kind} ${one.name}`, one]));
   const names = [...byPlace.values()].toSorted((a, b) => a.span.start - b.span.start);
   cache.set(source, names);
@@ -25,7 +25,7 @@ interface NameReader {
   readonly text: string;
   /** The action that the part of the file is about; null when the file does not name one. */
   readonly action: string | null;
-  readonly found: Occurrence[];
+  readonly occurrences: Occurrence[];
 }
 
 function addFile(file: LocatedMap, reading: NameReader): void {
@@ -145,7 +145,7 @@ interface Mention {
 function add({ kind, name, span, written }: Mention, reading: NameReader): void {
   const start = placeOf(written, span, reading);
   if (start === null) return;
-  const { action, found } = reading;
+  const { action, occurrences: found } = reading;
   found.push({
     kind,
     name,

@@ -64,7 +64,7 @@ class LiveThread implements QuestionThread {
       ];
       for (const job of overtaken) job.reject(new ThreadRefusal('overtaken', 'replaced by a later request'));
       // The resolver belongs to the question, so the type of its answer is right.
-      const job = { about, message: { question, asked: params }, resolve: resolve as Job['resolve'], reject };
+      const job = { about, message: { question, input: params }, resolve: resolve as Job['resolve'], reject };
       this.#waiting = [...others, job];
       this.#next();
     });

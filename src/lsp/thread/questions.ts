@@ -88,7 +88,7 @@ export interface DecisionStepsView {
 
 export interface ThreadRequest<Q extends ThreadQuestion = ThreadQuestion> {
   readonly question: Q;
-  readonly asked: ThreadInputs[Q];
+  readonly input: ThreadInputs[Q];
 }
 
 export type FromThread =

@@ -9,10 +9,10 @@ const port = parentPort;
 const send = (message: FromThread): void => port.postMessage(message);
 const answers = createAnswers();
 
-port.on('message', ({ question, asked }: ThreadRequest) => {
+port.on('message', ({ question, input }: ThreadRequest) => {
   // Each question comes with its own arguments.
-  const answering = answers[question] as (about: typeof asked) => Promise<ThreadAnswers[ThreadQuestion]>;
-  answering(asked).then(
+  const answering = answers[question] as (about: typeof input) => Promise<ThreadAnswers[ThreadQuestion]>;
+  answering(input).then(
     (answer) => send({ kind: 'answer', answer }),
     (error: unknown) =>
       send({

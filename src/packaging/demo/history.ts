@@ -151,7 +151,7 @@ export interface DemoRequests {
 export async function createOpenRequests({ cast, clock }: DemoWorld): Promise<DemoRequests> {
   const nowMs = Date.now();
   const requestIds: string[] = [];
-  for (const [minutes, agent, what] of waiting) {
+  for (const [minutes, agent, what] of pendingCalls) {
     clock.runTo(nowMs - minutes * minuteMs);
     requestIds.push((await cast.agents[agent].caller.done('/v1/authorize', what)).request_id);
   }
@@ -166,7 +166,7 @@ export async function createOpenRequests({ cast, clock }: DemoWorld): Promise<De
   return { request: print, approval: large, agent: cast.agents['invoice-payer'].id };
 }
 
-const waiting: readonly (readonly [minutes: number, agent: DemoAgent, what: AgentCall])[] = [
+const pendingCalls: readonly (readonly [minutes: number, agent: DemoAgent, what: AgentCall])[] = [
   [19, 'invoice-payer', payTo('Grainger', 6_420, 'forklift batteries')],
   [14, 'invoice-payer', payTo('Harbour Print', 312.4, 'leaflets')],
   [11, 'travel-buyer', payTo('Northline Rail', 187, 'tickets to the trade fair')],
@@ -194,8 +194,8 @@ const waiting: readonly (readonly [minutes: number, agent: DemoAgent, what: Agen
 ];
 
 function payTo(vendor: string, amount: number, description?: string): AgentCall {
-  const said = description === undefined ? {} : { description };
-  return askFor('payment.create', { amount, currency: 'USD', vendor, ...said });
+  const optional = description === undefined ? {} : { description };
+  return askFor('payment.create', { amount, currency: 'USD', vendor, ...optional });
 }
 
 function askFor(action_key: string, payload: AgentCall['payload']): AgentCall {

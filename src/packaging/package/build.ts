@@ -102,7 +102,7 @@ function writeManifest(place: string, manifest: object): void {
 
 /** Packs a folder with npm, and returns the name of the tarball. */
 function pack(place: string): string {
-  const said = execFileSync(
+  const stdout = execFileSync(
     'npm',
     ['pack', '--json', '--ignore-scripts', '--pack-destination', target, place],
     {
@@ -110,6 +110,8 @@ function pack(place: string): string {
       encoding: 'utf8',
     },
   );
-  const [packed] = Object.values(JSON.parse(said) as Readonly<Record<string, { readonly filename: string }>>);
+  const [packed] = Object.values(
+    JSON.parse(stdout) as Readonly<Record<string, { readonly filename: string }>>,
+  );
   return packed!.filename;
 }

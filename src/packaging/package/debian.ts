@@ -56,7 +56,7 @@ function installInto(place: string): void {
   rmSync(join(place, 'node_modules/.package-lock.json'));
   writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
   // Removes binaries for other platforms.
-  const wanted = `${process.platform}-${process.arch}.node`;
+  const nativeSuffix = `${process.platform}-${process.arch}.node`;
   for (const path of globSync('node_modules/better-sqlite3/prebuilds/*.node', { cwd: place }))
-    if (!path.endsWith(`/${wanted}`)) rmSync(join(place, path));
+    if (!path.endsWith(`/${nativeSuffix}`)) rmSync(join(place, path));
 }

@@ -138,8 +138,8 @@ type RestPair = (atom: LeafAtom) => LeafAtom['pair'];
 
 function connect(leaf: Leaf, atom: LeafAtom, rest: RestPair, circuit: Circuit): void {
   const stretches = cellSpansOf(leaf, atom);
-  const isWhereTruth = (wanted: SpecTruth): SolverLiteral =>
-    isAmong(leaf, runsWith(stretches, wanted), circuit);
+  const isWhereTruth = (truth: SpecTruth): SolverLiteral =>
+    isAmong(leaf, runsWith(stretches, truth), circuit);
   const isOpen = isWhere(leaf, (cell) => isOpenIn(atom, cell), circuit);
   const others = isOpen === circuit.no ? circuit.unknown : rest(atom);
   circuit.requireEqual(
@@ -152,8 +152,8 @@ function connect(leaf: Leaf, atom: LeafAtom, rest: RestPair, circuit: Circuit): 
   );
 }
 
-function runsWith(stretches: readonly CellSpan[], wanted: SpecTruth): readonly CellRun[] {
+function runsWith(stretches: readonly CellSpan[], expected: SpecTruth): readonly CellRun[] {
   return stretches.flatMap(({ from, to, truth }): readonly CellRun[] =>
-    truth === wanted ? [[from, to]] : [],
+    truth === expected ? [[from, to]] : [],
   );
 }

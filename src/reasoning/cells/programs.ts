@@ -48,7 +48,7 @@ const operations = {
   anyButNewline: 11,
 } as const;
 
-const around = {
+const neighbours = {
   lineStart: 1,
   lineEnd: 2,
   textStart: 4,
@@ -170,11 +170,11 @@ function readsCodePoint(instruction: Instruction, codePoint: number): boolean {
 function flagsAt(before: number | null, after: number | null): number {
   const isWordBefore = before !== null && isWordCharacter(before);
   const isWordAfter = after !== null && isWordCharacter(after);
-  let flags: number = isWordBefore === isWordAfter ? around.noWordBoundary : around.wordBoundary;
-  if (before === null) flags |= around.textStart;
-  if (before === null || before === newline) flags |= around.lineStart;
-  if (after === null) flags |= around.textEnd;
-  if (after === null || after === newline) flags |= around.lineEnd;
+  let flags: number = isWordBefore === isWordAfter ? neighbours.noWordBoundary : neighbours.wordBoundary;
+  if (before === null) flags |= neighbours.textStart;
+  if (before === null || before === newline) flags |= neighbours.lineStart;
+  if (after === null) flags |= neighbours.textEnd;
+  if (after === null || after === newline) flags |= neighbours.lineEnd;
   return flags;
 }
 

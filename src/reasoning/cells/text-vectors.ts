@@ -73,13 +73,13 @@ interface Walk {
   readonly alphabet: readonly number[];
   readonly isAvoiding: boolean;
   readonly visits: Map<string, number>;
-  readonly found: Map<string, { readonly answers: readonly boolean[]; readonly texts: string[] }>;
+  readonly textsByAnswers: Map<string, { readonly answers: readonly boolean[]; readonly texts: string[] }>;
 }
 
 function walk(programs: readonly PatternProgram[], isAvoiding: boolean): readonly TextVector[] | null {
   const alphabet = alphabetOf(programs);
   const automata = programs.map((program) => automatonOf(program, alphabet));
-  const one: Walk = { automata, alphabet, isAvoiding, visits: new Map(), found: new Map() };
+  const one: Walk = { automata, alphabet, isAvoiding, visits: new Map(), textsByAnswers: new Map() };
   let layer: readonly State[] = [{ places: automata.map(() => 0), text: '' }];
   while (layer.length > 0) {
     for (const state of layer) note(one, state);
@@ -90,10 +90,10 @@ function walk(programs: readonly PatternProgram[], isAvoiding: boolean): readonl
     }
     layer = next;
   }
-  return [...one.found.values()];
+  return [...one.textsByAnswers.values()];
 }
 
-function note({ automata, isAvoiding, found }: Walk, { places, text }: State): void {
+function note({ automata, isAvoiding, textsByAnswers: found }: Walk, { places, text }: State): void {
   const answers = automata.map((automaton, at) => automaton.accepts(places[at]!));
   const key = answers.join();
   const vector = found.get(key) ?? { answers, texts: [] };

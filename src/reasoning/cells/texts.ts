@@ -53,10 +53,10 @@ function requireVectors(leaf: Leaf, { circuit, faults }: CutState): void {
     const vectors = textVectors([...patterns, ...leaf.patterns], leaf.places);
     if (vectors === null) return;
     const possible = vectors.filter(({ answers }) => !answers.slice(patterns.length).includes(false));
-    const kept = faults.has('texts-lack-a-vector') ? possible.slice(0, -1) : possible;
+    const satisfiable = faults.has('texts-lack-a-vector') ? possible.slice(0, -1) : possible;
     circuit.require([
       notLiteral(isRest),
-      ...kept.map(({ answers }) => conjunction(literals, answers, circuit)),
+      ...satisfiable.map(({ answers }) => conjunction(literals, answers, circuit)),
     ]);
   } else if (arePairsRequired(leaf.rest!)) requirePairs(leaf, circuit);
 }

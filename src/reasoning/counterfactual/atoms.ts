@@ -62,8 +62,8 @@ export function isBelow(key: string, outer: string): boolean {
 }
 
 /** The truth of the atom for a request. */
-export function atomTruth({ expression }: Atom, set: PolicySet, given: Facts): SpecTruth {
-  const facts = resolveFacts(set, given);
+export function atomTruth({ expression }: Atom, set: PolicySet, requestFacts: Facts): SpecTruth {
+  const facts = resolveFacts(set, requestFacts);
   // No atom reads `risk`, so any value works.
   const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
   const list = expression.kind === 'in-list' ? set.lists.get(expression.list) : undefined;

@@ -129,9 +129,9 @@ interface RankedChange {
 }
 
 function singleChanges(search: Search, { place, tries }: LocationTrial): readonly RankedChange[] {
-  const wanted = tries.filter(({ decision }) => isWanted(search, decision));
+  const successful = tries.filter(({ decision }) => isWanted(search, decision));
   return outcomes.flatMap((outcome) => {
-    const towards = wanted.filter(({ decision }) => decision.outcome === outcome);
+    const towards = successful.filter(({ decision }) => decision.outcome === outcome);
     const phrases =
       place.scale === null ? plainPhrases(search, place, towards) : nearestPhrases(search, place, towards);
     return phrases
@@ -262,11 +262,11 @@ interface PhrasedPart {
 
 function rankedChange(phrased: readonly PhrasedPart[], { facts, decision }: ChangeTrial): RankedChange {
   const { outcome, by } = decision;
-  const said = new Set<string>();
+  const texts = new Set<string>();
   const parts = phrased.flatMap(({ place, phrase }): ChangePart[] => {
     // A condition that reads both places of a pair appears once.
-    const newConditions = phrase.conditions.filter((condition) => !said.has(condition));
-    for (const condition of newConditions) said.add(condition);
+    const newConditions = phrase.conditions.filter((condition) => !texts.has(condition));
+    for (const condition of newConditions) texts.add(condition);
     return newConditions.length === 0 ? [] : [{ of: place.subject, text: newConditions.join(' and ') }];
   });
   const verb = parts.every(({ of }) => of === 'people') ? 'once' : 'if';
@@ -274,7 +274,7 @@ function rankedChange(phrased: readonly PhrasedPart[], { facts, decision }: Chan
   return {
     change: { outcome, by, text, parts, facts },
     distance: Math.max(...phrased.map(({ phrase }) => phrase.distance)),
-    conditions: said.size,
+    conditions: texts.size,
     places: phrased.length,
   };
 }

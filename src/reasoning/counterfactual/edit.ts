@@ -136,8 +136,8 @@ interface Share {
   readonly window: string;
 }
 
-function share(set: PolicySet, meter: Meter, given: Facts): Share {
-  const facts = resolveFacts(set, given);
+function share(set: PolicySet, meter: Meter, requestFacts: Facts): Share {
+  const facts = resolveFacts(set, requestFacts);
   const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 100 }, variables: new Map() };
   const isCounted = meter.when === null ? true : evaluateCondition(meter.when, scope);
   const argument = meter.argument === null ? null : evaluate(meter.argument, scope);

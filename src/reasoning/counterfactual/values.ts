@@ -154,14 +154,14 @@ function ipsOf(part: Expression): readonly Ip[] {
  */
 function listValues(source: ValueSource, element: Slot, current: readonly Json[]): readonly Json[] {
   const others = elementValues(source, element.type);
-  const kept = current.slice(0, elementsMax);
+  const firstElements = current.slice(0, elementsMax);
   return [
-    ...kept.map((_, index) => current.toSpliced(index, 1)),
+    ...firstElements.map((_, index) => current.toSpliced(index, 1)),
     [],
-    ...kept.flatMap((_, index) => others.map((other) => current.with(index, other))),
+    ...firstElements.flatMap((_, index) => others.map((other) => current.with(index, other))),
     ...others.map((other) => [...current, other]),
     ...others.map((other) => [other]),
-    ...kept.map((one) => [one]),
+    ...firstElements.map((one) => [one]),
   ];
 }
 

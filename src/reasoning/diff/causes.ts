@@ -85,7 +85,7 @@ function causeOf(
 ): Cause | null {
   const { circuit } = contexts.after;
   const pairs = { before: pairOf(contexts, rule, 'before'), after: pairOf(contexts, rule, 'after') };
-  const asksAlike = said(rule.before) === said(rule.after);
+  const asksAlike = ruleText(rule.before) === ruleText(rule.after);
   if (asksAlike && (isSamePair(pairs) || isSameButForRisk(joint, rule))) return null;
   const takesPart = circuit.or(sides.map((side) => notLiteral(pairs[side].isFalse)));
   const turned = circuit.or([
@@ -93,7 +93,7 @@ function causeOf(
     different(circuit, pairs.before.isFalse, pairs.after.isFalse),
   ]);
   const isPointsAlone =
-    isSamePair(pairs) && said(withoutPoints(rule.before)) === said(withoutPoints(rule.after));
+    isSamePair(pairs) && ruleText(withoutPoints(rule.before)) === ruleText(withoutPoints(rule.after));
   const isOfRiskAlone = isPointsAlone || sides.every((side) => (rule[side]?.effect ?? 'risk') === 'risk');
   return {
     rule,
@@ -115,7 +115,7 @@ function pairOf(contexts: BothSides<ProofContext>, rule: BothSides<Rule | null>,
 }
 
 /** What the rule does when its condition holds. */
-function said(rule: Rule | null): string {
+function ruleText(rule: Rule | null): string {
   if (rule === null) return '';
   const { effect, requirement, points, validForSeconds } = rule;
   return canonicalMeaning([effect, requirement, points, validForSeconds]);
@@ -223,5 +223,5 @@ function withoutRenamed(causes: readonly Cause[]): readonly Cause[] {
 
 function identityOf({ rule, parts, stakes }: Cause, side: DiffSide): string {
   const pairs = parts.map(({ pair }) => `${pair.isTrue} ${pair.isFalse}`);
-  return `${said(rule?.[side] ?? null)} ${stakes.join()} ${pairs.join()}`;
+  return `${ruleText(rule?.[side] ?? null)} ${stakes.join()} ${pairs.join()}`;
 }

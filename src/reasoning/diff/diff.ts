@@ -50,7 +50,7 @@ export interface PolicyDiff {
   /** Keys of the actions that either side declares, sorted. */
   readonly actions: readonly string[];
   /** The actions among `actions` for which something that decides them has changed. */
-  readonly asked: readonly string[];
+  readonly compared: readonly string[];
   /** Meters that both sides declare, with different meanings. */
   readonly meters: readonly string[];
   /** The declarations that differ between the two sides, by kind. */
@@ -73,12 +73,14 @@ export function diffPolicies(before: PolicySet, after: PolicySet, options: DiffO
   const actions = [...new Set([...before.actions.keys(), ...after.actions.keys()])].toSorted();
   const differing = actions.filter((action) => mayDiffer(joint, action));
   const results = differing.map((action) => ({ action, ...diffAction(joint, action, options) }));
-  const findings = results.flatMap(({ action, found }) => found.map((one) => findingOf(joint, action, one)));
+  const findings = results.flatMap(({ action, changes: found }) =>
+    found.map((one) => findingOf(joint, action, one)),
+  );
   return {
     findings: joined(findings).toSorted((a, b) => a.tier - b.tier),
     limits: results.flatMap(({ action, limits }) => (limits.length === 0 ? [] : [{ action, limits }])),
     actions,
-    asked: differing,
+    compared: differing,
     meters: [...joint.changed.meters].filter((name) =>
       sides.every((side) => joint.original[side].meters.has(name)),
     ),
@@ -102,20 +104,20 @@ function diffAction(
       .filter(({ facts }) => facts.action === action)
       .map(({ name, facts }) => ({ name, facts: jointFacts(joint, facts, { before: facts, after: facts }) })),
     findingsMax: findingsMax ?? findingsMaxDefault,
-    found: [],
+    changes: [],
     isComplete: () => false,
   };
   const all = jointRulesOf(joint, action, manyRules);
   let few = closeFewRules(all, manyRules);
-  let found: readonly DecisionChange[] = [];
+  let changes: readonly DecisionChange[] = [];
   for (let round = 0; few.open.size > 0 && round < fewRounds; round += 1) {
-    const { needed, ...result } = searchRules(few, { ...options, found });
+    const { needed, ...result } = searchRules(few, { ...options, changes });
     if (needed.size === 0 && isSettled(result)) return result;
     if (needed.size === 0) break;
-    found = result.found.filter(isKnownOfAll);
+    changes = result.changes.filter(isKnownOfAll);
     few = withMoreClosed(few, needed);
   }
-  return searchRules(all, { ...options, found });
+  return searchRules(all, { ...options, changes });
 }
 
 /**
@@ -133,7 +135,7 @@ const fewRounds = 10;
  * Whether asking more rules would change nothing: every finding has an example, and the search was limited at
  * most by the number of findings.
  */
-function isSettled({ found, limits }: SearchResult): boolean {
+function isSettled({ changes: found, limits }: SearchResult): boolean {
   return (
     limits.every((limit) => limit === 'too many findings') && found.every(({ example }) => example !== null)
   );

@@ -89,7 +89,7 @@ export function isOfRegion(
   const isJudged = sides.every((side) => decided[side].decision.by !== 'undeclared_action');
   return (
     !isJudged ||
-    terms.every((term) => term.truths.includes(truthOf(joint, term, { asked: request, decided })))
+    terms.every((term) => term.truths.includes(truthOf(joint, term, { requests: request, decided })))
   );
 }
 
@@ -151,16 +151,16 @@ function holdsOf(set: PolicySet, facts: Facts, { outcome, validForSeconds }: Dec
 }
 
 interface DecidedPair {
-  readonly asked: BothSides<Facts>;
+  readonly requests: BothSides<Facts>;
   readonly decided: BothSides<SidedDecision>;
 }
 
 function truthOf(
   joint: JointSet,
   { expression, side }: FindingTerm,
-  { asked, decided }: DecidedPair,
+  { requests, decided }: DecidedPair,
 ): SpecTruth {
-  const facts = resolveFacts(joint.original[side], jointFacts(joint, asked[side], asked));
+  const facts = resolveFacts(joint.original[side], jointFacts(joint, requests[side], requests));
   const { risk } = decided[side].decision;
   if (!isReadable(expression, facts)) return unknown;
   return evaluateCondition(expression, { set: joint.set, facts, risk, variables: new Map() });

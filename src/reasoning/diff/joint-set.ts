@@ -58,13 +58,13 @@ function atLeastOne(lists: readonly List[], { name, ...list }: List): readonly L
   return lists.length > 0 ? lists : [{ ...list, name, entries: [] }];
 }
 
-function part(list: List, what: string, entries: List['entries']): readonly List[] {
+function part(list: List, label: string, entries: List['entries']): readonly List[] {
   if (entries.length === 0) return [];
   const isShort = entries.length <= namedMax && entries.every((entry) => typeof entry === 'string');
   const entriesText = isShort
     ? (entries as readonly string[]).map(quoted).join(', ')
     : `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`;
-  return [{ ...list, name: `${list.name} (${what}: ${entriesText})`, entries }];
+  return [{ ...list, name: `${list.name} (${label}: ${entriesText})`, entries }];
 }
 
 export const sides = ['before', 'after'] as const;

@@ -105,8 +105,8 @@ function endsText({ action }: ProofContext, key: string, { low, high, currency }
 
 function termText(ctx: ProofContext, { expression, truths }: FindingTerm): string {
   const written = plain(ctx, expression);
-  const said = truths.includes(false) ? negatedText(ctx.set, written) : expressionText(ctx.set, written);
-  const text = said + readingText(ctx, expression);
+  const phrase = truths.includes(false) ? negatedText(ctx.set, written) : expressionText(ctx.set, written);
+  const text = phrase + readingText(ctx, expression);
   if (!truths.includes(unknown)) return text;
   return truths.length === 1 ? `${text} is unknown` : `${text}, or that is unknown`;
 }

@@ -223,10 +223,10 @@ function asksMore({ before, after }: DecisionPair): boolean {
 }
 
 /** Whether `asked` demands everything in `wanted`, or more. */
-function asksAll(asked: Requirements | null, wanted: Requirements | null): boolean {
-  if (wanted === null) return true;
-  const areAsked = wanted.approvals.every(({ needs, withinSeconds, except = [], ...whom }) =>
-    asked?.approvals.some(
+function asksAll(requirements: Requirements | null, expected: Requirements | null): boolean {
+  if (expected === null) return true;
+  const areAsked = expected.approvals.every(({ needs, withinSeconds, except = [], ...whom }) =>
+    requirements?.approvals.some(
       (one) =>
         isAmong(one, whom) &&
         one.needs >= needs &&
@@ -234,13 +234,13 @@ function asksAll(asked: Requirements | null, wanted: Requirements | null): boole
         except.every((person) => one.except?.includes(person)),
     ),
   );
-  return areAsked && strictestStepUp(asked) <= strictestStepUp(wanted);
+  return areAsked && strictestStepUp(requirements) <= strictestStepUp(expected);
 }
 
 /** Whether everybody who may answer for `one` is among those who may answer for `other`. */
 function isAmong(one: Whom, other: Whom): boolean {
-  const wanted = approversIn(other);
-  return approversIn(one).every((approver) => wanted.includes(approver));
+  const expectedApprovers = approversIn(other);
+  return approversIn(one).every((approver) => expectedApprovers.includes(approver));
 }
 
 type Whom = Pick<ApprovalRequirement, 'group' | 'anyOf'>;

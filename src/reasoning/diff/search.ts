@@ -47,7 +47,7 @@ export interface DecisionChange {
 export type DiffLimit = 'too many findings' | 'long lists' | 'huge payloads' | 'too much search';
 
 export interface SearchResult {
-  readonly found: readonly DecisionChange[];
+  readonly changes: readonly DecisionChange[];
   /** Empty when the findings are proved complete. */
   readonly limits: readonly DiffLimit[];
 }
@@ -57,7 +57,7 @@ export interface SearchOptions {
   /** The most findings for one region. */
   readonly findingsMax: number;
   /** Findings of the action from an earlier search, each with an example. */
-  readonly found: readonly DecisionChange[];
+  readonly changes: readonly DecisionChange[];
   /** Whether the findings are known to be complete for requests of any size. */
   readonly isComplete: (changes: readonly DecisionChange[]) => boolean;
 }
@@ -92,7 +92,7 @@ type IsOne = (request: BothSides<Facts>) => boolean;
 
 interface RegionResult {
   readonly region: Region;
-  readonly found: DecisionChange[];
+  readonly changes: DecisionChange[];
   /** If this literal holds, no finding of the region covers the request. */
   readonly own: SolverLiteral;
 }
@@ -121,7 +121,7 @@ class Search {
       .filter(({ literal }) => literal !== circuit.no)
       .map((region) => this.#knownIn(region));
     const result = (): FewSearchResult => ({
-      found: searched.flatMap(({ found }) => found),
+      changes: searched.flatMap(({ changes: found }) => found),
       limits: [...this.#limits],
       needed: this.#needed,
     });
@@ -130,7 +130,7 @@ class Search {
     for (const one of searched) this.#searchIn(one, this.#small);
     if (this.#needed.size > 0) return result();
     this.#prove(searched);
-    if (this.#isOfSizeAlone() && this.#options.isComplete(result().found)) this.#limits.clear();
+    if (this.#isOfSizeAlone() && this.#options.isComplete(result().changes)) this.#limits.clear();
     if (this.#limits.delete('huge payloads')) {
       // A difference in the explanation alone (tier 6) does not matter for a huge request.
       const decisive = searched.filter(({ region: { tier } }) => tier < 6);
@@ -141,8 +141,8 @@ class Search {
   }
 
   #knownIn(region: Region): RegionResult {
-    const changes = findingsIn(region, this.#options.found);
-    return { region, found: changes, own: excludeFindings(this.#ctx, changes) };
+    const changes = findingsIn(region, this.#options.changes);
+    return { region, changes, own: excludeFindings(this.#ctx, changes) };
   }
 
   #isOfSizeAlone(): boolean {
@@ -185,16 +185,16 @@ class Search {
   }
 
   /** `small`: literals that hold for payloads that are not huge; empty if payloads may be huge. */
-  #searchIn({ region, found, own }: RegionResult, small: SolverClause): void {
+  #searchIn({ region, changes: found, own }: RegionResult, small: SolverClause): void {
     const must = [region.literal, own, ...small];
     while (this.#needed.size === 0 && this.#canHold(must)) {
       if (found.length >= this.#options.findingsMax || this.#limits.has('too much search')) {
         this.#limits.add('too many findings');
-        this.#confirm(must, (request) => this.#isNew(request, { region, found }));
+        this.#confirm(must, (request) => this.#isNew(request, { region, changes: found }));
         return;
       }
       const description = this.#describe(region, must);
-      const one = this.#found(region, description, must);
+      const one = this.confirmedChange(region, description, must);
       // The description may rest on a wrong guess, so the finding is dropped.
       if (this.#needed.size > 0) return;
       found.push(one);
@@ -202,7 +202,10 @@ class Search {
     }
   }
 
-  #isNew(request: BothSides<Facts>, { region, found }: Pick<RegionResult, 'region' | 'found'>): boolean {
+  #isNew(
+    request: BothSides<Facts>,
+    { region, changes: found }: Pick<RegionResult, 'region' | 'changes'>,
+  ): boolean {
     const { joint } = this.#problem;
     const isOf = (one: Pick<DecisionChange, 'region' | 'terms'>): boolean => isOfRegion(joint, one, request);
     return isOf({ region, terms: [] }) && !found.some(isOf);
@@ -316,7 +319,7 @@ class Search {
 
   // ---- from a description to a request
 
-  #found(region: Region, description: Description, must: SolverClause): DecisionChange {
+  confirmedChange(region: Region, description: Description, must: SolverClause): DecisionChange {
     const { causes, literals, terms, words, isOne } = description;
     const { joint } = this.#problem;
     const guessed = new Set<string>();

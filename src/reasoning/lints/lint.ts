@@ -118,7 +118,7 @@ export function withLints({
 }: LintedSet): LintReport {
   const looked = isThorough ? new Set(set.actions.keys()) : actionsLookedAt(set);
   const byAction = findingsOfActions(set, looked, isThorough);
-  const leftOut = [...byAction].flatMap(([action, found]) => (found?.isCut === false ? [] : [action]));
+  const leftOut = [...byAction].flatMap(([action, result]) => (result?.isCut === false ? [] : [action]));
   const lints = lintSet({ set, files, byAction }, [...diagnostics, ...silenced]);
   const off = silenced.filter(({ code }) => alsoProved.has(code));
   const isWhole = leftOut.length === 0;
@@ -158,11 +158,13 @@ function lintSet(
   { set, files, byAction }: LintInput,
   diagnostics: readonly Diagnostic[],
 ): readonly Diagnostic[] {
-  const said = diagnostics.filter(({ code }) => alsoProved.has(code));
-  const constants = constantsOf(set, byAction).filter(({ span }) => !said.some((one) => isSaidOf(one, span)));
+  const reported = diagnostics.filter(({ code }) => alsoProved.has(code));
+  const constants = constantsOf(set, byAction).filter(
+    ({ span }) => !reported.some((one) => isReportedAt(one, span)),
+  );
   const names = nameSpans(files);
   const nameOf = (rule: Rule): Span => names.get(keyOf(rule.span)) ?? rule.span;
-  const saidBefore = [...said, ...constants];
+  const saidBefore = [...reported, ...constants];
   const rules = rulesOf(set, byAction).filter(
     ({ rule }) =>
       !saidBefore.some(({ span }) => isWithinSpan(span, rule.span) || isSame(span, rule.condition.span)),
@@ -249,8 +251,8 @@ function constantsOf(set: PolicySet, byAction: ByAction): readonly Diagnostic[] 
 }
 
 /** Whether a diagnostic already reports the place, a part of it or the whole around it as constant. */
-function isSaidOf({ span: said }: Diagnostic, span: Span): boolean {
-  return isWithinSpan(said, span) || isWithinSpan(span, said);
+function isReportedAt({ span: reported }: Diagnostic, span: Span): boolean {
+  return isWithinSpan(reported, span) || isWithinSpan(span, reported);
 }
 
 function isSame(a: Span, b: Span): boolean {

@@ -57,10 +57,10 @@ function growing(kind: GrowingPart['kind'], part: Expression, elements: Elements
   const element = read.kind === 'field' ? elements.get(read.root) : undefined;
   if (read.kind !== 'field' || (element === undefined && read.root !== 'payload')) return undefined;
   if (element?.kind === 'constant' || element?.key.includes('(') === true) return undefined;
-  const around = [...elements.values()].flatMap((one) =>
+  const enclosing = [...elements.values()].flatMap((one) =>
     one.kind === 'slot' ? [one.key.replace(/\[\d+\]$/, '')] : [],
   );
-  return { kind, key: [element?.key ?? 'payload', ...read.steps].join('.'), around };
+  return { kind, key: [element?.key ?? 'payload', ...read.steps].join('.'), around: enclosing };
 }
 
 interface ElementBound {

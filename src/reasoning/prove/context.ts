@@ -130,7 +130,7 @@ export interface ProofContext {
   /** The numbers that the last model gives to leaves in sums. */
   readonly numbers: Map<string, Decimal>;
   /** The inequalities that each literal means; null until first needed. */
-  said: ReadonlyMap<SolverLiteral, readonly Inequality[]> | null;
+  inequalities: ReadonlyMap<SolverLiteral, readonly Inequality[]> | null;
   /**
    * Conditions outside of quantifiers with their literals, in the order in which they are lowered;
    * `test/laws` supplies their truths to the formula.

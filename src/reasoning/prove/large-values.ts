@@ -60,8 +60,8 @@ function withPart(ctx: ProofContext, facts: Facts, { part, filling }: GrowthPlan
   const keys = [...new Set([...part.around, ...(part.kind === 'list' ? [part.key] : [])])];
   const lists = keys.flatMap((key) => ctx.lists.get(key) ?? []);
   // The lengths of nested lists multiply, so each list gets its equal share of the rounds that are needed.
-  const wanted = Math.ceil((elementRoundsMax + 1) ** (1 / Math.max(2, part.around.length + 1))) + 1;
-  const count = part.kind === 'list' ? wanted : elementsMax;
+  const valueCount = Math.ceil((elementRoundsMax + 1) ** (1 / Math.max(2, part.around.length + 1))) + 1;
+  const count = part.kind === 'list' ? valueCount : elementsMax;
   const filled = lists.reduce(
     (payload, list) =>
       filledList(payload, list, {

@@ -49,7 +49,7 @@ export function listSum(ctx: ProofContext, quantify: Quantify, parts: SumParts):
     terms: new Map(leaves.map((leaf) => [leaf, fractionOf(fromNumber(timesOf(leaf)))])),
     constant: noFraction,
     currencies: [],
-    known: sums.flatMap((one, at) => [
+    assumptions: sums.flatMap((one, at) => [
       ...knownOf(ctx, one),
       exactLiteral(ctx, sums.slice(0, at + 1), (reads) =>
         parts.isExact({ ...sum, sources: sources.slice(0, at + 1) }, reads),
@@ -102,7 +102,9 @@ function knownOf(
 ): readonly SolverLiteral[] {
   return [
     isListKnown,
-    ...addends.map(({ isThere, known }) => circuit.or([notLiteral(isThere), circuit.and(known)])),
+    ...addends.map(({ isThere, assumptions: known }) =>
+      circuit.or([notLiteral(isThere), circuit.and(known)]),
+    ),
     ...(rest === null ? [] : [circuit.or([rest.isWhole, rest.isKnown])]),
   ];
 }
@@ -110,7 +112,7 @@ function knownOf(
 interface Addend {
   readonly leaf: Leaf;
   readonly isThere: SolverLiteral;
-  readonly known: readonly SolverLiteral[];
+  readonly assumptions: readonly SolverLiteral[];
   readonly reads: readonly Leaf[];
 }
 
@@ -131,10 +133,10 @@ function addendAt(
   const addends = parts.isKnown(sum);
   const key = `addend ${placeKey(place.element)} ${canonicalMeaning(body)}`;
   const made = ctx.leaves.get(key);
-  if (made !== undefined) return { leaf: made, isThere: place.isThere, known: addends, reads };
+  if (made !== undefined) return { leaf: made, isThere: place.isThere, assumptions: addends, reads };
   const leaf = addLeaf(ctx, { ...plainLeaf(ctx, key, isWhole(sum) ? 'integer' : 'number'), marks: [zero] });
   tieToPlace(ctx, leaf, { place, sum, parts });
-  return { leaf, isThere: place.isThere, known: addends, reads };
+  return { leaf, isThere: place.isThere, assumptions: addends, reads };
 }
 
 function isWhole({ terms, constant }: Sum): boolean {

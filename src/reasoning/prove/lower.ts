@@ -155,8 +155,8 @@ function atom(ctx: ProofContext, condition: Expression, elements: Elements): Pai
 
 function elementsKey(elements: Elements): string {
   const entries = [...elements].map(([name, element]) => {
-    const what = element.kind === 'slot' ? element.key : canonicalMeaning(element.literal);
-    return `${name}=${what}`;
+    const keyText = element.kind === 'slot' ? element.key : canonicalMeaning(element.literal);
+    return `${name}=${keyText}`;
   });
   return entries.join();
 }
@@ -184,27 +184,27 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
   if (withIf !== null) return ifAtom(ctx, { expression, withIf, elements });
   const looked = lookupAtom(ctx, expression, elements);
   if (looked !== null) return looked;
-  const made =
+  const pair =
     compareAtom(ctx, expression, elements) ??
     listAtom(ctx, expression, elements) ??
     wordsAtom(ctx, expression, elements) ??
     foldedListAtom(ctx, expression, elements) ??
     leafAtom(ctx, expression, elements);
-  if (made === null) return guess(ctx, expression, elements);
-  if (elements.size === 0 && descendants(expression).some(isComputedList)) tieToNamed(ctx, expression, made);
-  return boundText(ctx, expression, { pair: made, elements });
+  if (pair === null) return guess(ctx, expression, elements);
+  if (elements.size === 0 && descendants(expression).some(isComputedList)) tieToNamed(ctx, expression, pair);
+  return boundText(ctx, expression, { pair, elements });
 }
 
 /**
  * For a text that conditions name, the definition knows what a quantifier over its links or commands gives;
  * such texts are tried in requests, too.
  */
-function tieToNamed(ctx: ProofContext, expression: Expression, made: Pair): void {
+function tieToNamed(ctx: ProofContext, expression: Expression, pair: Pair): void {
   const { circuit } = ctx;
   const loose = leafAtom(ctx, expression, noElements);
-  if (loose === null || loose === made) return;
-  circuit.requireEqual(loose.isTrue, made.isTrue);
-  circuit.requireEqual(loose.isFalse, made.isFalse);
+  if (loose === null || loose === pair) return;
+  circuit.requireEqual(loose.isTrue, pair.isTrue);
+  circuit.requireEqual(loose.isFalse, pair.isFalse);
 }
 
 /** A condition whose truth is free: true, false or unknown. */

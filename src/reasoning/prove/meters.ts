@@ -37,8 +37,8 @@ export function meterAtom(
   const same = isOne ? null : inCurrency(ctx, meter.currency as FieldRead & Expression, currency);
   if (!isOne && same === null) return null;
   const ends = meterEnds(ctx, meter);
-  const is = (leaf: Leaf, wanted: Comparison['operator']): SolverLiteral =>
-    endIs(ctx, leaf, { wanted, amount, read });
+  const is = (leaf: Leaf, operator: Comparison['operator']): SolverLiteral =>
+    endIs(ctx, leaf, { operator, amount, read });
   const isKnown = same === null ? ends.isKnown : ctx.circuit.and([ends.isKnown, same.isTrue]);
   return ctx.circuit.onlyIf(isKnown, comparedEnds(ctx, operator, { ...ends, is }));
 }
@@ -56,15 +56,15 @@ function amountOf(constant: Value): Decimal | null {
 }
 
 interface End {
-  readonly wanted: Comparison['operator'];
+  readonly operator: Comparison['operator'];
   readonly amount: Decimal;
   readonly read: Expression;
 }
 
-function endIs(ctx: ProofContext, leaf: Leaf, { wanted, amount, read }: End): SolverLiteral {
+function endIs(ctx: ProofContext, leaf: Leaf, { operator, amount, read }: End): SolverLiteral {
   const number = { type: quantity('number'), span: read.span };
   const end = placeholderRead(number);
-  return addAtom(ctx, leaf, comparisonCall(wanted, end, literalNode(amount, number))).isTrue;
+  return addAtom(ctx, leaf, comparisonCall(operator, end, literalNode(amount, number))).isTrue;
 }
 
 type Ends = MeterEnds & { readonly is: (leaf: Leaf, wanted: Comparison['operator']) => SolverLiteral };

@@ -32,15 +32,15 @@ export function outcomesOf(ctx: ProofContext, isUnapproved: boolean): OutcomeLit
   const allows = judged.filter(({ rule }) => rule.effect === 'allow');
   const guards = judged.filter(({ rule }) => isGuard(rule));
   const granted = circuit.or(allows.map(({ pair }) => pair.isTrue));
-  const isDenied = circuit.or([notLiteral(granted), asked(circuit, guards, 'deny')]);
+  const isDenied = circuit.or([notLiteral(granted), demanded(circuit, guards, 'deny')]);
   const isReauthOrMore = circuit.or([
     isDenied,
-    asked(circuit, guards, 'reauth'),
+    demanded(circuit, guards, 'reauth'),
     notLiteral(grantedFor(circuit, allows, ['approval'])),
   ]);
   const isEscalateOrMore = circuit.or([
     isReauthOrMore,
-    asked(circuit, guards, 'approval'),
+    demanded(circuit, guards, 'approval'),
     notLiteral(grantedFor(circuit, allows, [])),
   ]);
   return {
@@ -68,7 +68,7 @@ export function demandOf({ effect, requirement }: Rule): DemandKind {
 }
 
 /** A guard that is not false makes its demand until the demand is met; a deny cannot be met. */
-function asked(circuit: Circuit, guards: readonly RuleOutcome[], demand: DemandKind): SolverLiteral {
+function demanded(circuit: Circuit, guards: readonly RuleOutcome[], demand: DemandKind): SolverLiteral {
   return circuit.or(
     guards
       .filter(({ rule }) => demandOf(rule) === demand)

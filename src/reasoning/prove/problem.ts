@@ -93,7 +93,7 @@ export function createContext(
     rests: new Map(),
     lemmas: [],
     numbers: new Map(),
-    said: null,
+    inequalities: null,
     conditions: [],
     known: new Map(),
     lowered: new Map(),
@@ -205,13 +205,13 @@ function depthOf({ base }: Leaf): number {
 }
 
 /** A literal that holds if the decision asks the group for at least `needs` people. */
-function asksOf(ctx: ProofContext, asked: AskClause): SolverLiteral {
+function asksOf(ctx: ProofContext, clause: AskClause): SolverLiteral {
   const { circuit } = ctx;
   const judged = ruleOutcomes(ctx, true);
   const guards = judged.filter(({ rule }) => isGuard(rule));
   const isAsked = circuit.or([
-    ...guards.map(({ rule, pair }) => circuit.and([notLiteral(pair.isFalse), isAsking(ctx, rule, asked)])),
-    ...grantsAsking(ctx, judged, asked),
+    ...guards.map(({ rule, pair }) => circuit.and([notLiteral(pair.isFalse), isAsking(ctx, rule, clause)])),
+    ...grantsAsking(ctx, judged, clause),
   ]);
   return circuit.and([isAsked, notLiteral(outcomesOf(ctx, true).DENY)]);
 }
@@ -252,13 +252,13 @@ function namesGroup({ value }: NamedApprover, group: string): Expression {
 function grantsAsking(
   ctx: ProofContext,
   judged: readonly RuleOutcome[],
-  asked: AskClause,
+  clause: AskClause,
 ): readonly SolverLiteral[] {
   const { circuit } = ctx;
   const asking: SolverLiteral[] = [];
   let isNoneBefore = circuit.yes;
   for (const { rule, pair } of judged.filter((one) => one.rule.effect === 'allow').toSorted(byPreference)) {
-    asking.push(circuit.and([isNoneBefore, pair.isTrue, isAsking(ctx, rule, asked)]));
+    asking.push(circuit.and([isNoneBefore, pair.isTrue, isAsking(ctx, rule, clause)]));
     isNoneBefore = circuit.and([isNoneBefore, notLiteral(pair.isTrue)]);
   }
   return asking;

@@ -54,10 +54,10 @@ function bodyAt(
   { place, elements }: QuantifierLocation,
 ): Pair {
   const met = ctx.lower(body, new Map(elements).set(variable, place.element));
-  const wanted = quantifier === 'every' ? negatedLiteral(met) : met;
+  const condition = quantifier === 'every' ? negatedLiteral(met) : met;
   return {
-    isTrue: ctx.circuit.and([place.isThere, wanted.isTrue]),
-    isFalse: ctx.circuit.or([notLiteral(place.isThere), wanted.isFalse]),
+    isTrue: ctx.circuit.and([place.isThere, condition.isTrue]),
+    isFalse: ctx.circuit.or([notLiteral(place.isThere), condition.isFalse]),
   };
 }
 
@@ -330,9 +330,9 @@ function listElements(ctx: ProofContext, read: Expression, elements: Elements): 
   const { key, leaf, element, longest } = declared;
   const cached = ctx.lists.get(key);
   if (cached !== undefined) return cached;
-  const wanted = Math.min(ctx.elementsOf.get(formOf(key)) ?? 1, longest);
-  if (wanted > elementsMax || ctx.bounded.has(formOf(key))) ctx.bounded.add(key);
-  const count = ctx.faults.has('lists-have-one-element') ? 1 : Math.min(wanted, elementsMax);
+  const minimum = Math.min(ctx.elementsOf.get(formOf(key)) ?? 1, longest);
+  if (minimum > elementsMax || ctx.bounded.has(formOf(key))) ctx.bounded.add(key);
+  const count = ctx.faults.has('lists-have-one-element') ? 1 : Math.min(minimum, elementsMax);
   const present = Array.from({ length: count }, () => ctx.circuit.free());
   const list: ListElements = { key, leaf, element, present };
   ctx.lists.set(key, list);
@@ -427,23 +427,23 @@ interface ElementNeed {
   readonly needs: Map<string, Map<string, number>>;
 }
 
-function need(ctx: ProofContext, part: Expression, around: ElementNeed): void {
+function need(ctx: ProofContext, part: Expression, needed: ElementNeed): void {
   const sources =
     part.kind === 'quantify' ? part.sources : part.kind === 'in-elements' ? [part.elements] : [];
   // A sum needs no place for each addend: elements without a place add to the rest.
-  const more = part.kind === 'quantify' && part.quantifier === 'sum' ? 0 : around.more;
+  const more = part.kind === 'quantify' && part.quantifier === 'sum' ? 0 : needed.more;
   const forms = sources.map((source) => ({
     root: rootOf(source),
-    keys: listForms(source, around.variables),
+    keys: listForms(source, needed.variables),
   }));
   const keys = forms.flatMap((one) => one.keys);
-  const id = keys.length === 0 ? '' : `${around.within} ${canonicalMeaning(part)}`;
+  const id = keys.length === 0 ? '' : `${needed.within} ${canonicalMeaning(part)}`;
   const cases = keys.length === 0 ? 1 : lookupCases(ctx.set, part);
   for (const { root, keys: own } of forms)
     for (const key of own)
-      memo(around.needs, key, () => new Map<string, number>()).set(
+      memo(needed.needs, key, () => new Map<string, number>()).set(
         id,
-        roundsBeside(around.loops, root) * (1 + more) * cases,
+        roundsBeside(needed.loops, root) * (1 + more) * cases,
       );
   if (part.kind === 'quantify') {
     const rounds = forms.reduce(
@@ -454,19 +454,19 @@ function need(ctx: ProofContext, part: Expression, around: ElementNeed): void {
     const roots = new Set(forms.map(({ root }) => root));
     const root = roots.size === 1 ? [...roots][0]! : 'several';
     need(ctx, part.body, {
-      ...around,
-      loops: [...around.loops, { variable: part.variable, rounds: Math.max(1, rounds), root }],
-      variables: new Map(around.variables).set(
+      ...needed,
+      loops: [...needed.loops, { variable: part.variable, rounds: Math.max(1, rounds), root }],
+      variables: new Map(needed.variables).set(
         part.variable,
         keys.map((key) => `${key}[]`),
       ),
       more: 0,
-      within: `${around.within} ${part.variable} in ${keys.join()}`,
+      within: `${needed.within} ${part.variable} in ${keys.join()}`,
     });
     return;
   }
   const counted = part.kind === 'compare' ? countedTo(ctx, part) : 0;
-  for (const child of childrenOf(part)) need(ctx, child, { ...around, more: counted });
+  for (const child of childrenOf(part)) need(ctx, child, { ...needed, more: counted });
 }
 
 function rootOf(source: Expression): string {

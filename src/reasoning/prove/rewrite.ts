@@ -200,14 +200,14 @@ export function placeholderRead({ type, span }: Pick<Expression, 'type' | 'span'
 /** The first `x else y` that is evaluated whenever the expression is. */
 export function firstElse(expression: Expression): Extract<Expression, { readonly kind: 'else' }> | null {
   if (expression.kind === 'else') return expression;
-  let found: Extract<Expression, { readonly kind: 'else' }> | null = null;
+  let first: Extract<Expression, { readonly kind: 'else' }> | null = null;
   // A quantifier's body is about single elements.
   if (expression.kind === 'quantify') return null;
   mapOperands(expression, (operand) => {
-    found ??= firstElse(operand);
+    first ??= firstElse(operand);
     return operand;
   });
-  return found;
+  return first;
 }
 
 /** The first conditional value that is evaluated whenever the expression is. */

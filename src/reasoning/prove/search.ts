@@ -308,8 +308,8 @@ function boundLeaves(
  * or in an earlier one.
  */
 export function inequalitiesOf(ctx: ProofContext, literal: SolverLiteral): readonly Inequality[] {
-  ctx.said ??= tableOf(ctx);
-  return ctx.said.get(literal) ?? [];
+  ctx.inequalities ??= tableOf(ctx);
+  return ctx.inequalities.get(literal) ?? [];
 }
 
 function tableOf(ctx: ProofContext): Map<SolverLiteral, Inequality[]> {

@@ -40,7 +40,7 @@ export interface Sum {
   /** Reads of currencies and named currencies; the sum is known only if all are equal. */
   readonly currencies: readonly Expression[];
   /** Further literals that must hold for the sum to be known. */
-  readonly known: readonly SolverLiteral[];
+  readonly assumptions: readonly SolverLiteral[];
   /** The payload numbers that sums over lists add up. */
   readonly reads: readonly Leaf[];
 }
@@ -168,7 +168,7 @@ function ofWholeNumbers(inequality: Inequality): {
   };
 }
 
-function termsKnown(ctx: ProofContext, { terms, known }: Sum): readonly SolverLiteral[] {
+function termsKnown(ctx: ProofContext, { terms, assumptions: known }: Sum): readonly SolverLiteral[] {
   return [...[...terms.keys()].map((term) => isTermKnown(ctx, term)), ...known];
 }
 
@@ -190,7 +190,7 @@ function sameCurrency(
   return others.map((other) => ctx.lower(comparisonCall('==', other, first!), elements).isTrue);
 }
 
-const noSum: Sum = { terms: new Map(), constant: noFraction, currencies: [], known: [], reads: [] };
+const noSum: Sum = { terms: new Map(), constant: noFraction, currencies: [], assumptions: [], reads: [] };
 
 /** Null when the expression is no sum of numbers. */
 function sumOf(ctx: ProofContext, expression: Expression, elements: Elements): Sum | null {
@@ -305,7 +305,7 @@ function added(a: Sum, b: Sum): Sum {
     terms,
     constant: plus(a.constant, b.constant),
     currencies: [...a.currencies, ...b.currencies],
-    known: [...a.known, ...b.known],
+    assumptions: [...a.assumptions, ...b.assumptions],
     reads: [...a.reads, ...b.reads],
   };
 }

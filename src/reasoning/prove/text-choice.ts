@@ -50,10 +50,10 @@ export function chooseText(ctx: ProofContext, leaf: Leaf): string {
 }
 
 /** The texts, and each shorter text filled up to the wanted length. */
-function* withLength(texts: Iterable<string>, wanted: number): Generator<string> {
+function* withLength(texts: Iterable<string>, length: number): Generator<string> {
   for (const text of texts) {
     yield text;
-    if (text.length < wanted) yield text.padEnd(wanted, 'x');
+    if (text.length < length) yield text.padEnd(length, 'x');
   }
 }
 
@@ -157,8 +157,8 @@ function vectorTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   const vectors =
     patterns.length > jointPatternsMax ? null : textVectors([...patterns, ...leaf.patterns], leaf.places);
   if (vectors === null) return matching(patterns.filter((_, at) => answers[at]).slice(0, jointPatternsMax));
-  const wanted = [...answers, ...leaf.patterns.map(() => true)].join();
-  return vectors.find((vector) => vector.answers.join() === wanted)?.texts ?? [];
+  const expectedAnswers = [...answers, ...leaf.patterns.map(() => true)].join();
+  return vectors.find((vector) => vector.answers.join() === expectedAnswers)?.texts ?? [];
 }
 
 /** Texts for which a loose condition probably has the truth of the model. */
@@ -224,12 +224,12 @@ function quotedWord(word: string): string {
 function derivedTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   const { value, isOther } = cellOf(ctx, leaf);
   if (leaf.key.startsWith('length(links(')) {
-    const wanted = isValue(value) ? Math.min(toNumber(value as Decimal), linksMax) : 0;
-    return wanted > 0 ? linksOf(wanted) : [];
+    const linkCount = isValue(value) ? Math.min(toNumber(value as Decimal), linksMax) : 0;
+    return linkCount > 0 ? linksOf(linkCount) : [];
   }
   if (leaf.key.startsWith('length(') && isValue(value)) {
-    const wanted = Math.min(toNumber(value as Decimal), lengthMax);
-    return plainTexts.map((text) => text.slice(0, wanted).padEnd(wanted, 'x'));
+    const maxLength = Math.min(toNumber(value as Decimal), lengthMax);
+    return plainTexts.map((text) => text.slice(0, maxLength).padEnd(maxLength, 'x'));
   }
   const named = isOther ? vectorTexts(ctx, leaf) : typeof value === 'string' ? [value] : [];
   // A domain begins with a label.

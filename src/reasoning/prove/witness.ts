@@ -144,7 +144,7 @@ function listJson(building: WitnessBuilder, slot: Slot, path: string): Json {
   const { ctx, values, variant } = building;
   const list = ctx.lists.get(path) ?? ctx.lists.get(`${path} signed`);
   const element = list?.element ?? (slot.type.kind === 'list' ? slot.type.element : slot);
-  const wanted = leastLength(ctx, slot, list?.key ?? path);
+  const minLength = leastLength(ctx, slot, list?.key ?? path);
   const elements = (list?.present ?? []).flatMap((present, at) => {
     if (!ctx.circuit.solver.holds(present)) return [];
     const key = `${list!.key}[${at}]`;
@@ -154,7 +154,7 @@ function listJson(building: WitnessBuilder, slot: Slot, path: string): Json {
   // Which element can be repeated depends on what conditions count.
   const repeated = [...elements.toReversed(), sampleOf(element)];
   const filling = repeated[variant % repeated.length]!;
-  while (elements.length < wanted) elements.push(filling);
+  while (elements.length < minLength) elements.push(filling);
   return elements;
 }
 

@@ -490,7 +490,7 @@ export class Solver {
   #visitLonger(lost: SolverLiteral, watchers: Watchers): WatchedClause | null {
     const { blockers, clauses } = watchers;
     const values = this.#values;
-    let [kept, conflict] = [0, null as WatchedClause | null];
+    let [keptCount, conflict] = [0, null as WatchedClause | null];
     for (let at = 0; at < clauses.length; at += 1) {
       const clause = clauses[at]!;
       let blocker = blockers[at]!;
@@ -501,11 +501,11 @@ export class Solver {
         if (value === 0) conflict = clause;
         else if (value === free) this.#assign(blocker, clause);
       }
-      clauses[kept] = clause;
-      blockers[kept] = blocker;
-      kept += 1;
+      clauses[keptCount] = clause;
+      blockers[keptCount] = blocker;
+      keptCount += 1;
     }
-    watchers.cut(kept);
+    watchers.cut(keptCount);
     return conflict;
   }
 
@@ -575,9 +575,9 @@ export class Solver {
       reason = this.#reasons[variableOf(implied)]!;
       open -= 1;
     } while (open > 0);
-    const kept = others.filter((literal) => !this.#isImplied(literal));
+    const needed = others.filter((literal) => !this.#isImplied(literal));
     for (const variable of seen) this.#isSeen[variable] = false;
-    return [notLiteral(implied), ...kept.toSorted((a, b) => this.#levelOf(b) - this.#levelOf(a))];
+    return [notLiteral(implied), ...needed.toSorted((a, b) => this.#levelOf(b) - this.#levelOf(a))];
   }
 
   /** Whether the other literals of the learnt clause imply this one. */

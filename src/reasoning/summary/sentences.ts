@@ -111,25 +111,25 @@ export function wordingOf({ files, sourceOf }: SummarySource, mentioned: Set<str
 
 function ruleSentence(rule: Rule, speaker: Speaker): Sentence {
   const { id, span } = rule;
-  const said = { rule: id, span };
+  const origin = { rule: id, span };
   const where = describeWhere(rule, speaker);
   switch (rule.effect) {
     case 'allow':
       return rule.requirement === null
-        ? { kind: 'passes', readings: passing(rule, where, speaker), ...said }
-        : { kind: 'asks', readings: asking(rule, where, speaker), ...said };
+        ? { kind: 'passes', readings: passing(rule, where, speaker), ...origin }
+        : { kind: 'asks', readings: asking(rule, where, speaker), ...origin };
     case 'deny':
       return {
         kind: 'refuses',
         readings: [
           { text: `Is refused${where}.`, claims: [outcomeClause(rule, { mode: 'always', effect: 'deny' })] },
         ],
-        ...said,
+        ...origin,
       };
     case 'escalate':
     case 'reauth':
     case 'risk':
-      return { kind: 'asks', readings: holding(rule, where, speaker), ...said };
+      return { kind: 'asks', readings: holding(rule, where, speaker), ...origin };
   }
 }
 
@@ -142,8 +142,8 @@ function describeWhere({ id }: Rule, { nodes, wording }: Speaker): string {
   const unlesses = clausesOf(rule, 'unless').map(({ condition }) => [condition, true] as const);
   const parts = [...(policyWhen === null ? [] : [[policyWhen, false] as const]), ...whens, ...unlesses];
   const words = parts.map(([condition, isNot]) => {
-    const said = describeCondition(condition, wording, isNot);
-    return parts.length > 1 && said.includes(' or ') ? `(${said})` : said;
+    const phrase = describeCondition(condition, wording, isNot);
+    return parts.length > 1 && phrase.includes(' or ') ? `(${phrase})` : phrase;
   });
   const joined = words.join(' and ');
   if (joined.length > conditionLengthMax) return ' if a long condition is met';

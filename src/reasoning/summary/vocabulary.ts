@@ -13,8 +13,8 @@ export interface NameMeaning {
 
 /** The meanings of the mentioned names, and of names that these meanings mention, sorted by name. */
 export function explanations(source: SummarySource, mentioned: ReadonlySet<string>): readonly NameMeaning[] {
-  const wanted = new Set(mentioned);
-  const wording = wordingOf(source, wanted);
+  const names = new Set(mentioned);
+  const wording = wordingOf(source, names);
   const declared = new Map(
     source.files.flatMap(({ declarations }) =>
       declarations.flatMap((one) => (one.kind === 'action' ? [] : [[one.name.text, one] as const])),
@@ -22,7 +22,7 @@ export function explanations(source: SummarySource, mentioned: ReadonlySet<strin
   );
   const words: NameMeaning[] = [];
   // Iterating over a set also visits names that are added meanwhile.
-  for (const name of wanted) {
+  for (const name of names) {
     const declaration = declared.get(name);
     const text = declaration === undefined ? null : explained(declaration, { source, wording });
     if (text !== null) words.push({ name: nameOf(declaration!, name), text, span: declaration!.span });
@@ -115,11 +115,11 @@ function describeHours(
 function describeMeter(meter: DeclarationOf<'meter'>, explaining: ConditionContext): string {
   const { wording, source } = explaining;
   const { aggregate, argument, when, since, per, over } = meter;
-  const what = argument === null ? '' : describeTerm(argument, wording);
+  const term = argument === null ? '' : describeTerm(argument, wording);
   const counted = {
-    sum: `the sum of ${what} of`,
+    sum: `the sum of ${term} of`,
     count: 'how many were granted of',
-    distinct: `how many values ${what} had in`,
+    distinct: `how many values ${term} had in`,
   };
   const parts = per.map(({ root, steps }) => (steps.at(-1) ?? root).text.replaceAll('_', ' '));
   return [

@@ -19,7 +19,7 @@ export interface AgentCache {
 
 interface PendingLookup {
   readonly begun: StartedLookup;
-  readonly found: Promise<Authentication>;
+  readonly lookup: Promise<Authentication>;
 }
 
 export function createAgentCache(store: Store): AgentCache {
@@ -46,7 +46,7 @@ export function createAgentCache(store: Store): AgentCache {
       const name = headerText ?? '';
       const other = underWay.get(name);
       if (other !== undefined && cache.isFresh(other.begun, now)) {
-        const authentication = await other.found;
+        const authentication = await other.lookup;
         if (
           authentication.kind !== 'ok' ||
           authentication.key.notAfterMs === null ||
@@ -56,11 +56,11 @@ export function createAgentCache(store: Store): AgentCache {
       }
       const begun = cache.begin(now);
       const lookup = find(headerText, begun);
-      underWay.set(name, { begun, found: lookup });
+      underWay.set(name, { begun, lookup });
       try {
         return await lookup;
       } finally {
-        if (underWay.get(name)?.found === lookup) underWay.delete(name);
+        if (underWay.get(name)?.lookup === lookup) underWay.delete(name);
       }
     },
     isCurrent: (headerText, agent, now) => cache.isCurrent(nameOf(headerText), agent, now),

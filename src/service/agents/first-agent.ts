@@ -15,9 +15,9 @@ const nobodysAddress = 'owner@localhost';
  */
 export function createFirstAgent(store: Store, nowMs: number = Date.now()): () => Promise<string | null> {
   const draft = { name: firstAgentName, riskTier: 'low', controlOwner: nobodysAddress, tags: [] };
-  const made = newAgent(draft, nowMs);
-  if (made.kind === 'invalid') throw new Error('the draft of the first agent is invalid');
-  const { agent, key, apiKey } = made;
+  const created = newAgent(draft, nowMs);
+  if (created.kind === 'invalid') throw new Error('the draft of the first agent is invalid');
+  const { agent, key, apiKey } = created;
   return async () => {
     const isEmpty = (await store.agents.list()).length === 0;
     if (isEmpty && (await store.agents.add(agent, key)) === 'added') return apiKey;

@@ -44,7 +44,7 @@ export interface KeyCache<Found extends KeyLookup> {
 }
 
 interface CachedKey<Found> {
-  readonly found: Found;
+  readonly lookup: Found;
   /** The digest of the key, in hexadecimal, as bytes. */
   readonly digest: Buffer;
   readonly changesHere: number;
@@ -60,7 +60,7 @@ export function createKeyCache<Found extends KeyLookup>(changesHere: () => numbe
     const entry = byName.get(name);
     if (entry === undefined || steadyMs - entry.foundAtMs >= cachedMsMax) return null;
     if (entry.changesHere !== changesHere()) return null;
-    const { notAfterMs } = entry.found.key;
+    const { notAfterMs } = entry.lookup.key;
     return notAfterMs !== null && notAfterMs <= nowMs ? null : entry;
   }
 
@@ -69,20 +69,20 @@ export function createKeyCache<Found extends KeyLookup>(changesHere: () => numbe
       const entry = fresh(name, now);
       if (entry === null) return null;
       sent.write(hash('sha256', keyText, 'hex'), 'latin1');
-      return timingSafeEqual(sent, entry.digest) ? entry.found : null;
+      return timingSafeEqual(sent, entry.digest) ? entry.lookup : null;
     },
     begin: (now) => ({ ...now, changesHere: changesHere() }),
     isFresh: (begun, { steadyMs }) =>
       steadyMs - begun.steadyMs < cachedMsMax && begun.changesHere === changesHere(),
     keep(names, lookup, { changesHere, steadyMs: foundAtMs }) {
-      const kept = sameAsBefore(byName.get(names[0] ?? '')?.found, lookup);
+      const kept = sameAsBefore(byName.get(names[0] ?? '')?.lookup, lookup);
       const digest = Buffer.from(kept.key.digest, 'latin1');
       if (byName.size >= namesMax) byName.clear();
-      for (const name of names) byName.set(name, { found: kept, digest, changesHere, foundAtMs });
+      for (const name of names) byName.set(name, { lookup: kept, digest, changesHere, foundAtMs });
       return kept;
     },
     isCurrent(name, { agent, key, point }, now) {
-      const cached = fresh(name, now)?.found;
+      const cached = fresh(name, now)?.lookup;
       return cached?.agent === agent && cached.key === key && cached.point === point;
     },
   };

@@ -85,9 +85,9 @@ export async function addAgent(
   nowMs: number = Date.now(),
   by: ChangeAuthor = {},
 ): Promise<AddAgentResult> {
-  const made = newAgent(draft, nowMs);
-  if (made.kind === 'invalid') return made;
-  const { agent, key, apiKey } = made;
+  const created = newAgent(draft, nowMs);
+  if (created.kind === 'invalid') return created;
+  const { agent, key, apiKey } = created;
   if ((await store.agents.add(agent, key, by)) === 'name-taken') {
     return { kind: 'invalid', problems: [nameTaken] };
   }
@@ -207,12 +207,12 @@ export async function setSigning(
   { agentId, signing, nowMs, isSecretNew = false, who }: SigningOptions,
 ): Promise<SetSigningResult> {
   const change = { agentId, signing, atMs: nowMs, who };
-  const kept =
+  const writeResult =
     signing !== 'off' && isSecretNew
       ? 'no-secret'
       : await store.agents.setSigning({ ...change, newSealedSecret: null });
-  if (kept === 'unknown-agent') return { kind: kept };
-  if (kept === 'changed') return { kind: kept, signingSecret: null };
+  if (writeResult === 'unknown-agent') return { kind: writeResult };
+  if (writeResult === 'changed') return { kind: writeResult, signingSecret: null };
   const signingSecret = createSigningSecret();
   const newSealedSecret = seal(deriveKey(store.masterKey, sealingPurpose), agentId, signingSecret);
   const kind = await store.agents.setSigning({ ...change, newSealedSecret });

@@ -157,7 +157,7 @@ function createNonceCache(noncesMax: number, store: NonceStore | undefined): Non
     if (state !== 'unread' || store === undefined) return;
     state = 'reading';
     try {
-      for (const { nonce, usedAtMs, keptUntilMs } of await store.kept()) {
+      for (const { nonce, usedAtMs, keptUntilMs } of await store.list()) {
         keptUntil.set(nonce, keptUntilMs);
         latestMs = Math.max(latestMs, usedAtMs);
       }

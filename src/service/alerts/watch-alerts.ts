@@ -30,7 +30,7 @@ export interface AlertWatchDeps extends MeasureDeps {
 
 export interface AlertWatch {
   /** Judges all rules once; runs again and again after `start`. */
-  look(): Promise<void>;
+  evaluate(): Promise<void>;
   start(): void;
   /** Waits for the look that is under way. */
   close(): Promise<void>;
@@ -59,7 +59,7 @@ export function watchAlerts(deps: AlertWatchDeps): AlertWatch {
     timer = setTimeout(() => void evaluate().then(schedule), everyMs).unref();
   };
   return {
-    look: evaluate,
+    evaluate,
     start: schedule,
     async close() {
       isClosed = true;

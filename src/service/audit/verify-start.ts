@@ -18,8 +18,8 @@ const lastRecords = 5_000;
 export async function findChanged(store: Store, location: string): Promise<StoreError | null> {
   const [difference] = await store.state.differences({ isQuick: true });
   if (difference !== undefined) {
-    const what = `${nameOfDifference(difference)} in \`${location}\`: ${difference.message}`;
-    return difference.table === 'requests' ? tamperedRecord(what) : tampered(what);
+    const finding = `${nameOfDifference(difference)} in \`${location}\`: ${difference.message}`;
+    return difference.table === 'requests' ? tamperedRecord(finding) : tampered(finding);
   }
   const after = await placeBeforeLast(store, lastRecords);
   const verification = await verifyChain(store, after === null ? {} : { after });

@@ -198,7 +198,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   const url = urlOf(config.host, port);
   // Signals are handled before the welcome is printed, because a process that reads it may send one.
   const stop = superviseSignals(policies, opened, app.log);
-  const made = await makeFirst({ store, clock, publicUrl, waiting, slot: options.worker?.slot ?? 0 });
+  const firstAccess = await makeFirst({ store, clock, publicUrl, waiting, slot: options.worker?.slot ?? 0 });
   const print = options.print ?? ((text) => void process.stdout.write(text));
   print(
     welcome({
@@ -207,16 +207,16 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
       dataDirectory: config.data,
       database: config.store,
       policies: policies.state(),
-      newSandboxToken: sandbox.made,
+      newSandboxToken: sandbox.newToken,
       actionKeys: policies.current().about().actions,
-      ...made,
+      ...firstAccess,
     }),
   );
   const ended = lost.then((why) => {
     app.log.error({ detail: why.message }, 'this process can no longer store anything; exiting');
     stop().catch((err: unknown) => app.log.error({ err }, 'stopping failed'));
   });
-  const { firstKey, setUpUrl } = made;
+  const { firstKey, setUpUrl } = firstAccess;
   return { url, config, firstKey, setUpUrl, onStop: (closing) => void opened.push(closing), ended, stop };
 }
 
@@ -390,17 +390,17 @@ const sandboxTokenLength = 40;
 interface SandboxToken {
   readonly digest: Buffer;
   /** The new token; null when it was configured or made at an earlier start, as only its digest is kept. */
-  readonly made: string | null;
+  readonly newToken: string | null;
 }
 
 /** Returns a step that may run again: the token is made once, however a write before has ended. */
 function sandboxToken({ sandboxToken: configured }: Config, store: Store): () => Promise<SandboxToken> {
-  if (configured !== null) return async () => ({ digest: tokenDigest(configured), made: null });
-  const made = `writs_${randomBase62(sandboxTokenLength)}`;
-  const madeDigest = tokenDigest(made).toString('hex');
+  if (configured !== null) return async () => ({ digest: tokenDigest(configured), newToken: null });
+  const token = `writs_${randomBase62(sandboxTokenLength)}`;
+  const newDigest = tokenDigest(token).toString('hex');
   return async () => {
-    const kept = await store.settings.putIfAbsent('sandbox.token_sha256', madeDigest);
-    return { digest: Buffer.from(kept, 'hex'), made: kept === madeDigest ? made : null };
+    const storedDigest = await store.settings.putIfAbsent('sandbox.token_sha256', newDigest);
+    return { digest: Buffer.from(storedDigest, 'hex'), newToken: storedDigest === newDigest ? token : null };
   };
 }
 

@@ -78,8 +78,8 @@ function addressOf({ ip, socket }: FastifyRequest): string | undefined {
   const { remoteAddress } = socket;
   // Nearly every client comes without a proxy, and then the text is known to be an address.
   if (ip === remoteAddress) return remoteAddress;
-  const told: string | undefined = ip;
-  return told !== undefined && isIP(told) === 0 ? remoteAddress : told;
+  const forwarded: string | undefined = ip;
+  return forwarded !== undefined && isIP(forwarded) === 0 ? remoteAddress : forwarded;
 }
 
 /** The client's own id if it is well-formed, else `id`. */

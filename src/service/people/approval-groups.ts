@@ -30,13 +30,13 @@ export async function approvalGroups(
   asks: Iterable<RuleRequirement>,
 ): Promise<readonly ApprovalGroups[]> {
   const needed = new Map<string, Omit<ApprovalGroups, 'members'>>();
-  for (const asked of asks) {
-    if (asked.kind !== 'approval') continue;
-    for (const text of asked.groups) {
-      const groups = groupsAlone(asked, text);
+  for (const rule of asks) {
+    if (rule.kind !== 'approval') continue;
+    for (const text of rule.groups) {
+      const groups = groupsAlone(rule, text);
       if (groups === null) continue;
       const { needs, rules } = needed.get(text) ?? { needs: 0, rules: [] };
-      needed.set(text, { groups, needs: Math.max(needs, asked.needs), rules: [...rules, asked.rule] });
+      needed.set(text, { groups, needs: Math.max(needs, rule.needs), rules: [...rules, rule.rule] });
     }
   }
   if (needed.size === 0) return [];
@@ -50,8 +50,8 @@ export async function approvalGroups(
 }
 
 /** The groups of a requirement; null when somebody else may give it. */
-function groupsAlone(asked: ApprovalRule, text: string): readonly string[] | null {
-  const approvers = approversFor(asked, text);
+function groupsAlone(rule: ApprovalRule, text: string): readonly string[] | null {
+  const approvers = approversFor(rule, text);
   const groups = approvers.flatMap((one) => (one.kind === 'group' ? [one.group] : []));
   return groups.length < approvers.length || groups.includes(controlOwnerGroup) ? null : groups;
 }

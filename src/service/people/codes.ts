@@ -45,7 +45,7 @@ export async function confirmTotp(
   const { codes: recoveryCodes, put } = await newRecoveryCodes(deps, person.id);
   const result = await changeTotp(deps, {
     actor: { person, roles: person.roles },
-    found: storedPerson,
+    storedPerson,
     totp,
     what: 'codes-set-up',
     more: [put],
@@ -58,7 +58,7 @@ export async function removeTotp(deps: SignInDeps, actor: Actor): Promise<'remov
   const storedPerson = await asProved(deps.directory, actor.person);
   if (storedPerson === null) return 'conflict';
   const more = await recoveryRemovals(deps.directory, actor.person.id);
-  const change = { actor, found: storedPerson, totp: null, what: 'codes-removed', more } as const;
+  const change = { actor, storedPerson, totp: null, what: 'codes-removed', more } as const;
   return (await changeTotp(deps, change)) ? 'removed' : 'conflict';
 }
 
@@ -77,7 +77,7 @@ export async function resetFactors(
   ];
   const isDone = await changeTotp(deps, {
     actor,
-    found: storedPerson,
+    storedPerson,
     totp: null,
     what: 'factors-reset',
     more,
@@ -109,7 +109,7 @@ async function recoveryRemovals(
 
 interface TotpChange {
   readonly actor: Actor;
-  readonly found: { readonly value: Person; readonly version: number };
+  readonly storedPerson: { readonly value: Person; readonly version: number };
   readonly totp: Person['totp'];
   readonly what: NoticeKind;
   readonly more: readonly DocumentWrite[];
@@ -117,7 +117,7 @@ interface TotpChange {
 
 async function changeTotp(
   { directory, notify }: SignInDeps,
-  { actor, found, totp, what, more }: TotpChange,
+  { actor, storedPerson: found, totp, what, more }: TotpChange,
 ): Promise<boolean> {
   const { value: person, version } = found;
   const notice = newNotice(directory, person, { what });

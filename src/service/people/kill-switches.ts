@@ -157,7 +157,7 @@ export function createKillSwitchBoard({ directory, steadyMs }: KillSwitchBoardDe
   }
 
   /** Requests that wait share one look-up. */
-  function look(): Promise<void> {
+  function reload(): Promise<void> {
     looking ??= lookOnce().finally(() => {
       looking = null;
     });
@@ -172,14 +172,14 @@ export function createKillSwitchBoard({ directory, steadyMs }: KillSwitchBoardDe
   }
 
   return {
-    current: () => (steadyMs() - seenAtMs <= lookedMaxMs ? seen : look().then(() => seen)),
+    current: () => (steadyMs() - seenAtMs <= lookedMaxMs ? seen : reload().then(() => seen)),
     refresh: () => lookOnce().then(() => seen),
     list: async () => (await switches.list({ countMax: countedMax })).map(({ value }) => value),
     turnOn: async (actor, { scope, reason }) => {
       const invalid = reasonProblem(reason) ?? (await countProblem());
       if (invalid !== null) return invalid;
       const author = authorOf(actor);
-      const made: KillSwitch = {
+      const killSwitch: KillSwitch = {
         id: randomUUID(),
         scope,
         reason,
@@ -187,23 +187,23 @@ export function createKillSwitchBoard({ directory, steadyMs }: KillSwitchBoardDe
         createdBy: author.id,
         createdByName: author.name,
       };
-      await directory.change([switches.put(made, 0)], {
+      await directory.change([switches.put(killSwitch, 0)], {
         who: author.who,
         what: 'kill-switch-created',
-        subject: made.id,
+        subject: killSwitch.id,
         before: null,
         after: { scope, reason },
       });
       await lookOnce();
-      return { kind: 'on', switch: made };
+      return { kind: 'on', switch: killSwitch };
     },
     turnOff: async (actor, id, whyOff) => {
       const invalid = reasonProblem(whyOff);
       if (invalid !== null) return invalid;
-      const found = await switches.find(id);
-      if (found === null) return 'unknown';
-      const { scope, reason } = found.value;
-      const result = await directory.change([switches.remove(found.value, found.version)], {
+      const storedSwitch = await switches.find(id);
+      if (storedSwitch === null) return 'unknown';
+      const { scope, reason } = storedSwitch.value;
+      const result = await directory.change([switches.remove(storedSwitch.value, storedSwitch.version)], {
         who: authorOf(actor).who,
         what: 'kill-switch-deactivated',
         subject: id,

@@ -70,9 +70,9 @@ export async function whoseSession(
   deps: SessionDeps,
   secret: string,
 ): Promise<(Actor & { readonly session: Session }) | null> {
-  const found = await lookAtSession(deps, secret);
-  if (found === null) return null;
-  const { version, ...actor } = found;
+  const sessionState = await lookAtSession(deps, secret);
+  if (sessionState === null) return null;
+  const { version, ...actor } = sessionState;
   const { directory } = deps;
   const nowMs = Math.trunc(directory.clock());
   if (nowMs - actor.session.seenAtMs >= seenMs) {

@@ -13,7 +13,7 @@ export interface Guess {
   /** The client's address. */
   readonly address: string;
   /** The device or session that has shown before to be this person's; null for a stranger. */
-  readonly known: string | null;
+  readonly knownSource: string | null;
 }
 
 const dayMs = 24 * 60 * 60_000;
@@ -39,7 +39,7 @@ const unguessable: Limit = { kind: 'budget', size: 30, everyMs: 2_000 };
 
 /** Reserves an attempt at a password. */
 export function reservePassword(attempts: Attempts, guess: Guess, nowMs: number): Reservation | RetryDelay {
-  const { address, known } = guess;
+  const { address, knownSource: known } = guess;
   const account = accountKey(guess);
   if (known !== null) return attempts.reserve([subject('known', `${known} ${account}`, backoff)], nowMs);
   const space = guess.isAccount ? 'account' : 'nobody';
@@ -56,7 +56,7 @@ export function reservePassword(attempts: Attempts, guess: Guess, nowMs: number)
 
 /** Reserves an attempt at a one-time code, once the password was right. */
 export function reserveCode(attempts: Attempts, guess: Guess, nowMs: number): Reservation | RetryDelay {
-  const subjects = guess.known === null ? [subject('codes', accountKey(guess), codesOfStrangers)] : [];
+  const subjects = guess.knownSource === null ? [subject('codes', accountKey(guess), codesOfStrangers)] : [];
   return attempts.reserve(subjects, nowMs);
 }
 

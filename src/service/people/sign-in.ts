@@ -86,7 +86,7 @@ export async function checkCredentials(
   { known, takesRecoveryCode, ...credentials }: CheckedCredentials,
 ): Promise<SignInSuccess | SignInRefusal> {
   const { email: account, address, password } = credentials;
-  const guess: Guess = { account, isAccount: person !== null, address, known };
+  const guess: Guess = { account, isAccount: person !== null, address, knownSource: known };
   const reserved = reservePassword(deps.attempts, guess, deps.directory.clock());
   if (reserved.kind === 'wait') return reserved;
   const inLine = { key: blockOf(address), isKnown: known !== null };

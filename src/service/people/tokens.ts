@@ -67,14 +67,14 @@ export async function createToken(
 async function draftProblems(
   { tokens }: Directory,
   { person, roles }: Actor,
-  { name, roles: wanted, days }: TokenDraft,
+  { name, roles: requestedRoles, days }: TokenDraft,
 ): Promise<readonly FieldProblem[]> {
   const present = await tokens.list({ parent: person.id, countMax: tokensMax });
   const ofName = nameProblem(name, nameLengthMax);
-  const beyond = wanted.filter((role) => !roles.includes(role));
+  const beyond = requestedRoles.filter((role) => !roles.includes(role));
   return [
     ...(ofName === null ? [] : [{ field: 'name', detail: `the name ${ofName}` }]),
-    ...(wanted.length === 0 ? [{ field: 'roles', detail: 'name at least one role' }] : []),
+    ...(requestedRoles.length === 0 ? [{ field: 'roles', detail: 'name at least one role' }] : []),
     ...beyond.map((role) => ({ field: 'roles', detail: `you do not have the role \`${role}\`` })),
     ...(Number.isInteger(days) && days >= 1 && days <= tokenDaysMax
       ? []

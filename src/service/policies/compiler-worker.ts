@@ -33,7 +33,7 @@ export function serveCompiler(
   makeCompiler: MakeCompiler = loadCompiler,
 ): void {
   const worker = new CompilerWorker(port, data, makeCompiler);
-  port.on('message', ({ ticket }: ToCompiler) => worker.look(ticket));
+  port.on('message', ({ ticket }: ToCompiler) => worker.readDirectory(ticket));
   void worker.run();
 }
 
@@ -86,7 +86,7 @@ class CompilerWorker implements FollowListener {
     return this.#follower.run();
   }
 
-  look(ticket: number): void {
+  readDirectory(ticket: number): void {
     // Shows callers that wait that the thread is alive.
     if (!this.#isBusy) this.#send({ kind: 'idle' });
     this.#follower.ask(ticket);
@@ -143,9 +143,9 @@ class CompilerWorker implements FollowListener {
   }
 
   async #compileWhole(first: Snapshot): Promise<Snapshot> {
-    const kept = await this.#findKept(first.read);
-    const { compilation, snapshot } = await this.#compileAtRest(kept, first);
-    const isKept = compilation === kept;
+    const cachedCompilation = await this.#findKept(first.read);
+    const { compilation, snapshot } = await this.#compileAtRest(cachedCompilation, first);
+    const isKept = compilation === cachedCompilation;
     const toKeep = isKept || this.#keptIn === null ? null : setToKeep(compilation);
     await this.#sendResult(compilation, snapshot);
     if (isKept) await this.#compileKept(snapshot);

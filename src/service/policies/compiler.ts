@@ -49,7 +49,7 @@ export class Compiler {
   }
 
   /** Resolves when a look that began after the call is done, or when the thread has exited. */
-  look(): Promise<void> {
+  readDirectory(): Promise<void> {
     if (!this.#thread.isRunning) return Promise.resolve();
     this.#tickets += 1;
     const message: ToCompiler = { kind: 'look', ticket: this.#tickets };

@@ -14,7 +14,7 @@ import { type Watch, watch } from './watch.ts';
 /** A state of the directory in which nothing changed while it was read. */
 export interface Snapshot {
   readonly read: ReadSources;
-  readonly look: DirectoryMark;
+  readonly mark: DirectoryMark;
 }
 
 export interface FollowListener {
@@ -92,7 +92,7 @@ export class Follower {
     this.#listFiles = listFiles;
   }
 
-  noteActive({ look }: Snapshot): void {
+  noteActive({ mark: look }: Snapshot): void {
     this.#settling.noteActive(look.places);
   }
 
@@ -128,7 +128,7 @@ export class Follower {
     const snapshot = await this.rest();
     const tickets = this.#tickets;
     this.#tickets = [];
-    const { read, look: taken } = await this.#listener.onRest(snapshot, tickets.length > 0);
+    const { read, mark: taken } = await this.#listener.onRest(snapshot, tickets.length > 0);
     // An unreadable file may become readable without a trace, so the state is reported again.
     this.#reportedMark = read.diagnostics.length === 0 ? taken.mark : null;
     if (tickets.length > 0) this.#listener.onAnswer(tickets);
@@ -166,7 +166,7 @@ export class Follower {
       unended.map(({ path }) => path),
       performance.now(),
     );
-    return stillMissingMs > 0 ? stillMissingMs : { read, look: after };
+    return stillMissingMs > 0 ? stillMissingMs : { read, mark: after };
   }
 
   /** Watches again when the directory has been replaced: the old watch follows the old directory. */

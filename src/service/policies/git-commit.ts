@@ -7,8 +7,8 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 /** Returns 40 hexadecimal digits, or 64 in a repository that uses SHA-256. */
 export async function commitOf(directory: string): Promise<string | null> {
   try {
-    const found = await findRepository(await realpath(directory));
-    return found === null ? null : await readHead(found.gitFolder);
+    const repository = await findRepository(await realpath(directory));
+    return repository === null ? null : await readHead(repository.gitFolder);
   } catch {
     return null;
   }
@@ -18,8 +18,8 @@ export async function commitOf(directory: string): Promise<string | null> {
 export async function pathInRepository(directory: string): Promise<string | null> {
   try {
     const real = await realpath(directory);
-    const found = await findRepository(real);
-    return found === null ? null : relative(found.top, real).split(sep).join('/');
+    const repository = await findRepository(real);
+    return repository === null ? null : relative(repository.top, real).split(sep).join('/');
   } catch {
     return null;
   }

@@ -54,10 +54,10 @@ export function createPolicyDrafts(documents: DocumentStore): PolicyDrafts {
   }));
   return {
     find: async (personId, nowMs) => {
-      const found = await drafts.find(personId);
-      return found === null || found.value.endsAtMs <= nowMs
+      const stored = await drafts.find(personId);
+      return stored === null || stored.value.endsAtMs <= nowMs
         ? null
-        : { draft: found.value, version: found.version };
+        : { draft: stored.value, version: stored.version };
     },
     save: async ({ nowMs, ...draft }, seen) => {
       const createdAtMs = Math.trunc(nowMs);

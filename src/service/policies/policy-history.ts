@@ -73,8 +73,8 @@ export function createPolicyHistory(options: PolicyHistoryOptions): PolicyHistor
     settled: () => work,
     async activations() {
       const rows = await rowsOf(documents, limits);
-      const kept = digestsWithTexts(rows, limits);
-      return rows.map((row) => activationOf(row, kept));
+      const withTexts = digestsWithTexts(rows, limits);
+      return rows.map((row) => activationOf(row, withTexts));
     },
     async texts(digest) {
       const row = await documents.find(textsKind, digest);
@@ -113,12 +113,12 @@ async function writesFor(
   const isLatest = rows[0]?.parent === digest;
   const added = isLatest ? [] : [activationPut(options, { rows, digest, packed })];
   const after = [...added.map((put) => ({ ...put, version: 1 })), ...rows];
-  const kept = digestsWithTexts(after, limits);
+  const withTexts = digestsWithTexts(after, limits);
   const stored = await documents.find(textsKind, digest);
   // Notes and places may have changed, although the meaning has not.
-  const isSame = stored?.json === packed.json || !kept.has(digest);
+  const isSame = stored?.json === packed.json || !withTexts.has(digest);
   const put = isSame ? [] : [textsPut(options, { digest, packed, seen: stored?.version ?? 0 })];
-  return [...added, ...put, ...(await removals(options, after, kept))];
+  return [...added, ...put, ...(await removals(options, after, withTexts))];
 }
 
 function activationPut({ current, clock }: HistoryOptions, { rows, digest, packed }: HistoryEntry) {
@@ -157,12 +157,14 @@ function textsPut(
 async function removals(
   { documents, limits }: HistoryOptions,
   rows: readonly DocumentRow[],
-  kept: ReadonlySet<string>,
+  withTexts: ReadonlySet<string>,
 ): Promise<readonly DocumentWrite[]> {
   const old = rows.slice(limits.activationsMax).map(({ kind, id, version }) => ({ kind, id, seen: version }));
   const dropped = new Set(rows.filter(hasPacked).map(({ parent }) => parent ?? ''));
   const texts = await Promise.all(
-    [...dropped].filter((digest) => !kept.has(digest)).map((digest) => documents.find(textsKind, digest)),
+    [...dropped]
+      .filter((digest) => !withTexts.has(digest))
+      .map((digest) => documents.find(textsKind, digest)),
   );
   const activations = texts.flatMap((row) =>
     row === null ? [] : [{ kind: row.kind, id: row.id, seen: row.version }],
@@ -185,16 +187,16 @@ function digestsWithTexts(
   rows: readonly Pick<DocumentRow, 'parent' | 'json'>[],
   { activationsMax, textBytesMax }: HistoryLimits,
 ): ReadonlySet<string> {
-  const kept = new Set<string>();
+  const digests = new Set<string>();
   let bytes = 0;
   for (const { parent, json } of rows.slice(0, activationsMax)) {
     const { textBytes } = storedIn(json);
-    if (parent === null || kept.has(parent) || textBytes === 0) continue;
+    if (parent === null || digests.has(parent) || textBytes === 0) continue;
     bytes += textBytes;
     if (bytes > textBytesMax) break;
-    kept.add(parent);
+    digests.add(parent);
   }
-  return kept;
+  return digests;
 }
 
 function hasPacked({ json }: Pick<DocumentRow, 'json'>): boolean {
@@ -203,11 +205,11 @@ function hasPacked({ json }: Pick<DocumentRow, 'json'>): boolean {
 
 function activationOf(
   { parent, createdAtMs: atMs, json }: DocumentRow,
-  kept: ReadonlySet<string>,
+  withTexts: ReadonlySet<string>,
 ): Activation {
   const { commit, policies, actions } = storedIn(json);
   const digest = parent ?? '';
-  return { digest, commit, atMs, policies, actions, hasTexts: kept.has(digest) };
+  return { digest, commit, atMs, policies, actions, hasTexts: withTexts.has(digest) };
 }
 
 /** `activationPut` wrote the text, so its form is known. */

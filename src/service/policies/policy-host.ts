@@ -205,7 +205,7 @@ class LivePolicies implements PolicyHost {
   async reload(): Promise<void> {
     await this.#work;
     this.#startCompiler();
-    await this.#compiler?.look();
+    await this.#compiler?.readDirectory();
     await this.#work;
   }
 

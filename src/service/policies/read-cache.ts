@@ -10,7 +10,7 @@ import { bytesOfText } from './text-bytes.ts';
 
 export interface ReadCache {
   /** Returns each file as it was read before, or reads it now. Files that are gone are forgotten. */
-  files(found: readonly FoundFile[], readerOf: ReaderOf): Promise<readonly (SourceText | Diagnostic)[]>;
+  files(listed: readonly FoundFile[], readerOf: ReaderOf): Promise<readonly (SourceText | Diagnostic)[]>;
   /** Reads list files for one snapshot, each at most once. */
   lists(at: (path: string) => ListReader): (path: string) => ListFile;
   /** Makes the next reading read everything again; contents that turn out equal keep their identity. */
@@ -40,18 +40,18 @@ export function createReadCache(): ReadCache {
   let lists = new Map<string, CacheEntry<ListFile>>();
 
   return {
-    async files(found, readerOf) {
+    async files(listed, readerOf) {
       const next: typeof files = new Map();
       const isKnown = (file: FoundFile): boolean => files.get(file.path)?.mark === fullMark(file);
-      const read = readerOf(found.filter((file) => !isKnown(file)));
-      for (const file of found) {
+      const read = readerOf(listed.filter((file) => !isKnown(file)));
+      for (const file of listed) {
         const cached = files.get(file.path);
         const readAtMs = Date.now();
         const value = isKnown(file) ? cached!.value : same(cached?.value, await read(file));
         next.set(file.path, remembered(value, { mark: fullMark(file), stamp: file.stamp }, readAtMs));
       }
       files = next;
-      return found.map(({ path }) => next.get(path)!.value);
+      return listed.map(({ path }) => next.get(path)!.value);
     },
     lists(at) {
       const before = lists;

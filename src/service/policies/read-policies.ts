@@ -42,7 +42,7 @@ export interface ReadSources {
   /** Returns the text of a policy file by its path, for rendering. */
   readonly sourceOf: (path: string) => string | null;
   /** The policy files that were found, whether they could be read or not. */
-  readonly found: readonly FoundFile[];
+  readonly files: readonly FoundFile[];
   /** SHA-256 over the policy files and these list files; reads list files that have not been read yet. */
   readonly contentHash: (listFiles: readonly string[]) => string;
 }
@@ -161,10 +161,10 @@ function placeOf(root: string | null, path: string): PolicyPath {
 }
 
 async function snapshot(
-  { root, files: found, diagnostics, notRead }: DirectoryListing,
+  { root, files: listed, diagnostics, notRead }: DirectoryListing,
   cache = createReadCache(),
 ): Promise<ReadSources> {
-  const read = await cache.files(found, (files) => {
+  const read = await cache.files(listed, (files) => {
     const sizes = files.map(({ stamp }) => stamp.sizeBytes).filter((size) => size <= policyBytesMax);
     const room = createTextRoom(sizes.reduce((sum, size) => sum + size, 0));
     return (file) => readPolicyText(file.realPath, file, room);
@@ -179,7 +179,7 @@ async function snapshot(
     diagnostics: faults,
     notRead,
     sourceOf: (path) => byPath.get(path)?.text ?? null,
-    found,
+    files: listed,
     contentHash: (listFiles) =>
       contentHashOf(files, faults, new Map(listFiles.map((path) => [path, lists(path)]))),
   };

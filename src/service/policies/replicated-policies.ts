@@ -62,7 +62,7 @@ class ReplicatedPolicies implements PolicyHost {
   #active: HostedPolicies | null = null;
   /** Digest of the set that the store names as active; null before the first look. */
   #wanted: string | null = null;
-  #told = '';
+  reported = '';
   #looking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
   /** The error that stopped the last look; null when the look succeeded. */
@@ -77,14 +77,14 @@ class ReplicatedPolicies implements PolicyHost {
     agreement.onOtherPolicies(async () => {
       // A look that is under way may have begun too early.
       await this.#looking;
-      await this.#look();
+      await this.poll();
       return this.isReady();
     });
     host.onChange(() => {
-      void this.#look();
+      void this.poll();
       this.#announce();
     });
-    await this.#look();
+    await this.poll();
     // Other processes may block the database for a moment, or the database may be failing over.
     for (
       let tries = 1;
@@ -92,11 +92,11 @@ class ReplicatedPolicies implements PolicyHost {
       tries += 1
     ) {
       await sleep(everyMs);
-      await this.#look();
+      await this.poll();
     }
     // Nothing may be decided before a set is active.
     if (this.#wanted === null) throw new Error(`no policy set could be made active: ${this.#trouble}`);
-    this.#timer = setInterval(() => void this.#look(), everyMs).unref();
+    this.#timer = setInterval(() => void this.poll(), everyMs).unref();
   }
 
   current(): HostedPolicies {
@@ -124,7 +124,7 @@ class ReplicatedPolicies implements PolicyHost {
   async reload(): Promise<void> {
     await this.#options.host.reload();
     await this.#looking;
-    await this.#look();
+    await this.poll();
   }
 
   async close(): Promise<void> {
@@ -134,7 +134,7 @@ class ReplicatedPolicies implements PolicyHost {
   }
 
   /** Looks at the store, one look at a time; never rejects. */
-  #look(): Promise<void> {
+  poll(): Promise<void> {
     this.#looking ??= this.#lookOnce()
       .then(() => this.#noteTrouble(null))
       .catch((error: unknown) => this.#noteTrouble(error))
@@ -179,9 +179,9 @@ class ReplicatedPolicies implements PolicyHost {
   async #tell(wants: string): Promise<void> {
     const word = { wants, isReady: this.isReady() };
     const text = JSON.stringify(word);
-    if (text === this.#told) return;
+    if (text === this.reported) return;
     await this.#options.agreement.tell(word);
-    this.#told = text;
+    this.reported = text;
   }
 
   /** Logs each trouble once, for as long as it lasts. */

@@ -31,7 +31,7 @@ interface RollBack {
   readonly directory: string;
   /** Texts of the active policies, which the directory has to hold. */
   readonly present: SetTexts;
-  readonly wanted: SetTexts;
+  readonly target: SetTexts;
 }
 
 interface Change {
@@ -45,11 +45,11 @@ interface Change {
  * Resolves to the paths that were changed. Rejects with RollBackRefused before anything is changed, or after
  * all changes were undone.
  */
-export async function rollBackFiles({ directory, present, wanted }: RollBack): Promise<readonly string[]> {
+export async function rollBackFiles({ directory, present, target }: RollBack): Promise<readonly string[]> {
   const root = await realpath(directory).catch(() => {
     throw new RollBackRefusal('the policy directory is not there');
   });
-  const changes = changesBetween(present, wanted);
+  const changes = changesBetween(present, target);
   for (const change of changes) await checkPlace(root, change);
   const drafts = new Map<string, string>();
   try {
@@ -68,8 +68,8 @@ export async function rollBackFiles({ directory, present, wanted }: RollBack): P
   return changes.map(({ path }) => path);
 }
 
-function changesBetween(present: SetTexts, wanted: SetTexts): readonly Change[] {
-  const [before, after] = [textsByPath(present), textsByPath(wanted)];
+function changesBetween(present: SetTexts, target: SetTexts): readonly Change[] {
+  const [before, after] = [textsByPath(present), textsByPath(target)];
   const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted();
   return paths
     .map((path) => ({ path, before: before.get(path) ?? null, after: after.get(path) ?? null }))

@@ -30,13 +30,13 @@ export async function findCachedSet(
   read: ReadSources,
 ): Promise<CompiledContent | null> {
   if (bytes === null || read.diagnostics.length > 0) return null;
-  const kept = await readBundle(bytes, undefined, { sha256, isGivenAway: true }).catch(() => null);
-  if (kept?.facts === undefined || kept.engine !== engineMark()) return null;
-  const { content, titles, ...named } = kept.facts;
+  const cachedBundle = await readBundle(bytes, undefined, { sha256, isGivenAway: true }).catch(() => null);
+  if (cachedBundle?.facts === undefined || cachedBundle.engine !== engineMark()) return null;
+  const { content, titles, ...named } = cachedBundle.facts;
   if (read.contentHash(content.listFiles) !== content.hash) return null;
   const set = {
     ...named,
-    program: kept.program,
+    program: cachedBundle.program,
     titles: new Map(titles),
     texts: packTexts(read, content.listFiles),
   };

@@ -21,17 +21,17 @@ export function watch(directory: string, listener: WatchListener): Watch {
   const path = resolve(directory);
   const options = { ignoreInitial: true, atomic: false, persistent: true } as const;
   const inside = watchFiles(path, { ...options, ignored: isIgnored });
-  const around = watchFiles(dirname(path), {
+  const parentWatch = watchFiles(dirname(path), {
     ...options,
     depth: 0,
     followSymlinks: false,
     ignored: (candidate) => resolve(candidate) !== dirname(path) && resolve(candidate) !== path,
   });
-  const ready = [inside, around].map((watcher) => subscribe(watcher, listener));
+  const ready = [inside, parentWatch].map((watcher) => subscribe(watcher, listener));
   return {
     ready: Promise.all(ready).then(() => undefined),
     close: async () => {
-      await Promise.all([inside.close(), around.close()]);
+      await Promise.all([inside.close(), parentWatch.close()]);
     },
   };
 }

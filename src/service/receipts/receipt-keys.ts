@@ -62,11 +62,11 @@ const first: ReadDocument<KeyEpochs> = {
 
 export function createReceiptKeys(masterKey: Uint8Array, directory: Directory): ReceiptKeys {
   const collection = createCollection<KeyEpochs>(directory.documents, 'receipt-keys', () => ({}));
-  const made = new Map<number, Omit<ReceiptKey, 'signsFromMs'>>();
+  const cache = new Map<number, Omit<ReceiptKey, 'signsFromMs'>>();
   const read = async () => (await collection.find('receipts')) ?? first;
   const keyOf = ({ epoch, signsFromMs }: Epoch): ReceiptKey => {
-    const receiptKey = made.get(epoch) ?? makeKey(masterKey, epoch);
-    made.set(epoch, receiptKey);
+    const receiptKey = cache.get(epoch) ?? makeKey(masterKey, epoch);
+    cache.set(epoch, receiptKey);
     return { ...receiptKey, signsFromMs };
   };
 

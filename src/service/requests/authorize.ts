@@ -417,9 +417,9 @@ function replyToRecorded({ onRecorded, news }: Deps, record: RequestRecord): Aut
 
 function notifyPending(events: RequestEvents | undefined, record: RequestRecord): void {
   const { id: requestId, agentId, actionKey, decision, createdAtMs: atMs } = record;
-  const asked = { groups: approvalGroups(decision), people: askedPeople(decision) };
+  const approvers = { groups: approvalGroups(decision), people: askedPeople(decision) };
   const asksStepUp = decision.requires?.reauth != null;
   const title = recordTitle(record);
-  const notice = { requestId, agentId, actionKey, title, ...asked, asksStepUp, atMs };
+  const notice = { requestId, agentId, actionKey, title, ...approvers, asksStepUp, atMs };
   events?.emit({ kind: 'pending', status: 'pending', ...notice });
 }

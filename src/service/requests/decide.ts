@@ -38,13 +38,13 @@ interface DecideOptions {
 export function decide(
   deps: DecideDeps,
   input: AuthorizeInput,
-  { active, facts: asked, uses }: DecideOptions,
+  { active, facts: requestFacts, uses }: DecideOptions,
 ): DecidedRequest {
   const { metering } = deps;
-  const { nowMs } = asked;
+  const { nowMs } = requestFacts;
   const readings =
     uses.length === 0 ? noReadings : metering.read(uses, { nowMs, requestId: input.requestId });
-  const facts = readings === noReadings ? asked : { ...asked, meters: readings.known };
+  const facts = readings === noReadings ? requestFacts : { ...requestFacts, meters: readings.known };
   const startedAt = performance.now();
   const { decision, trace, resolved, payload } = active.decideTraced(facts);
   const decidedAt = performance.now();
@@ -122,7 +122,7 @@ function rareParts(
   return {
     ...(resolved && { resolved }),
     ...(rows && { rows: rows.given }),
-    ...(isProved && receiptBases.wantedBy(input)),
+    ...(isProved && receiptBases.requestedBy(input)),
     ...(point && { point: { id: point.id, name: point.name } }),
     ...(onBehalf && 'unknown' in onBehalf && { userUnknown: onBehalf.unknown }),
     ...(evaluation && { evaluation }),

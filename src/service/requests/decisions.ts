@@ -116,7 +116,7 @@ function comment(
       if (over !== null) return over;
       const isTheirs = people.get(person)?.isActive === true && mayComment(state, caller, agent);
       if (!isTheirs) return { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
-      if (kind === 'answer' && !state.said.some((one) => one.kind === 'question'))
+      if (kind === 'answer' && !state.comments.some((one) => one.kind === 'question'))
         return { kind: 'conflict', detail: 'nobody has asked a question here' };
       return [
         eventOf('commented', { who, atMs: nowMs, state: lifecycleOf(state) }, { person, email, kind, text }),
@@ -141,13 +141,13 @@ function revokeVote(deps: DecisionsDeps, id: string, caller: Caller): Promise<Ch
       if (over !== null) return over;
       if (people.get(caller.id)?.isActive !== true)
         return { kind: 'not-allowed', detail: 'your account is disabled' };
-      const given = lastApproval(state, caller.id);
-      if (given === null && !isWithin(caller.approve, { person: caller, state, agent }))
+      const approval = lastApproval(state, caller.id);
+      if (approval === null && !isWithin(caller.approve, { person: caller, state, agent }))
         return { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
-      if (given === null || given.takenBackAtMs !== null)
+      if (approval === null || approval.takenBackAtMs !== null)
         return { kind: 'conflict', detail: 'you have given no approval that you could take back' };
       const at = { who: caller.who, atMs: nowMs, state: lifecycleOf(state) };
-      const taken = eventOf('taken-back', at, { person: caller.id, group: given.group });
+      const taken = eventOf('taken-back', at, { person: caller.id, group: approval.group });
       return [taken, ...(await askedAgain(deps, snapshot, withEvents(state, [taken])))];
     },
   });

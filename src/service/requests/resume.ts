@@ -155,7 +155,7 @@ function handleTaking(
   if (over !== null) return over;
   const call = decided(deps, asking, seen);
   if (!isGrant(call)) return refusedCall(state, call);
-  const receipt = deps.receiptBases.wantedBy({ ...asking, requestId: state.record.id });
+  const receipt = deps.receiptBases.requestedBy({ ...asking, requestId: state.record.id });
   const detail: TakenDetail = {
     taker: consumerOf(asking),
     call: {

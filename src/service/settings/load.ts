@@ -217,19 +217,19 @@ export interface ConfigSources {
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const problems: string[] = [];
   const ignored: string[] = [];
-  const found = new Map<SettingName, GivenValue>();
+  const givenValues = new Map<SettingName, GivenValue>();
   for (const one of [
     ...readFile(sources, problems),
     ...readStandardVariables(sources, ignored),
     ...readEnvironment(sources, problems),
     ...readFlags(sources),
   ]) {
-    found.set(one.name, one);
+    givenValues.set(one.name, one);
   }
   const values = new Map<SettingName, Value>();
   for (const name of settingNames) {
     const setting: Setting = settings[name];
-    const value = takeValue(found.get(name) ?? { name, value: setting.default, ...unset(sources) });
+    const value = takeValue(givenValues.get(name) ?? { name, value: setting.default, ...unset(sources) });
     if (typeof value === 'object' && value !== null) problems.push(value.problem);
     else values.set(name, value);
   }
@@ -238,14 +238,14 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   if (problems.length === 0 && Number(values.get('workers')) > 1 && values.get('store') === null)
     problems.push('store must be a database if workers is more than 1: only one process can serve a file');
   if (problems.length === 0)
-    problems.push(...bundleProblems((name) => values.get(name) ?? null, found.has('policies')));
+    problems.push(...bundleProblems((name) => values.get(name) ?? null, givenValues.has('policies')));
   if (problems.length === 0) problems.push(...ssoProblems((name) => values.get(name) ?? null));
   if (problems.length === 0) problems.push(...userProblems((name) => values.get(name) ?? null));
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
     config: { ...configOf(values), ignoredVariables: ignored },
-    settings: settingNames.map((name) => show(name, values, found)),
+    settings: settingNames.map((name) => show(name, values, givenValues)),
   };
 }
 
@@ -309,7 +309,7 @@ function readStandardVariables(
   { directory, environment }: ConfigSources,
   ignored: string[],
 ): readonly GivenValue[] {
-  const found: GivenValue[] = [];
+  const givenValues: GivenValue[] = [];
   for (const { variable, setting: name, read = (text: string) => text } of standardVariables) {
     const text = environment[variable];
     // An empty variable counts as unset, as the makers of these variables define it.
@@ -318,23 +318,23 @@ function readStandardVariables(
     const one = { name, value, origin: variable, base: directory };
     const taken = takeValue(one);
     if (typeof taken === 'object' && taken !== null) ignored.push(taken.problem);
-    else found.push(one);
+    else givenValues.push(one);
   }
-  return found;
+  return givenValues;
 }
 
 function readEnvironment(
   { directory, environment }: ConfigSources,
   problems: string[],
 ): readonly GivenValue[] {
-  const found: GivenValue[] = [];
+  const givenValues: GivenValue[] = [];
   for (const [variable, value] of Object.entries(environment)) {
     if (!variable.startsWith('WRIT_') || value === undefined || foreignVariable.test(variable)) continue;
     const name = variables.get(variable);
-    if (name !== undefined) found.push({ name, value, origin: variable, base: directory });
+    if (name !== undefined) givenValues.push({ name, value, origin: variable, base: directory });
     else problems.push(`unknown environment variable \`${variable}\`${suggest(variable, variables.keys())}`);
   }
-  return found;
+  return givenValues;
 }
 
 function readFlags({ directory, flags }: ConfigSources): readonly GivenValue[] {
@@ -451,11 +451,11 @@ const secretKinds: readonly Setting['kind']['is'][] = ['secret', 'smtp', 'databa
 function show(
   name: SettingName,
   values: ReadonlyMap<SettingName, Value>,
-  found: ReadonlyMap<SettingName, GivenValue>,
+  givenValues: ReadonlyMap<SettingName, GivenValue>,
 ): SettingView {
   const value = values.get(name) ?? null;
   const { kind }: Setting = settings[name];
   const shown =
     value === null || value === '' ? '(none)' : secretKinds.includes(kind.is) ? '********' : String(value);
-  return { name, shown, origin: found.get(name)?.origin ?? 'default' };
+  return { name, shown, origin: givenValues.get(name)?.origin ?? 'default' };
 }

@@ -159,8 +159,8 @@ export function addRefusal({ refusals }: CellCounts, { agentId, code }: Omit<Cou
 
 function addRefusals(refusals: Map<string, number>, pair: string, count: number): void {
   const isTaken = refusals.has(pair) || refusals.size < refusedPairsMax;
-  const kept = isTaken ? pair : ` ${pair.slice(pair.indexOf(' ') + 1)}`;
-  refusals.set(kept, (refusals.get(kept) ?? 0) + count);
+  const pairKey = isTaken ? pair : ` ${pair.slice(pair.indexOf(' ') + 1)}`;
+  refusals.set(pairKey, (refusals.get(pairKey) ?? 0) + count);
 }
 
 /** Returns how many requests were refused by code, for one agent or for all (`agentId` null). */

@@ -451,11 +451,11 @@ class LiveStatistics implements Statistics {
 
 function* hitsOf({ rules }: CellCounts): Generator<{ readonly rule: string; readonly hit: RuleHit }> {
   for (const [rule, { changes, ...count }] of rules) {
-    const told = [...(changes ?? [])].map(([change, times]) => {
+    const counted = [...(changes ?? [])].map(([change, times]) => {
       const [from = '', to = ''] = change.split(' ');
       return { from, to, count: times };
     });
-    yield { rule, hit: { ...count, changes: told } };
+    yield { rule, hit: { ...count, changes: counted } };
   }
 }
 

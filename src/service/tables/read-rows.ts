@@ -62,9 +62,9 @@ async function readAll(
 function rowsOf(
   readRows: readonly (readonly [table: string, key: string, row: JsonObject | null])[],
 ): PushedRows {
-  const given = [...Map.groupBy(readRows, ([table]) => table)].map(([table, rows]) => [
+  const byTable = [...Map.groupBy(readRows, ([table]) => table)].map(([table, rows]) => [
     table,
     Object.fromEntries(rows.map(([, key, row]) => [key, row])),
   ]);
-  return { given: Object.fromEntries(given), areAll: false };
+  return { given: Object.fromEntries(byTable), areAll: false };
 }

@@ -54,10 +54,10 @@ export function watchIssuerKeys(source: KeySource): IssuerKeys {
     if (stop.signal.aborted || (timer !== null && dueAtMs <= atMs)) return;
     if (timer !== null) clearTimeout(timer);
     dueAtMs = atMs;
-    timer = setTimeout(() => void look(), delayMs).unref();
+    timer = setTimeout(() => void refresh(), delayMs).unref();
   }
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     timer = null;
     if (isLooking || stop.signal.aborted) return;
     isLooking = true;

@@ -118,9 +118,9 @@ export interface PreparedEvent {
 
 interface UnstoredChanges {
   readonly newsCount: number;
-  readonly made: readonly Delivery[];
+  readonly created: readonly Delivery[];
   /** The messages for which there is room. */
-  readonly kept: readonly Delivery[];
+  readonly accepted: readonly Delivery[];
 }
 
 const everyMsDefault = 1_000;
@@ -181,13 +181,13 @@ class OutgoingQueue implements Dispatcher {
   }
 
   async prepare(news: WebhookPayload): Promise<PreparedEvent> {
-    const made = (await allWebhooks(this.#directory))
+    const deliveries = (await allWebhooks(this.#directory))
       .filter(({ value }) => isSubscribed(value, news))
       .map(({ value }) => newDelivery(value, news));
     return {
-      writes: made.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0)),
+      writes: deliveries.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0)),
       taken: () => {
-        for (const delivery of made) this.#pending.set(delivery.id, { value: delivery, version: 1 });
+        for (const delivery of deliveries) this.#pending.set(delivery.id, { value: delivery, version: 1 });
         if (this.#timer !== null) this.#launch();
       },
     };
@@ -266,17 +266,17 @@ class OutgoingQueue implements Dispatcher {
     try {
       while (this.#emitted.length > 0) {
         this.#unstored ??= await this.#nextMessages();
-        const { newsCount, made, kept } = this.#unstored;
-        const puts = kept.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0));
+        const { newsCount, created, accepted } = this.#unstored;
+        const puts = accepted.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0));
         // Each message has a new id, so a conflict means that an earlier write with an unknown result has
         // stored the messages.
         if (puts.length > 0) await this.#directory.documents.write(puts, null);
         this.#unstored = null;
         this.#emitted.splice(0, newsCount);
-        for (const delivery of kept) this.#pending.set(delivery.id, { value: delivery, version: 1 });
-        if (kept.length < made.length) {
+        for (const delivery of accepted) this.#pending.set(delivery.id, { value: delivery, version: 1 });
+        if (accepted.length < created.length) {
           this.#options.onFailure(
-            new Error(`more than ${pendingMax} messages wait: ${made.length - kept.length} dropped`),
+            new Error(`more than ${pendingMax} messages wait: ${created.length - accepted.length} dropped`),
           );
         }
       }
@@ -294,7 +294,7 @@ class OutgoingQueue implements Dispatcher {
       webhooks.filter(({ value }) => isSubscribed(value, news)).map(({ value }) => newDelivery(value, news)),
     );
     const kept = made.slice(0, Math.max(0, pendingMax - this.#pending.size));
-    return { newsCount: batch.length, made, kept };
+    return { newsCount: batch.length, created: made, accepted: kept };
   }
 
   /** Takes up messages that wait in the store, also those of other processes. */

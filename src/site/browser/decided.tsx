@@ -55,6 +55,6 @@ export function Decided({ decided, why }: DecidedProps) {
 }
 
 function requiredText({ approvals, reauth }: NonNullable<PlaygroundDecision['requires']>): string {
-  const asked = approvals.map(({ group, needs }) => `${needs} of ${group}`);
-  return [...(reauth === null ? [] : ['a step-up by the control owner']), ...asked].join(', ');
+  const needed = approvals.map(({ group, needs }) => `${needs} of ${group}`);
+  return [...(reauth === null ? [] : ['a step-up by the control owner']), ...needed].join(', ');
 }

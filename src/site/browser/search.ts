@@ -134,9 +134,9 @@ const excerptLength = 120;
 /** The text around the first found word. */
 function excerptOf(text: string, terms: readonly string[]): string {
   const lower = text.toLowerCase();
-  const found = terms.map((term) => lower.indexOf(term)).filter((at) => at >= 0);
-  const from = Math.max(0, Math.min(...found, text.length) - excerptLength / 3);
-  const start = found.length === 0 || from < excerptLength / 3 ? 0 : text.indexOf(' ', from) + 1;
+  const offsets = terms.map((term) => lower.indexOf(term)).filter((at) => at >= 0);
+  const from = Math.max(0, Math.min(...offsets, text.length) - excerptLength / 3);
+  const start = offsets.length === 0 || from < excerptLength / 3 ? 0 : text.indexOf(' ', from) + 1;
   const cut = text.slice(start, start + excerptLength);
   return `${start > 0 ? '… ' : ''}${cut}${start + excerptLength < text.length ? ' …' : ''}`;
 }

@@ -34,12 +34,12 @@ type Manifest = Readonly<
 >;
 
 function assetsOf(manifest: Manifest, entry: string): Omit<Assets, 'search'> {
-  const found = manifest[entry];
-  if (found === undefined) throw new Error(`the build has no ${entry}`);
+  const chunk = manifest[entry];
+  if (chunk === undefined) throw new Error(`the build has no ${entry}`);
   const all = [entry, ...importsOf(manifest, entry)];
   const styles = new Set(all.toReversed().flatMap((name) => manifest[name]?.css ?? []));
   const address = (file: string) => `${documentationPath}/${file}`;
-  return { styles: [...styles].map(address), script: address(found.file) };
+  return { styles: [...styles].map(address), script: address(chunk.file) };
 }
 
 function importsOf(manifest: Manifest, name: string): readonly string[] {

@@ -48,8 +48,8 @@ interface RecipeTest {
 function firstRequest({ cases }: Recipe): unknown {
   const { tests } = parse(cases) as { readonly tests: readonly [RecipeTest] };
   const [{ action, payload, agent, request, now, meters }] = tests;
-  const known = { ...request, agent, at: now, meters };
-  const given = Object.entries(known).filter(([, value]) => value !== undefined);
+  const situation = { ...request, agent, at: now, meters };
+  const given = Object.entries(situation).filter(([, value]) => value !== undefined);
   return { action_key: action, payload, ...Object.fromEntries(given) };
 }
 

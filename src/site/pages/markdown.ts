@@ -57,12 +57,12 @@ export function renderMarkdown(source: string, resolve: ResolveLink): RenderedPa
 }
 
 function headingsOf(tokens: Tokens): readonly Heading[] {
-  const found = tokens.flatMap((token, at) => {
+  const headings = tokens.flatMap((token, at) => {
     const inline = tokens[at + 1];
     return token.type === 'heading_open' && inline !== undefined ? [{ token, inline }] : [];
   });
-  const anchors = anchorsOf(found.map(({ inline }) => inline.content));
-  return found.map(({ token, inline }, at) => {
+  const anchors = anchorsOf(headings.map(({ inline }) => inline.content));
+  return headings.map(({ token, inline }, at) => {
     const anchor = anchors[at] ?? '';
     token.attrSet('id', anchor);
     return { level: Number(token.tag.slice(1)), title: plainText(inline), anchor };
@@ -98,10 +98,9 @@ function rewrite(token: Token, next: Token | undefined, resolve: ResolveLink): v
   const name = token.type === 'link_open' ? 'href' : token.type === 'image' ? 'src' : null;
   const target = name === null ? null : attribute(token, name);
   if (name === null || target === null) return;
-  const found = resolve(target);
-  token.attrSet(found === null ? gone : name, found?.address ?? target);
-  if (next?.type === 'text' && next.content.endsWith('.md') && found?.title != null)
-    next.content = found.title;
+  const page = resolve(target);
+  token.attrSet(page === null ? gone : name, page?.address ?? target);
+  if (next?.type === 'text' && next.content.endsWith('.md') && page?.title != null) next.content = page.title;
 }
 
 function unlink(children: Tokens): void {

@@ -172,10 +172,10 @@ function joined(kind: 'and' | 'or', operands: readonly Expression[], whole: Expr
   const decisive = kind === 'or';
   const flat = operands.flatMap((operand) => (operand.kind === kind ? operand.operands : [operand]));
   if (flat.some((operand) => isTruth(operand, decisive))) return truth(decisive, whole);
-  const kept = flat.filter((operand) => !isTruth(operand, !decisive));
-  const [only] = kept;
+  const remaining = flat.filter((operand) => !isTruth(operand, !decisive));
+  const [only] = remaining;
   if (only === undefined) return truth(!decisive, whole);
-  return kept.length === 1 ? only : { kind, operands: kept, type: booleanType, span: whole.span };
+  return remaining.length === 1 ? only : { kind, operands: remaining, type: booleanType, span: whole.span };
 }
 
 function truth(value: boolean, { span }: Expression): Literal {

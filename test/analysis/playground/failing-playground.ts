@@ -7,7 +7,7 @@ import { failAsAsked } from './thread-fault.ts';
 
 if (parentPort === null) throw new Error('for use as a worker thread');
 
-servePlayground(parentPort, ({ question, asked }) => {
+servePlayground(parentPort, ({ question, input: asked }) => {
   if (question !== 'try' && question !== 'compare') return;
   failAsAsked((asked as PlaygroundInputs['compare']).files, { file: import.meta.filename, slowMs: 1_500 });
 });

@@ -21,7 +21,7 @@ async function recorded(path: string): Promise<readonly RequestHistory[]> {
   let after: { sequence: number } | null = null;
   for (;;) {
     const page = await store.requests.list({ ...hundred, after });
-    all.push(...page.found);
+    all.push(...page.items);
     if (page.next === null) break;
     after = page.next;
   }

@@ -60,7 +60,7 @@ async function approveIt(): Promise<string> {
 
 /** The number of grants recorded as used. */
 async function usedCount(): Promise<number> {
-  const { found } = await service().store.requests.list({
+  const { items: found } = await service().store.requests.list({
     ...everything,
     agentId: service().agent.id,
     status: 'consumed',

@@ -175,7 +175,7 @@ test.each([
       );
     } else expect((await asked).error).toMatchObject({ code, message: expect.stringMatching(/not known/) });
     expect(server.calls()).toHaveLength(1);
-    const { found } = await service().store.requests.list({
+    const { items: found } = await service().store.requests.list({
       ...everything,
       nowMs: Date.now(),
       actionKey: `files.${name}`,

@@ -21,7 +21,7 @@ import {
 } from './rig.ts';
 
 const policies = `
-action files.read, files.write, files.die { path: path, edits?: [{ old: string, new: string }], n?: number }
+action files.read, files.write, files.die { path, edits?: [{ old: string, new: string }], n?: number }
 action files.resources.read { uri: string }
 action files.hidden { }
 action files.ask { ... }
@@ -88,7 +88,7 @@ describe('a call', () => {
     expect(server.calls()).toHaveLength(1);
     await vi.waitFor(async () => {
       const wanted = { ...everything, agentId: service().agent.id, status: 'consumed' as const };
-      const { found } = await service().store.requests.list({
+      const { items: found } = await service().store.requests.list({
         ...wanted,
         nowMs: Date.now(),
         after: null,

@@ -31,7 +31,7 @@ function guarded(takesTasks = false) {
         decide: () => new Promise((resolve) => decisions.push(resolve)),
         report: async (requestId, isExecuted) => void reports.push([requestId, isExecuted]),
         withdraw: async () => undefined,
-        look: async () => null,
+        getRequest: async () => null,
         possible: async () => [],
       },
     },

@@ -193,16 +193,16 @@ describe('across a restart', () => {
     await store.requests.append(requestRow(), { openMax: 1 });
     const other = await openStore({ path: file });
     onTestFinished(() => other.close());
-    expect(await other.nonces.kept()).toMatchObject([{ usedAtMs: startMs, keptUntilMs: startMs + 600_000 }]);
+    expect(await other.nonces.list()).toMatchObject([{ usedAtMs: startMs, keptUntilMs: startMs + 600_000 }]);
   });
 
   test('until the nonces have been read no signature with one is valid', async () => {
     let answer: (uses: readonly NonceUse[]) => void = () => {};
-    const kept = () =>
+    const list = () =>
       new Promise<readonly NonceUse[]>((resolve) => {
         answer = resolve;
       });
-    const nonces = { kept, note: () => {}, validFromMs: async () => null };
+    const nonces = { list, note: () => {}, validFromMs: async () => null };
     const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
     const notYet = { invalid: 'the nonce cannot be checked yet: send the request again' };
     expect(verify(request)).toEqual(notYet);
@@ -213,7 +213,7 @@ describe('across a restart', () => {
 
   test('a signature that may have been made before the records were restored is not valid', async () => {
     const at = async (validFromMs: number) => {
-      const nonces = { kept: async () => [], note: () => {}, validFromMs: async () => validFromMs };
+      const nonces = { list: async () => [], note: () => {}, validFromMs: async () => validFromMs };
       const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
       await new Promise((resolve) => setImmediate(resolve));
       return verify(request);
@@ -226,8 +226,8 @@ describe('across a restart', () => {
   });
 
   test('a store that cannot be read is asked again at the next signature', async () => {
-    const kept = vi.fn().mockRejectedValueOnce(new Error('locked')).mockResolvedValue([]);
-    const nonces = { kept, note: () => {}, validFromMs: async () => null };
+    const list = vi.fn().mockRejectedValueOnce(new Error('locked')).mockResolvedValue([]);
+    const nonces = { list, note: () => {}, validFromMs: async () => null };
     const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
     await new Promise((resolve) => setImmediate(resolve));
     expect(verify(request)).toEqual({ invalid: expect.stringContaining('yet') });

@@ -88,7 +88,7 @@ async function setUp(): Promise<World> {
     gaps: [],
     pass: async (ms) => {
       time.nowMs += ms;
-      await Promise.all([world.watch.look(), world.another.look()]);
+      await Promise.all([world.watch.evaluate(), world.another.evaluate()]);
       await hooks.pass(0);
     },
     told: () => receiver.received.splice(0).map(({ body }) => JSON.parse(body).text as string),

@@ -221,7 +221,7 @@ describe('without deciding', () => {
       atMs: 0,
     };
     for (const kind of ['comment', 'question', 'answer'] as const)
-      requests.emit({ ...at, kind: 'commented', status: 'pending', said: { kind, askers: [asker] } });
+      requests.emit({ ...at, kind: 'commented', status: 'pending', comment: { kind, askers: [asker] } });
     await expect.poll(() => mails).toHaveLength(2);
     expect(mails.toSorted()).toEqual([
       'anna@example.com: Writ: an answer to your question (Pay 9.00 USD to Staples)',

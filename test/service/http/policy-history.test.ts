@@ -285,7 +285,7 @@ test('a place that is reached by a link, or that nobody may write, is left as it
   const texts = (text: string) => textsOf(text);
   writeFileSync(join(folder, 'real.policy'), '# one');
   symlinkSync(join(folder, 'real.policy'), join(folder, 'a.policy'));
-  const change = { directory: folder, present: texts('# one'), wanted: texts('# two') };
+  const change = { directory: folder, present: texts('# one'), target: texts('# two') };
   await expect(rollBackFiles(change)).rejects.toThrow('reached by a link');
   expect(readFileSync(join(folder, 'real.policy'), 'utf8')).toBe('# one');
   rmSync(join(folder, 'a.policy'));

@@ -114,7 +114,7 @@ describe('while the agent waits for people', () => {
       const service = await startService();
       const waiting = authorize(service, { headers: { prefer: 'wait=50' }, body: escalated });
       const view = await vi.waitFor(async () => {
-        const { found } = await service.store.requests.list({
+        const { items: found } = await service.store.requests.list({
           ...everything,
           agentId: service.agent.id,
           nowMs: Date.now(),

@@ -22,7 +22,7 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const dayMs = 24 * 60 * minuteMs;
 
-const ann: Guess = { account: 'ann@example.com', isAccount: true, address: '192.0.2.1', known: null };
+const ann: Guess = { account: 'ann@example.com', isAccount: true, address: '192.0.2.1', knownSource: null };
 
 /** A small random generator with a seed, so that a failure can be repeated. */
 function randoms(seed: number): (below: number) => number {
@@ -120,7 +120,7 @@ const botnet = Array.from({ length: 150 }, (_, i) => `10.0.${i}.7`);
 
 describe('while strangers guess all day, right credentials at a human pace are heard', () => {
   it('from a known device, from the very address of the stranger', () => {
-    const { judged, heard } = day([ann.address], { known: 'device a' });
+    const { judged, heard } = day([ann.address], { knownSource: 'device a' });
     expect(heard).toBe(1_440);
     expect(judged).toBeLessThanOrEqual(110);
     expect(judged).toBeGreaterThan(5);
@@ -133,7 +133,7 @@ describe('while strangers guess all day, right credentials at a human pace are h
   });
 
   it.each([
-    ['a known device', { known: 'device a' }],
+    ['a known device', { knownSource: 'device a' }],
     ['a new device', {}],
   ])('from %s, against a botnet, whose guesses stay few', (_, person) => {
     const { judged, heard } = day(botnet, person);
@@ -150,7 +150,7 @@ describe('while strangers guess all day, right credentials at a human pace are h
     );
     expect(all).toHaveLength(2_500);
     expect(reservePassword(attempts, ann, 0).kind).toBe('wait');
-    expect(reservePassword(attempts, { ...ann, known: 'device a' }, 0).kind).toBe('reserved');
+    expect(reservePassword(attempts, { ...ann, knownSource: 'device a' }, 0).kind).toBe('reserved');
     expect(reservePassword(attempts, ann, minuteMs).kind).toBe('reserved');
   });
 
@@ -176,7 +176,7 @@ describe('while strangers guess all day, right credentials at a human pace are h
       (address) => reserveCode(attempts, { ...ann, address }, 0).kind === 'reserved',
     );
     expect(strangers).toHaveLength(50);
-    expect(reserveCode(attempts, { ...ann, known: 'device a' }, 0).kind).toBe('reserved');
+    expect(reserveCode(attempts, { ...ann, knownSource: 'device a' }, 0).kind).toBe('reserved');
     expect(reserveCode(attempts, ann, dayMs).kind).toBe('reserved');
   });
 });

@@ -25,7 +25,7 @@ describe('reading with a memory', () => {
   it('sees a second change of the same length that leaves the mark as it was', async () => {
     const folder = createFolder({ 'a.policy': '# a\n' });
     const memory = createReadCache();
-    const [file] = (await readPolicies(folder, memory)).found;
+    const [file] = (await readPolicies(folder, memory)).files;
     const read = async () => (await readPolicies(folder, memory)).sources.files[0]?.text;
     for (const text of ['# b\n', '# c\n', '# d\n']) {
       writeFileSync(join(folder, 'a.policy'), text);

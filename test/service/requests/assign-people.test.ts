@@ -110,7 +110,7 @@ describe('rules that several approvers may answer', () => {
           votes,
           digest: 'd',
           isOwner: () => false,
-          asked: { payload: {}, request: {} },
+          names: { payload: {}, request: {} },
         };
         const needed = [...new Set(rules.flatMap((rule) => rule.groups))].map((group) => ({
           group,

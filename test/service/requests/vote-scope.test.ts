@@ -47,7 +47,7 @@ function vote(person: string, change: Partial<ScopedVote> = {}): ScopedVote {
 }
 
 function approved(votes: readonly ScopedVote[], change: Partial<ApprovalScope> = {}): ApprovalScope {
-  return { votes, digest: requestDigest(request), isOwner: () => false, asked: request, ...change };
+  return { votes, digest: requestDigest(request), isOwner: () => false, names: request, ...change };
 }
 
 describe('the digest', () => {
@@ -117,7 +117,7 @@ describe('approvals', () => {
     const votes = [vote('ann'), vote('ben')];
     const count = (vendor: unknown, path = 'payload.vendor') => {
       const asked = { ...request, payload: { vendor } as JsonObject };
-      return approvalsOf({ ...rule, except: [path] }, 'finance', approved(votes, { asked }));
+      return approvalsOf({ ...rule, except: [path] }, 'finance', approved(votes, { names: asked }));
     };
     for (const named of ['ann', 'ann@example.com', 'ANN@example.com', ' ben ']) expect(count(named)).toBe(1);
     for (const nobody of ['', ' ', 5, null, { id: 'ann' }, ['ann']]) expect(count(nobody)).toBe(0);
@@ -130,7 +130,7 @@ describe('approvals', () => {
     const payload = { 'asked.by': 'ann', asked: { by: 'ben' }, 'a"b': { c: 'ben' } };
     const left = (path: string) => {
       const asked = { ...request, payload };
-      const people = approved([vote('ann'), vote('ben')], { asked });
+      const people = approved([vote('ann'), vote('ben')], { names: asked });
       return ['ann', 'ben'].filter(
         (person) =>
           approvalsOf({ ...rule, except: [path] }, 'finance', {

@@ -523,11 +523,11 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
       test('a noted use is there after a later write and after a restart', async () => {
         store.nonces.note(use('agent-1 a', startMs));
         await store.requests.append(requestRow(), limits);
-        expect(await store.nonces.kept()).toEqual([use('agent-1 a', startMs)]);
+        expect(await store.nonces.list()).toEqual([use('agent-1 a', startMs)]);
         store.nonces.note(use('agent-1 b', startMs + 1));
         await store.close();
         store = await place.open();
-        expect(await store.nonces.kept()).toEqual([use('agent-1 a', startMs), use('agent-1 b', startMs + 1)]);
+        expect(await store.nonces.list()).toEqual([use('agent-1 a', startMs), use('agent-1 b', startMs + 1)]);
       });
 
       test('one whose time is over goes when another is noted', async () => {
@@ -535,7 +535,7 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         await store.requests.append(requestRow(), limits);
         store.nonces.note(use('b', startMs + 600_001));
         await store.requests.append(requestRow(), limits);
-        expect(await store.nonces.kept()).toEqual([use('b', startMs + 600_001)]);
+        expect(await store.nonces.list()).toEqual([use('b', startMs + 600_001)]);
       });
     });
 

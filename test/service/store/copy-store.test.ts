@@ -96,7 +96,7 @@ async function told(store: Store) {
     histories: await Promise.all(ids.map((id) => store.requests.history(id))),
     entered: await Promise.all(ids.map((id) => store.meters.enteredBy(id))),
     meters: await store.meters.note(['spent'], startMs),
-    nonces: await store.nonces.kept(),
+    nonces: await store.nonces.list(),
     plant: await store.plants.find(2n ** 63n - 1n),
     setting: await store.settings.get('a'),
     generation: await store.documents.generation('store'),

@@ -103,7 +103,7 @@ test('a nonce outlasts a batch that failed, and is there when a later write is',
   holder.exec('ROLLBACK');
   holder.close();
   await append();
-  expect(await store.nonces.kept()).toEqual([use]);
+  expect(await store.nonces.list()).toEqual([use]);
   await store.close();
 });
 
@@ -124,7 +124,7 @@ test('a nonce of a batch that failed goes with the batch that was already sent b
   holder.exec('ROLLBACK');
   holder.close();
   expect(new Set(await behind)).toEqual(new Set(['stored']));
-  expect(await store.nonces.kept()).toEqual([use]);
+  expect(await store.nonces.list()).toEqual([use]);
   expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 10 } });
   await store.close();
 });

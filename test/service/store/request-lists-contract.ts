@@ -177,8 +177,8 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
           let after: RequestPosition | null = null;
           do {
             const page = await store.requests.list({ ...asked, after, countMax: limit });
-            expect(page.found.length).toBeLessThanOrEqual(limit);
-            found.push(...page.found.map(({ row }) => row.id));
+            expect(page.items.length).toBeLessThanOrEqual(limit);
+            found.push(...page.items.map(({ row }) => row.id));
             after = page.next;
           } while (after !== null);
           const expected = rows
@@ -202,10 +202,10 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
       await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 1 })));
       const asked = { ...everything, riskMin: 80, countMax: 5 };
       const first = await store.requests.list({ ...asked, after: null });
-      expect(first.found).toEqual([]);
+      expect(first.items).toEqual([]);
       expect(first.next).toEqual({ sequence: 11 });
       const second = await store.requests.list({ ...asked, after: first.next });
-      expect(second.found.map(({ row }) => row.id)).toEqual([rows[0]?.id]);
+      expect(second.items.map(({ row }) => row.id)).toEqual([rows[0]?.id]);
       expect(second.next).toBeNull();
     });
 
@@ -219,7 +219,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
       for (const at of [0, 1, 77, minutes - 1]) {
         const ms = startMs + at * 60_000;
         const page = { ...everything, fromMs: ms, untilMs: ms, after: null, countMax: 5 };
-        const { found, next } = await store.requests.list(page);
+        const { items: found, next } = await store.requests.list(page);
         expect(found.map(({ row }) => row.id)).toEqual([rows[at]?.id]);
         expect(next).toBeNull();
       }
@@ -297,7 +297,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
       const made = [waits, waits, waits, { ...waits, group: 'security' }, { ...waits, endsMs: -10 }];
       const rows = made.map((one) => ({ ...rowOf(one, [agent.id]), decidedAtMs: null }));
       for (const row of rows) await store.requests.append(row, { openMax: 9 });
-      const query = { asked: { groups: ['finance'], owner: null }, nowMs: startMs };
+      const query = { identity: { groups: ['finance'], owner: null }, nowMs: startMs };
       const counted = async (person: string) => {
         const owner = { id: person, email: `${person}@example.com` };
         const { untouched, touched } = await store.requests.countWaiting({ ...query, person: owner });
@@ -326,7 +326,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
       // What the person's own agents ask is told as well, since a control owner may not approve all of it.
       expect(await counted('ops')).toEqual([0, 0, 1, 2]);
       const person = { id: 'p1', email: 'p1@example.com' };
-      const nobody = { ...query, asked: { groups: [], owner: null }, person };
+      const nobody = { ...query, identity: { groups: [], owner: null }, person };
       expect(await store.requests.countWaiting(nobody)).toEqual({ untouched: [], touched: [] });
     });
 

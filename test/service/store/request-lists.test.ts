@@ -35,10 +35,10 @@ function listsOf(sql: Dialect): readonly (readonly [string, Query<unknown>, stri
     ['status', page(rejected, 9), 'requests_by_status'],
     ['unanswered requests', page(unanswered, 9), 'requests_by_status'],
     ['number', page(everything, 9), null],
-    ['the queue', waiting({ asked, nowMs: startMs, after: null, countMax: 9 }), 'requests_due'],
+    ['the queue', waiting({ identity: asked, nowMs: startMs, after: null, countMax: 9 }), 'requests_due'],
     [
       'the count of the queue',
-      waitingCount({ asked, nowMs: startMs, person: asked.owner }),
+      waitingCount({ identity: asked, nowMs: startMs, person: asked.owner }),
       'requests_due|requests_open|requests_held',
     ],
     ['granted', query(granted, activity), 'requests_by_agent'],

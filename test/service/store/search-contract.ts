@@ -43,8 +43,8 @@ export function describeSearch(name: string, createPlace: () => Promise<Place>):
       do {
         const page = await store.requests.list({ ...everything, ...filter, after, countMax });
         expect(page.unsearched).toBe(0);
-        expect(page.found.length).toBeLessThanOrEqual(countMax);
-        found.push(...page.found.map(({ row }) => row.id));
+        expect(page.items.length).toBeLessThanOrEqual(countMax);
+        found.push(...page.items.map(({ row }) => row.id));
         after = page.next;
       } while (after !== null);
       return found;
@@ -188,7 +188,7 @@ export function describeSearch(name: string, createPlace: () => Promise<Place>):
         await other.requests.append(row, limits);
         expect(await search('zweitausend')).toEqual([row.id]);
         const asked = { ...everything, text: wantedText('zweitausend'), after: null, countMax: 5 };
-        expect((await other.requests.list(asked)).found.map(({ row }) => row.id)).toEqual([row.id]);
+        expect((await other.requests.list(asked)).items.map(({ row }) => row.id)).toEqual([row.id]);
       } finally {
         await other.close();
       }

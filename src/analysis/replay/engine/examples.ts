@@ -34,7 +34,7 @@ const kindsMax = 2_000;
 
 interface Reservoir {
   seen: number;
-  readonly kept: ReplayExample[];
+  readonly examples: ReplayExample[];
 }
 
 /** A class, because each request changes its state. */
@@ -49,14 +49,14 @@ export class Examples {
     let reservoir = this.#kinds.get(kind);
     if (reservoir === undefined) {
       if (this.#kinds.size >= kindsMax) return;
-      reservoir = { seen: 0, kept: [] };
+      reservoir = { seen: 0, examples: [] };
       this.#kinds.set(kind, reservoir);
     }
     reservoir.seen += 1;
-    if (reservoir.kept.length < examplesAtMost) reservoir.kept.push(example);
+    if (reservoir.examples.length < examplesAtMost) reservoir.examples.push(example);
     else {
       const place = this.#random.below(reservoir.seen);
-      if (place < examplesAtMost) reservoir.kept[place] = example;
+      if (place < examplesAtMost) reservoir.examples[place] = example;
     }
   }
 
@@ -64,6 +64,6 @@ export class Examples {
   all(): readonly ReplayExample[] {
     return [...this.#kinds]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .flatMap(([, { kept }]) => [...kept].sort((a, b) => a.atMs - b.atMs));
+      .flatMap(([, { examples: kept }]) => [...kept].sort((a, b) => a.atMs - b.atMs));
   }
 }

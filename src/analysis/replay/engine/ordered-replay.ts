@@ -40,17 +40,17 @@ import { countRequiredVotes, type Workload } from './workload.ts';
 
 interface Timer<T> {
   readonly atMs: number;
-  readonly what: T;
+  readonly value: T;
 }
 
 /** A class, because every wait changes its state. */
 class Timers<T> {
   readonly #heap: Timer<T>[] = [];
 
-  add(atMs: number, what: T): void {
+  add(atMs: number, value: T): void {
     const heap = this.#heap;
     let at = heap.length;
-    const timer = { atMs, what };
+    const timer = { atMs, value };
     while (at > 0) {
       const parent = (at - 1) >> 1;
       if (heap[parent]!.atMs <= atMs) break;
@@ -162,7 +162,7 @@ interface PendingReplay {
 /** A class, because it holds the requests in progress. */
 export class OrderedReplay {
   readonly #options: OrderedReplayOptions;
-  readonly #courses = new Map<string, ReplayedRequest>();
+  readonly #requests = new Map<string, ReplayedRequest>();
   readonly #timers = new Timers<ReplayedRequest>();
   readonly #stepUps = new StepUps();
   readonly #readings: Readings;
@@ -192,9 +192,9 @@ export class OrderedReplay {
 
   result(): OrderedReplayResult {
     const waits = { ...this.#ends };
-    for (const course of this.#courses.values())
-      if (course.status === 'waiting' && !course.isEarlier)
-        waits[isAnsweredInLog(course) ? 'open' : 'unknown'] += 1;
+    for (const replayed of this.#requests.values())
+      if (replayed.status === 'waiting' && !replayed.isEarlier)
+        waits[isAnsweredInLog(replayed) ? 'open' : 'unknown'] += 1;
     const { recorded: readingsRecorded } = this.#readings;
     return { waits, readingsRecorded, incompleteMeters: this.#readings.incomplete() };
   }
@@ -246,7 +246,7 @@ export class OrderedReplay {
     if (decision.outcome === 'ALLOW') meters.grant(id, uses, nowMs);
     else if (isWaiting(decision)) meters.reserve(id, uses);
     const deadlineMs = nowMs + rules.validSeconds(decision) * 1_000;
-    const course: ReplayedRequest = {
+    const replayed: ReplayedRequest = {
       logged,
       isEarlier,
       uses,
@@ -271,8 +271,8 @@ export class OrderedReplay {
     countRequiredVotes(workloads, 'before', { decision: logged.decision, earlier: [], atMs: nowMs });
     countRequiredVotes(workloads, 'now', { decision, earlier: [], atMs: nowMs });
     this.#readings.noteIncomplete(uses, incomplete);
-    this.#noteLacking(course, nowMs);
-    this.#keep(course);
+    this.#noteLacking(replayed, nowMs);
+    this.#keep(replayed);
   }
 
   #noteLacking({ lacking, status, deadlineMs }: ReplayedRequest, atMs: number): void {
@@ -281,100 +281,104 @@ export class OrderedReplay {
   }
 
   /** Keeps the request as long as further events can matter to it. */
-  #keep(course: ReplayedRequest): void {
-    const { log, status, uses, logged } = course;
+  #keep(replayed: ReplayedRequest): void {
+    const { log, status, uses, logged } = replayed;
     const mayBeReleased = status === 'granted' && log.status === 'granted' && uses.length > 0;
     if (status !== 'waiting' && log.status !== 'waiting' && !mayBeReleased) return;
-    this.#courses.set(logged.id, course);
-    this.#schedule(course);
+    this.#requests.set(logged.id, replayed);
+    this.#schedule(replayed);
   }
 
-  #schedule(course: ReplayedRequest): void {
-    if (course.status === 'waiting' && !course.isFollowed) this.#timers.add(course.deadlineMs, course);
-    if (course.log.status === 'granted') this.#timers.add(course.log.expiresAtMs, course);
+  #schedule(replayed: ReplayedRequest): void {
+    if (replayed.status === 'waiting' && !replayed.isFollowed)
+      this.#timers.add(replayed.deadlineMs, replayed);
+    if (replayed.log.status === 'granted') this.#timers.add(replayed.log.expiresAtMs, replayed);
   }
 
   #advance(nowMs: number): void {
     for (;;) {
       const due = this.#timers.take(nowMs);
       if (due === null) return;
-      const { what: course, atMs } = due;
-      if (course.status === 'waiting' && !course.isFollowed && course.deadlineMs <= atMs)
-        this.#end(course, isAnsweredInLog(course) && course.log.status === 'waiting' ? 'expired' : 'unknown');
-      this.#forget(course, atMs);
+      const { value: replayed, atMs } = due;
+      if (replayed.status === 'waiting' && !replayed.isFollowed && replayed.deadlineMs <= atMs)
+        this.#end(
+          replayed,
+          isAnsweredInLog(replayed) && replayed.log.status === 'waiting' ? 'expired' : 'unknown',
+        );
+      this.#forget(replayed, atMs);
     }
   }
 
-  #forget(course: ReplayedRequest, nowMs: number): void {
-    const { log, status, logged } = course;
+  #forget(replayed: ReplayedRequest, nowMs: number): void {
+    const { log, status, logged } = replayed;
     const isLogOver = log.status === 'over' || (log.status === 'granted' && log.expiresAtMs <= nowMs);
-    if (status !== 'waiting' && isLogOver) this.#courses.delete(logged.id);
+    if (status !== 'waiting' && isLogOver) this.#requests.delete(logged.id);
   }
 
   #follow({ requestId, atMs, events }: LoggedEvents): void {
-    const course = this.#courses.get(requestId);
-    if (course === undefined) return;
+    const replayed = this.#requests.get(requestId);
+    if (replayed === undefined) return;
     for (let at = 0; at < events.length; at += 1) {
       const event = events[at]!;
       const next = events[at + 1];
       const isDecided = next?.kind === 'decided';
-      if (isDecided) noteReadings(course.log, next);
-      if (course.isEarlier) this.#followLog(course, event, atMs);
+      if (isDecided) noteReadings(replayed.log, next);
+      if (replayed.isEarlier) this.#followLog(replayed, event, atMs);
       else if (event.kind !== 'decided' || !isOfOneStep(events[at - 1]))
-        this.#answer(course, event, { atMs, isDecided });
-      this.#noteInLog(course, event);
+        this.#answer(replayed, event, { atMs, isDecided });
+      this.#noteInLog(replayed, event);
     }
-    this.#leaveLog(course);
-    this.#forget(course, atMs);
+    this.#leaveLog(replayed);
+    this.#forget(replayed, atMs);
   }
 
   /** Applies an event to a request that keeps its decision from the log. */
-  #followLog(course: ReplayedRequest, event: LoggedEvent, atMs: number): void {
-    if (event.kind === 'released') this.#withdraw(course);
-    if (course.status !== 'waiting') return;
-    if (event.kind === 'rejected' || event.kind === 'expired') this.#end(course, null);
-    if (event.kind === 'decided') this.#setDecision(course, event.decision, atMs);
+  #followLog(replayed: ReplayedRequest, event: LoggedEvent, atMs: number): void {
+    if (event.kind === 'released') this.#withdraw(replayed);
+    if (replayed.status !== 'waiting') return;
+    if (event.kind === 'rejected' || event.kind === 'expired') this.#end(replayed, null);
+    if (event.kind === 'decided') this.#setDecision(replayed, event.decision, atMs);
   }
 
   #answer(
-    course: ReplayedRequest,
+    replayed: ReplayedRequest,
     event: LoggedEvent,
     { atMs, isDecided }: { readonly atMs: number; readonly isDecided: boolean },
   ): void {
-    if (event.kind === 'released') this.#withdraw(course);
-    if (course.status !== 'waiting') return;
+    if (event.kind === 'released') this.#withdraw(replayed);
+    if (replayed.status !== 'waiting') return;
     if (event.kind === 'expired') {
-      if (course.deadlineMs <= atMs) this.#end(course, isAnsweredInLog(course) ? 'expired' : 'unknown');
+      if (replayed.deadlineMs <= atMs) this.#end(replayed, isAnsweredInLog(replayed) ? 'expired' : 'unknown');
       return;
     }
-    if (atMs >= course.deadlineMs) return;
+    if (atMs >= replayed.deadlineMs) return;
     switch (event.kind) {
       case 'approved': {
         const { group, person } = event;
-        const plain = this.#decideNow(course, atMs, nothingSatisfied);
-        if (group !== null && this.#approve(course, { person, group }, { plain, isDecided }))
-          this.#decideAgain(course, atMs, plain);
+        const plain = this.#decideNow(replayed, atMs, nothingSatisfied);
+        if (group !== null && this.#approve(replayed, { person, group }, { plain, isDecided }))
+          this.#decideAgain(replayed, atMs, plain);
         return;
       }
       case 'taken-back':
-        course.votes = [...course.votes, forNothing(event.person)];
+        replayed.votes = [...replayed.votes, forNothing(event.person)];
         return;
       case 'rejected':
-        if (event.group === null || needsOf(latestOf(course), event.group) !== null)
-          this.#end(course, 'refused');
+        if (event.group === null || needsOf(latestOf(replayed), event.group) !== null)
+          this.#end(replayed, 'refused');
         return;
       case 'stepped-up':
-        if (!this.#asksStepUp(course, atMs)) return;
-        course.hasSteppedUp = true;
-        this.#decideAgain(course, atMs);
+        if (!this.#asksStepUp(replayed, atMs)) return;
+        replayed.hasSteppedUp = true;
+        this.#decideAgain(replayed, atMs);
         return;
       case 'decided':
-        this.#decideAgain(course, atMs);
+        this.#decideAgain(replayed, atMs);
     }
   }
 
   #approve(
-    course: ReplayedRequest,
+    replayed: ReplayedRequest,
     { person, group }: { readonly person: LoggedPerson; readonly group: string },
     { plain, isDecided }: { readonly plain: Decision; readonly isDecided: boolean },
   ): boolean {
@@ -382,66 +386,70 @@ export class OrderedReplay {
     const { asks } = candidate;
     const firing = askedByRules(plain, asks);
     // The control owner at the time of the request, and the current one.
-    const isOwner = [course.logged.facts.agent, this.#agentOf(course)].some((agent) =>
+    const isOwner = [replayed.logged.facts.agent, this.#agentOf(replayed)].some((agent) =>
       rules.isControlOwner(person, agent.control_owner ?? ''),
     );
-    const given = { person: person.id, email: person.email, isOwner, group };
-    return enterApproval(course, given, { firing, asks, isDecided });
+    const approval = { person: person.id, email: person.email, isOwner, group };
+    return enterApproval(replayed, approval, { firing, asks, isDecided });
   }
 
-  #asksStepUp(course: ReplayedRequest, atMs: number): boolean {
+  #asksStepUp(replayed: ReplayedRequest, atMs: number): boolean {
     return (
-      latestOf(course).requires?.reauth != null ||
-      this.#decideNow(course, atMs, nothingSatisfied).requires?.reauth != null
+      latestOf(replayed).requires?.reauth != null ||
+      this.#decideNow(replayed, atMs, nothingSatisfied).requires?.reauth != null
     );
   }
 
   /** Decides again on the current facts with people's answers; `plain` is the decision without answers. */
   #decideAgain(
-    course: ReplayedRequest,
+    replayed: ReplayedRequest,
     nowMs: number,
-    plain = this.#decideNow(course, nowMs, nothingSatisfied),
+    plain = this.#decideNow(replayed, nowMs, nothingSatisfied),
   ): void {
     const { candidate, onDecision } = this.#options;
-    const satisfied = this.#satisfied(course, askedByRules(plain, candidate.asks));
+    const satisfied = this.#satisfied(replayed, askedByRules(plain, candidate.asks));
     const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
-    const decision = isNothing ? plain : this.#decideNow(course, nowMs, satisfied);
-    onDecision?.(course.logged.id, decision);
-    this.#setDecision(course, decision, nowMs);
+    const decision = isNothing ? plain : this.#decideNow(replayed, nowMs, satisfied);
+    onDecision?.(replayed.logged.id, decision);
+    this.#setDecision(replayed, decision, nowMs);
   }
 
-  #setDecision(course: ReplayedRequest, decision: Decision, nowMs: number): void {
+  #setDecision(replayed: ReplayedRequest, decision: Decision, nowMs: number): void {
     const { rules, meters } = this.#options;
-    const { id, facts } = course.logged;
+    const { id, facts } = replayed.logged;
     const wait = {
       createdAtMs: facts.nowMs,
-      decisions: [...course.decisions],
-      expiresAtMs: course.deadlineMs,
+      decisions: [...replayed.decisions],
+      expiresAtMs: replayed.deadlineMs,
     };
-    countRequiredVotes(course.workloads, 'now', { decision, earlier: course.decisions, atMs: facts.nowMs });
-    course.decisions.push(decision);
+    countRequiredVotes(replayed.workloads, 'now', {
+      decision,
+      earlier: replayed.decisions,
+      atMs: facts.nowMs,
+    });
+    replayed.decisions.push(decision);
     if (decision.outcome === 'ALLOW') {
       meters.approve(id, nowMs);
-      course.grantedAtMs = nowMs;
-      course.status = 'granted';
-      if (!course.isEarlier) this.#ends.granted += 1;
-    } else if (decision.outcome === 'DENY') this.#end(course, 'refused');
+      replayed.grantedAtMs = nowMs;
+      replayed.status = 'granted';
+      if (!replayed.isEarlier) this.#ends.granted += 1;
+    } else if (decision.outcome === 'DENY') this.#end(replayed, 'refused');
     else {
-      course.deadlineMs = rules.deadlineAgain(wait, decision, nowMs);
-      this.#schedule(course);
+      replayed.deadlineMs = rules.deadlineAgain(wait, decision, nowMs);
+      this.#schedule(replayed);
     }
-    this.#noteLacking(course, nowMs);
+    this.#noteLacking(replayed, nowMs);
   }
 
-  #decideNow(course: ReplayedRequest, nowMs: number, satisfied: MetRequirements): Decision {
-    const { logged, uses } = course;
-    const at = { nowMs, requestId: logged.id, recorded: course.log.meters };
+  #decideNow(replayed: ReplayedRequest, nowMs: number, satisfied: MetRequirements): Decision {
+    const { logged, uses } = replayed;
+    const at = { nowMs, requestId: logged.id, recorded: replayed.log.meters };
     const { meters, incomplete } = this.#readings.read(uses, at);
-    const news = incomplete.filter((name) => !course.incomplete.includes(name));
+    const news = incomplete.filter((name) => !replayed.incomplete.includes(name));
     this.#readings.noteIncomplete(uses, news);
-    if (news.length > 0) course.incomplete = [...course.incomplete, ...news];
-    const facts = { ...logged.facts, agent: this.#agentOf(course), nowMs, meters, satisfied };
-    const { rows } = course.log;
+    if (news.length > 0) replayed.incomplete = [...replayed.incomplete, ...news];
+    const facts = { ...logged.facts, agent: this.#agentOf(replayed), nowMs, meters, satisfied };
+    const { rows } = replayed.log;
     return decideLogged(this.#options.candidate, logged, rows === undefined ? facts : { ...facts, rows });
   }
 
@@ -464,24 +472,24 @@ export class OrderedReplay {
     };
   }
 
-  #withdraw(course: ReplayedRequest): void {
-    if (course.grantedAtMs === null) return;
-    const entered = course.uses.flatMap(({ definition, key }) =>
+  #withdraw(replayed: ReplayedRequest): void {
+    if (replayed.grantedAtMs === null) return;
+    const entered = replayed.uses.flatMap(({ definition, key }) =>
       key === null ? [] : [{ definition: definition.id, key }],
     );
-    this.#options.meters.withdraw(course.logged.id, course.grantedAtMs, entered);
-    course.grantedAtMs = null;
-    course.status = 'over';
+    this.#options.meters.withdraw(replayed.logged.id, replayed.grantedAtMs, entered);
+    replayed.grantedAtMs = null;
+    replayed.status = 'over';
   }
 
-  #end(course: ReplayedRequest, how: keyof WaitEnds | null): void {
-    this.#options.meters.release(course.logged.id);
-    course.status = 'over';
-    if (how !== null && !course.isEarlier) this.#ends[how] += 1;
+  #end(replayed: ReplayedRequest, how: keyof WaitEnds | null): void {
+    this.#options.meters.release(replayed.logged.id);
+    replayed.status = 'over';
+    if (how !== null && !replayed.isEarlier) this.#ends[how] += 1;
   }
 
-  #noteInLog(course: ReplayedRequest, event: LoggedEvent): void {
-    const { log } = course;
+  #noteInLog(replayed: ReplayedRequest, event: LoggedEvent): void {
+    const { log } = replayed;
     if (event.kind === 'rejected' || event.kind === 'expired' || event.kind === 'released')
       log.status = 'over';
     if (event.kind !== 'decided') return;
@@ -489,18 +497,18 @@ export class OrderedReplay {
     noteReadings(log, event);
     log.status = courseStatusOf(decision);
     log.expiresAtMs = event.expiresAtMs;
-    const atMs = course.logged.facts.nowMs;
-    countRequiredVotes(course.workloads, 'before', { decision, earlier: log.decisions, atMs });
+    const atMs = replayed.logged.facts.nowMs;
+    countRequiredVotes(replayed.workloads, 'before', { decision, earlier: log.decisions, atMs });
     log.decisions.push(decision);
   }
 
   /** If the log's wait ended or ends at another time, the candidate's wait goes on to its own deadline. */
-  #leaveLog(course: ReplayedRequest): void {
-    const { log } = course;
-    const isFollowed = log.status === 'waiting' && log.expiresAtMs === course.deadlineMs;
-    const hasLeft = course.isFollowed && !isFollowed;
-    course.isFollowed = isFollowed;
-    if (hasLeft || log.status === 'granted') this.#schedule(course);
+  #leaveLog(replayed: ReplayedRequest): void {
+    const { log } = replayed;
+    const isFollowed = log.status === 'waiting' && log.expiresAtMs === replayed.deadlineMs;
+    const hasLeft = replayed.isFollowed && !isFollowed;
+    replayed.isFollowed = isFollowed;
+    if (hasLeft || log.status === 'granted') this.#schedule(replayed);
   }
 }
 
@@ -537,22 +545,22 @@ export interface GivenApproval {
  * the log.
  */
 function enterApproval(
-  course: ReplayedRequest,
-  given: GivenApproval,
+  replayed: ReplayedRequest,
+  approval: GivenApproval,
   {
     firing,
     asks,
     isDecided,
   }: { firing: readonly RuleRequirement[]; asks: ApprovalRules; isDecided: boolean },
 ): boolean {
-  const rules = rulesAsking(course, firing, asks).filter(({ groups }) => groups.includes(given.group));
+  const rules = rulesAsking(replayed, firing, asks).filter(({ groups }) => groups.includes(approval.group));
   if (rules.length === 0) return false;
-  const vote: ReplayedVote = { ...given, rules: rules.map(({ rule }) => rule) };
-  course.votes = [...course.votes, vote];
-  if (!rules.every((rule) => isApproved(rule, course))) return false;
+  const vote: ReplayedVote = { ...approval, rules: rules.map(({ rule }) => rule) };
+  replayed.votes = [...replayed.votes, vote];
+  if (!rules.every((rule) => isApproved(rule, replayed))) return false;
   // If the log asked for no more people and still went on waiting, some vote had lost its person or its rule.
   const needs = Math.max(...rules.map((rule) => rule.needs));
-  return isDecided || needs < (needsOf(latestOf(course.log), given.group) ?? 0);
+  return isDecided || needs < (needsOf(latestOf(replayed.log), approval.group) ?? 0);
 }
 
 export type ApprovalRules = ReadonlyMap<string, RuleRequirement>;
@@ -569,11 +577,11 @@ function askedByRules({ rules }: Decision, asks: ApprovalRules): readonly RuleRe
 
 /** The approval rules by which the latest decision asks, and those by which a decision would ask now. */
 function rulesAsking(
-  course: ReplayedRequest,
+  replayed: ReplayedRequest,
   firing: readonly RuleRequirement[],
   asks: ApprovalRules,
 ): readonly ApprovalRule[] {
-  const latest = askedByRules(latestOf(course), asks);
+  const latest = askedByRules(latestOf(replayed), asks);
   return [...latest, ...firing.filter((rule) => !latest.includes(rule))].filter(isApproval);
 }
 

@@ -84,8 +84,8 @@ export function isApproval(rule: RuleRequirement): rule is ApprovalRule {
  * Whether enough people of each group have approved for the rule. When a group needs several people, the
  * agent's control owner does not count.
  */
-export function isApproved(rule: ApprovalRule, course: Pick<ReplayedRequest, 'votes' | 'logged'>): boolean {
-  return rule.groups.every((group) => approvalsFor(rule, group, course) >= rule.needs);
+export function isApproved(rule: ApprovalRule, request: Pick<ReplayedRequest, 'votes' | 'logged'>): boolean {
+  return rule.groups.every((group) => approvalsFor(rule, group, request) >= rule.needs);
 }
 
 function approvalsFor(
@@ -103,9 +103,9 @@ function approvalsFor(
 }
 
 /** Whether the log asks everybody whom the candidate asks, and at least as many people. */
-export function isAnsweredInLog(course: ReplayedRequest): boolean {
-  const { log } = course;
-  return countVotes(latestOf(course)).every(
+export function isAnsweredInLog(request: ReplayedRequest): boolean {
+  const { log } = request;
+  return countVotes(latestOf(request)).every(
     ([group, needs]) => needs <= maxVotesRequired(group, log.decisions),
   );
 }

@@ -92,7 +92,7 @@ interface ChangeGroup {
 /** A request that the candidate decides differently, or for which it asks other people. */
 export interface ChangedRequest extends ReplayExample {
   readonly agentId: string | null;
-  readonly asked: Readonly<Record<WorkloadSide, VoteCounts>>;
+  readonly votes: Readonly<Record<WorkloadSide, VoteCounts>>;
 }
 
 /** The candidate's decision on a request. */
@@ -272,7 +272,7 @@ export class Tally {
     };
     this.#examples.offer(example);
     const votes = { before: new Map(countVotes(logged.decision)), now: new Map(countVotes(decision)) };
-    this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, asked: votes });
+    this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, votes });
   }
 
   #file(id: string, { agent }: Facts): ChangeGroup {

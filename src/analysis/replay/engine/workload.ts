@@ -91,7 +91,7 @@ export function countRequiredVotes(
 export function maxVotesRequired(group: string, decisions: readonly Decision[]): number {
   let most = 0;
   for (const decision of decisions)
-    for (const [asked, needs] of countVotes(decision)) if (asked === group) most = Math.max(most, needs);
+    for (const [name, needs] of countVotes(decision)) if (name === group) most = Math.max(most, needs);
   return most;
 }
 

@@ -24,8 +24,8 @@ interface OpenDialog {
 
 export function Applications() {
   const { query } = useAddress();
-  const asked = { limit: '200', cursor: query.get('cursor') ?? undefined };
-  const list = useResource('listApplications', { query: asked }, ['people']);
+  const pageQuery = { limit: '200', cursor: query.get('cursor') ?? undefined };
+  const list = useResource('listApplications', { query: pageQuery }, ['people']);
   const [open, setOpen] = useState<OpenDialog | null>(null);
   const items = list.data?.items ?? [];
   const waiting = items

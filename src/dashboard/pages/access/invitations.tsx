@@ -57,7 +57,7 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'createInvita
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const group = useAddress().query.get('group');
-  const [rolesAndGroups, setRolesAndGroups] = useState(() => wanted(group));
+  const [rolesAndGroups, setRolesAndGroups] = useState(() => initialRolesAndGroups(group));
   const { isBusy, problem, run } = useSending();
   const send = (): Promise<void> =>
     run(async () => {
@@ -76,7 +76,7 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'createInvita
 }
 
 /** What an invitation to a group gives; nothing without a group. */
-function wanted(group: string | null): RolesAndGroups {
+function initialRolesAndGroups(group: string | null): RolesAndGroups {
   return group === null ? { roles: [], groups: [] } : { roles: ['approver'], groups: [group] };
 }
 

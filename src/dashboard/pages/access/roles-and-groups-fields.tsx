@@ -39,10 +39,10 @@ export function RolesAndGroupsFields({ rolesAndGroups, onChange }: RolesAndGroup
 
 function GroupFields({ rolesAndGroups, onChange }: RolesAndGroupsFieldsProps) {
   const policies = useResource('getPolicies', { query: { limit: '1' } }, ['policies']);
-  const asked = (policies.data?.approvers ?? []).filter(({ name }) => name !== implied);
+  const usedGroups = (policies.data?.approvers ?? []).filter(({ name }) => name !== implied);
   const held = useRef(rolesAndGroups.groups).current;
-  const others = held.filter((group) => !asked.some(({ name }) => name === group));
-  const groups = [...asked, ...others.map((name) => ({ name, title: 'no policy uses it now' }))];
+  const others = held.filter((group) => !usedGroups.some(({ name }) => name === group));
+  const groups = [...usedGroups, ...others.map((name) => ({ name, title: 'no policy uses it now' }))];
   return (
     <>
       <ProblemNote problem={policies.problem} onRetry={policies.reload} />

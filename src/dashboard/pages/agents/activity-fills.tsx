@@ -2,7 +2,7 @@
 // that outcomes differ without colour too. A fill is defined once in the drawing, and shapes refer to it by
 // its name.
 
-import { outcomes as looks } from '../overview/series.ts';
+import { outcomes as styles } from '../overview/series.ts';
 import type { Outcome } from './activity-bars.ts';
 
 const marks = {
@@ -12,7 +12,7 @@ const marks = {
   bars: marked('M3 -1V7'),
   // A line of almost no length with round ends is a dot.
   dots: marked('M3 3h.01', 3.6),
-} satisfies Readonly<Record<(typeof looks)[number]['look'], unknown>>;
+} satisfies Readonly<Record<(typeof styles)[number]['style'], unknown>>;
 
 function marked(path: string, width = 2.1) {
   return (
@@ -27,7 +27,7 @@ function marked(path: string, width = 2.1) {
 export function ActivityFills() {
   return (
     <defs>
-      {looks.map(({ key, color, look }) => (
+      {styles.map(({ key, color, style }) => (
         <pattern
           key={key}
           id={idOf(key)}
@@ -38,7 +38,7 @@ export function ActivityFills() {
           patternUnits="userSpaceOnUse"
         >
           <rect class="agent-fill-ground" width="6" height="6" />
-          {marks[look]}
+          {marks[style]}
         </pattern>
       ))}
     </defs>

@@ -38,7 +38,7 @@ export function AgentActions({ agent, onChange }: AgentProps) {
       )}
       {open === 'revoke' && (
         <RevokeDialog
-          what="agent"
+          noun="agent"
           name={agent.name}
           send={(body) => call('revokeAgent', { params: { id: agent.id }, body })}
           onDone={onChange}

@@ -26,15 +26,15 @@ const filterNames = ['text', 'status', 'tier', 'owner'] as const;
 export default function Agents() {
   const { query } = useAddress();
   const mayRegister = useGrant('agents.register') === 'yes';
-  const given = (name: string): string | undefined => query.get(name) ?? undefined;
-  const asked = {
-    text: given('text'),
-    owner: given('owner'),
-    cursor: given('cursor'),
+  const parameter = (name: string): string | undefined => query.get(name) ?? undefined;
+  const pageQuery = {
+    text: parameter('text'),
+    owner: parameter('owner'),
+    cursor: parameter('cursor'),
     status: statuses.find((one) => one === query.get('status')),
     tier: riskTiers.find((one) => one === query.get('tier')),
   };
-  const list = useResource('listAgents', { query: asked }, ['agents']);
+  const list = useResource('listAgents', { query: pageQuery }, ['agents']);
   const killSwitches = useKillSwitches().data?.items;
   const columns = useMemo(() => columnsOf(killSwitches ?? []), [killSwitches]);
   const isFiltered = filterNames.some((name) => query.has(name));

@@ -8,32 +8,32 @@ export type Kind = Rule['kind'];
 interface KindTexts {
   readonly name: string;
   /** What the rule counts within a time, or what has to last for a time. */
-  readonly what: string;
+  readonly condition: string;
   readonly isCounted: boolean;
 }
 
 export const kinds: Readonly<Record<Kind, KindTexts>> = {
-  denials: { name: 'Share of denials', what: '% of the decisions are denials', isCounted: true },
-  refusals: { name: 'Refusals', what: 'requests are refused', isCounted: true },
-  unanswered: { name: 'Requests unanswered', what: 'requests expire unanswered', isCounted: true },
-  step_ups_expired: { name: 'Step-ups expired', what: 'step-ups expire', isCounted: true },
+  denials: { name: 'Share of denials', condition: '% of the decisions are denials', isCounted: true },
+  refusals: { name: 'Refusals', condition: 'requests are refused', isCounted: true },
+  unanswered: { name: 'Requests unanswered', condition: 'requests expire unanswered', isCounted: true },
+  step_ups_expired: { name: 'Step-ups expired', condition: 'step-ups expire', isCounted: true },
   policies_stale: {
     name: 'Policies on disk not active',
-    what: 'policies on disk are not active',
+    condition: 'policies on disk are not active',
     isCounted: false,
   },
   policy_gaps: {
     name: 'Policies cannot be satisfied',
-    what: 'conditions of the policies cannot be satisfied',
+    condition: 'conditions of the policies cannot be satisfied',
     isCounted: false,
   },
-  kill_switch: { name: 'Kill switch on', what: 'kill switches are on', isCounted: false },
-  applications: { name: 'Applications waiting', what: 'applications for access wait', isCounted: false },
-  webhooks_failing: { name: 'Webhook failing', what: 'webhooks fail', isCounted: false },
+  kill_switch: { name: 'Kill switch on', condition: 'kill switches are on', isCounted: false },
+  applications: { name: 'Applications waiting', condition: 'applications for access wait', isCounted: false },
+  webhooks_failing: { name: 'Webhook failing', condition: 'webhooks fail', isCounted: false },
 };
 
 export function ruleChangeText({ kind, threshold, window_minutes: minutes, code }: Rule): string {
-  const { what, isCounted } = kinds[kind];
+  const { condition: what, isCounted } = kinds[kind];
   const space = kind === 'denials' ? ' ' : ' or more ';
   const which = kind === 'policies_stale' ? what : `${threshold.toLocaleString()}${space}${what}`;
   const coded = code === null ? which : `${which} with ${code}`;

@@ -20,8 +20,8 @@ const lookAgainMs = 2_000;
 export function Deliveries({ webhookId }: { readonly webhookId: string }) {
   const { query } = useAddress();
   const cursor = query.get('deliveries') ?? undefined;
-  const asked = { params: { id: webhookId }, query: { limit: '20', cursor } };
-  const deliveries = useResource('listDeliveries', asked, ['requests', 'approvals']);
+  const request = { params: { id: webhookId }, query: { limit: '20', cursor } };
+  const deliveries = useResource('listDeliveries', request, ['requests', 'approvals']);
   const { data, reload } = deliveries;
   const isOnItsWay =
     data?.items.some(({ status, attempts }) => status === 'pending' && attempts <= 1) === true;

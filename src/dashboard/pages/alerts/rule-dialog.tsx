@@ -96,7 +96,7 @@ interface MeasuresProps {
 
 function Measures({ draft, onChange }: MeasuresProps) {
   const { kind, threshold, window_minutes: minutes, code } = draft;
-  const { what, isCounted } = kinds[kind];
+  const { condition: what, isCounted } = kinds[kind];
   return (
     <>
       <Field

@@ -56,13 +56,13 @@ interface WholeProps {
 function Whole({ request, problem, reload }: WholeProps) {
   const { request_id: id, action_key, title, status, expires_at, reason } = request;
   const isPending = status === 'pending';
-  const [asked, setAsked] = useState<{ readonly vote: VoteKind } | null>(null);
+  const [requestedVote, setRequestedVote] = useState<{ readonly vote: VoteKind } | null>(null);
   const [ownDecision, setOwnAct] = useState<OwnDecision | null>(null);
   const [isSteppingUp, setSteppingUp] = useState(false);
   const mayStepUp = request.allowed_actions?.step_up === true;
   const mayVote =
     (request.allowed_actions?.approve.length ?? 0) > 0 || request.allowed_actions?.reject === true;
-  useVoteOfAddress((vote) => setAsked({ vote }));
+  useVoteOfAddress((vote) => setRequestedVote({ vote }));
   const isBar = isPending && ownDecision === null && (mayVote || mayStepUp);
   const next = useNext(id);
   const locks = useReviewLocks();
@@ -72,8 +72,8 @@ function Whole({ request, problem, reload }: WholeProps) {
   const goNext = (): void => go(next === null ? '/approvals' : `/approvals/${next.request_id}`);
   useDeadline(isPending ? expires_at : null, reload);
   const keys = useShortcuts([
-    { keys: ['a'], label: 'Approve, with a comment', run: () => setAsked({ vote: 'approve' }) },
-    { keys: ['r'], label: 'Reject, with a comment', run: () => setAsked({ vote: 'reject' }) },
+    { keys: ['a'], label: 'Approve, with a comment', run: () => setRequestedVote({ vote: 'approve' }) },
+    { keys: ['r'], label: 'Reject, with a comment', run: () => setRequestedVote({ vote: 'reject' }) },
     ...(mayStepUp ? [{ keys: ['s'], label: 'Step up', run: () => setSteppingUp(true) }] : []),
     ...(mayReview
       ? [{ keys: ['c'], label: 'Start or end your review', run: () => void locks.toggle(id) }]
@@ -140,7 +140,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             <div class={isBar ? 'approval-vote approval-bar' : 'approval-vote'}>
               <VotePanel
                 request={request}
-                asked={asked}
+                asked={requestedVote}
                 reload={reload}
                 isSteppingUp={isSteppingUp}
                 onStepUp={setSteppingUp}
@@ -187,9 +187,9 @@ const timerMsMax = 2 ** 31 - 1;
 const afterDeadlineMs = [50, 2_000];
 
 /** Calls `look` again once the deadline has passed. */
-function useDeadline(at: string | null, look: () => void): void {
-  const latest = useRef(look);
-  latest.current = look;
+function useDeadline(at: string | null, onDeadline: () => void): void {
+  const latest = useRef(onDeadline);
+  latest.current = onDeadline;
   useEffect(() => {
     if (at === null) return;
     const leftMs = Math.max(0, Date.parse(at) - Date.now());

@@ -334,8 +334,8 @@ function useChosen(items: readonly QueueItem[]) {
   const [bulk, setBulk] = useState<Bulk | null>(null);
   const choose = (changed: readonly string[], isChosen: boolean): void =>
     setIds((before) => {
-      const kept = [...before].filter((id) => !changed.includes(id));
-      return new Set(isChosen ? [...kept, ...changed] : kept);
+      const unchanged = [...before].filter((id) => !changed.includes(id));
+      return new Set(isChosen ? [...unchanged, ...changed] : unchanged);
     });
   const end = (settled: readonly string[]): void => {
     choose(settled, false);

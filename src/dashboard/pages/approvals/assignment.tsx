@@ -28,7 +28,7 @@ export function Assignment({ id, onSnooze }: AssignmentProps) {
   } = useResource('getRequestAssignment', { params: { id } }, ['approvals']);
   const { problem, run } = useSending();
   const { session } = useSession();
-  const told = session?.sends_mail === true ? 'They get a mail.' : 'They see it in their inbox.';
+  const notice = session?.sends_mail === true ? 'They get a mail.' : 'They see it in their inbox.';
   const assignTo = (person: string): Promise<void> =>
     run(async () => {
       await setAssignee(id, person === '' ? null : person);
@@ -46,7 +46,7 @@ export function Assignment({ id, onSnooze }: AssignmentProps) {
   return (
     <Section title="Assignee">
       <ProblemNote problem={problem} />
-      <Field label="Assigned to" help={`${told} Everybody who is asked can still decide.`}>
+      <Field label="Assigned to" help={`${notice} Everybody who is asked can still decide.`}>
         <select
           value={assigned?.person ?? ''}
           onChange={({ currentTarget }) => void assignTo(currentTarget.value)}

@@ -27,9 +27,9 @@ export function useDraft({
   const name = `writ.draft ${personId} ${requestId}`;
   const [draft, setDraft] = useState<Draft>(() => readDraft(name));
   const change = useCallback(
-    (given: Partial<Draft> | null) =>
+    (changes: Partial<Draft> | null) =>
       setDraft((before) => {
-        const next = given === null ? empty : { ...before, ...given };
+        const next = changes === null ? empty : { ...before, ...changes };
         keepDraft(name, next);
         return next;
       }),

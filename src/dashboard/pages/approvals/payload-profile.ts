@@ -48,10 +48,10 @@ function commonNote({ common = [], distinct = 0 }: ProfileField, value: unknown)
   const listed = common.slice(0, commonShown).map((one) => `${JSON.stringify(one.value)} (${one.count}x)`);
   const isComplete = distinct <= common.length;
   const rest = distinct - listed.length;
-  const known = [...listed, ...(rest > 0 ? [`${rest} others`] : [])].join(', ');
+  const valuesText = [...listed, ...(rest > 0 ? [`${rest} others`] : [])].join(', ');
   return isComplete
-    ? { isUnusual: true, words: `new; so far ${known}` }
-    : { isUnusual: false, words: `not one of the most frequent: ${known}` };
+    ? { isUnusual: true, words: `new; so far ${valuesText}` }
+    : { isUnusual: false, words: `not one of the most frequent: ${valuesText}` };
 }
 
 /** Cuts a text to the length that the service's profile uses. */

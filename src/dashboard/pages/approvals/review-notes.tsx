@@ -21,9 +21,9 @@ export function marksOf(
   path: string,
   text: string,
 ): CharacterMarks | null {
-  const found = review?.confusables.find((one) => one.path === path && isCutOf(one.value, text));
-  if (found === undefined || found.characters.length === 0) return null;
-  return new Map(found.characters.map((one) => [one.character, nameOf(one)]));
+  const confusable = review?.confusables.find((one) => one.path === path && isCutOf(one.value, text));
+  if (confusable === undefined || confusable.characters.length === 0) return null;
+  return new Map(confusable.characters.map((one) => [one.character, nameOf(one)]));
 }
 
 export function ReviewNotes({ request }: { readonly request: Pick<RequestDetail, 'review' | 'risk_score'> }) {

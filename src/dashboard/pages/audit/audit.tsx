@@ -56,16 +56,16 @@ interface ListProps {
 
 function Changes({ times }: ListProps) {
   const { query } = useAddress();
-  const given = (name: string): string | undefined => query.get(name) ?? undefined;
-  const asked = {
-    who: given('who'),
-    what: given('what'),
-    subject: given('subject'),
-    cursor: given('cursor'),
+  const parameter = (name: string): string | undefined => query.get(name) ?? undefined;
+  const pageQuery = {
+    who: parameter('who'),
+    what: parameter('what'),
+    subject: parameter('subject'),
+    cursor: parameter('cursor'),
     limit: pageSize,
     ...times,
   };
-  const list = useResource('listAuditLog', { query: asked }, ['agents', 'people', 'kill_switches']);
+  const list = useResource('listAuditLog', { query: pageQuery }, ['agents', 'people', 'kill_switches']);
   return (
     <ListSection title="Changes" list={list} empty={<NoChanges isFiltered={isFiltered(query)} />}>
       {(changes, isOld) => (

@@ -93,7 +93,7 @@ function Result({ seen }: { readonly seen: ChainSnapshot | null }) {
   }
   const { walk, checked, at } = seen;
   if (walk.status === 'broken' && walk.break !== null) {
-    return <Broken found={walk.break} checked={checked} />;
+    return <Broken chainBreak={walk.break} checked={checked} />;
   }
   if (walk.status === 'in_progress') {
     return (
@@ -116,12 +116,12 @@ function Result({ seen }: { readonly seen: ChainSnapshot | null }) {
 }
 
 interface BrokenProps {
-  readonly found: NonNullable<Walk['break']>;
+  readonly chainBreak: NonNullable<Walk['break']>;
   /** Number of records that were checked before the fault was found. */
   readonly checked: number;
 }
 
-function Broken({ found, checked }: BrokenProps) {
+function Broken({ chainBreak: found, checked }: BrokenProps) {
   const { sequence, name, difference, message } = found;
   const isStored = difference === 'stored';
   return (

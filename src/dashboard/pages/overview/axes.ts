@@ -39,15 +39,15 @@ export function powersAround(min: number, max: number): [number, number] {
 
 /** Steps 1, 2, 5, 10 and so on, from below `min` to above `max`. */
 export function powers(min: number, max: number): number[] {
-  const found: number[] = [];
+  const ticks: number[] = [];
   const first = Math.floor(Math.log10(Math.max(min, 0.001)));
   const last = Math.ceil(Math.log10(Math.max(max, 0.001))) + 1;
   for (let power = first; power <= last; power += 1) {
-    for (const digit of [1, 2, 5]) found.push(digit * 10 ** power);
+    for (const digit of [1, 2, 5]) ticks.push(digit * 10 ** power);
   }
-  const below = found.findLastIndex((step) => step <= min);
-  const above = found.findIndex((step) => step >= max);
-  return found.slice(Math.max(0, below), Math.max(above, below + 1) + 1);
+  const below = ticks.findLastIndex((step) => step <= min);
+  const above = ticks.findIndex((step) => step >= max);
+  return ticks.slice(Math.max(0, below), Math.max(above, below + 1) + 1);
 }
 
 const momentOf = new Intl.DateTimeFormat(undefined, {

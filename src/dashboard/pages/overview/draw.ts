@@ -194,19 +194,19 @@ function tellChosen(plot: uPlot, { edges }: Steps, events: PlotEvents): void {
 /** Draws from the top of the stack down, so that each bar lies behind the one below it. */
 function barsOf({ series }: PlotData, palette: Palette): uPlot.Series[] {
   const paths = uPlot.paths.bars?.({ size: [0.86, 72, 1] });
-  return series.toReversed().map(({ name, color, look }) => ({
+  return series.toReversed().map(({ name, color, style }) => ({
     label: name,
     width: 1,
     points: { show: false },
     stroke: palette.color('surface'),
     ...(paths === undefined ? {} : { paths }),
-    fill: () => palette.fill(color, look),
+    fill: () => palette.fill(color, style),
   }));
 }
 
 function linesOf({ series }: PlotData, palette: Palette): uPlot.Series[] {
-  return series.map(({ name, color, look }) => {
-    const dash = dashes[look];
+  return series.map(({ name, color, style }) => {
+    const dash = dashes[style];
     return {
       label: name,
       width: 2,
@@ -234,14 +234,14 @@ function latencyRange(_: uPlot, min: number | null, max: number | null): uPlot.R
 
 /** Calls `onChange` when the colours have changed; returns a function that stops that. */
 function followTheme(onChange: () => void): () => void {
-  const asked = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((text) =>
+  const mediaQueries = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((text) =>
     window.matchMedia(text),
   );
   const chosen = new MutationObserver(onChange);
   chosen.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-  for (const media of asked) media.addEventListener('change', onChange);
+  for (const media of mediaQueries) media.addEventListener('change', onChange);
   return () => {
     chosen.disconnect();
-    for (const media of asked) media.removeEventListener('change', onChange);
+    for (const media of mediaQueries) media.removeEventListener('change', onChange);
   };
 }

@@ -40,9 +40,9 @@ function waitText(seconds: number | null): string {
 export function Legend({ series }: { readonly series: readonly Series[] }) {
   return (
     <ul class="overview-names">
-      {series.map(({ key, name, color, look }) => (
+      {series.map(({ key, name, color, style }) => (
         <li key={key}>
-          <Swatch color={color} look={look} /> {name}
+          <Swatch color={color} style={style} /> {name}
         </li>
       ))}
     </ul>

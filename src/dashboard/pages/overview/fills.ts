@@ -8,7 +8,7 @@ type Paint = CanvasRenderingContext2D['fillStyle'];
 export interface Palette {
   /** Returns the present colour of a token. */
   readonly color: (token: string) => string;
-  readonly fill: (token: string, look: SeriesStyle) => Paint;
+  readonly fill: (token: string, style: SeriesStyle) => Paint;
 }
 
 /**
@@ -30,18 +30,18 @@ export function createPalette(element: HTMLElement): Palette {
     if (cached !== undefined) return cached;
     probe.style.color = (isForced ? systemColors[token] : undefined) ?? `var(--${token})`;
     if (!probe.isConnected) element.append(probe);
-    const found = getComputedStyle(probe).color;
+    const resolvedColor = getComputedStyle(probe).color;
     probe.remove();
-    colors.set(token, found);
-    return found;
+    colors.set(token, resolvedColor);
+    return resolvedColor;
   };
   return {
     color,
-    fill: (token, look) => {
-      const key = `${token} ${look}`;
-      const known = fills.get(key) ?? pattern(color(token), color('surface'), look);
-      fills.set(key, known);
-      return known;
+    fill: (token, style) => {
+      const key = `${token} ${style}`;
+      const cachedFill = fills.get(key) ?? pattern(color(token), color('surface'), style);
+      fills.set(key, cachedFill);
+      return cachedFill;
     },
   };
 }
@@ -49,7 +49,7 @@ export function createPalette(element: HTMLElement): Palette {
 /** The side of a pattern's tile, in CSS pixels. */
 const tileSize = 6;
 
-/** The mark of each look on its tile, from the corner (0, 0) to (1, 1). */
+/** The mark of each style on its tile, from the corner (0, 0) to (1, 1). */
 const marks: Readonly<Partial<Record<SeriesStyle, (paint: CanvasRenderingContext2D) => void>>> = {
   stripes: (paint) =>
     lines(paint, [
@@ -74,14 +74,14 @@ const marks: Readonly<Partial<Record<SeriesStyle, (paint: CanvasRenderingContext
 const plainAlpha = 0.62;
 const groundAlpha = 0.28;
 
-function pattern(color: string, ground: string, look: SeriesStyle): Paint {
+function pattern(color: string, ground: string, style: SeriesStyle): Paint {
   const side = Math.round(tileSize * window.devicePixelRatio);
   const canvas = document.createElement('canvas');
   canvas.width = side;
   canvas.height = side;
   const paint = canvas.getContext('2d');
   if (paint === null) return color;
-  const mark = marks[look];
+  const mark = marks[style];
   // Bars overlap, and the one behind must not show through.
   paint.fillStyle = ground;
   paint.fillRect(0, 0, side, side);

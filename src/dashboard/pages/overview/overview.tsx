@@ -82,9 +82,9 @@ function stepText(edges: readonly number[], index: number): string {
 const pauseMs = 3_000;
 const idleMs = 20_000;
 
-export function useLive(isLive: boolean, look: () => void): void {
-  const latest = useRef(look);
-  latest.current = look;
+export function useLive(isLive: boolean, reload: () => void): void {
+  const latest = useRef(reload);
+  latest.current = reload;
   const lastMs = useRef(Date.now());
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
 
@@ -321,7 +321,7 @@ export function DecisionsSection(props: OverTime) {
       actions={<span class="overview-total">{countText(overview.total)} requests</span>}
     >
       <ul class="overview-legend">
-        {outcomes.map(({ key, name, color, look }) => (
+        {outcomes.map(({ key, name, color, style }) => (
           <li key={key}>
             <button
               type="button"
@@ -331,7 +331,7 @@ export function DecisionsSection(props: OverTime) {
               onClick={() => toggle(key)}
             >
               <span>
-                <Swatch color={color} look={look} /> {name}
+                <Swatch color={color} style={style} /> {name}
               </span>
               <strong>{countText(totals[key])}</strong>
               <small>{shareText(totals[key], overview.total)}</small>

@@ -164,9 +164,9 @@ function PlotTip({ series, stepName, valueText, index, leftPx, isRight }: PlotTi
       aria-hidden="true"
     >
       <strong>{stepName(index)}</strong>
-      {series.map(({ key, name, color, look, values }) => (
+      {series.map(({ key, name, color, style, values }) => (
         <div key={key}>
-          <Swatch color={color} look={look} /> {name}
+          <Swatch color={color} style={style} /> {name}
           <span class="overview-tip-value">{valueText(values[index] ?? null)}</span>
         </div>
       ))}

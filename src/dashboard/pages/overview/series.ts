@@ -5,12 +5,12 @@ import type { Reply } from '../../../api/operations.ts';
 
 export type Overview = Reply<'getOverview'>;
 
-/** `color` is the name of a token; `look` tells series apart without colours. */
+/** `color` is the name of a token; `style` tells series apart without colours. */
 export interface Series {
   readonly key: string;
   readonly name: string;
   readonly color: string;
-  readonly look: SeriesStyle;
+  readonly style: SeriesStyle;
   /** Null for a step with nothing to measure. */
   readonly values: readonly (number | null)[];
 }
@@ -35,11 +35,11 @@ export interface Steps {
 }
 
 export const outcomes = [
-  { key: 'allow', name: 'Allow', color: 'allow', look: 'plain', decision: 'ALLOW' },
-  { key: 'deny', name: 'Deny', color: 'deny', look: 'stripes', decision: 'DENY' },
-  { key: 'escalate', name: 'Escalate', color: 'escalate', look: 'dots', decision: 'ESCALATE' },
-  { key: 'reauth', name: 'Step-up', color: 'reauth', look: 'bars', decision: 'REAUTH_REQUIRED' },
-  { key: 'refused', name: 'Refused', color: 'unknown', look: 'back-stripes', decision: null },
+  { key: 'allow', name: 'Allow', color: 'allow', style: 'plain', decision: 'ALLOW' },
+  { key: 'deny', name: 'Deny', color: 'deny', style: 'stripes', decision: 'DENY' },
+  { key: 'escalate', name: 'Escalate', color: 'escalate', style: 'dots', decision: 'ESCALATE' },
+  { key: 'reauth', name: 'Step-up', color: 'reauth', style: 'bars', decision: 'REAUTH_REQUIRED' },
+  { key: 'refused', name: 'Refused', color: 'unknown', style: 'back-stripes', decision: null },
 ] as const;
 export type OutcomeKey = (typeof outcomes)[number]['key'];
 
@@ -53,11 +53,11 @@ export function timeSteps({ from, to, bucket_seconds: seconds, buckets }: Overvi
 export function outcomeSeries({ buckets }: Overview, keys: readonly OutcomeKey[]): readonly Series[] {
   return outcomes
     .filter(({ key }) => keys.includes(key))
-    .map(({ key, name, color, look }) => ({
+    .map(({ key, name, color, style }) => ({
       key,
       name,
       color,
-      look,
+      style,
       values: buckets.map((bucket) => bucket[key]),
     }));
 }
@@ -69,18 +69,18 @@ export function outcomeTotals({ buckets }: Overview): Readonly<Record<OutcomeKey
 }
 
 const quantiles = [
-  { key: 'p50', name: 'Median', color: 'accent', look: 'solid', field: 'p50_us' },
-  { key: 'p90', name: '90th percentile', color: 'reauth', look: 'dashed', field: 'p90_us' },
-  { key: 'p99', name: '99th percentile', color: 'deny', look: 'dotted', field: 'p99_us' },
+  { key: 'p50', name: 'Median', color: 'accent', style: 'solid', field: 'p50_us' },
+  { key: 'p90', name: '90th percentile', color: 'reauth', style: 'dashed', field: 'p90_us' },
+  { key: 'p99', name: '99th percentile', color: 'deny', style: 'dotted', field: 'p99_us' },
 ] as const;
 
 /** Latencies in microseconds. */
 export function latencySeries({ latency }: Overview): readonly Series[] {
-  return quantiles.map(({ field, key, name, color, look }) => ({
+  return quantiles.map(({ field, key, name, color, style }) => ({
     key,
     name,
     color,
-    look,
+    style,
     values: latency.map((step) => step[field]),
   }));
 }
@@ -93,7 +93,7 @@ export function riskSteps({ risk }: Overview): Steps {
 
 export function riskSeries({ risk }: Overview): readonly Series[] {
   const values = risk.map(({ count }) => count);
-  return [{ key: 'count', name: 'Decisions', color: 'accent', look: 'plain', values }];
+  return [{ key: 'count', name: 'Decisions', color: 'accent', style: 'plain', values }];
 }
 
 /** Running sums of the series, for stacked bars: the last list is the sum of all. */

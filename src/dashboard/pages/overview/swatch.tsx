@@ -2,7 +2,7 @@
 
 import type { SeriesStyle } from './series.ts';
 
-export function Swatch({ color, look }: { readonly color: string; readonly look: SeriesStyle }) {
+export function Swatch({ color, style }: { readonly color: string; readonly style: SeriesStyle }) {
   return (
     <svg
       class="overview-swatch"
@@ -12,7 +12,7 @@ export function Swatch({ color, look }: { readonly color: string; readonly look:
       viewBox="0 0 14 14"
       aria-hidden="true"
     >
-      {marks[look]}
+      {marks[style]}
     </svg>
   );
 }

@@ -13,7 +13,7 @@ import type { PlaygroundState } from './use-playground.ts';
 export function ChangeList({ playground }: { readonly playground: PlaygroundState }) {
   const { changes, active, texts, reset } = playground;
   /** The file whose changes the dialog would discard; `path` is null for all files. */
-  const [asked, setAsked] = useState<{ readonly path: string | null } | null>(null);
+  const [confirming, setConfirming] = useState<{ readonly path: string | null } | null>(null);
   if (changes.length === 0)
     return (
       <Empty icon="policy" title="No changes yet">
@@ -32,7 +32,7 @@ export function ChangeList({ playground }: { readonly playground: PlaygroundStat
                 {!active.includes(change.path) && ' (new)'}
               </h3>
               <CopyFile change={change} />
-              <Button onClick={() => setAsked({ path: change.path })}>
+              <Button onClick={() => setConfirming({ path: change.path })}>
                 Discard<span class="visually-hidden"> {change.path}</span>
               </Button>
             </header>
@@ -46,16 +46,16 @@ export function ChangeList({ playground }: { readonly playground: PlaygroundStat
       })}
       {changes.length > 1 && (
         <div>
-          <Button onClick={() => setAsked({ path: null })}>Discard all</Button>
+          <Button onClick={() => setConfirming({ path: null })}>Discard all</Button>
         </div>
       )}
-      {asked !== null && (
+      {confirming !== null && (
         <ResetDialog
-          path={asked.path}
-          onClose={() => setAsked(null)}
+          path={confirming.path}
+          onClose={() => setConfirming(null)}
           onReset={() => {
-            setAsked(null);
-            reset(asked.path);
+            setConfirming(null);
+            reset(confirming.path);
           }}
         />
       )}

@@ -41,11 +41,11 @@ export function keepDraft(storage: Storage, person: string, draft: Draft): boole
   }
 }
 
-function draftOf(found: unknown): Draft {
-  if (typeof found !== 'object' || found === null) return emptyDraft;
-  const { changes, request } = found as { readonly changes?: unknown; readonly request?: unknown };
-  const kept = Array.isArray(changes) ? changes.filter(isChange) : [];
-  return { changes: kept, request: typeof request === 'string' ? request : null };
+function draftOf(value: unknown): Draft {
+  if (typeof value !== 'object' || value === null) return emptyDraft;
+  const { changes, request } = value as { readonly changes?: unknown; readonly request?: unknown };
+  const validChanges = Array.isArray(changes) ? changes.filter(isChange) : [];
+  return { changes: validChanges, request: typeof request === 'string' ? request : null };
 }
 
 function isChange(value: unknown): value is Change {

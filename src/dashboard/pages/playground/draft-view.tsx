@@ -117,10 +117,12 @@ function PatchActions({ playground, saved }: Pick<DraftViewProps, 'playground' |
     before: active.includes(path) ? texts.byPath.get(path)?.text : null,
     after: text,
   }));
-  const known = files.flatMap(({ before, ...file }) => (before === undefined ? [] : [{ ...file, before }]));
+  const editedFiles = files.flatMap(({ before, ...file }) =>
+    before === undefined ? [] : [{ ...file, before }],
+  );
   // A patch without one of the files would be taken for the whole.
-  if (!saved.isLoaded || known.length < files.length) return null;
-  const patch = gitPatch(known, saved.repositoryPath);
+  if (!saved.isLoaded || editedFiles.length < files.length) return null;
+  const patch = gitPatch(editedFiles, saved.repositoryPath);
   return (
     <>
       <div class="playground-bar playground-patch">

@@ -10,6 +10,6 @@ export function findRule(text: string, id: string): number | null {
   const next = /^(?:shadow\s+)?policy\s+\w/m.exec(rest);
   const own = next === null ? rest : rest.slice(0, next.index);
   const pattern = new RegExp(`^(\\s*(?:shadow\\s+)?(?:allow|deny|escalate|reauth|risk)\\s+)${rule}\\b`, 'm');
-  const found = pattern.exec(own);
-  return found === null ? null : start.index + start[0].length + found.index + (found[1]?.length ?? 0);
+  const match = pattern.exec(own);
+  return match === null ? null : start.index + start[0].length + match.index + (match[1]?.length ?? 0);
 }

@@ -69,15 +69,15 @@ const agentParts = ['id', 'name', 'risk_tier', 'control_owner', 'tags'];
 /** The copy leaves out the readings of meters and everything else that only the record holds. */
 function copyText(request: Reply<'getRequest'>): string {
   const { agent, ...rest } = partsOf(request);
-  const known = Object.fromEntries(Object.entries(agent).filter(([name]) => agentParts.includes(name)));
-  return `${JSON.stringify({ ...rest, agent: known }, null, 2)}\n`;
+  const agentFields = Object.fromEntries(Object.entries(agent).filter(([name]) => agentParts.includes(name)));
+  return `${JSON.stringify({ ...rest, agent: agentFields }, null, 2)}\n`;
 }
 
 export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void }) {
   const mayList = useGrant('requests.view') !== 'no';
   const [text, setText] = useState('');
-  const wanted = useRested(text.trim());
-  const query = { limit: '10', ...(/[\p{L}\p{N}]/u.test(wanted) ? { text: wanted } : {}) };
+  const searchText = useRested(text.trim());
+  const query = { limit: '10', ...(/[\p{L}\p{N}]/u.test(searchText) ? { text: searchText } : {}) };
   const { data, problem } = useResource('listRequests', mayList ? { query } : null);
   const [id, setId] = useState('');
   const take = (chosen: string): void => {
@@ -119,11 +119,11 @@ export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void 
       )}
       <ProblemNote problem={problem} />
       {data !== null && data.items.length === 0 && (
-        <Empty icon="list" title={wanted === '' ? 'No requests yet' : 'No requests match'} />
+        <Empty icon="list" title={searchText === '' ? 'No requests yet' : 'No requests match'} />
       )}
       {data !== null && data.items.length > 0 && (
         <section aria-label="Latest requests">
-          <h3>{wanted === '' ? 'Latest requests' : 'Latest requests that match'}</h3>
+          <h3>{searchText === '' ? 'Latest requests' : 'Latest requests that match'}</h3>
           <ul class="playground-last">
             {data.items.map((item) => (
               <li key={item.request_id}>

@@ -140,11 +140,11 @@ function useWays({ path, paths, textOf, isUntouched }: PlaygroundState, decidedB
     data?.items.find(({ name }) => name === policy)?.file;
   const isOpening = (query.has('request') || isUntouched) && !query.has('file');
   const firstFile = isOpening ? fileOf(decidedBy ?? '') : undefined;
-  const asked = placeAsked(query);
+  const linkedLines = placeAsked(query);
   useEffect(() => {
     // A text that failed to become active is loaded first.
-    if (asked === null || query.has('take')) return;
-    goTo(path, { place: asked });
+    if (linkedLines === null || query.has('take')) return;
+    goTo(path, { place: linkedLines });
     setQuery({ at: null }, { replace: true });
   }, [query]);
   useEffect(() => {
@@ -184,17 +184,20 @@ export interface Target {
 export type EditorTarget = { readonly place: LineRange } | { readonly rule: string };
 
 export function useTargets(path: string, text: string | null) {
-  const [wanted, setWanted] = useState<{ readonly path: string; readonly what: EditorTarget } | null>(null);
+  const [pendingTarget, setPendingTarget] = useState<{
+    readonly path: string;
+    readonly what: EditorTarget;
+  } | null>(null);
   const [target, setTarget] = useState<(Target & { readonly path: string }) | null>(null);
   useEffect(() => {
-    if (wanted === null || wanted.path !== path || text === null) return;
-    const { what } = wanted;
+    if (pendingTarget === null || pendingTarget.path !== path || text === null) return;
+    const { what } = pendingTarget;
     const at = 'rule' in what ? findRule(text, what.rule) : rangeOf(text, what.place).from;
     setTarget(at === null ? null : { at, path });
-    setWanted(null);
-  }, [wanted, path, text]);
+    setPendingTarget(null);
+  }, [pendingTarget, path, text]);
   return {
     target: target?.path === path ? target : null,
-    goTo: (to: string, what: EditorTarget): void => setWanted({ path: to, what }),
+    goTo: (to: string, what: EditorTarget): void => setPendingTarget({ path: to, what }),
   };
 }

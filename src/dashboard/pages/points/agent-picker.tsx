@@ -47,17 +47,15 @@ function AddAgent({ chosen, onChoose }: AgentsChoiceProps) {
   const [text, setText] = useState('');
   const [missing, setMissing] = useState<string | null>(null);
   const { isBusy, problem: notSent, run } = useSending();
-  const wanted = text.trim();
-  const found = useResource('listAgents', {
-    query: { limit: '20', ...(wanted === '' ? {} : { text: wanted }) },
+  const query = text.trim();
+  const suggestions = useResource('listAgents', {
+    query: { limit: '20', ...(query === '' ? {} : { text: query }) },
   });
   const add = (): Promise<void> =>
     run(async () => {
-      const { items } = await call('listAgents', { query: { text: wanted, limit: '200' } });
-      const agent = items.find(
-        ({ id, name }) => id === wanted || name.toLowerCase() === wanted.toLowerCase(),
-      );
-      if (agent === undefined) return setMissing(`There is no agent ${wanted}.`);
+      const { items } = await call('listAgents', { query: { text: query, limit: '200' } });
+      const agent = items.find(({ id, name }) => id === query || name.toLowerCase() === query.toLowerCase());
+      if (agent === undefined) return setMissing(`There is no agent ${query}.`);
       if (!chosen.some(({ id }) => id === agent.id))
         onChoose([...chosen, { id: agent.id, name: agent.name }]);
       setText('');
@@ -78,18 +76,18 @@ function AddAgent({ chosen, onChoose }: AgentsChoiceProps) {
           }}
           onKeyDown={(event) => {
             // Enter adds the agent that is typed, instead of sending the form.
-            if (event.key !== 'Enter' || wanted === '') return;
+            if (event.key !== 'Enter' || query === '') return;
             event.preventDefault();
             void add();
           }}
         />
       </Field>
       <datalist id={listId}>
-        {(found.data?.items ?? []).map(({ id, name }) => (
+        {(suggestions.data?.items ?? []).map(({ id, name }) => (
           <option key={id} value={name} />
         ))}
       </datalist>
-      <Button icon="plus" isBusy={isBusy} disabled={wanted === ''} onClick={() => void add()}>
+      <Button icon="plus" isBusy={isBusy} disabled={query === ''} onClick={() => void add()}>
         Add
       </Button>
     </div>

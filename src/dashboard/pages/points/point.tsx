@@ -177,7 +177,7 @@ export function PointActions({ point, onChange }: PointProps) {
       )}
       {open === 'revoke' && (
         <RevokeDialog
-          what="enforcement point"
+          noun="enforcement point"
           name={point.name}
           send={(body) => call('revokeEnforcementPoint', { params, body })}
           onDone={onChange}

@@ -17,7 +17,7 @@ export interface Excerpt {
   readonly diagnostics: readonly FailureDiagnostic[];
 }
 
-const around = 2;
+const contextLines = 2;
 
 /** Leaves out diagnostics without a place, or with a place beyond the end of the text. */
 export function excerptsOf(text: string, diagnostics: readonly FailureDiagnostic[]): readonly Excerpt[] {
@@ -27,8 +27,8 @@ export function excerptsOf(text: string, diagnostics: readonly FailureDiagnostic
     .filter(({ start }) => start !== null && start.line <= lines.length)
     .toSorted((a, b) => lineOf(a) - lineOf(b));
   for (const diagnostic of placed) {
-    const from = Math.max(1, lineOf(diagnostic) - around);
-    const to = Math.min(lines.length, (diagnostic.end?.line ?? lineOf(diagnostic)) + around);
+    const from = Math.max(1, lineOf(diagnostic) - contextLines);
+    const to = Math.min(lines.length, (diagnostic.end?.line ?? lineOf(diagnostic)) + contextLines);
     const last = excerpts.at(-1);
     if (last !== undefined && from <= last.to + 1) {
       last.to = Math.max(last.to, to);

@@ -170,8 +170,8 @@ function useFailedText(path: string, at: string): string | null {
     let isWanted = true;
     const ask = (): Promise<Reply<'getPolicyFile'> | null> =>
       isWanted ? call('getPolicyFile', { query: { path, set: 'failed' } }) : Promise.resolve(null);
-    const take = (found: string | null): void => {
-      if (isWanted) setText(found);
+    const take = (value: string | null): void => {
+      if (isWanted) setText(value);
     };
     // Without the text, the diagnostics are still shown.
     inTurn(ask).then(

@@ -13,10 +13,10 @@ export interface LineWindow {
 
 const size = 2_000;
 
-export function lineWindow(text: string, asked: number): LineWindow {
+export function lineWindow(text: string, line: number): LineWindow {
   const lines = text.replace(/\n$/, '').split('\n');
-  const wanted = Number.isInteger(asked) ? Math.min(Math.max(asked, 1), lines.length) : 1;
-  const from = Math.floor((wanted - 1) / size) * size + 1;
+  const selected = Number.isInteger(line) ? Math.min(Math.max(line, 1), lines.length) : 1;
+  const from = Math.floor((selected - 1) / size) * size + 1;
   const to = Math.min(from + size - 1, lines.length);
   return { text: lines.slice(from - 1, to).join('\n'), from, to, count: lines.length, size };
 }

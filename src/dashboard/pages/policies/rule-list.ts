@@ -21,10 +21,10 @@ export function chooseRules(
   rules: readonly RuleHits[],
   { text, show, order }: RuleFilter,
 ): readonly RuleHits[] {
-  const wanted = text.trim().toLowerCase();
+  const searchText = text.trim().toLowerCase();
   const chosen = rules.filter(
     ({ policy, rule, met, decided, shadow_changed: changed }) =>
-      `${policy}/${rule}`.toLowerCase().includes(wanted) &&
+      `${policy}/${rule}`.toLowerCase().includes(searchText) &&
       (show !== 'unused' || (met === 0 && decided === 0)) &&
       (show !== 'shadow' || changed !== null),
   );

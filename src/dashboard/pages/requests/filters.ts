@@ -20,11 +20,11 @@ export type FilterName = (typeof filterNames)[number];
 export type Filters = Readonly<Partial<Record<FilterName, string>>>;
 
 export function readFilters(query: URLSearchParams): Filters {
-  const given = filterNames.flatMap((name) => {
+  const entries = filterNames.flatMap((name) => {
     const value = query.get(name)?.trim() ?? '';
     return value === '' ? [] : [[name, value] as const];
   });
-  return Object.fromEntries(given);
+  return Object.fromEntries(entries);
 }
 
 /**

@@ -57,7 +57,7 @@ interface SavedState {
 }
 
 /** The list that was left last, kept for a reader who returns to it. */
-let kept: SavedState | null = null;
+let savedState: SavedState | null = null;
 
 interface ListOptions {
   /** Id of the reader; nobody gets a list that another person has seen. */
@@ -74,10 +74,10 @@ export function useRequestList(filters: Filters, { owner, isReading }: ListOptio
   const fill = useFill(held, query);
   const refresh = useRefresh(held, query, isReading);
   useEffect(() => {
-    const known = remembered(owner, key);
-    latest.current = known ?? { ...latest.current, isLoading: true, problem: null };
+    const savedState = remembered(owner, key);
+    latest.current = savedState ?? { ...latest.current, isLoading: true, problem: null };
     set({});
-    if (known === null) void fill(null);
+    if (savedState === null) void fill(null);
     else void refresh();
     return () => controller.current?.abort();
   }, [query]);
@@ -136,7 +136,7 @@ function useHeldList(owner: string, key: string): HeldList {
       const { isLoading, pagesLooked } = latest.current;
       // The rows may still be those of the previous filters.
       if (isLoading && pagesLooked === 0) return;
-      kept = { owner, key, state: { ...latest.current, isLoading: false, pagesLooked: 0 } };
+      savedState = { owner, key, state: { ...latest.current, isLoading: false, pagesLooked: 0 } };
     },
     [owner, key],
   );
@@ -155,16 +155,16 @@ function useFill({ latest, set, controller, checkedAtMs }: HeldList, query: Quer
       controller.current = own;
       set({ isLoading: true, problem: null, pagesLooked: 0, isStopped: false });
       let cursor = from;
-      let found = 0;
+      let addedCount = 0;
       try {
         for (let pages = 1; ; pages += 1) {
-          const page = await look(query, cursor, own.signal);
+          const page = await fetchPage(query, cursor, own.signal);
           if (own.signal.aborted) return;
           const before = from === null && pages === 1 ? [] : latest.current.rows;
           if (from === null && pages === 1) checkedAtMs.current = Date.now();
-          found += page.items.length;
+          addedCount += page.items.length;
           cursor = page.next_cursor;
-          const isDone = cursor === null || found >= enough || pages === pagesAtOnceMax;
+          const isDone = cursor === null || addedCount >= enough || pages === pagesAtOnceMax;
           set({
             rows: withOlder(before, page.items),
             cursor,
@@ -191,11 +191,11 @@ function useFill({ latest, set, controller, checkedAtMs }: HeldList, query: Quer
  */
 function useRefresh({ latest, set, checkedAtMs }: HeldList, query: Query, isReading: () => boolean) {
   const running = useRef<'no' | 'yes' | 'again'>('no');
-  const wanted = useRef(query);
+  const latestQuery = useRef(query);
   const reading = useRef(isReading);
   reading.current = isReading;
   useEffect(() => {
-    wanted.current = query;
+    latestQuery.current = query;
   }, [query]);
   const refresh = useCallback(async (): Promise<void> => {
     if (document.hidden) return;
@@ -208,13 +208,13 @@ function useRefresh({ latest, set, checkedAtMs }: HeldList, query: Query, isRead
     running.current = 'yes';
     try {
       const isLate = Date.now() - checkedAtMs.current > lateMs;
-      const known = new Set(latest.current.rows.map(({ item }) => item.request_id));
-      const newest = await lookNewest(query, known, isLate ? catchUpPagesMax : 1);
+      const loadedIds = new Set(latest.current.rows.map(({ item }) => item.request_id));
+      const newest = await lookNewest(query, loadedIds, isLate ? catchUpPagesMax : 1);
       checkedAtMs.current = Date.now();
-      if (wanted.current === query)
+      if (latestQuery.current === query)
         set({ ...withNewest(latest.current, newest, reading.current()), problem: null });
     } catch (problem) {
-      if (wanted.current === query) set({ problem });
+      if (latestQuery.current === query) set({ problem });
     }
     const isAgain = (running.current as string) === 'again';
     running.current = 'no';
@@ -224,25 +224,33 @@ function useRefresh({ latest, set, checkedAtMs }: HeldList, query: Query, isRead
 }
 
 function remembered(owner: string, key: string): ListState | null {
-  return kept?.owner === owner && kept.key === key ? kept.state : null;
+  return savedState?.owner === owner && savedState.key === key ? savedState.state : null;
 }
 
 type Query = ReturnType<typeof filterQuery>;
 
-function look(query: Query, cursor: string | null, signal: AbortSignal) {
+function fetchPage(query: Query, cursor: string | null, signal: AbortSignal) {
   const place = cursor === null ? {} : { cursor };
   return call('listRequests', { query: { ...query, ...place, limit: String(pageSize) }, signal });
 }
 
 /** The newest items up to one in `known`, if one is found within `pagesMax` pages. */
-async function lookNewest(query: Query, known: ReadonlySet<string>, pagesMax: number): Promise<NewestItems> {
+async function lookNewest(
+  query: Query,
+  loadedIds: ReadonlySet<string>,
+  pagesMax: number,
+): Promise<NewestItems> {
   const items: RequestItem[] = [];
   let cursor: string | null = null;
   for (let pages = 0; pages < pagesMax; pages += 1) {
-    const page: Awaited<ReturnType<typeof look>> = await look(query, cursor, AbortSignal.timeout(30_000));
+    const page: Awaited<ReturnType<typeof fetchPage>> = await fetchPage(
+      query,
+      cursor,
+      AbortSignal.timeout(30_000),
+    );
     items.push(...page.items);
     cursor = page.next_cursor;
-    if (cursor === null || page.items.some(({ request_id: id }) => known.has(id))) break;
+    if (cursor === null || page.items.some(({ request_id: id }) => loadedIds.has(id))) break;
   }
   return { items, cursor };
 }

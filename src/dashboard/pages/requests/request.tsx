@@ -50,14 +50,14 @@ export function useRuleSources(policies: readonly string[]): ReadonlyMap<string,
   const [sources, setSources] = useState(none);
   const [turn, setTurn] = useState(0);
   useEvents(['policies'], () => setTurn(turn + 1));
-  const wanted = JSON.stringify([...new Set(policies)]);
+  const namesJson = JSON.stringify([...new Set(policies)]);
   useEffect(() => {
-    const names: readonly string[] = JSON.parse(wanted);
+    const names: readonly string[] = JSON.parse(namesJson);
     if (names.length === 0) return setSources(none);
     const controller = new AbortController();
     readSources(names, controller.signal).then(setSources, () => setSources(none));
     return () => controller.abort();
-  }, [wanted, turn]);
+  }, [namesJson, turn]);
   return sources;
 }
 

@@ -14,8 +14,8 @@ export interface Row {
 
 /** Appends the rows of an older page. */
 export function withOlder(rows: readonly Row[], items: readonly RequestItem[]): readonly Row[] {
-  const known = idsOf(rows);
-  return [...rows, ...freshRows(items.filter(({ request_id: id }) => !known.has(id)))];
+  const loadedIds = idsOf(rows);
+  return [...rows, ...freshRows(items.filter(({ request_id: id }) => !loadedIds.has(id)))];
 }
 
 export interface LoadedRows {
@@ -40,9 +40,9 @@ export function withNewest(
   { items, cursor }: NewestItems,
   isReading: boolean,
 ): Partial<LoadedRows> {
-  const known = idsOf(before.rows);
+  const loadedIds = idsOf(before.rows);
   const now = new Map(items.map((item) => [item.request_id, item]));
-  const oldest = items.findLast(({ request_id: id }) => known.has(id))?.request_id;
+  const oldest = items.findLast(({ request_id: id }) => loadedIds.has(id))?.request_id;
   // The newest items tell the state of each row up to this one.
   const reach =
     cursor === null
@@ -51,7 +51,7 @@ export function withNewest(
   const rows = before.rows.map((row, index) =>
     index < reach ? rowNow(row, now.get(row.item.request_id)) : row,
   );
-  const fresh = freshRows(items.filter(({ request_id: id }) => !known.has(id)));
+  const fresh = freshRows(items.filter(({ request_id: id }) => !loadedIds.has(id)));
   if (fresh.length === 0) return { rows, waiting: [] };
   const hasGap = rows.length > 0 && oldest === undefined && cursor !== null;
   if (isReading && rows.length > 0) return { rows, waiting: fresh, hasGap };

@@ -28,7 +28,7 @@ export interface TimelineEvent {
 export function timelineEvents(request: RequestDetail, nowMs: number): readonly TimelineEvent[] {
   const { created_at, decided_at, expires_at, status, approvals, comments, step_ups } = request;
   const plain = { by: null, comment: null } as const;
-  const asked: TimelineEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked for a decision' };
+  const requested: TimelineEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked for a decision' };
   const votes = approvals.map(
     ({ by, group, is_approved, comment, at, invalid_reason: why }): TimelineEvent => ({
       kind: is_approved ? 'approved' : 'rejected',
@@ -66,7 +66,7 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
   const acts = [...votes, ...said, ...stepUps].sort((one, other) =>
     (one.at ?? '').localeCompare(other.at ?? ''),
   );
-  const before = [asked, ...acts];
+  const before = [requested, ...acts];
   switch (status) {
     case 'pending':
       return [...before, { ...plain, kind: 'waits', at: expires_at, text: 'Deadline for people' }];

@@ -87,8 +87,8 @@ type Agent = Reply<'listAgents'>['items'][number];
 function useFirstAgent(isWanted: boolean): { readonly agent: Agent | null; readonly isLoading: boolean } {
   const query = { text: firstAgentName, limit: '20' };
   const { data, isLoading } = useResource('listAgents', isWanted ? { query } : null, ['agents']);
-  const found = data?.items.find(({ name, status }) => name === firstAgentName && status === 'active');
-  return { agent: isWanted ? (found ?? null) : null, isLoading: isWanted && isLoading && data === null };
+  const firstAgent = data?.items.find(({ name, status }) => name === firstAgentName && status === 'active');
+  return { agent: isWanted ? (firstAgent ?? null) : null, isLoading: isWanted && isLoading && data === null };
 }
 
 function FirstAgent({ agent: { id, name } }: { readonly agent: Agent }) {

@@ -10,14 +10,14 @@ import { Dialog } from './dialog.tsx';
 
 interface RevokeDialogProps {
   /** The kind of thing, such as `agent`. */
-  readonly what: string;
+  readonly noun: string;
   readonly name: string;
   readonly send: (body: { readonly name: string }) => Promise<unknown>;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-export function RevokeDialog({ what, name, send, onDone, onClose }: RevokeDialogProps) {
+export function RevokeDialog({ noun: what, name, send, onDone, onClose }: RevokeDialogProps) {
   const [typed, setTyped] = useState('');
   const { isBusy, problem, run } = useSending();
   const revoke = (): Promise<void> =>

@@ -40,10 +40,10 @@ export function keptSets(activations: readonly Activation[]): readonly Activatio
  */
 export function chosenPair(
   activations: readonly Activation[],
-  asked: { readonly old: string | null; readonly new: string | null },
+  range: { readonly old: string | null; readonly new: string | null },
 ): SetPair | null {
-  const now = asked.new ?? activations[0]?.digest ?? null;
-  const old = asked.old ?? (now === null ? null : predecessorOf(activations, now)?.digest) ?? null;
+  const now = range.new ?? activations[0]?.digest ?? null;
+  const old = range.old ?? (now === null ? null : predecessorOf(activations, now)?.digest) ?? null;
   return old === null || now === null ? null : { old, new: now };
 }
 

@@ -180,6 +180,6 @@ const proofLimitText = {
 
 function proofText({ findings, actions, horizon }: PolicyDiff): string {
   const isChanged = findings.some(({ direction }) => direction !== 'reworded');
-  const what = isChanged ? 'Nothing else changes' : 'No decision changes';
-  return `${what}: proved for all requests of ${many(actions.length, 'action')}, decided from ${horizon.from} to ${horizon.to}`;
+  const claim = isChanged ? 'Nothing else changes' : 'No decision changes';
+  return `${claim}: proved for all requests of ${many(actions.length, 'action')}, decided from ${horizon.from} to ${horizon.to}`;
 }

@@ -169,7 +169,7 @@ interface ExampleProps extends Pick<FindingProps, 'finding' | 'request'> {
 
 function Example({ finding: { from, to }, example, request, sides }: ExampleProps) {
   const { old, new: now, old_meters: oldMeters } = example;
-  const asked = (one: DiffExample['old']): string => (from === to ? `, asking ${asksText(one)}` : '');
+  const asksSuffix = (one: DiffExample['old']): string => (from === to ? `, asking ${asksText(one)}` : '');
   return (
     <>
       <Fact name="For example" texts={[JSON.stringify(request ?? example.request)]} />
@@ -179,13 +179,13 @@ function Example({ finding: { from, to }, example, request, sides }: ExampleProp
       <div>
         <dt>{sides.old}</dt>
         <dd>
-          <MessageText text={`${from} by \`${old.by}\`${asked(old)}`} />
+          <MessageText text={`${from} by \`${old.by}\`${asksSuffix(old)}`} />
         </dd>
       </div>
       <div>
         <dt>{sides.new}</dt>
         <dd>
-          <MessageText text={`${to} by \`${now.by}\`${asked(now)}`} />
+          <MessageText text={`${to} by \`${now.by}\`${asksSuffix(now)}`} />
         </dd>
       </div>
     </>

@@ -64,7 +64,7 @@ interface Line {
 }
 
 const signs = { kept: ' ', gone: '-', new: '+' } as const;
-const around = 3;
+const contextLines = 3;
 
 function hunksOf(before: string, after: string): string {
   const lines = lineChanges(before, after).flatMap(({ kind, lines: own }) =>
@@ -73,7 +73,7 @@ function hunksOf(before: string, after: string): string {
   const changed = lines.flatMap(({ sign }, index) => (sign === ' ' ? [] : [index]));
   const parts: { from: number; to: number }[] = [];
   for (const index of changed) {
-    const [from, to] = [Math.max(0, index - around), Math.min(lines.length, index + around + 1)];
+    const [from, to] = [Math.max(0, index - contextLines), Math.min(lines.length, index + contextLines + 1)];
     const last = parts.at(-1);
     if (last !== undefined && from <= last.to) last.to = to;
     else parts.push({ from, to });

@@ -21,7 +21,7 @@ export function diffLines(before: string, after: string): readonly DiffLine[] {
   );
 }
 
-const around = 2;
+const contextLines = 2;
 
 /** Stretches of lines near a change; the lines between the stretches are unchanged. */
 export function hunksOf(lines: readonly DiffLine[]): readonly (readonly DiffLine[])[] {
@@ -29,7 +29,7 @@ export function hunksOf(lines: readonly DiffLine[]): readonly (readonly DiffLine
   let last = -1;
   for (const [index, line] of lines.entries()) {
     const isNear = lines
-      .slice(Math.max(0, index - around), index + around + 1)
+      .slice(Math.max(0, index - contextLines), index + contextLines + 1)
       .some(({ kind }) => kind !== 'kept');
     if (!isNear) continue;
     if (index !== last + 1 || hunks.length === 0) hunks.push([]);

@@ -18,12 +18,12 @@ interface State<Answer> extends Pick<AnswerState<Answer>, 'answer' | 'problem'> 
 
 /** `asked` is a key that identifies the question; with null, nothing is asked. */
 export function useAnswer<Answer>(
-  asked: string | null,
+  question: string | null,
   ask: (signal: AbortSignal) => Promise<Answer>,
 ): AnswerState<Answer> {
   const [state, setState] = useState<State<Answer>>({ key: null, answer: null, problem: null });
   const [turn, setTurn] = useState(0);
-  const key = asked === null ? null : `${turn} ${asked}`;
+  const key = question === null ? null : `${turn} ${question}`;
   useEffect(() => {
     if (key === null) return;
     const controller = new AbortController();

@@ -22,15 +22,15 @@ interface TextFilterProps {
 /** Puts the typed text into the address once typing pauses. */
 export function TextFilter({ name, label, placeholder }: TextFilterProps) {
   const { query } = useAddress();
-  const asked = query.get(name) ?? '';
-  const [typed, setTyped] = useState(asked);
-  const sent = useRef(asked);
+  const current = query.get(name) ?? '';
+  const [typed, setTyped] = useState(current);
+  const sent = useRef(current);
   const id = useId();
   useEffect(() => {
-    if (asked === sent.current) return;
-    sent.current = asked;
-    setTyped(asked);
-  }, [asked]);
+    if (current === sent.current) return;
+    sent.current = current;
+    setTyped(current);
+  }, [current]);
   useEffect(() => {
     const text = typed.trim();
     if (text === sent.current) return;
@@ -66,15 +66,15 @@ interface ChoiceFilterProps {
 
 export function ChoiceFilter({ name, label, any, choices }: ChoiceFilterProps) {
   const { query } = useAddress();
-  const asked = query.get(name) ?? '';
+  const current = query.get(name) ?? '';
   const id = useId();
-  const isKnown = asked === '' || choices.some(([value]) => value === asked);
+  const isKnown = current === '' || choices.some(([value]) => value === current);
   return (
     <div>
       <label for={id}>{label}</label>
       <select
         id={id}
-        value={asked}
+        value={current}
         onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value, cursor: null })}
       >
         <option value="">{any}</option>
@@ -83,7 +83,7 @@ export function ChoiceFilter({ name, label, any, choices }: ChoiceFilterProps) {
             {word}
           </option>
         ))}
-        {!isKnown && <option value={asked}>{asked}</option>}
+        {!isKnown && <option value={current}>{current}</option>}
       </select>
     </div>
   );

@@ -7,12 +7,12 @@ import { go, useAddress } from '../../navigation/navigation.ts';
 /** Returns null when the address has no token. */
 export function useLinkToken(): string | null {
   const { path, hash } = useAddress();
-  const found = new URLSearchParams(hash).get('token');
-  const [token, setToken] = useState(found);
+  const tokenInLink = new URLSearchParams(hash).get('token');
+  const [token, setToken] = useState(tokenInLink);
   useEffect(() => {
-    if (found === null) return;
-    setToken(found);
+    if (tokenInLink === null) return;
+    setToken(tokenInLink);
     go(path, { replace: true });
-  }, [found, path]);
+  }, [tokenInLink, path]);
   return token;
 }

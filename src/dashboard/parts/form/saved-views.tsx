@@ -23,15 +23,15 @@ export function SavedViews() {
   const { path, query } = useAddress();
   const [views, keep] = useViews(`writ.views ${usePerson().id} ${path}`);
   const [name, setName] = useState<string | null>(null);
-  const asked = new URLSearchParams(query);
-  asked.delete('cursor');
-  const text = asked.toString();
+  const params = new URLSearchParams(query);
+  params.delete('cursor');
+  const text = params.toString();
   const isNew = text !== '' && views.every((view) => view.query !== text) && views.length < viewsMax;
   if (views.length === 0 && !isNew) return null;
   const save = (): void => {
-    const given = (name ?? '').trim();
-    if (given === '') return;
-    keep([...views.filter((view) => view.name !== given), { name: given, query: text }]);
+    const viewName = (name ?? '').trim();
+    if (viewName === '') return;
+    keep([...views.filter((view) => view.name !== viewName), { name: viewName, query: text }]);
     setName(null);
   };
   return (
@@ -89,8 +89,8 @@ export function SavedViews() {
 }
 
 function useViews(key: string): readonly [readonly SavedView[], (views: readonly SavedView[]) => void] {
-  const [kept, setKept] = useState(() => ({ key, views: readViews(key) }));
-  const views = kept.key === key ? kept.views : readViews(key);
+  const [saved, setKept] = useState(() => ({ key, views: readViews(key) }));
+  const views = saved.key === key ? saved.views : readViews(key);
   const keep = (next: readonly SavedView[]): void => {
     setKept({ key, views: next });
     try {

@@ -10,13 +10,13 @@ export interface Lookup<Data> {
 }
 
 /** Looks once, and again when `retry` is called. */
-export function useLookup<Data>(look: () => Promise<Data>): Lookup<Data> {
+export function useLookup<Data>(find: () => Promise<Data>): Lookup<Data> {
   const [state, setState] = useState<{ readonly data: Data | null; readonly problem: unknown }>(nothingYet);
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let isWanted = true;
     setState(nothingYet);
-    look().then(
+    find().then(
       (data) => isWanted && setState({ data, problem: null }),
       (problem: unknown) => isWanted && setState({ data: null, problem }),
     );

@@ -93,9 +93,9 @@ function useDrawnRows<Row extends object>(
   { columns, rowKey, rowClass }: DataTableProps<Row>,
   shown: readonly Column<Row>[],
 ): (row: Row) => VNode {
-  const kept = useRef({ columns, rows: new WeakMap<Row, VNode>() });
-  if (kept.current.columns !== columns) kept.current = { columns, rows: new WeakMap() };
-  const { rows } = kept.current;
+  const rendered = useRef({ columns, rows: new WeakMap<Row, VNode>() });
+  if (rendered.current.columns !== columns) rendered.current = { columns, rows: new WeakMap() };
+  const { rows } = rendered.current;
   return (row) => {
     const cached = rows.get(row);
     if (cached !== undefined) return cached;

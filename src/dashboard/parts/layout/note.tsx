@@ -17,9 +17,9 @@ export function ProblemNote({
   readonly onRetry?: () => void;
 }) {
   if (problem === null || problem === undefined) return null;
-  const known = problem instanceof ApiProblem ? problem : null;
-  const details = detailsOf(known);
-  const title = titleOf(known, details);
+  const apiProblem = problem instanceof ApiProblem ? problem : null;
+  const details = detailsOf(apiProblem);
+  const title = titleOf(apiProblem, details);
   return (
     <div class="note note-deny" role="alert">
       <Icon name="warning" />
@@ -28,9 +28,9 @@ export function ProblemNote({
         {details.map((detail) => (
           <p key={detail}>{detail}</p>
         ))}
-        {known !== null && hasPage(known) && (
+        {apiProblem !== null && hasPage(apiProblem) && (
           <p>
-            <a href={errorAddress(known.code)}>About this error</a>
+            <a href={errorAddress(apiProblem.code)}>About this error</a>
           </p>
         )}
         {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}

@@ -74,11 +74,11 @@ interface GroupGapsProps {
 
 /** Says which of the groups that a pending request asks cannot answer. */
 export function GroupGaps({ requires, status }: GroupGapsProps) {
-  const asked = status === 'pending' ? (requires?.approvals ?? []) : [];
-  const { data } = useResource('listGroups', asked.length === 0 ? null : {}, ['people', 'policies']);
-  const gaps = asked.flatMap(({ group, needs }) => {
-    const found = data?.items.find(({ name }) => name === group);
-    return found !== undefined && found.has < needs ? [{ ...found, needs }] : [];
+  const approvals = status === 'pending' ? (requires?.approvals ?? []) : [];
+  const { data } = useResource('listGroups', approvals.length === 0 ? null : {}, ['people', 'policies']);
+  const gaps = approvals.flatMap(({ group, needs }) => {
+    const counts = data?.items.find(({ name }) => name === group);
+    return counts !== undefined && counts.has < needs ? [{ ...counts, needs }] : [];
   });
   if (gaps.length === 0) return null;
   return (

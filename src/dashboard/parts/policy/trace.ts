@@ -75,17 +75,17 @@ export function riskContributions(rules: readonly TraceRule[]): readonly TraceRu
 export function unknownReads(
   rules: readonly TraceRule[],
 ): readonly { readonly read: TraceRead; readonly rules: readonly TraceRule[] }[] {
-  const found = new Map<string, { read: TraceRead; rules: TraceRule[] }>();
+  const byRead = new Map<string, { read: TraceRead; rules: TraceRule[] }>();
   for (const rule of rules) {
     for (const read of rule.reads) {
       // A field that is absent is known to be absent, so it counts only when the rule is unknown.
       if (read.missing === null || (read.missing === 'absent' && rule.truth !== 'unknown')) continue;
-      const cached = found.get(read.path);
-      if (cached === undefined) found.set(read.path, { read, rules: [rule] });
+      const cached = byRead.get(read.path);
+      if (cached === undefined) byRead.set(read.path, { read, rules: [rule] });
       else cached.rules.push(rule);
     }
   }
-  return [...found.values()].toSorted((a, b) => (a.read.path < b.read.path ? -1 : 1));
+  return [...byRead.values()].toSorted((a, b) => (a.read.path < b.read.path ? -1 : 1));
 }
 
 const effectsOf: Readonly<Record<string, string>> = {

@@ -186,15 +186,15 @@ function resolveField(value: ExpressionNode, shape: Shape, env: Environment): Ti
 }
 
 function walk(names: readonly NameNode[], shape: Shape, env: Environment): TitleField | null {
-  let around = shape;
+  let parent = shape;
   let isSecret = false;
   for (const [at, name] of names.entries()) {
-    const field = payloadField(around, name.text);
+    const field = payloadField(parent, name.text);
     if (field === undefined) {
       env.report(
         titleFieldUnknown(
           name,
-          around.fields.map((one) => one.name),
+          parent.fields.map((one) => one.name),
         ),
       );
       return null;
@@ -203,7 +203,7 @@ function walk(names: readonly NameNode[], shape: Shape, env: Environment): Title
     if (type === failedType) return null;
     isSecret ||= field.isSecret || (type.kind === 'list' && type.element.isSecret);
     if (at < names.length - 1 && type.kind === 'record') {
-      around = type.shape;
+      parent = type.shape;
       continue;
     }
     const isLast = at === names.length - 1;

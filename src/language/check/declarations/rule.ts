@@ -189,12 +189,12 @@ function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'fa
   const within = readDuration(clauseOf(node, 'within')?.duration, ctx);
   const except = exceptedBy(node, ctx);
   const isFailed = people === null || except === null || within === 'failed';
-  const asked = approverListOf(node);
-  if (asked !== null) {
-    const whom = readApprovalClause(asked, ctx);
-    if (whom === null || isFailed || !areEnough(node, whom, people, ctx)) return 'failed';
+  const approverList = approverListOf(node);
+  if (approverList !== null) {
+    const clause = readApprovalClause(approverList, ctx);
+    if (clause === null || isFailed || !areEnough(node, clause, people, ctx)) return 'failed';
     const withinSeconds = within ?? defaultApprovalSeconds;
-    return { kind: 'approval', ...whom, needs: people, withinSeconds, except };
+    return { kind: 'approval', ...clause, needs: people, withinSeconds, except };
   }
   const asksForStepUp = node.effect === 'reauth' || clauseOf(node, 'after-reauth') !== undefined;
   if (isFailed || effectsThatAsk[node.effect] === 'always-approval') return 'failed';

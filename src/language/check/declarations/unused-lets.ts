@@ -82,13 +82,13 @@ function hasErrors(outcome: CheckOutcome): boolean {
   const said = ({ severity }: Diagnostic): void => {
     hasError ||= severity === 'error';
   };
-  walkOutcome(outcome, { outcome: () => undefined, said });
+  walkOutcome(outcome, { outcome: () => undefined, diagnostic: said });
   return hasError;
 }
 
 /** Reports what an outcome that was checked apart reported and used, now as a part of the set. */
 function repeat(tried: CheckOutcome, env: Environment): void {
-  walkOutcome(tried, { outcome: ({ used }) => used.forEach(env.use), said: env.report });
+  walkOutcome(tried, { outcome: ({ used }) => used.forEach(env.use), diagnostic: env.report });
 }
 
 /** Returns the first steps of the payload paths in an expression. */

@@ -110,11 +110,11 @@ function parameterSlot({ type }: ParameterNode, env: Environment): Slot | null {
 }
 
 /** Whether a value can be the argument of a parameter. A record has to be a path, since its fields are read. */
-function fits(node: ExpressionNode, { type }: Expression, wanted: Type): boolean {
-  if (wanted.kind === 'record') return type.kind === 'record' && node.kind === 'path';
-  if (wanted.kind === 'list')
-    return type.kind === 'list' && isOfOneKind(type.element.type, wanted.element.type);
-  return isOfOneKind(type, wanted);
+function fits(node: ExpressionNode, { type }: Expression, expected: Type): boolean {
+  if (expected.kind === 'record') return type.kind === 'record' && node.kind === 'path';
+  if (expected.kind === 'list')
+    return type.kind === 'list' && isOfOneKind(type.element.type, expected.element.type);
+  return isOfOneKind(type, expected);
 }
 
 function isOfOneKind(a: Type, b: Type): boolean {

@@ -47,7 +47,7 @@ export function resolveField(path: FieldPath, ctx: Context): ResolvedField | nul
     places.push(next);
     place = next;
   }
-  if (place.found.length === 0) return null;
+  if (place.slots.length === 0) return null;
   const type = typeOfNode(place);
   if ('differ' in type) {
     ctx.env.report(fieldTypesDiffer(path, ...type.differ));
@@ -73,7 +73,7 @@ export function resolveField(path: FieldPath, ctx: Context): ResolvedField | nul
 /** Reports why a step leads nowhere, unless that has been reported already. */
 function reportStep(place: PathNode, path: FieldPath, index: number, ctx: Context): void {
   if (path.steps[index]?.text === '') return;
-  const types = place.found.map(({ slot }) => slot.type);
+  const types = place.slots.map(({ slot }) => slot.type);
   const stray = types.find(({ kind }) => kind !== 'record');
   if (stray !== undefined) ctx.env.report(fieldMistyped(path, index, stray));
   else if (ctx.actions.keys.length > 0) {

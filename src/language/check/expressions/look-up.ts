@@ -85,7 +85,7 @@ function readKey(table: string, subject: Expression, { env }: Context): Expressi
   const type = env.query('tableKey', table);
   if (type === undefined) return null;
   if (!areComparable(subject.type, type)) {
-    env.report(keyMistyped(subject.span, table, { key: type, found: subject.type }));
+    env.report(keyMistyped(subject.span, table, { key: type, actual: subject.type }));
     return null;
   }
   const key = adapt(subject, type, env);

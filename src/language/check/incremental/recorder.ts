@@ -59,13 +59,13 @@ export interface Recorder {
 export function createRecorder(revision: number, queries: Queries): Recorder {
   let current: CheckOutcome = emptyOutcome(revision);
   const make = <T>(check: () => T): CheckOutcome<T> => {
-    const around = current;
+    const outer = current;
     const outcome = emptyOutcome(revision) as CheckOutcome<T>;
     current = outcome;
     try {
       outcome.value = check();
     } finally {
-      current = around;
+      current = outer;
     }
     return outcome;
   };
@@ -157,7 +157,7 @@ export function walkOutcome(
   outcome: CheckOutcome,
   visit: {
     readonly outcome: (outcome: CheckOutcome) => void;
-    readonly said: (diagnostic: Diagnostic) => void;
+    readonly diagnostic: (diagnostic: Diagnostic) => void;
   },
   walk: object = {},
 ): void {
@@ -165,7 +165,7 @@ export function walkOutcome(
   outcome.walk = walk;
   visit.outcome(outcome);
   for (const part of outcome.diagnostics) {
-    if ('code' in part) visit.said(part);
+    if ('code' in part) visit.diagnostic(part);
     else walkOutcome(part, visit, walk);
   }
 }

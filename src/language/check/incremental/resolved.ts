@@ -37,7 +37,7 @@ export interface ActionSet {
 
 /** A place in payloads, with the places below that have been looked up. */
 export interface PathNode {
-  readonly found: readonly ActionSlot[];
+  readonly slots: readonly ActionSlot[];
   /** Steps from the payload or the variable to the place; one array for all reads of the place. */
   readonly steps: readonly string[];
   readonly isOptional: boolean;

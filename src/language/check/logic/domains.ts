@@ -124,11 +124,11 @@ export function domainAtomsOf(
 
 /** Returns what a single test states; computed once if there is a cache. */
 function knownAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly DomainAtom[] {
-  const kept = isTrue ? valueOfLet.known?.whereTrue : valueOfLet.known?.whereFalse;
-  const cached = kept?.get(node);
+  const cachedAtoms = isTrue ? valueOfLet.known?.whereTrue : valueOfLet.known?.whereFalse;
+  const cached = cachedAtoms?.get(node);
   if (cached !== undefined) return cached;
   const atoms = testAtoms(node, isTrue, valueOfLet);
-  kept?.set(node, atoms);
+  cachedAtoms?.set(node, atoms);
   const opposite = isTrue ? valueOfLet.known?.whereFalse : valueOfLet.known?.whereTrue;
   if (opposite?.has(node) === false && saysTextsOfOne(node)) opposite.set(node, atoms.map(turnedRound));
   return atoms;
@@ -327,8 +327,8 @@ function lengthPlace(of: Expression | undefined): Omit<DomainAtom, 'values'> | n
 /** Returns a key for a field, made of its path. */
 export function fieldKey({ root, steps }: FieldRead): string {
   // All reads of one place of the payload share one array of steps.
-  const known = root === 'payload' ? payloadKeys.get(steps) : undefined;
-  if (known !== undefined) return known;
+  const cachedKey = root === 'payload' ? payloadKeys.get(steps) : undefined;
+  if (cachedKey !== undefined) return cachedKey;
   const key = JSON.stringify([root, ...steps]);
   if (root === 'payload') payloadKeys.set(steps, key);
   return key;

@@ -43,7 +43,7 @@ function nodeOf(
 ): PathNode {
   const isNullable = actions.some(({ slot }) => slot.isNullable);
   return {
-    found: actions,
+    slots: actions,
     steps,
     isOptional,
     isNullable,
@@ -72,7 +72,7 @@ export function stepInto(node: PathNode, name: string): PathNode | null {
 function findBelow(node: PathNode, name: string): PathNode | null {
   const matching: ActionSlot[] = [];
   let isOptional = false;
-  for (const { slot } of node.found) {
+  for (const { slot } of node.slots) {
     if (slot.type.kind !== 'record') return null;
     const { shape } = slot.type;
     const field = payloadField(shape, name);
@@ -84,7 +84,7 @@ function findBelow(node: PathNode, name: string): PathNode | null {
 
 /** Returns the common type of the place in all actions, or the first two types that differ. */
 export function typeOfNode(node: PathNode): NonNullable<PathNode['type']> {
-  node.type ??= commonTypeOf(node.found);
+  node.type ??= commonTypeOf(node.slots);
   return node.type;
 }
 

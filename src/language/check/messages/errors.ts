@@ -185,13 +185,13 @@ export function rangeNotAllowed(span: Span, type: Type): Diagnostic {
 }
 
 export function rangeBoundMismatch(span: Span, bounds: 'count' | 'amount'): Diagnostic {
-  const what =
+  const expected =
     bounds === 'count' ? 'a length: a whole number, not negative' : 'an amount: a number without a currency';
   const help =
     bounds === 'count'
       ? 'write such as `1..200`'
       : 'the currency has its own field: write a range such as `0.01..`';
-  return error('range-bound-mismatch', span, `the bound must be ${what}`, { help });
+  return error('range-bound-mismatch', span, `the bound must be ${expected}`, { help });
 }
 
 export function rangeEmpty(span: Span): Diagnostic {
@@ -315,8 +315,8 @@ export function approverMixed(
   text: string,
   { group, other }: { readonly group: string; readonly other: string | null },
 ): Diagnostic {
-  const what = other === null ? 'any text' : `\`${other}\`, which is no approval group`;
-  const message = `\`${text}\` may be the approval group \`${group}\`, or ${what}`;
+  const alternative = other === null ? 'any text' : `\`${other}\`, which is no approval group`;
+  const message = `\`${text}\` may be the approval group \`${group}\`, or ${alternative}`;
   return error('approver-unfit', span, message, {
     help: 'let all its values name groups, or all of them people; for a column: `approver: "finance" | "cfo"`',
   });

@@ -9,8 +9,8 @@ import { spelledPath } from './path-errors.ts';
 import { error } from './problem.ts';
 import { typeText } from './type-text.ts';
 
-export function unreadableInMeter(span: Span, what: string): Diagnostic {
-  return error('unreadable-in-meter', span, `a meter cannot read \`${what}\``, {
+export function unreadableInMeter(span: Span, text: string): Diagnostic {
+  return error('unreadable-in-meter', span, `a meter cannot read \`${text}\``, {
     help: 'it counts from records: payload, result, agent, request and action',
   });
 }

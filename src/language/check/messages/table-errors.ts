@@ -106,9 +106,9 @@ export function notATable({ table }: LookUp, isElement: boolean): Diagnostic {
 export function keyMistyped(
   span: Span,
   table: string,
-  types: { readonly key: Type; readonly found: Type },
+  types: { readonly key: Type; readonly actual: Type },
 ): Diagnostic {
-  const message = `rows of \`${table}\` are found by \`${typeText(types.key)}\`, this is \`${typeText(types.found)}\``;
+  const message = `rows of \`${table}\` are found by \`${typeText(types.key)}\`, this is \`${typeText(types.actual)}\``;
   return error('type-mismatch', span, message, {
     help: 'declare the key of the table and this with one type',
   });

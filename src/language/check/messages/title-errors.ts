@@ -10,8 +10,8 @@ import { typeText } from './type-text.ts';
 
 const code = 'title-field-unfit';
 
-export function titleUnfit(span: Span, what: string): Diagnostic {
-  return error('title-unfit', span, `the title ${what}`, {
+export function titleUnfit(span: Span, problem: string): Diagnostic {
+  return error('title-unfit', span, `the title ${problem}`, {
     help: 'say in a few words what a request is about, such as `"Pay {amount} to {vendor}"`',
   });
 }

@@ -119,7 +119,7 @@ export function warn({ set, files, env, policies, used }: WarningInput): void {
     valueOfLet: (id) => set.lets.get(id)?.expression,
     rules: lazily(() => inOrder(around.groups)),
     riskReaders: contributions.flatMap(({ riskReaders }) => riskReaders),
-    around,
+    rulesByAction: around,
     listReads: contributions.flatMap(({ listReads }) => listReads),
     used,
     indices: env.checkState.indices,
@@ -163,7 +163,7 @@ function besideFew(
   const few: ExaminedRule = {
     ...checked,
     rules: () => rules,
-    around: rulesByActions(rules),
+    rulesByAction: rulesByActions(rules),
     indices: new Map(),
   };
   return rulesOfGroups.map((rule) => rule(few));
@@ -190,9 +190,9 @@ function examineFile(policies: readonly ResolvedPolicy[], env: Environment): Con
 function examineOthers({ lets, meters, guarantees }: PolicySet, env: Environment): Contribution {
   return contributionOf([
     ...[...lets.values()].map((one) => memoized(env, one, () => examineLet(one.expression, env))),
-    ...[...meters.values()].map((meter) => memoized(env, meter, () => examine(given([meter.when]), env))),
+    ...[...meters.values()].map((meter) => memoized(env, meter, () => examine(nonNull([meter.when]), env))),
     ...guarantees.map((one) =>
-      memoized(env, one, () => examine(given(one.claims.map(({ when }) => when)), env)),
+      memoized(env, one, () => examine(nonNull(one.claims.map(({ when }) => when)), env)),
     ),
   ]);
 }
@@ -206,7 +206,7 @@ function contributionOf(findings: readonly Findings[]): Contribution {
   };
 }
 
-function given(conditions: readonly (Expression | null)[]): readonly Expression[] {
+function nonNull(conditions: readonly (Expression | null)[]): readonly Expression[] {
   return conditions.filter((condition) => condition !== null);
 }
 

@@ -148,12 +148,12 @@ export function settle(ballot: RuleTruths, enforceShadow: (() => RuleTruths) | n
 }
 
 function askedChoices({ rules }: RuleTruths, { approvals }: Requirements): readonly Choice<Term>[] | null {
-  const asked = rules.flatMap(({ requirement }) =>
+  const choices = rules.flatMap(({ requirement }) =>
     requirement?.kind === 'approval' ? (requirement.choices ?? []) : [],
   );
-  if (asked.length === 0) return null;
+  if (choices.length === 0) return null;
   const texts = new Set(approvals.map(({ group }) => group));
-  return asked.filter(({ text }) => texts.has(text));
+  return choices.filter(({ text }) => texts.has(text));
 }
 
 /** Whether no requirement has been met, so that the truths alone decide. */

@@ -71,11 +71,11 @@ export class IndexedDecider implements Decider {
   readonly #hasAfterRisk: boolean;
   readonly #hasShadow: boolean;
   /** The places of the rules to try. */
-  readonly #found: Int32Array;
+  readonly ruleIndexes: Int32Array;
   #foundCount = 0;
   /** The rules that are not false: three times the rule's place plus its truth. */
   readonly #firing: Int32Array;
-  readonly #kept = new RuleSetCache<FinalDecision>();
+  readonly cache = new RuleSetCache<FinalDecision>();
   /** The risk, by the rules that do not read risk and their truths. */
   readonly #risks = new RuleSetCache<RuntimeQuantity>();
 
@@ -88,12 +88,12 @@ export class IndexedDecider implements Decider {
     this.#afterRisk = action.afterRisk;
     this.#hasAfterRisk = action.afterRisk !== null;
     this.#hasShadow = action.hasShadow;
-    this.#found = new Int32Array(rules.length);
+    this.ruleIndexes = new Int32Array(rules.length);
     this.#firing = new Int32Array(rules.length);
   }
 
   decide(facts: Facts): Decision {
-    this.#foundCount = this.#code.find(facts, this.#state, this.#found);
+    this.#foundCount = this.#code.find(facts, this.#state, this.ruleIndexes);
     return this.#withValues(this.#settled(this.#tryBeforeRisk(facts), facts), facts);
   }
 
@@ -109,7 +109,7 @@ export class IndexedDecider implements Decider {
    * allows that did not.
    */
   decideSome(facts: Facts): DecidedSome {
-    this.#foundCount = this.#code.find(facts, this.#state, this.#found);
+    this.#foundCount = this.#code.find(facts, this.#state, this.ruleIndexes);
     const before = this.#tryBeforeRisk(facts);
     const settled = this.#settled(before, facts);
     const decision = this.#withValues(settled, facts);
@@ -145,14 +145,14 @@ export class IndexedDecider implements Decider {
   /** Tries all rules instead of the found ones, as `#tryBeforeRisk` does. */
   #tryAll(facts: Facts): number {
     const count = this.#rules.length;
-    for (let place = 0; place < count; place += 1) this.#found[place] = place;
+    for (let place = 0; place < count; place += 1) this.ruleIndexes[place] = place;
     this.#foundCount = count;
     return this.#tryBeforeRisk(facts);
   }
 
   tried(facts: Facts): readonly number[] {
-    const count = this.#code.find(facts, this.#state, this.#found);
-    return Array.from(this.#found.subarray(0, count), (place) => (place < 0 ? ~place : place));
+    const count = this.#code.find(facts, this.#state, this.ruleIndexes);
+    return Array.from(this.ruleIndexes.subarray(0, count), (place) => (place < 0 ? ~place : place));
   }
 
   /** Tries the found rules that do not read risk, and returns how many of them are not false. */
@@ -176,10 +176,10 @@ export class IndexedDecider implements Decider {
   #try(readsRisk: boolean, facts: Facts, from: number): number {
     const { layout, bases } = this.#code;
     const afterRisk = this.#afterRisk;
-    const wanted = readsRisk ? 1 : 0;
+    const readsRiskFlag = readsRisk ? 1 : 0;
     let count = from;
     for (let at = 0; at < this.#foundCount; at += 1) {
-      const place = this.#found[at]!;
+      const place = this.ruleIndexes[at]!;
       if (place < 0) {
         // A rule that reads risk is never known to be true before it is tried.
         if (readsRisk) continue;
@@ -187,7 +187,7 @@ export class IndexedDecider implements Decider {
         count += 1;
         continue;
       }
-      if (afterRisk !== null && afterRisk[place] !== wanted) continue;
+      if (afterRisk !== null && afterRisk[place] !== readsRiskFlag) continue;
       const base = bases[place]! || this.#code.placeRule(place);
       const truth = (layout[base - 2] as RuleCode<Kleene>)(facts, this.#state, layout, base);
       if (truth === 0) continue;
@@ -203,11 +203,11 @@ export class IndexedDecider implements Decider {
     const count = this.#hasAfterRisk ? this.#tryAfterRisk(before, facts, false) : before;
     if (!isNothing(facts.satisfied)) return this.#settle(count, facts);
     if (count <= fewMax) sort(this.#firing, count);
-    const cached = this.#kept.find(this.#firing, count);
+    const cached = this.cache.find(this.#firing, count);
     if (cached !== undefined) return cached;
     const key = this.#firing.slice(0, count);
     const settled = freeze(this.#settle(count, facts));
-    this.#kept.keep(key, count, settled);
+    this.cache.keep(key, count, settled);
     return settled;
   }
 

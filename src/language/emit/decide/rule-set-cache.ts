@@ -27,7 +27,7 @@ export class RuleSetCache<T> {
   #keys = new Int32Array(slotsMin * stride).fill(-1);
   #kept: (T | undefined)[] = emptySlots(slotsMin);
   #replaced = 0;
-  readonly #many = new Map<number, { readonly key: Int32Array; readonly kept: T }>();
+  readonly #many = new Map<number, { readonly key: Int32Array; readonly value: T }>();
   #manyNumbers = 0;
 
   /**
@@ -41,9 +41,9 @@ export class RuleSetCache<T> {
     return this.#holds(slot ^ 1, firing, count) ? this.#kept[slot ^ 1] : undefined;
   }
 
-  keep(firing: Int32Array, count: number, kept: T): void {
+  keep(firing: Int32Array, count: number, value: T): void {
     if (count > fewMax) {
-      this.#keepMany(firing.slice(0, count), kept);
+      this.#keepMany(firing.slice(0, count), value);
       return;
     }
     const first = hashOf(firing, count) & (this.#slots - 1);
@@ -54,7 +54,7 @@ export class RuleSetCache<T> {
     const from = slot * stride;
     this.#keys[from] = count;
     for (let at = 0; at < count; at += 1) this.#keys[from + 1 + at] = firing[at]!;
-    this.#kept[slot] = kept;
+    this.#kept[slot] = value;
     if (this.#replaced > this.#slots / 4 && this.#slots < slotsMax) this.#grow();
   }
 
@@ -63,7 +63,7 @@ export class RuleSetCache<T> {
     if (slot === undefined || slot.key.length !== count) return undefined;
     const { key } = slot;
     for (let at = 0; at < count; at += 1) if (key[at] !== firing[at]) return undefined;
-    return slot.kept;
+    return slot.value;
   }
 
   #keepMany(key: Int32Array, kept: T): void {
@@ -74,7 +74,7 @@ export class RuleSetCache<T> {
       this.#many.clear();
       this.#manyNumbers = key.length;
     }
-    this.#many.set(slot, { key, kept });
+    this.#many.set(slot, { key, value: kept });
   }
 
   #holds(slot: number, firing: Int32Array, count: number): boolean {

@@ -133,8 +133,8 @@ const methods: ReadonlySet<string> = new Set([
 
 type Call = Extract<CodeExpression, { readonly kind: 'call' }>;
 
-function callOf({ callee, args: given }: Call, scope: CodeScope): Evaluate {
-  const args = given.map((arg) => expressionOf(arg, scope));
+function callOf({ callee, args: argNodes }: Call, scope: CodeScope): Evaluate {
+  const args = argNodes.map((arg) => expressionOf(arg, scope));
   if (callee.kind === 'member' && callee.key.kind === 'literal' && typeof callee.key.value === 'string') {
     const holder = expressionOf(callee.object, scope);
     const method = callee.key.value;
@@ -165,8 +165,8 @@ function fixedCall(called: AnyFunction, args: readonly Evaluate[]): Evaluate {
   }
 }
 
-function assignmentOf({ operator, target, value: given }: CodeAssignment, scope: CodeScope): Evaluate {
-  const value = expressionOf(given, scope);
+function assignmentOf({ operator, target, value: valueNode }: CodeAssignment, scope: CodeScope): Evaluate {
+  const value = expressionOf(valueNode, scope);
   if (target.kind === 'member') {
     const [holder, key] = [expressionOf(target.object, scope), expressionOf(target.key, scope)];
     if (operator === '+=') throw new SyntaxError('generated code adds to variables alone');

@@ -23,15 +23,15 @@ const secondsPerMinute = 60;
  * gives unknown.
  */
 export function hoursTest(hours: Hours): (instant: OptionalValue<RuntimeQuantity>) => Kleene {
-  const kept = new BoundedMap<number, Kleene>(minutesKeptMax);
+  const byMinute = new BoundedMap<number, Kleene>(minutesKeptMax);
   return (instant) => {
     if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return 1;
     if (typeof instant !== 'number') return within(hours, instant);
     const minute = Math.floor(instant / secondsPerMinute);
-    const cached = kept.get(minute);
+    const cached = byMinute.get(minute);
     if (cached !== undefined) return cached;
     const truth = within(hours, instant);
-    if (isPlainMinute(hours, minute)) kept.set(minute, truth);
+    if (isPlainMinute(hours, minute)) byMinute.set(minute, truth);
     return truth;
   };
 }

@@ -15,7 +15,7 @@ const textsKeptMax = 1_000;
 const keptLengthMin = 64;
 
 const state = { isUsed: false };
-const kept: Map<string, unknown>[] = [];
+const caches: Map<string, unknown>[] = [];
 
 /** Forgets all texts. Call it before each request, so that nothing of one request is left for the next. */
 export function clearTextCaches(): void {
@@ -23,13 +23,13 @@ export function clearTextCaches(): void {
 }
 
 function clear(): void {
-  for (const answers of kept) answers.clear();
+  for (const answers of caches) answers.clear();
   state.isUsed = false;
 }
 
 function remembering<T>(make: (text: string) => T): (text: string) => T {
   const answers = new BoundedMap<string, T>(textsKeptMax);
-  kept.push(answers);
+  caches.push(answers);
   return (text) => {
     const cached = answers.get(text);
     if (cached !== undefined) return cached;

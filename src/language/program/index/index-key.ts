@@ -62,9 +62,9 @@ export function indexKeysOf(condition: Condition, lists: Lists): readonly IndexK
   const needed = operands.flatMap((operand) => (operand.kind === 'has' ? [operand.read] : []));
   const indexKeys = new Map<string, IndexKey>();
   for (const operand of operands) {
-    const found = indexKeyOf(operand, lists);
-    if (found === null) continue;
-    const { subject, test, isExact } = found;
+    const indexKey = indexKeyOf(operand, lists);
+    if (indexKey === null) continue;
+    const { subject, test, isExact } = indexKey;
     const key = `${test.kind} ${subject.key}`;
     const cached = indexKeys.get(key);
     const joined = cached === undefined ? test : join(cached.test, test);

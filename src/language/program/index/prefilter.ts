@@ -62,11 +62,11 @@ export function createPrefilter(rules: readonly FiledRule[], places: ReadonlyMap
 export function applyPrefilter(
   { subjects, bounds }: Prefilter,
   values: readonly unknown[],
-  { found, count }: { readonly found: Int32Array; readonly count: number },
+  { found: ruleIndexes, count }: { readonly found: Int32Array; readonly count: number },
 ): number {
-  let kept = 0;
+  let passedCount = 0;
   for (let at = 0; at < count; at += 1) {
-    const place = found[at]!;
+    const place = ruleIndexes[at]!;
     const subject = subjects[place]!;
     let isDecided = subject > 0xff && values[(subject >> 8) - 1] != null;
     if ((subject & 0xff) !== 0) {
@@ -74,10 +74,10 @@ export function applyPrefilter(
       if (typeof value !== 'number') isDecided = false;
       else if (!(value >= bounds[2 * place]! && value <= bounds[2 * place + 1]!)) continue;
     }
-    found[kept] = isDecided ? ~place : place;
-    kept += 1;
+    ruleIndexes[passedCount] = isDecided ? ~place : place;
+    passedCount += 1;
   }
-  return kept;
+  return passedCount;
 }
 
 function lowest({ low, isLowIncluded }: Bounds): number {

@@ -177,8 +177,8 @@ function weigh(entries: readonly Entry[]): readonly WeighedEntry[] {
       const share = shareOf(indexKey);
       return { indexKey, share, weight: mayEscape ? share * unknownWeight : share };
     });
-    const kept = weighed.filter(({ share }) => share <= shareMax).sort((a, b) => a.weight - b.weight);
-    return { ...entry, indexKeys: kept.map(({ indexKey }) => indexKey) };
+    const selective = weighed.filter(({ share }) => share <= shareMax).sort((a, b) => a.weight - b.weight);
+    return { ...entry, indexKeys: selective.map(({ indexKey }) => indexKey) };
   });
 }
 
@@ -191,9 +191,9 @@ function shares(entries: readonly Entry[]): (indexKey: IndexKey) => number {
   const ends = new Map<string, number[]>();
   for (const { subject, test } of entries.flatMap(({ indexKeys }) => indexKeys)) {
     if (test.kind === 'bounds') {
-      const known = ends.get(subject.key) ?? [];
-      ends.set(subject.key, known);
-      for (const end of [test.low, test.high]) if (Number.isFinite(end)) known.push(end);
+      const rangeEnds = ends.get(subject.key) ?? [];
+      ends.set(subject.key, rangeEnds);
+      for (const end of [test.low, test.high]) if (Number.isFinite(end)) rangeEnds.push(end);
       continue;
     }
     const counts = texts.get(subject.key) ?? new Map<string, number>();

@@ -88,15 +88,15 @@ export function unpack(packed: PackedProgram): OpenProgram {
     actions: lazyMap(actions, whole),
     lists: lazyMap(
       lists,
-      kept((name) => partOf(lists, name) as List | undefined),
+      memoizedByName((name) => partOf(lists, name) as List | undefined),
     ),
     tables: lazyMap(
       tables,
-      kept((name) => partOf(tables, name) as Table | undefined),
+      memoizedByName((name) => partOf(tables, name) as Table | undefined),
     ),
     hours: lazyMap(
       hours,
-      kept((name) => partOf(hours, name) as Hours | undefined),
+      memoizedByName((name) => partOf(hours, name) as Hours | undefined),
     ),
     open,
     indexed: () => lazyMap(indexes, () => undefined).keys(),
@@ -262,7 +262,7 @@ function createBlocks(packed: PackedBlocks, texts: Texts): Blocks {
 }
 
 /** Returns a function that makes each value once, because many rules ask for the same list. */
-function kept<T>(make: (name: string) => T | undefined): (name: string) => T | undefined {
+function memoizedByName<T>(make: (name: string) => T | undefined): (name: string) => T | undefined {
   const byKey = new Map<string, T | undefined>();
   return (name) => {
     if (!byKey.has(name)) byKey.set(name, make(name));

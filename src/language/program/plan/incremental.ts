@@ -72,11 +72,11 @@ const manyRules = 200;
 export function planPacked(set: PolicySet, cache: PlanCache): PackedProgram {
   const planning = createPlanning(set, cache.digest);
   const rules = rulesByAction(set.policies);
-  const known = new Map(cache.actions);
+  const earlierActions = new Map(cache.actions);
   cache.actions.clear();
   for (const [key, action] of set.actions) {
     const actionRules = rules.get(key) ?? [];
-    const before = known.get(key);
+    const before = earlierActions.get(key);
     const isAsBefore =
       before !== undefined &&
       isUnchanged(before, { planning, action }) &&
@@ -166,13 +166,13 @@ function aloneOf(
   now: ActionPlan,
   before: CachedAction | null,
 ): { readonly alone: ManyRules['alone']; readonly known: ManyRules | null } {
-  const kept = before?.many != null && isUnchanged(before, now) ? before.many : null;
+  const reusable = before?.many != null && isUnchanged(before, now) ? before.many : null;
   const alone = new Map<Rule, StandaloneRule | null>();
   for (const rule of now.rules) {
-    const planned = kept?.alone.get(rule);
+    const planned = reusable?.alone.get(rule);
     alone.set(rule, planned === undefined ? planAlone(now.planning.set, now.action, rule) : planned);
   }
-  return { alone, known: kept };
+  return { alone, known: reusable };
 }
 
 /**

@@ -18,7 +18,7 @@ import { reportKeyShape } from './keys.ts';
 import { writtenLiteral } from './literal-rules.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { TableParser } from './table-rules.ts';
-import { Currency, literal, sign, Text, type Token, WeekdayToken, Word, word } from './tokens.ts';
+import { Currency, keyword, literal, symbol, Text, type Token, WeekdayToken, Word } from './tokens.ts';
 
 type AggregatePart = Pick<DeclarationOf<'meter'>, 'aggregate' | 'argument' | 'currency'>;
 
@@ -60,12 +60,12 @@ export abstract class DeclarationParser extends TableParser {
       span: null,
     }),
     (draft) => {
-      this.CONSUME(word.action);
+      this.CONSUME(keyword.action);
       this.listed('an action key', () => this.add(draft.keys, this.key));
-      this.behind(0, word.in, () => this.part(draft, 'groups', this.names));
+      this.behind(0, keyword.in, () => this.part(draft, 'groups', this.names));
       this.option(1, () => this.part(draft, 'title', this.title));
       this.part(draft, 'body', this.recordBody);
-      this.behind(2, word.result, () => this.part(draft, 'result', this.recordBody, 1));
+      this.behind(2, keyword.result, () => this.part(draft, 'result', this.recordBody, 1));
     },
     ({ keys, body }) => keys && body,
   );
@@ -102,9 +102,9 @@ export abstract class DeclarationParser extends TableParser {
     'typeDeclaration',
     () => ({ ...named('type'), type: null }),
     (draft) => {
-      this.CONSUME(word.type);
+      this.CONSUME(keyword.type);
       draft.name = this.nameOf('a type', 'a name for the type');
-      this.CONSUME(sign.assign);
+      this.CONSUME(symbol.assign);
       this.part(draft, 'type', this.type);
     },
     ({ name, type }) => name && type,
@@ -115,7 +115,7 @@ export abstract class DeclarationParser extends TableParser {
     'group',
     () => ({ ...named('group'), body: null }),
     (draft) => {
-      this.CONSUME(word.group);
+      this.CONSUME(keyword.group);
       draft.name = this.nameOf('a group', 'a name for the group');
       this.option(0, () => this.part(draft, 'body', this.recordBody));
     },
@@ -127,7 +127,7 @@ export abstract class DeclarationParser extends TableParser {
     'approvers',
     () => ({ ...named('approvers'), title: null }),
     (draft) => {
-      this.CONSUME(word.approvers);
+      this.CONSUME(keyword.approvers);
       draft.name = this.nameOf('an approval group', 'a name for the approvers');
       draft.title = this.text('a title in quotes');
     },
@@ -140,24 +140,24 @@ export abstract class DeclarationParser extends TableParser {
     'list',
     () => ({ ...named('list'), elementType: null, ignoringCase: false, source: null, mayBeEmpty: false }),
     (draft) => {
-      this.CONSUME(word.list);
+      this.CONSUME(keyword.list);
       draft.name = this.nameOf('a list', 'a name for the list');
-      this.behind(0, sign.colon, () => this.part(draft, 'elementType', this.type));
-      this.behind(1, word.ignoring, () => (draft.ignoringCase = isWritten(this.CONSUME(word.case))));
+      this.behind(0, symbol.colon, () => this.part(draft, 'elementType', this.type));
+      this.behind(1, keyword.ignoring, () => (draft.ignoringCase = isWritten(this.CONSUME(keyword.case))));
       this.OR({
         DEF: [{ ALT: () => this.readListValues(draft) }, { ALT: () => this.readListFile(draft) }],
         ERR_MSG: '`=` or `from`',
       });
-      this.behind(2, word.may, () => {
-        this.CONSUME(word.be);
-        draft.mayBeEmpty = isWritten(this.CONSUME(word.empty));
+      this.behind(2, keyword.may, () => {
+        this.CONSUME(keyword.be);
+        draft.mayBeEmpty = isWritten(this.CONSUME(keyword.empty));
       });
     },
     ({ name, source }) => name && source,
   );
 
   private readListValues(draft: Draft<DeclarationOf<'list'>>): void {
-    this.CONSUME(sign.assign);
+    this.CONSUME(symbol.assign);
     this.OR1({
       DEF: [
         { ALT: () => this.part(draft, 'source', this.listEntries) },
@@ -177,8 +177,8 @@ export abstract class DeclarationParser extends TableParser {
     'listEntries',
     () => ({ kind: 'entries', entries: [], span: null }),
     ({ entries }) => {
-      this.CONSUME(sign.openSquare);
-      this.items(sign.closeSquare, (occurrence) => this.add(entries, this.constant, occurrence));
+      this.CONSUME(symbol.openSquare);
+      this.items(symbol.closeSquare, (occurrence) => this.add(entries, this.constant, occurrence));
     },
   );
 
@@ -187,7 +187,7 @@ export abstract class DeclarationParser extends TableParser {
     'listJoin',
     () => ({ kind: 'join', lists: [], span: null }),
     ({ lists }) => {
-      this.separated(sign.plus, (occurrence) => push(lists, this.used('the name of a list', occurrence)));
+      this.separated(symbol.plus, (occurrence) => push(lists, this.used('the name of a list', occurrence)));
     },
     ({ lists }) => lists[0],
   );
@@ -197,21 +197,21 @@ export abstract class DeclarationParser extends TableParser {
     'hours',
     () => ({ ...named('hours'), spans: [], file: null, zone: null, except: null }),
     (draft) => {
-      this.CONSUME(word.hours);
+      this.CONSUME(keyword.hours);
       draft.name = this.nameOf('hours', 'a name for the hours');
       this.OR({
         DEF: [{ ALT: () => this.readHoursSpans(draft) }, { ALT: () => (draft.file = this.fromFile()) }],
         ERR_MSG: '`=` or `from`',
       });
-      this.CONSUME(word.in);
+      this.CONSUME(keyword.in);
       draft.zone = this.zone(1);
-      this.behind(0, word.except, () => (draft.except = this.used('the name of a list of dates', 1)));
+      this.behind(0, keyword.except, () => (draft.except = this.used('the name of a list of dates', 1)));
     },
     ({ name, spans, file, zone }) => name && zone && (file ?? spans[0]),
   );
 
   private readHoursSpans({ spans }: Draft<DeclarationOf<'hours'>>): void {
-    this.CONSUME(sign.assign);
+    this.CONSUME(symbol.assign);
     this.listed(hoursPhrase, () => this.add(spans, this.hoursSpan));
   }
 
@@ -238,27 +238,27 @@ export abstract class DeclarationParser extends TableParser {
 
   private readWeeklySpan(): void {
     this.CONSUME(WeekdayToken);
-    this.behind(0, sign.minus, () => this.CONSUME1(WeekdayToken));
+    this.behind(0, symbol.minus, () => this.CONSUME1(WeekdayToken));
     this.CONSUME(literal.clock);
-    this.CONSUME1(sign.minus);
+    this.CONSUME1(symbol.minus);
     this.CONSUME1(literal.clock);
   }
 
   private readDateSpan(): void {
     this.CONSUME(literal.date);
-    this.behind(1, sign.range, () => this.CONSUME1(literal.date));
+    this.behind(1, symbol.range, () => this.CONSUME1(literal.date));
   }
 
   private readYearlySpan(): void {
-    this.CONSUME(word.every);
-    this.CONSUME(word.year);
+    this.CONSUME(keyword.every);
+    this.CONSUME(keyword.year);
     this.CONSUME(literal.number, { ERR_MSG: yearDayPhrase });
-    this.CONSUME2(sign.minus, { ERR_MSG: yearDayPhrase });
+    this.CONSUME2(symbol.minus, { ERR_MSG: yearDayPhrase });
     this.CONSUME1(literal.number, { ERR_MSG: yearDayPhrase });
     this.option(2, () => {
-      this.CONSUME1(sign.range);
+      this.CONSUME1(symbol.range);
       this.CONSUME2(literal.number, { ERR_MSG: yearDayPhrase });
-      this.CONSUME3(sign.minus, { ERR_MSG: yearDayPhrase });
+      this.CONSUME3(symbol.minus, { ERR_MSG: yearDayPhrase });
       this.CONSUME3(literal.number, { ERR_MSG: yearDayPhrase });
     });
   }
@@ -287,15 +287,15 @@ export abstract class DeclarationParser extends TableParser {
     'let',
     () => ({ ...named('let'), parameters: [], value: null }),
     (draft) => {
-      this.CONSUME(word.let);
+      this.CONSUME(keyword.let);
       draft.name = this.nameOf('a value', 'a name for the value');
-      this.behind(0, sign.openParen, () => {
+      this.behind(0, symbol.openParen, () => {
         const before = this.errors.length;
         this.listed('a parameter', () => this.add(draft.parameters, this.parameter));
-        this.CONSUME(sign.closeParen);
+        this.CONSUME(symbol.closeParen);
         if (this.errors.length > before) draft.isBroken = true;
       });
-      this.CONSUME(sign.assign);
+      this.CONSUME(symbol.assign);
       this.whole(draft, 'value');
     },
     (draft, isBroken) => {
@@ -311,7 +311,7 @@ export abstract class DeclarationParser extends TableParser {
     () => ({ kind: 'parameter', name: null, type: null, span: null }),
     (draft) => {
       draft.name = this.nameOf('a parameter', 'a name for the parameter');
-      this.CONSUME(sign.colon);
+      this.CONSUME(symbol.colon);
       this.part(draft, 'type', this.type);
     },
     ({ name, type }) => name && type,
@@ -331,20 +331,20 @@ export abstract class DeclarationParser extends TableParser {
       over: null,
     }),
     (draft) => {
-      this.CONSUME(word.meter);
+      this.CONSUME(keyword.meter);
       draft.name = this.nameOf('a meter', 'a name for the meter');
-      this.CONSUME(sign.assign);
+      this.CONSUME(symbol.assign);
       Object.assign(draft, this.SUBRULE(this.aggregate));
-      this.CONSUME(word.of);
+      this.CONSUME(keyword.of);
       this.part(draft, 'patterns', this.patterns);
       this.optionalWhen(draft);
-      this.behind(2, word.since, () => this.part(draft, 'since', this.patterns, 1));
-      this.behind(1, word.per, () =>
+      this.behind(2, keyword.since, () => this.part(draft, 'since', this.patterns, 1));
+      this.behind(1, keyword.per, () =>
         this.listed('`agent`, `owner`, `session`, `user` or a payload field', () =>
           this.add(draft.per, this.path),
         ),
       );
-      this.CONSUME(word.over);
+      this.CONSUME(keyword.over);
       this.part(draft, 'over', this.meterWindow);
     },
     ({ name, aggregate, over }) => name && aggregate && over,
@@ -356,25 +356,25 @@ export abstract class DeclarationParser extends TableParser {
     () => ({ ...nothingAggregated }),
     (draft) => {
       const sum = () => {
-        this.CONSUME(word.sum);
+        this.CONSUME(keyword.sum);
         draft.aggregate = 'sum';
-        this.CONSUME(sign.openParen);
+        this.CONSUME(symbol.openParen);
         this.whole(draft, 'argument');
-        this.CONSUME(sign.closeParen);
-        this.behind(0, word.in, () => (draft.currency = plainName(this.CONSUME(Currency), this)));
+        this.CONSUME(symbol.closeParen);
+        this.behind(0, keyword.in, () => (draft.currency = plainName(this.CONSUME(Currency), this)));
       };
       const count = () => {
-        this.CONSUME(word.count);
+        this.CONSUME(keyword.count);
         draft.aggregate = 'count';
-        this.CONSUME1(sign.openParen);
-        this.CONSUME1(sign.closeParen);
+        this.CONSUME1(symbol.openParen);
+        this.CONSUME1(symbol.closeParen);
       };
       const distinct = () => {
-        this.CONSUME(word.distinct);
+        this.CONSUME(keyword.distinct);
         draft.aggregate = 'distinct';
-        this.CONSUME2(sign.openParen);
+        this.CONSUME2(symbol.openParen);
         this.whole(draft, 'argument', 1);
-        this.CONSUME2(sign.closeParen);
+        this.CONSUME2(symbol.closeParen);
       };
       const message = '`sum(...)`, `count()` or `distinct(...)`';
       this.OR({ DEF: [{ ALT: sum }, { ALT: count }, { ALT: distinct }], ERR_MSG: message });

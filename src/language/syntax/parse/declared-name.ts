@@ -10,18 +10,18 @@ import { isReservedWord, type Token } from './tokens.ts';
  * The declared name; null if recovery found none. `what` is the named thing with its article, such as `a
  * list`.
  */
-export function declaredName(token: Token | undefined, what: string, reader: Reader): NameNode | null {
+export function declaredName(token: Token | undefined, noun: string, reader: Reader): NameNode | null {
   const name = plainName(token, reader);
   if (name === null) return null;
-  if (isReservedWord(name.text)) reader.report(reservedName(name, what));
+  if (isReservedWord(name.text)) reader.report(reservedName(name, noun));
   else if (!/^[a-z][a-z0-9_]*$/.test(name.text)) reportStyle(name, reader);
   return name;
 }
 
 /** The error for a word of the language that stands in the place of a name. */
-export function reservedName({ text, span }: Pick<NameNode, 'text' | 'span'>, what: string): Diagnostic {
-  const message = `\`${text}\` is a word of the language and cannot name ${what}`;
-  const help = `choose another name, such as \`${text}_${what.split(' ').at(-1)}\``;
+export function reservedName({ text, span }: Pick<NameNode, 'text' | 'span'>, noun: string): Diagnostic {
+  const message = `\`${text}\` is a word of the language and cannot name ${noun}`;
+  const help = `choose another name, such as \`${text}_${noun.split(' ').at(-1)}\``;
   return syntaxError('reserved-word', span, message, help);
 }
 

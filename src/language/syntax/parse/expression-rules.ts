@@ -12,7 +12,7 @@ import type {
 } from '../tree/tree.ts';
 import type { ParserRule } from './node-parser.ts';
 import { OperatorParser } from './operator-rules.ts';
-import { describeQuantifier, isAnyText, NameToken, sign, tokenEnd, word } from './tokens.ts';
+import { describeQuantifier, isAnyText, keyword, NameToken, symbol, tokenEnd } from './tokens.ts';
 
 export abstract class ExpressionParser extends OperatorParser {
   // primary = literal | parentheses | listLiteral | quantifier | conditional | today | call | lookUp | path
@@ -20,7 +20,7 @@ export abstract class ExpressionParser extends OperatorParser {
     // A path is by far the most frequent operand, and alternatives are tried one by one, so a path is looked
     // for first.
     const behind = this.LA(2).tokenType;
-    const isPath = behind !== sign.openParen && behind !== sign.openSquare;
+    const isPath = behind !== symbol.openParen && behind !== symbol.openSquare;
     if (this.LA(1).tokenType === NameToken && isPath) return this.subrule(0, this.path);
     return this.OR(this.primaries);
   });
@@ -33,9 +33,9 @@ export abstract class ExpressionParser extends OperatorParser {
     'parentheses',
     (): { value: ExpressionNode | null } => ({ value: null }),
     (draft) => {
-      this.CONSUME(sign.openParen);
+      this.CONSUME(symbol.openParen);
       this.inner(draft, 'value');
-      this.CONSUME(sign.closeParen);
+      this.CONSUME(symbol.closeParen);
     },
     ({ value }, first) => value ?? this.missing(first),
   );
@@ -50,8 +50,8 @@ export abstract class ExpressionParser extends OperatorParser {
     'listLiteral',
     (): { entries: ExpressionNode[] } => ({ entries: [] }),
     ({ entries }) => {
-      this.CONSUME(sign.openSquare);
-      this.items(sign.closeSquare, (occurrence) => this.addInner(entries, occurrence));
+      this.CONSUME(symbol.openSquare);
+      this.items(symbol.closeSquare, (occurrence) => this.addInner(entries, occurrence));
     },
     ({ entries }, first) => {
       const span = this.spanFrom(first);
@@ -66,11 +66,11 @@ export abstract class ExpressionParser extends OperatorParser {
     (draft) => {
       draft.quantifier = this.OR(this.quantifiers).image as Quantifier['quantifier'];
       draft.variable = this.nameOf('an element', 'a name for the element');
-      this.CONSUME(word.in);
+      this.CONSUME(keyword.in);
       this.listed('a list', () => this.add(draft.sources, this.listSource));
-      this.CONSUME(sign.openParen);
+      this.CONSUME(symbol.openParen);
       this.inner(draft, 'body');
-      this.CONSUME(sign.closeParen);
+      this.CONSUME(symbol.closeParen);
     },
     (draft) => {
       draft.body ??= this.missing(this.count);
@@ -83,11 +83,11 @@ export abstract class ExpressionParser extends OperatorParser {
     'conditional',
     () => ({ kind: 'if', condition: null, whenTrue: null, otherwise: null, span: null }),
     (draft) => {
-      this.CONSUME(word.if);
+      this.CONSUME(keyword.if);
       this.inner(draft, 'condition');
-      this.CONSUME(word.then);
+      this.CONSUME(keyword.then);
       this.branch(draft);
-      this.behind(0, word.else, () => this.inner(draft, 'otherwise', 2));
+      this.behind(0, keyword.else, () => this.inner(draft, 'otherwise', 2));
     },
     (draft) => {
       draft.condition ??= this.missing(this.count);
@@ -109,7 +109,7 @@ export abstract class ExpressionParser extends OperatorParser {
     }
   }
 
-  private quantifiers = this.eachToken(...describeQuantifier.map((one) => word[one]));
+  private quantifiers = this.eachToken(...describeQuantifier.map((one) => keyword[one]));
 
   // listSource = listLiteral | call | lookUp | path
   listSource: ParserRule<ExpressionNode | null> = this.same('listSource', () => this.OR(this.listSources));
@@ -119,8 +119,8 @@ export abstract class ExpressionParser extends OperatorParser {
     'today',
     () => ({ kind: 'today', zone: null, span: null }),
     (draft) => {
-      this.CONSUME(word.today);
-      this.CONSUME(word.in);
+      this.CONSUME(keyword.today);
+      this.CONSUME(keyword.in);
       draft.zone = this.zone();
     },
     ({ zone }) => zone,
@@ -132,8 +132,8 @@ export abstract class ExpressionParser extends OperatorParser {
     () => ({ kind: 'call', callee: null, args: [], span: null }),
     (draft) => {
       draft.callee = this.used('a name');
-      this.CONSUME(sign.openParen);
-      this.items(sign.closeParen, (occurrence) => this.addInner(draft.args, occurrence));
+      this.CONSUME(symbol.openParen);
+      this.items(symbol.closeParen, (occurrence) => this.addInner(draft.args, occurrence));
     },
     ({ callee }) => callee,
   );
@@ -144,10 +144,10 @@ export abstract class ExpressionParser extends OperatorParser {
     () => ({ kind: 'look-up', table: null, key: null, column: null, span: null }),
     (draft) => {
       draft.table = this.used('the name of a table');
-      this.CONSUME(sign.openSquare);
+      this.CONSUME(symbol.openSquare);
       this.inner(draft, 'key');
-      this.CONSUME(sign.closeSquare);
-      this.behind(0, sign.dot, () => (draft.column = this.SUBRULE(this.fieldName)));
+      this.CONSUME(symbol.closeSquare);
+      this.behind(0, symbol.dot, () => (draft.column = this.SUBRULE(this.fieldName)));
     },
     (draft) => {
       draft.key ??= this.missing(this.count);
@@ -176,7 +176,7 @@ export abstract class ExpressionParser extends OperatorParser {
 
   /** Whether `today` is a date, as in `today in "Zone"`. It may also be a name, as in `today in holidays`. */
   private isToday(): boolean {
-    return this.LA(2).tokenType === word.in && isAnyText(this.LA(3));
+    return this.LA(2).tokenType === keyword.in && isAnyText(this.LA(3));
   }
 
   /**
@@ -185,16 +185,16 @@ export abstract class ExpressionParser extends OperatorParser {
    * (c)` and `min(sum x in xs (c), 1)`: there, a blank before the parentheses marks the body.
    */
   private isCalledSource(): boolean {
-    if (this.LA(2).tokenType !== sign.openParen) return false;
+    if (this.LA(2).tokenType !== symbol.openParen) return false;
     let depth = 0;
     for (let ahead = 2; this.LA(ahead).tokenType !== EOF; ahead++) {
       const type = this.LA(ahead).tokenType;
-      if (type === sign.openParen) depth++;
-      if (type === sign.closeParen) depth--;
+      if (type === symbol.openParen) depth++;
+      if (type === symbol.closeParen) depth--;
       if (depth === 0) {
         const after = this.LA(ahead + 1).tokenType;
         const isBlankAfterWord = tokenEnd(this.LA(1)) < this.LA(2).startOffset;
-        return after === sign.openParen || (after === sign.comma && !isBlankAfterWord);
+        return after === symbol.openParen || (after === symbol.comma && !isBlankAfterWord);
       }
     }
     return false;

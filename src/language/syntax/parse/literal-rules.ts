@@ -15,13 +15,23 @@ import type {
 import { isWritten, plainName, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { type Draft, NodeParser, type ParserRule, tokenTable } from './node-parser.ts';
 import { quotedName, textListOf, textLiteral } from './text-literal.ts';
-import { Currency, literal, NameToken, sign, Text, TextListToken, type Token, Word, word } from './tokens.ts';
+import {
+  Currency,
+  keyword,
+  literal,
+  NameToken,
+  symbol,
+  Text,
+  TextListToken,
+  type Token,
+  Word,
+} from './tokens.ts';
 
 type LiteralOf<Kind> = Extract<LiteralNode, { readonly kind: Kind }>;
 type SignableLiteral = LiteralOf<'number' | 'money' | 'duration'>;
 
 const isCurrency = tokenTable(Currency);
-const isDot = tokenTable(sign.dot);
+const isDot = tokenTable(symbol.dot);
 const isWord = tokenTable(Word);
 const isPlainLiteral = tokenTable(
   Text,
@@ -33,10 +43,10 @@ const isPlainLiteral = tokenTable(
 );
 /** Tokens that, behind an operand, show that the operand goes on. */
 const goesOn = tokenTable(
-  ...[sign.dot, sign.openParen, sign.openSquare, sign.plus, sign.minus, sign.star, sign.slash],
-  ...[word.else, Currency, word.year, word.years, word.month, word.months],
+  ...[symbol.dot, symbol.openParen, symbol.openSquare, symbol.plus, symbol.minus, symbol.star, symbol.slash],
+  ...[keyword.else, Currency, keyword.year, keyword.years, keyword.month, keyword.months],
 );
-const isEntryEnd = tokenTable(sign.comma, sign.closeSquare, sign.closeParen);
+const isEntryEnd = tokenTable(symbol.comma, symbol.closeSquare, symbol.closeParen);
 
 export abstract class LiteralParser extends NodeParser {
   // constant = [ '-' ] literal
@@ -58,7 +68,7 @@ export abstract class LiteralParser extends NodeParser {
   );
 
   private calendarUnits = {
-    DEF: this.eachToken(word.year, word.years, word.month, word.months),
+    DEF: this.eachToken(keyword.year, keyword.years, keyword.month, keyword.months),
     ERR_MSG: '`years` or `months`',
   };
 
@@ -84,7 +94,7 @@ export abstract class LiteralParser extends NodeParser {
       { ALT: (): LiteralNode | null => textLiteral(this.CONSUME(Text), this) },
       ...this.eachRule<LiteralNode>(this.months, this.quantity),
       ...this.eachWritten('date', 'instant', 'clock'),
-      ...[word.true, word.false, word.null].map((type) => ({
+      ...[keyword.true, keyword.false, keyword.null].map((type) => ({
         ALT: () => constantLiteral(this.CONSUME(type), this),
       })),
     ],
@@ -110,7 +120,7 @@ export abstract class LiteralParser extends NodeParser {
     () => ({ kind: 'calendar-window', period: null, zone: null, span: null }),
     (draft) => {
       this.OR(this.calendarPeriods(draft));
-      this.CONSUME(word.in, { ERR_MSG: '`in` and a time zone, such as `in "Europe/Berlin"`,' });
+      this.CONSUME(keyword.in, { ERR_MSG: '`in` and a time zone, such as `in "Europe/Berlin"`,' });
       draft.zone = this.zone();
     },
     ({ period, zone }) => period && zone,
@@ -124,13 +134,13 @@ export abstract class LiteralParser extends NodeParser {
       },
     });
     const thisOne = () => {
-      this.CONSUME(word.this);
+      this.CONSUME(keyword.this);
       this.OR1({
-        DEF: [period(word.week, 'week'), period(word.month, 'month')],
+        DEF: [period(keyword.week, 'week'), period(keyword.month, 'month')],
         ERR_MSG: '`this week` or `this month`',
       });
     };
-    return { DEF: [period(word.today, 'day'), { ALT: thisOne }], ERR_MSG: '`today`' };
+    return { DEF: [period(keyword.today, 'day'), { ALT: thisOne }], ERR_MSG: '`today`' };
   }
 
   private meterWindows = {
@@ -165,12 +175,12 @@ export abstract class LiteralParser extends NodeParser {
 
   private readSteps(steps: NameNode[]): void {
     this.MANY(() => {
-      this.CONSUME(sign.dot);
+      this.CONSUME(symbol.dot);
       this.add(steps, this.fieldName);
     });
   }
 
-  private roots = { DEF: this.eachToken(Word, word.risk), ERR_MSG: 'a name' };
+  private roots = { DEF: this.eachToken(Word, keyword.risk), ERR_MSG: 'a name' };
 
   // ---- operands read without a rule: most operands are one literal or one path, and nothing of these can be
   // missing
@@ -217,7 +227,7 @@ export abstract class LiteralParser extends NodeParser {
     const root = plainName(this.CONSUME(NameToken), this)!;
     const steps: NameNode[] = [];
     for (let at = 2; at < end; at += 2) {
-      this.CONSUME(sign.dot);
+      this.CONSUME(symbol.dot);
       steps.push(plainName(this.CONSUME(Word), this)!);
     }
     // An array that has grown entry by entry has room for many more; its copy takes only the memory it needs.
@@ -244,7 +254,7 @@ export abstract class LiteralParser extends NodeParser {
     return value;
   }
 
-  private takeMinus = () => this.CONSUME(sign.minus);
+  private takeMinus = () => this.CONSUME(symbol.minus);
 }
 
 function pathOf(root: NameNode, steps: readonly NameNode[]): Path {
@@ -278,6 +288,6 @@ export function writtenLiteral<Kind extends WrittenKind>(
 function constantLiteral(token: Token, reader: Reader): LiteralNode | null {
   if (!isWritten(token)) return null;
   const span = tokenSpan(token, reader);
-  if (token.tokenType === word.null) return { kind: 'null', span };
-  return { kind: 'boolean', value: token.tokenType === word.true, span };
+  if (token.tokenType === keyword.null) return { kind: 'null', span };
+  return { kind: 'boolean', value: token.tokenType === keyword.true, span };
 }

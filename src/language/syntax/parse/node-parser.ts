@@ -19,7 +19,7 @@ import type { MissingNode, NameNode, TextLiteral } from '../tree/tree.ts';
 import { makeSpan, plainName, type ReadContext } from './context.ts';
 import { declaredName } from './declared-name.ts';
 import { textLiteral } from './text-literal.ts';
-import { sign, Text, type Token, tokenEnd, tokenTypes, Word, word } from './tokens.ts';
+import { keyword, symbol, Text, type Token, tokenEnd, tokenTypes, Word } from './tokens.ts';
 
 export type ParserRule<Node> = ParserMethod<[], Node>;
 
@@ -221,7 +221,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
 
   /** Reads one or more parts with commas between them. */
   protected listed(expected: string, read: () => void): void {
-    this.AT_LEAST_ONE_SEP({ SEP: sign.comma, DEF: read, ERR_MSG: expected });
+    this.AT_LEAST_ONE_SEP({ SEP: symbol.comma, DEF: read, ERR_MSG: expected });
   }
 
   /**
@@ -232,10 +232,10 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     this.OPTION(() => {
       read(0);
       this.MANY(() => {
-        this.CONSUME(sign.comma);
+        this.CONSUME(symbol.comma);
         read(1);
       });
-      if (close === sign.closeSquare) this.OPTION1(() => this.CONSUME1(sign.comma));
+      if (close === symbol.closeSquare) this.OPTION1(() => this.CONSUME1(symbol.comma));
     });
     this.CONSUME(close);
   }
@@ -261,8 +261,8 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
    * Reads the name that a declaration, a rule or an element is given. `what` is the named thing with its
    * article.
    */
-  protected nameOf(what: string, expected: string): NameNode | null {
-    return declaredName(this.CONSUME(Word, { ERR_MSG: expected }), what, this);
+  protected nameOf(noun: string, expected: string): NameNode | null {
+    return declaredName(this.CONSUME(Word, { ERR_MSG: expected }), noun, this);
   }
 
   protected used(expected: string, occurrence = 0): NameNode | null {
@@ -275,7 +275,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
 
   /** Reads `from` and the path of a file behind it. */
   protected fromFile(): TextLiteral | null {
-    this.CONSUME(word.from);
+    this.CONSUME(keyword.from);
     return this.text('the path of a file in quotes');
   }
 

@@ -9,7 +9,7 @@ import { type ReadContext, syntaxError, tokenSpan } from './context.ts';
 import { isSignable, LiteralParser, withSign } from './literal-rules.ts';
 import { madeBy, type ParserRule, push, type TokenTable, tokenTable } from './node-parser.ts';
 import { type Operand, type Operator, operatorOf, pair, pairUp, prefix } from './operators.ts';
-import { comparingSigns, relatingWords, sign, type Token, word } from './tokens.ts';
+import { comparingSigns, keyword, relatingWords, symbol, type Token } from './tokens.ts';
 import { replaceBareValues } from './value-as-condition.ts';
 
 /**
@@ -34,16 +34,16 @@ interface RightDraft {
   readonly operands: Operand[];
 }
 
-const isOr = tokenTable(word.or);
-const isAnd = tokenTable(word.and);
-const isNot = tokenTable(word.not);
-const isTerm = tokenTable(sign.plus, sign.minus);
-const isFactor = tokenTable(sign.star, sign.slash);
-const isMinus = tokenTable(sign.minus);
-const isElse = tokenTable(word.else);
+const isOr = tokenTable(keyword.or);
+const isAnd = tokenTable(keyword.and);
+const isNot = tokenTable(keyword.not);
+const isTerm = tokenTable(symbol.plus, symbol.minus);
+const isFactor = tokenTable(symbol.star, symbol.slash);
+const isMinus = tokenTable(symbol.minus);
+const isElse = tokenTable(keyword.else);
 const isRightSide = tokenTable(
-  ...[...comparingSigns, ...relatingWords.map((one) => word[one])],
-  ...[word.not, word.in, word.has, word.is],
+  ...[...comparingSigns, ...relatingWords.map((one) => keyword[one])],
+  ...[keyword.not, keyword.in, keyword.has, keyword.is],
 );
 
 export abstract class OperatorParser extends LiteralParser {
@@ -58,7 +58,7 @@ export abstract class OperatorParser extends LiteralParser {
     'expression',
     () => this.conjunction,
     isOr,
-    () => this.CONSUME(word.or),
+    () => this.CONSUME(keyword.or),
   );
 
   // conjunction = inversion { 'and' inversion }
@@ -66,7 +66,7 @@ export abstract class OperatorParser extends LiteralParser {
     'conjunction',
     () => this.inversion,
     isAnd,
-    () => this.CONSUME(word.and),
+    () => this.CONSUME(keyword.and),
   );
 
   // inversion = { 'not' } comparison
@@ -79,7 +79,7 @@ export abstract class OperatorParser extends LiteralParser {
     const operands: Operand[] = [];
     return this.making(
       () => {
-        this.MANY(() => signs.push(this.CONSUME(word.not)));
+        this.MANY(() => signs.push(this.CONSUME(keyword.not)));
         this.operand(operands, this.comparison);
       },
       () => operands[0] && prefix(signs, 'not', operands[0], this),
@@ -124,7 +124,7 @@ export abstract class OperatorParser extends LiteralParser {
       this.OR(this.relations);
       draft.operator = this.operatorFrom(first);
       const type = this.taken[first]?.tokenType;
-      if (type === word.like || type === word.matches) this.textMode = 'pattern';
+      if (type === keyword.like || type === keyword.matches) this.textMode = 'pattern';
       this.sumInto(draft.operands, 0);
     },
     ({ mode, operator: whole, operands }, first) => {
@@ -136,26 +136,31 @@ export abstract class OperatorParser extends LiteralParser {
 
   private relations = [
     ...this.eachToken(...comparingSigns),
-    ...this.eachToken(word.within),
-    { ALT: () => this.CONSUME(word.mentions) && this.CONSUME(word.any) && this.CONSUME(word.of) },
+    ...this.eachToken(keyword.within),
+    { ALT: () => this.CONSUME(keyword.mentions) && this.CONSUME(keyword.any) && this.CONSUME(keyword.of) },
     { ALT: () => this.textRelation() },
   ];
 
   private textRelation(): void {
     this.OR1(this.textRelations);
-    this.OPTION({ GATE: () => this.isAnyOf(), DEF: () => this.CONSUME1(word.any) && this.CONSUME1(word.of) });
+    this.OPTION({
+      GATE: () => this.isAnyOf(),
+      DEF: () => this.CONSUME1(keyword.any) && this.CONSUME1(keyword.of),
+    });
   }
 
   /** Whether `any of` follows; `any` alone may also be a name. */
   private isAnyOf(): boolean {
-    return this.RECORDING_PHASE || (this.LA(1).tokenType === word.any && this.LA(2).tokenType === word.of);
+    return (
+      this.RECORDING_PHASE || (this.LA(1).tokenType === keyword.any && this.LA(2).tokenType === keyword.of)
+    );
   }
 
   private textRelations = [
-    ...this.eachToken(word.like, word.matches),
-    { ALT: () => this.CONSUME(word.starts) && this.CONSUME(word.with) },
-    { ALT: () => this.CONSUME(word.ends) && this.CONSUME1(word.with) },
-    ...this.eachToken(word.contains, word.inside),
+    ...this.eachToken(keyword.like, keyword.matches),
+    { ALT: () => this.CONSUME(keyword.starts) && this.CONSUME(keyword.with) },
+    { ALT: () => this.CONSUME(keyword.ends) && this.CONSUME1(keyword.with) },
+    ...this.eachToken(keyword.contains, keyword.inside),
   ];
 
   // membership = [ 'not' ] 'in' sum [ '..' sum ]
@@ -163,11 +168,11 @@ export abstract class OperatorParser extends LiteralParser {
     'membership',
     () => this.rightDraft(),
     (draft, first) => {
-      this.OPTION(() => this.CONSUME(word.not));
-      this.CONSUME(word.in);
+      this.OPTION(() => this.CONSUME(keyword.not));
+      this.CONSUME(keyword.in);
       draft.operator = this.operatorFrom(first);
       this.sumInto(draft.operands, 0);
-      this.behind(1, sign.range, () => this.sumInto(draft.operands, 1));
+      this.behind(1, symbol.range, () => this.sumInto(draft.operands, 1));
     },
     ({ operator: whole, operands }, first) => {
       const operator = whole ?? this.operatorFrom(first);
@@ -189,8 +194,8 @@ export abstract class OperatorParser extends LiteralParser {
     'presence',
     (): { field: NameNode[] } => ({ field: [] }),
     ({ field }) => {
-      this.CONSUME(word.has);
-      this.separated(sign.dot, (occurrence) => this.add(field, this.fieldName, occurrence));
+      this.CONSUME(keyword.has);
+      this.separated(symbol.dot, (occurrence) => this.add(field, this.fieldName, occurrence));
     },
     (draft) => draft,
   );
@@ -200,8 +205,8 @@ export abstract class OperatorParser extends LiteralParser {
     'quality',
     (): { quality: Span | null } => ({ quality: null }),
     (draft, first) => {
-      this.CONSUME(word.is);
-      this.CONSUME(word.single_script);
+      this.CONSUME(keyword.is);
+      this.CONSUME(keyword.single_script);
       draft.quality = this.spanFrom(first);
     },
     ({ quality: whole }, first) => {
@@ -237,7 +242,7 @@ export abstract class OperatorParser extends LiteralParser {
     () => this.OR(this.terms),
   );
 
-  private terms = this.eachToken(sign.plus, sign.minus);
+  private terms = this.eachToken(symbol.plus, symbol.minus);
 
   // product = negation { ( '*' | '/' ) negation }
   product: ParserRule<ExpressionNode | null> = this.chain(
@@ -247,7 +252,7 @@ export abstract class OperatorParser extends LiteralParser {
     () => this.OR(this.factors),
   );
 
-  private factors = this.eachToken(sign.star, sign.slash);
+  private factors = this.eachToken(symbol.star, symbol.slash);
 
   // negation = { '-' } primary { 'else' fallback }
   negation: ParserRule<ExpressionNode | null> = this.same('negation', () => {
@@ -264,13 +269,13 @@ export abstract class OperatorParser extends LiteralParser {
     const signs: Token[] = [];
     const readRest = () => {
       if (operands.length === 0) {
-        this.MANY(() => signs.push(this.CONSUME(sign.minus)));
+        this.MANY(() => signs.push(this.CONSUME(symbol.minus)));
         this.operand(operands, this.primary);
       }
       this.MANY1({
         GATE: () => !this.isElseTaken,
         DEF: () => {
-          this.CONSUME(word.else);
+          this.CONSUME(keyword.else);
           this.operand(operands, this.fallback);
         },
       });
@@ -312,7 +317,7 @@ export abstract class OperatorParser extends LiteralParser {
   }
 
   protected optionalWhen(draft: { when: ExpressionNode | null }): void {
-    this.behind(3, word.when, () => this.whole(draft, 'when'));
+    this.behind(3, keyword.when, () => this.whole(draft, 'when'));
   }
 
   /** Reads an expression that must stand at this place; a missing node takes its place if there is none. */

@@ -8,14 +8,14 @@ import { type Reader, syntaxError, tokenSpan } from './context.ts';
 import { DeclarationParser } from './declaration-rules.ts';
 import { emptySource } from './node-parser.ts';
 import type { WaitingTemplate } from './policy-rules.ts';
-import { declaringWords, effectWords, retype, sign, TextListToken, type Token, word } from './tokens.ts';
+import { declaringWords, effectWords, keyword, retype, symbol, TextListToken, type Token } from './tokens.ts';
 
 /** Largest depth of brackets and prefix operators inside one another. */
 const nestingMax = 64;
 
 /** The tokens with all regions replaced that are nested too deep; the same array if there are none. */
 function flatten(tokens: Token[], reader: Reader): Token[] {
-  let kept: Token[] | null = null;
+  let rewritten: Token[] | null = null;
   // What each open bracket adds to the depth: one for itself and one for each prefix operator right before it.
   // With it, how many `if` are open before the bracket.
   const open: { readonly added: number; readonly ifs: number }[] = [];
@@ -30,10 +30,10 @@ function flatten(tokens: Token[], reader: Reader): Token[] {
     if (added > 0 && depth + ifs + added > nestingMax) {
       const bracket = step === 'list' ? { ...token, image: '[' } : token;
       if (depth + ifs + added === nestingMax + 1) report(bracket, reader);
-      kept ??= tokens.slice(0, index);
+      rewritten ??= tokens.slice(0, index);
       prefixes = step === 'prefix' ? added : 0;
       if (step === 'prefix') continue;
-      kept.push(retype(bracket, word.null, 'null'));
+      rewritten.push(retype(bracket, keyword.null, 'null'));
       index = step === 'if' ? endOfExpression(tokens, index) : closingIndex(tokens, index);
       continue;
     }
@@ -49,32 +49,35 @@ function flatten(tokens: Token[], reader: Reader): Token[] {
       ifs = closed?.ifs ?? 0;
     }
     prefixes = step === 'prefix' ? added : 0;
-    kept?.push(token);
+    rewritten?.push(token);
   }
-  return kept ?? tokens;
+  return rewritten ?? tokens;
 }
 
 /** What a token does to the depth, by the number of its token type; a list is nested by itself. */
 const steps: ('open' | 'close' | 'prefix' | 'list' | 'if' | 'end' | undefined)[] = [];
 steps[TextListToken.tokenTypeIdx!] = 'list';
-for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) steps[type.tokenTypeIdx!] = 'open';
-for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) steps[type.tokenTypeIdx!] = 'close';
-for (const type of [word.not, sign.minus, word.secret, word.signed]) steps[type.tokenTypeIdx!] = 'prefix';
-steps[word.if.tokenTypeIdx!] = 'if';
+for (const type of [symbol.openParen, symbol.openSquare, symbol.openCurly])
+  steps[type.tokenTypeIdx!] = 'open';
+for (const type of [symbol.closeParen, symbol.closeSquare, symbol.closeCurly])
+  steps[type.tokenTypeIdx!] = 'close';
+for (const type of [keyword.not, symbol.minus, keyword.secret, keyword.signed])
+  steps[type.tokenTypeIdx!] = 'prefix';
+steps[keyword.if.tokenTypeIdx!] = 'if';
 // What begins a clause or a declaration ends the expression before it, with every `if` that is open in it.
 for (const type of [
-  sign.comma,
-  word.when,
-  word.unless,
-  word.because,
-  ...[...effectWords, ...declaringWords].map((one) => word[one]),
+  symbol.comma,
+  keyword.when,
+  keyword.unless,
+  keyword.because,
+  ...[...effectWords, ...declaringWords].map((one) => keyword[one]),
 ])
   steps[type.tokenTypeIdx!] = 'end';
 
 /** Whether a word is the name of a field, as in `payload.type` and `payload has list`. */
 function isFieldName(tokens: readonly Token[], index: number): boolean {
   const before = tokens[index - 1]?.tokenType;
-  return before === sign.dot || before === word.has;
+  return before === symbol.dot || before === keyword.has;
 }
 
 /** Index of the last token of the expression that begins at `start`. */
@@ -137,7 +140,7 @@ export const repeated: Readonly<Record<string, string>> = {
 };
 
 function expectation(expected: TokenType, ruleName: string): string {
-  const phrase = expected === sign.closeCurly || expected === EOF ? repeated[ruleName] : undefined;
+  const phrase = expected === symbol.closeCurly || expected === EOF ? repeated[ruleName] : undefined;
   return phrase ?? expected.LABEL ?? 'the end of the expression';
 }
 

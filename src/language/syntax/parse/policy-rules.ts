@@ -26,7 +26,7 @@ import { reportBlanks, reportWildcard } from './keys.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { ShapeParser } from './shape-rules.ts';
 import { quotedName } from './text-literal.ts';
-import { isAnyText, isAnyWord, literal, sign, Text, type Token, Word, word } from './tokens.ts';
+import { isAnyText, isAnyWord, keyword, literal, symbol, Text, type Token, Word } from './tokens.ts';
 
 /** A text whose placeholders are read after all tokens of the file. */
 export interface WaitingTemplate {
@@ -76,7 +76,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   // segment = '*' | Word
   segment: ParserRule<Token | null> = this.same('segment', () => this.OR(this.segments));
 
-  private segments = { DEF: this.eachToken(sign.star, Word), ERR_MSG: 'a name or `*`' };
+  private segments = { DEF: this.eachToken(symbol.star, Word), ERR_MSG: 'a name or `*`' };
 
   /** Defines a rule that reads a text in quotes, or segments with dots between them. */
   protected dottedKey<Kind extends string>(
@@ -84,7 +84,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
     { kind, expected, segment, check }: DottedKey<Kind>,
   ): ParserRule<KeyNode<Kind> | null> {
     const text = { ALT: () => void this.CONSUME(Text) };
-    const segments = { ALT: () => this.separated(sign.dot, segment) };
+    const segments = { ALT: () => this.separated(symbol.dot, segment) };
     const forms = { DEF: [text, segments], ERR_MSG: expected };
     return this.always(
       name,
@@ -93,7 +93,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
       (_, first) => {
         const span = this.spanFrom(first);
         if (span === null) return null;
-        const tokens = this.takenFrom(first).filter(({ tokenType }) => tokenType !== sign.dot);
+        const tokens = this.takenFrom(first).filter(({ tokenType }) => tokenType !== symbol.dot);
         const quoted = isAnyText(tokens[0]) ? quotedName(tokens[0], this) : null;
         const text = quoted?.text ?? tokens.map(({ image }) => image).join('.');
         if (quoted === null) reportBlanks(text, span, this);
@@ -117,14 +117,14 @@ export abstract class PolicyRuleParser extends ShapeParser {
       rules: [],
     }),
     (draft) => {
-      draft.isShadow = this.OPTION(() => this.CONSUME(word.shadow)) !== undefined;
-      this.CONSUME(word.policy);
+      draft.isShadow = this.OPTION(() => this.CONSUME(keyword.shadow)) !== undefined;
+      this.CONSUME(keyword.policy);
       draft.name = this.nameOf('a policy', 'a name for the policy');
-      this.CONSUME(word.on);
+      this.CONSUME(keyword.on);
       this.part(draft, 'patterns', this.patterns);
-      this.behind(1, word.except, () => this.part(draft, 'except', this.patterns, 1));
+      this.behind(1, keyword.except, () => this.part(draft, 'except', this.patterns, 1));
       this.optionalWhen(draft);
-      this.CONSUME(sign.openCurly);
+      this.CONSUME(symbol.openCurly);
       this.MANY({
         GATE: () => this.isRuleOrMetadata() && !this.isGivenUp(),
         DEF: () =>
@@ -133,7 +133,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
             { ALT: () => this.add(draft.rules, this.rule) },
           ]),
       });
-      this.CONSUME(sign.closeCurly);
+      this.CONSUME(symbol.closeCurly);
     },
     ({ name }) => name,
   );
@@ -150,7 +150,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
     ({ kind, values }) => kind && values[0],
   );
 
-  private metadataWords = this.eachToken(word.owner, word.tags, word.link);
+  private metadataWords = this.eachToken(keyword.owner, keyword.tags, keyword.link);
 
   // rule = [ 'shadow' ] ( 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk' ) Word { clause }
   rule: ParserRule<PolicyRule | null> = this.node<PolicyRule>(
@@ -158,12 +158,12 @@ export abstract class PolicyRuleParser extends ShapeParser {
     () => ({ ...named('rule'), effect: null, isShadow: false, clauses: [] }),
     (draft) => {
       this.isClauseBroken = false;
-      draft.isShadow = this.OPTION(() => this.CONSUME(word.shadow)) !== undefined;
+      draft.isShadow = this.OPTION(() => this.CONSUME(keyword.shadow)) !== undefined;
       draft.effect = this.OR(this.effects).image as EffectWord;
       draft.name = this.nameOf('a rule', 'a name for the rule');
       // Without the gate, a `risk` rule that follows would be taken for a clause of this rule.
       this.MANY({
-        GATE: () => this.LA(1).tokenType !== word.risk || isSign(this.LA(2)),
+        GATE: () => this.LA(1).tokenType !== keyword.risk || isSign(this.LA(2)),
         DEF: () => this.add(draft.clauses, this.clause),
       });
     },
@@ -175,7 +175,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   );
 
   private effects = {
-    DEF: this.eachToken(word.allow, word.deny, word.escalate, word.reauth, word.risk),
+    DEF: this.eachToken(keyword.allow, keyword.deny, keyword.escalate, keyword.reauth, keyword.risk),
     ERR_MSG: '`allow`, `deny`, `escalate`, `reauth` or `risk`',
   };
 
@@ -195,7 +195,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   // afterClause = 'after' ( 'approval' 'by' asked | 'reauth' )
   afterClause = this.clauseOf('afterClause', () => {
-    this.CONSUME(word.after);
+    this.CONSUME(keyword.after);
     return this.OR({
       DEF: [{ ALT: () => this.afterApproval() }, { ALT: () => this.afterReauth() }],
       ERR_MSG: '`approval by` or `reauth`',
@@ -203,8 +203,8 @@ export abstract class PolicyRuleParser extends ShapeParser {
   });
 
   private afterApproval(): ClauseParts | null {
-    this.CONSUME(word.approval);
-    this.CONSUME(word.by);
+    this.CONSUME(keyword.approval);
+    this.CONSUME(keyword.by);
     const asked = this.SUBRULE(this.asked);
     return asked && { kind: 'after-approval', asked };
   }
@@ -230,30 +230,30 @@ export abstract class PolicyRuleParser extends ShapeParser {
     DEF: this.eachRule<ApproverNode>(this.lookUp, this.path),
     ERR_MSG: 'the name of approvers',
   };
-  private joints = this.eachToken(word.and, word.or);
+  private joints = this.eachToken(keyword.and, keyword.or);
 
   private afterReauth(): ClauseParts | null {
-    return isWritten(this.CONSUME(word.reauth)) ? { kind: 'after-reauth' } : null;
+    return isWritten(this.CONSUME(keyword.reauth)) ? { kind: 'after-reauth' } : null;
   }
 
   // toClause = 'to' asked
   toClause = this.clauseOf('toClause', () => {
-    this.CONSUME(word.to);
+    this.CONSUME(keyword.to);
     const asked = this.SUBRULE(this.asked);
     return asked && { kind: 'to', asked };
   });
 
   // exceptClause = 'except' path { 'and' path }
   exceptClause = this.clauseOf('exceptClause', () => {
-    this.CONSUME(word.except);
+    this.CONSUME(keyword.except);
     const people: Path[] = [];
-    this.separated(word.and, (occurrence) => this.add(people, this.path, occurrence));
+    this.separated(keyword.and, (occurrence) => this.add(people, this.path, occurrence));
     return people.length === 0 ? null : { kind: 'except', people };
   });
 
   // needsClause = 'needs' Number
   needsClause = this.clauseOf('needsClause', () => {
-    this.CONSUME(word.needs);
+    this.CONSUME(keyword.needs);
     const people = this.written('number', 'a number of people');
     return people && { kind: 'needs', people };
   });
@@ -269,7 +269,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   // pointsClause = [ 'risk' ] ( '+' | '-' ) Number
   pointsClause = this.clauseOf('pointsClause', () => {
-    this.OPTION(() => this.CONSUME(word.risk));
+    this.OPTION(() => this.CONSUME(keyword.risk));
     const sign = this.OR(this.signs);
     const number = this.CONSUME(literal.number, { ERR_MSG: 'a number of risk points' });
     if (!isWritten(sign) || !isWritten(number)) return null;
@@ -277,11 +277,11 @@ export abstract class PolicyRuleParser extends ShapeParser {
     return { kind: 'points', points: { kind: 'number', text: `${sign.image}${number.image}`, span } };
   });
 
-  private signs = { DEF: this.eachToken(sign.plus, sign.minus), ERR_MSG: '`+` or `-`' };
+  private signs = { DEF: this.eachToken(symbol.plus, symbol.minus), ERR_MSG: '`+` or `-`' };
 
   // becauseClause = 'because' Text
   becauseClause = this.clauseOf('becauseClause', () => {
-    this.CONSUME(word.because);
+    this.CONSUME(keyword.because);
     const token = this.CONSUME(Text, { ERR_MSG: 'a reason in quotes' });
     return isWritten(token) ? { kind: 'because', reason: this.template(token) } : null;
   });
@@ -307,13 +307,13 @@ export abstract class PolicyRuleParser extends ShapeParser {
     'guarantee',
     () => ({ ...named('guarantee'), patterns: [], claims: [] }),
     (draft) => {
-      this.CONSUME(word.guarantee);
+      this.CONSUME(keyword.guarantee);
       draft.name = this.nameOf('a guarantee', 'a name for the guarantee');
-      this.CONSUME(word.on);
+      this.CONSUME(keyword.on);
       this.part(draft, 'patterns', this.patterns);
-      this.CONSUME(sign.openCurly);
+      this.CONSUME(symbol.openCurly);
       this.MANY(() => this.add(draft.claims, this.claim));
-      this.CONSUME(sign.closeCurly);
+      this.CONSUME(symbol.closeCurly);
     },
     ({ name }) => name,
   );
@@ -352,28 +352,28 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   private claimedOutcome(draft: Draft<GuaranteeClauseNode>): void {
     draft.effect = this.OR3(this.outcomes).image as GuaranteeClauseNode['effect'];
-    draft.isUnapproved = this.OPTION1(() => this.CONSUME(word.unapproved)) !== undefined;
+    draft.isUnapproved = this.OPTION1(() => this.CONSUME(keyword.unapproved)) !== undefined;
   }
 
   private claimedAsking(draft: Draft<GuaranteeClauseNode>): void {
-    draft.effect = this.CONSUME(word.ask).image as GuaranteeClauseNode['effect'];
+    draft.effect = this.CONSUME(keyword.ask).image as GuaranteeClauseNode['effect'];
     this.part(draft, 'asked', this.asked);
     this.OPTION2(() => {
-      this.CONSUME(word.needs);
+      this.CONSUME(keyword.needs);
       draft.people = this.written('number', 'a number of people');
     });
   }
 
   private onlyClaim(draft: Draft<GuaranteeClauseNode>): void {
-    draft.effect = this.CONSUME1(word.allow).image as GuaranteeClauseNode['effect'];
-    draft.isUnapproved = this.OPTION4(() => this.CONSUME1(word.unapproved)) !== undefined;
-    draft.mode = this.CONSUME(word.only).image as GuaranteeClauseNode['mode'];
-    this.CONSUME1(word.when);
+    draft.effect = this.CONSUME1(keyword.allow).image as GuaranteeClauseNode['effect'];
+    draft.isUnapproved = this.OPTION4(() => this.CONSUME1(keyword.unapproved)) !== undefined;
+    draft.mode = this.CONSUME(keyword.only).image as GuaranteeClauseNode['mode'];
+    this.CONSUME1(keyword.when);
     this.whole(draft, 'when', 1);
   }
 
-  private outcomes = this.eachToken(word.allow, word.deny, word.escalate, word.reauth);
-  private modes = this.eachToken(word.never, word.always);
+  private outcomes = this.eachToken(keyword.allow, keyword.deny, keyword.escalate, keyword.reauth);
+  private modes = this.eachToken(keyword.never, keyword.always);
 
   /**
    * Defines the rule of a clause; null if an error leaves nothing of the clause. A rule that holds a broken
@@ -395,7 +395,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   private durationOf(kind: 'for' | 'within'): ParserRule<Clause | null> {
     return this.clauseOf(`${kind}Clause`, () => {
-      this.CONSUME(word[kind]);
+      this.CONSUME(keyword[kind]);
       const duration = this.written('duration');
       return duration && { kind, duration };
     });
@@ -407,7 +407,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
       `${kind}Clause`,
       () => ({ kind, condition: null, span: null }),
       (draft) => {
-        this.CONSUME(word[kind]);
+        this.CONSUME(keyword[kind]);
         this.whole(draft, 'condition');
       },
       ({ condition }, isBroken) => {
@@ -422,10 +422,10 @@ export abstract class PolicyRuleParser extends ShapeParser {
    * taken for the beginning of a rule.
    */
   private isRuleOrMetadata(): boolean {
-    return this.LA(1).tokenType !== word.risk || isAnyWord(this.LA(2));
+    return this.LA(1).tokenType !== keyword.risk || isAnyWord(this.LA(2));
   }
 }
 
 function isSign(token: Token): boolean {
-  return token.tokenType === sign.plus || token.tokenType === sign.minus;
+  return token.tokenType === symbol.plus || token.tokenType === symbol.minus;
 }

@@ -16,7 +16,7 @@ import {
 import { ExpressionParser } from './expression-rules.ts';
 import { type Draft, type ParserRule, tokenTable } from './node-parser.ts';
 import { textLiteral } from './text-literal.ts';
-import { isAnyText, isAnyWord, literal, sign, Text, type Token, word } from './tokens.ts';
+import { isAnyText, isAnyWord, keyword, literal, symbol, Text, type Token } from './tokens.ts';
 
 type TypeOf<Kind extends TypeNode['kind']> = Extract<TypeNode, { readonly kind: Kind }>;
 
@@ -27,16 +27,16 @@ export abstract class ShapeParser extends ExpressionParser {
     () => ({ fields: [], isOpen: false, span: null }),
     (draft) => {
       const before = this.errors.length;
-      this.CONSUME(sign.openCurly);
+      this.CONSUME(symbol.openCurly);
       this.MANY(() => {
         this.add(draft.fields, this.field);
-        this.OPTION(() => this.CONSUME(sign.comma));
+        this.OPTION(() => this.CONSUME(symbol.comma));
       });
-      this.behind(1, sign.ellipsis, () => {
+      this.behind(1, symbol.ellipsis, () => {
         draft.isOpen = true;
-        this.OPTION2(() => this.CONSUME1(sign.comma));
+        this.OPTION2(() => this.CONSUME1(symbol.comma));
       });
-      this.CONSUME(sign.closeCurly);
+      this.CONSUME(symbol.closeCurly);
       // Recovery skipped a field, or a part of one.
       if (this.errors.length > before) draft.isBroken = true;
     },
@@ -54,13 +54,13 @@ export abstract class ShapeParser extends ExpressionParser {
     (draft) => {
       draft.name = this.SUBRULE(this.fieldName);
       const separator = this.OR(this.fieldSigns);
-      draft.isOptional = separator.tokenType === sign.optional;
+      draft.isOptional = separator.tokenType === symbol.optional;
       this.part(draft, 'type', this.type);
     },
     ({ name, type }) => name && type,
   );
 
-  private fieldSigns = { DEF: this.eachToken(sign.colon, sign.optional), ERR_MSG: '`:` or `?:`' };
+  private fieldSigns = { DEF: this.eachToken(symbol.colon, symbol.optional), ERR_MSG: '`:` or `?:`' };
 
   // type = { ( 'secret' | 'signed' ) [ 'by' Text ] } typeMember { '|' typeMember }
   type: ParserRule<TypeNode | null> = this.same('type', () => {
@@ -81,7 +81,7 @@ export abstract class ShapeParser extends ExpressionParser {
         this.add(members, this.typeMember);
       }
       this.MANY1(() => {
-        this.CONSUME(sign.bar);
+        this.CONSUME(symbol.bar);
         this.add(members, this.typeMember, 1);
       });
     };
@@ -94,9 +94,9 @@ export abstract class ShapeParser extends ExpressionParser {
     into.push(modifier);
     this.OPTION({
       // A text must follow, since a type may have the name `by`.
-      GATE: () => token.tokenType === word.signed && isAnyText(this.LA(2)),
+      GATE: () => token.tokenType === keyword.signed && isAnyText(this.LA(2)),
       DEF: () => {
-        this.CONSUME(word.by);
+        this.CONSUME(keyword.by);
         modifier.by = this.text('the name of an enforcement point in quotes');
       },
     });
@@ -110,7 +110,7 @@ export abstract class ShapeParser extends ExpressionParser {
     return modifiers.reduceRight((inner, modifier) => modified(inner, modifier, this), type);
   }
 
-  private modifiers = this.eachToken(word.secret, word.signed);
+  private modifiers = this.eachToken(keyword.secret, keyword.signed);
 
   // typeMember = 'null' | Text | listType | recordBody | moneyType | namedType
   typeMember: ParserRule<TypeNode | null> = this.same('typeMember', () => this.OR(this.typeMembers));
@@ -128,9 +128,9 @@ export abstract class ShapeParser extends ExpressionParser {
     'listType',
     () => ({ kind: 'list-type', element: null, range: null, span: null }),
     (draft) => {
-      this.CONSUME(sign.openSquare);
+      this.CONSUME(symbol.openSquare);
       this.part(draft, 'element', this.type);
-      this.CONSUME(sign.closeSquare);
+      this.CONSUME(symbol.closeSquare);
       this.OPTION(() => this.part(draft, 'range', this.typeRange));
     },
     ({ element }) => element,
@@ -141,10 +141,10 @@ export abstract class ShapeParser extends ExpressionParser {
     'moneyType',
     () => ({ kind: 'money-type', currency: null, range: null, span: null }),
     (draft) => {
-      this.CONSUME(word.money);
-      this.CONSUME(sign.openParen);
+      this.CONSUME(keyword.money);
+      this.CONSUME(symbol.openParen);
       draft.currency = this.SUBRULE(this.fieldName);
-      this.CONSUME(sign.closeParen);
+      this.CONSUME(symbol.closeParen);
       this.OPTION(() => this.part(draft, 'range', this.typeRange));
     },
     ({ currency }) => currency,
@@ -165,13 +165,13 @@ export abstract class ShapeParser extends ExpressionParser {
     this.OPTION({
       // Only the type `path` takes these words. Behind any other type they belong to the declaration of a
       // list.
-      GATE: () => draft.name?.text === 'path' && this.LA(2).tokenType === word.case,
+      GATE: () => draft.name?.text === 'path' && this.LA(2).tokenType === keyword.case,
       DEF: () => {
-        this.CONSUME(word.ignoring);
-        draft.ignoringCase = isWritten(this.CONSUME(word.case));
+        this.CONSUME(keyword.ignoring);
+        draft.ignoringCase = isWritten(this.CONSUME(keyword.case));
       },
     });
-    this.behind(1, word.matches, () => {
+    this.behind(1, keyword.matches, () => {
       const pattern = this.CONSUME(Text, { ERR_MSG: 'a pattern in quotes' });
       draft.pattern = textLiteral(pattern, { source: this.source, report: this.report, textMode: 'pattern' });
     });
@@ -180,7 +180,7 @@ export abstract class ShapeParser extends ExpressionParser {
 
   private typeMembers = {
     DEF: [
-      { ALT: (): TypeNode => ({ kind: 'null-type', span: tokenSpan(this.CONSUME(word.null), this) }) },
+      { ALT: (): TypeNode => ({ kind: 'null-type', span: tokenSpan(this.CONSUME(keyword.null), this) }) },
       { ALT: (): TypeNode | null => textType(this.CONSUME(Text), this) },
       { ALT: (): TypeNode | null => this.SUBRULE(this.listType) },
       { ALT: (): TypeNode | null => this.recordType() },
@@ -195,7 +195,7 @@ export abstract class ShapeParser extends ExpressionParser {
     () => ({ low: null, high: null, span: null }),
     (draft) => {
       this.OPTION(() => this.part(draft, 'low', this.bound));
-      this.CONSUME(sign.range);
+      this.CONSUME(symbol.range);
       this.OPTION1(() => this.part(draft, 'high', this.bound, 1));
     },
   );
@@ -208,19 +208,19 @@ export abstract class ShapeParser extends ExpressionParser {
     const next = this.LA(2);
     const startsType = isAnyWord(next) || startsTypeBesideWords.has(next.tokenType);
     const afterNext = this.LA(3).tokenType;
-    return startsType && afterNext !== sign.colon && afterNext !== sign.optional;
+    return startsType && afterNext !== symbol.colon && afterNext !== symbol.optional;
   }
 }
 
-const isModifierWord = tokenTable(word.secret, word.signed);
-const isBar = tokenTable(sign.bar);
+const isModifierWord = tokenTable(keyword.secret, keyword.signed);
+const isBar = tokenTable(symbol.bar);
 const isNarrowing = tokenTable(
-  ...[word.ignoring, word.matches, sign.range, sign.minus],
+  ...[keyword.ignoring, keyword.matches, symbol.range, symbol.minus],
   ...[literal.number, literal.duration, literal.date, literal.instant],
 );
 
 const startsTypeBesideWords: ReadonlySet<TokenType> = new Set([
-  ...[literal.quoted, literal.raw, sign.openSquare, sign.openCurly, word.null],
+  ...[literal.quoted, literal.raw, symbol.openSquare, symbol.openCurly, keyword.null],
 ]);
 
 function textType(token: Token, ctx: ReadContext): TypeNode | null {

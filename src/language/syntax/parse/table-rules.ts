@@ -4,7 +4,7 @@
 import type { Declaration, DeclarationOf, RowNode, TableSource } from '../tree/tree.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { PolicyRuleParser } from './policy-rules.ts';
-import { sign, word } from './tokens.ts';
+import { keyword, symbol } from './tokens.ts';
 
 type TableFile = Extract<TableSource, { readonly kind: 'table-file' }>;
 type PushedRows = Extract<TableSource, { readonly kind: 'pushed' }>;
@@ -16,13 +16,13 @@ export abstract class TableParser extends PolicyRuleParser {
     'table',
     () => ({ ...named('table'), source: null }),
     (draft) => {
-      this.CONSUME(word.table);
+      this.CONSUME(keyword.table);
       draft.name = this.nameOf('a table', 'a name for the table');
       this.OR({
         DEF: [
           { ALT: () => this.part(draft, 'source', this.tableFile) },
           { ALT: () => this.part(draft, 'source', this.tablePushed) },
-          { ALT: () => this.CONSUME(sign.assign) && this.part(draft, 'source', this.tableRows) },
+          { ALT: () => this.CONSUME(symbol.assign) && this.part(draft, 'source', this.tableRows) },
         ],
         ERR_MSG: '`from`, `pushed` or `=`',
       });
@@ -36,7 +36,7 @@ export abstract class TableParser extends PolicyRuleParser {
     () => ({ kind: 'table-file', path: null, key: null, columns: null, span: null }),
     (draft) => {
       draft.path = this.fromFile();
-      this.CONSUME(word.key);
+      this.CONSUME(keyword.key);
       this.part(draft, 'key', this.field);
       this.part(draft, 'columns', this.recordBody);
     },
@@ -48,12 +48,12 @@ export abstract class TableParser extends PolicyRuleParser {
     'tablePushed',
     () => ({ kind: 'pushed', by: [], key: null, columns: null, span: null }),
     (draft) => {
-      this.CONSUME(word.pushed);
-      this.behind(0, word.by, () => {
+      this.CONSUME(keyword.pushed);
+      this.behind(0, keyword.by, () => {
         const expected = 'the name of an enforcement point in quotes';
         this.listed(expected, () => push(draft.by, this.text(expected)));
       });
-      this.CONSUME(word.key);
+      this.CONSUME(keyword.key);
       this.part(draft, 'key', this.field);
       this.part(draft, 'columns', this.recordBody);
     },
@@ -65,9 +65,9 @@ export abstract class TableParser extends PolicyRuleParser {
     'tableRows',
     () => ({ kind: 'rows', rows: [], span: null }),
     ({ rows }) => {
-      this.CONSUME(sign.openCurly);
+      this.CONSUME(symbol.openCurly);
       this.listed('a row such as `USD: 200 USD`', () => this.add(rows, this.tableRow));
-      this.CONSUME(sign.closeCurly);
+      this.CONSUME(symbol.closeCurly);
     },
     ({ rows }) => rows[0],
   );
@@ -78,7 +78,7 @@ export abstract class TableParser extends PolicyRuleParser {
     () => ({ kind: 'row', key: null, value: null, span: null }),
     (draft) => {
       draft.key = this.SUBRULE(this.fieldName);
-      this.CONSUME(sign.colon);
+      this.CONSUME(symbol.colon);
       this.part(draft, 'value', this.constant);
     },
     ({ key, value }) => key && value,

@@ -127,13 +127,13 @@ export const WeekdayToken = literalToken('Weekday', Lexer.NA, 'a weekday such as
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
 /** Token types of the words of the language, by word. */
-export const word = {
+export const keyword = {
   ...wordTokens<ReservedWord>(reservedWords, []),
   ...wordTokens<ContextualWord>(contextualWords, [Word]),
 };
 
-export function wordTypes(...words: readonly (keyof typeof word)[]): ReadonlySet<unknown> {
-  return new Set(words.map((one) => word[one]));
+export function wordTypes(...words: readonly (keyof typeof keyword)[]): ReadonlySet<unknown> {
+  return new Set(words.map((one) => keyword[one]));
 }
 
 /** Words that begin a declaration which gives a name a value, mostly with `=`. */
@@ -163,7 +163,7 @@ export const literal = {
   number: literalToken('Number', /\d+(?:_\d+)*(?:\.\d+(?:_\d+)*)?/, 'a number'),
 };
 
-export const sign = {
+export const symbol = {
   ellipsis: signToken('Ellipsis', '...'),
   range: signToken('Range', '..'),
   dot: signToken('Dot', '.'),
@@ -194,8 +194,10 @@ export const sign = {
  * What a token adds to the depth of brackets, by the number of its token type; undefined if it is no bracket.
  */
 export const bracketStep: (1 | -1 | undefined)[] = [];
-for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) bracketStep[type.tokenTypeIdx!] = 1;
-for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) bracketStep[type.tokenTypeIdx!] = -1;
+for (const type of [symbol.openParen, symbol.openSquare, symbol.openCurly])
+  bracketStep[type.tokenTypeIdx!] = 1;
+for (const type of [symbol.closeParen, symbol.closeSquare, symbol.closeCurly])
+  bracketStep[type.tokenTypeIdx!] = -1;
 
 /** Words that begin a quantifier. */
 export const describeQuantifier = ['some', 'every', 'no', 'count', 'sum'] as const;
@@ -234,7 +236,14 @@ function dashesAt(text: string, offset: number): RegExpExecArray | null {
 }
 
 /** Signs that stand between the two sides of a comparison; operators in words are not among them. */
-export const comparingSigns = [sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast];
+export const comparingSigns = [
+  symbol.equal,
+  symbol.notEqual,
+  symbol.below,
+  symbol.atMost,
+  symbol.above,
+  symbol.atLeast,
+];
 export const comparing: ReadonlySet<unknown> = new Set(comparingSigns);
 /** First words of the operators that relate a text to another, or a time to now. */
 export const relatingWords = ['like', 'matches', 'starts', 'ends', ...holdingWords, 'within'] as const;
@@ -302,7 +311,7 @@ const Blank = createToken({
 export const tokenTypes: readonly TokenType[] = [
   Blank,
   Comment,
-  ...Object.values(word),
+  ...Object.values(keyword),
   Currency,
   WeekdayToken,
   NameToken,
@@ -310,7 +319,7 @@ export const tokenTypes: readonly TokenType[] = [
   ...Object.values(literal),
   ...Object.values(mistake),
   TextListToken,
-  ...Object.values(sign),
+  ...Object.values(symbol),
   Word,
   Text,
 ];
@@ -402,7 +411,7 @@ export function isAnyText(token: Token | undefined): token is Token {
 }
 
 const typeOfWord: ReadonlyMap<string, TokenType> = new Map([
-  ...Object.entries(word),
+  ...Object.entries(keyword),
   ...weekdays.map((day) => [day, WeekdayToken] as const),
 ]);
 
@@ -414,10 +423,10 @@ function tellWords(tokens: readonly Token[]): void {
   let before: TokenType | undefined;
   for (let index = 0; index < tokens.length; index++) {
     const token = tokens[index]!;
-    if (token.tokenType === NameToken && before !== sign.dot && before !== word.has) {
+    if (token.tokenType === NameToken && before !== symbol.dot && before !== keyword.has) {
       const next = tokens[index + 1]?.tokenType;
       const type =
-        next !== sign.dot && next !== sign.colon && next !== sign.optional && wordType(token.image);
+        next !== symbol.dot && next !== symbol.colon && next !== symbol.optional && wordType(token.image);
       if (type) {
         token.tokenType = type;
         token.tokenTypeIdx = type.tokenTypeIdx!;

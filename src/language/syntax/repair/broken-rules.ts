@@ -6,7 +6,7 @@
 import { type Diagnostic, hasErrors } from '../../diagnostic/diagnostic.ts';
 import type { SourceText } from '../../diagnostic/span.ts';
 import type { ParserError } from '../parse/parser.ts';
-import { declaring, isAnyWord, sign, type Token, tokenEnd, word } from '../parse/tokens.ts';
+import { declaring, isAnyWord, keyword, symbol, type Token, tokenEnd } from '../parse/tokens.ts';
 import type { Clause, Declaration, RuleNode } from '../tree/tree.ts';
 import { removedTokenMessage } from './cursor.ts';
 
@@ -19,13 +19,13 @@ interface SalvagedFile {
 export function dropFollowOnErrors(
   declarations: readonly Declaration[],
   diagnostics: readonly Diagnostic[],
-  { errors, known }: { readonly errors: readonly ParserError[]; readonly known: readonly Token[] },
+  { errors, readTokens }: { readonly errors: readonly ParserError[]; readonly readTokens: readonly Token[] },
 ): SalvagedFile {
   const guessed = new Set(
     diagnostics.filter(({ code }) => code === 'unknown-effect').map(({ span }) => span.start),
   );
   if (errors.length === 0 && guessed.size === 0) return { declarations, diagnostics };
-  const ends = endsBefore(errors, known);
+  const ends = endsBefore(errors, readTokens);
   const names = new Set<number>();
   const settled = declarations.map((declaration): Declaration => {
     if (declaration.kind !== 'policy') return declaration;
@@ -66,12 +66,12 @@ export function namesDeclared(tokens: readonly Token[]): ReadonlySet<string> {
   for (const [index, { tokenType }] of tokens.entries()) {
     if (!declaring.has(tokenType) || !isAnyWord(tokens[index + 1])) continue;
     let last = index + 1;
-    while (tokens[last + 1]?.tokenType === sign.dot && isAnyWord(tokens[last + 2])) last += 2;
+    while (tokens[last + 1]?.tokenType === symbol.dot && isAnyWord(tokens[last + 2])) last += 2;
     const parts = tokens.slice(index + 1, last + 1);
     names.add(parts.map(({ image }) => image).join(''));
   }
   // Which actions have results is not known either, so `result` counts as declared.
-  if (tokens.some(({ tokenType }) => tokenType === word.result)) names.add('result');
+  if (tokens.some(({ tokenType }) => tokenType === keyword.result)) names.add('result');
   return names;
 }
 

@@ -9,13 +9,13 @@ import {
   bracketStep,
   effects,
   isAnyWord,
+  keyword,
   literal,
   NameToken,
   retype,
-  sign,
+  symbol,
   type Token,
   tokenEnd,
-  word,
   wordTypes,
 } from '../parse/tokens.ts';
 
@@ -90,12 +90,12 @@ export class Cursor {
    * open.
    */
   get isInPolicy(): boolean {
-    return this.braces === 1 && this.declaration === word.policy;
+    return this.braces === 1 && this.declaration === keyword.policy;
   }
 
   /** Whether the cursor is in an action and outside of braces: before its payload or right behind it. */
   get isBeforePayload(): boolean {
-    return this.braces === 0 && this.declaration === word.action;
+    return this.braces === 0 && this.declaration === keyword.action;
   }
 
   /** Whether the cursor is right behind the effect and the name of a rule, where its clauses begin. */
@@ -149,7 +149,7 @@ export class Cursor {
   /** The path that ends right before an offset; null if something else ends there. */
   pathBefore(offset: number): PathBefore | null {
     let first = offset - 1;
-    while (this.type(first) === NameToken && this.type(first - 1) === sign.dot && this.at(first - 2))
+    while (this.type(first) === NameToken && this.type(first - 1) === symbol.dot && this.at(first - 2))
       first -= 2;
     if (this.type(first) !== NameToken) return null;
     return { text: this.text(first, offset - 1), length: offset - first };
@@ -158,7 +158,7 @@ export class Cursor {
   /** Offset of the first token behind the path that begins at an offset. */
   pathEnd(start: number): number {
     let end = start + 1;
-    while (this.type(end) === sign.dot && isAnyWord(this.at(end + 1))) end += 2;
+    while (this.type(end) === symbol.dot && isAnyWord(this.at(end + 1))) end += 2;
     return end;
   }
 
@@ -167,7 +167,7 @@ export class Cursor {
    * is in them.
    */
   pathInParentheses(): (PathBefore & { readonly closing: number }) | null {
-    const closing = this.type(1) === sign.openParen ? this.closing(1) : null;
+    const closing = this.type(1) === symbol.openParen ? this.closing(1) : null;
     const path = closing === null ? null : this.pathBefore(closing);
     return closing === null || path?.length !== closing - 2 ? null : { ...path, closing };
   }
@@ -196,7 +196,7 @@ export class Cursor {
     let depth = 0;
     for (let at = 0; this.at(at) !== undefined; at--) {
       const { tokenType, tokenTypeIdx } = this.at(at)!;
-      if (tokenType === sign.openCurly || tokenType === sign.closeCurly) return false;
+      if (tokenType === symbol.openCurly || tokenType === symbol.closeCurly) return false;
       depth += bracketStep[tokenTypeIdx] ?? 0;
       if (depth > 0 || at < -lookaheadMax) return true;
     }
@@ -210,8 +210,8 @@ export class Cursor {
 }
 
 const typeOf: ReadonlyMap<string, TokenType> = new Map([
-  ...Object.entries(word),
-  ...Object.values(sign).map((type) => [String(type.PATTERN), type] as const),
+  ...Object.entries(keyword),
+  ...Object.values(symbol).map((type) => [String(type.PATTERN), type] as const),
 ]);
 
 /** The repair of a token that is spelled differently in this language. */

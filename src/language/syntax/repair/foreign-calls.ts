@@ -1,7 +1,7 @@
 // Repairs functions, lambdas and methods of other languages, and suggests operators and quantifiers that mean
 // the same.
 
-import { bracketStep, comparing, isAnyWord, NameToken, retype, sign, word } from '../parse/tokens.ts';
+import { bracketStep, comparing, isAnyWord, keyword, NameToken, retype, symbol } from '../parse/tokens.ts';
 import { beforeCondition, type Cursor, lookaheadMax, presenceOf, type Repair } from './cursor.ts';
 import { hasMessage, relationOf } from './foreign-keywords.ts';
 import { quantifiers } from './foreign-quantifiers.ts';
@@ -28,7 +28,7 @@ function repairRelationCall(cursor: Cursor): Repair | null {
   const { image } = cursor.token;
   const relation = relationOf(image);
   const closing = relation === undefined ? null : cursor.closing(1);
-  const comma = cursor.within(1, (type, depth) => depth === 1 && type === sign.comma);
+  const comma = cursor.within(1, (type, depth) => depth === 1 && type === symbol.comma);
   if (relation === undefined || closing === null || comma === null || comma < 3 || comma + 1 >= closing)
     return null;
   const message = `\`${image}\` is not a function: it is written between the two`;
@@ -44,14 +44,14 @@ function related(relation: string, path: string, written: string): CallRepair {
 
 /** Repairs `now()`: `now` is no function. */
 function repairNow(cursor: Cursor): Repair | null {
-  if (cursor.token.image !== 'now' || cursor.type(2) !== sign.closeParen) return null;
+  if (cursor.token.image !== 'now' || cursor.type(2) !== symbol.closeParen) return null;
   return { to: 2, message: '`now` is not a function', write: 'now', read: [retype(cursor.token, NameToken)] };
 }
 
 /** Repairs `any(xs, x => c)`, `any(x in xs, c)` and `any(c for x in xs)`: the fix is a quantifier. */
 export function repairLambda(cursor: Cursor): Repair | null {
   const quantifier = quantifiers.get(cursor.token.image);
-  const closing = quantifier === undefined || cursor.type(1) !== sign.openParen ? null : cursor.closing(1);
+  const closing = quantifier === undefined || cursor.type(1) !== symbol.openParen ? null : cursor.closing(1);
   if (closing === null) return null;
   const text = cursor.text(0, closing);
   const parts =
@@ -66,7 +66,7 @@ export function repairLambda(cursor: Cursor): Repair | null {
 
 /** Repairs `sum(payload.lines.price)`: the fix is `sum x in payload.lines (x.price)`. */
 export function repairTotal(cursor: Cursor): Repair | null {
-  const isOfMeter = cursor.type(-3) === word.meter;
+  const isOfMeter = cursor.type(-3) === keyword.meter;
   const path = isOfMeter ? null : cursor.pathInParentheses();
   if (path === null || path.length < 5) return null;
   const last = path.text.lastIndexOf('.');
@@ -84,26 +84,26 @@ export function repairMethod(cursor: Cursor): Repair | null {
   let next = 0;
   while (
     isAnyWord(cursor.at(next)) &&
-    cursor.type(next + 1) === sign.openParen &&
+    cursor.type(next + 1) === symbol.openParen &&
     !written?.write?.includes(' ')
   ) {
     const closing = cursor.closing(next + 1);
-    if (closing === null || (isBody && cursor.type(closing + 1) !== sign.openParen)) break;
+    if (closing === null || (isBody && cursor.type(closing + 1) !== symbol.openParen)) break;
     const shown = closing > next + 2 ? cursor.text(next + 2, closing - 1) : '';
     written = methodWritten(cursor.at(next)!.image, text, shown);
     text = written.write ?? text;
     next = closing + 1;
-    if (written.write === undefined || cursor.type(next) !== sign.dot) break;
+    if (written.write === undefined || cursor.type(next) !== symbol.dot) break;
     next++;
   }
   if (written === null) return null;
   // Nothing more is to be said of methods that are called on something unknown.
-  while (cursor.type(next) === sign.dot && cursor.type(next + 2) === sign.openParen) {
+  while (cursor.type(next) === symbol.dot && cursor.type(next + 2) === symbol.openParen) {
     const closing = cursor.closing(next + 2);
     if (closing === null) break;
     next = closing + 1;
   }
-  const end = cursor.type(next - 1) === sign.dot ? next - 1 : next;
+  const end = cursor.type(next - 1) === symbol.dot ? next - 1 : next;
   const message = `\`${cursor.token.image}\` is not a method: values have no methods`;
   const help = written.help ?? `write \`${written.write}\``;
   // A fix that holds an operator cannot stand before a comparison: its result would be compared once more.
@@ -120,7 +120,7 @@ function isQuantified(cursor: Cursor): boolean {
     const { tokenType, tokenTypeIdx } = cursor.at(at)!;
     depth -= bracketStep[tokenTypeIdx] ?? 0;
     if (depth !== 0) continue;
-    if (tokenType === word.in) return quantifiers.has(cursor.at(at - 2)?.image ?? '');
+    if (tokenType === keyword.in) return quantifiers.has(cursor.at(at - 2)?.image ?? '');
     if (beforeCondition.has(tokenType) || comparing.has(tokenType)) return false;
   }
   return false;

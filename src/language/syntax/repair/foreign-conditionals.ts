@@ -1,7 +1,7 @@
 // Repairs values that other languages choose by a condition: `c ? x : y` and `x if c else y`. Nothing is known about the
 // chosen value, so there is no fix.
 
-import { declaring, effects, literal, NameToken, sign, type Token, word } from '../parse/tokens.ts';
+import { declaring, effects, keyword, literal, NameToken, symbol, type Token } from '../parse/tokens.ts';
 import { type Cursor, clauseStarts, emptyName, lookaheadMax, type Repair } from './cursor.ts';
 import { optionalField } from './forms.ts';
 
@@ -11,7 +11,7 @@ const help =
 
 /** Reads `c ? x : y` as `c and` a value of which nothing is known. */
 export function repairTernary(cursor: Cursor): Repair {
-  const colon = findAtDepth(cursor, 1, ({ tokenType }) => tokenType === sign.colon);
+  const colon = findAtDepth(cursor, 1, ({ tokenType }) => tokenType === symbol.colon);
   if (colon === null) return { message: '`?` has no meaning here', help: optionalField, read: [] };
   return {
     to: endOfValue(cursor, colon + 1),
@@ -24,7 +24,7 @@ export function repairTernary(cursor: Cursor): Repair {
 /** Reads `x if c else y` as `x`. */
 export function repairConditional(cursor: Cursor): Repair | null {
   if (cursor.isAwaitedByRule || !endsValue.has(cursor.type(-1)) || cursor.beginsLine(0)) return null;
-  const other = findAtDepth(cursor, 1, ({ tokenType }) => tokenType === word.else);
+  const other = findAtDepth(cursor, 1, ({ tokenType }) => tokenType === keyword.else);
   if (other === null || effects.has(cursor.type(other + 1))) return null;
   return { to: endOfValue(cursor, other + 1), message, help, read: [] };
 }
@@ -32,8 +32,8 @@ export function repairConditional(cursor: Cursor): Repair | null {
 const endsValue: ReadonlySet<unknown> = new Set([
   ...Object.values(literal),
   NameToken,
-  sign.closeParen,
-  sign.closeSquare,
+  symbol.closeParen,
+  symbol.closeSquare,
 ]);
 
 /** Offset of the first such token of the same expression, outside of further brackets; null if there is none. */
@@ -49,7 +49,7 @@ function endOfValue(cursor: Cursor, start: number): number {
   return Math.max(start, (end ?? start + 1) - 1);
 }
 
-const joins: ReadonlySet<unknown> = new Set([word.and, word.or]);
+const joins: ReadonlySet<unknown> = new Set([keyword.and, keyword.or]);
 
 function endOfExpression(cursor: Cursor, start: number, isEnd: (token: Token) => boolean): number | null {
   let depth = 0;
@@ -64,10 +64,10 @@ function endOfExpression(cursor: Cursor, start: number, isEnd: (token: Token) =>
   return null;
 }
 
-const opening: ReadonlySet<unknown> = new Set([sign.openParen, sign.openSquare]);
-const closing: ReadonlySet<unknown> = new Set([sign.closeParen, sign.closeSquare]);
+const opening: ReadonlySet<unknown> = new Set([symbol.openParen, symbol.openSquare]);
+const closing: ReadonlySet<unknown> = new Set([symbol.closeParen, symbol.closeSquare]);
 const ends: ReadonlySet<unknown> = new Set([
-  ...[sign.openCurly, sign.closeCurly, sign.comma],
+  ...[symbol.openCurly, symbol.closeCurly, symbol.comma],
   ...effects,
   ...declaring,
   ...clauseStarts,

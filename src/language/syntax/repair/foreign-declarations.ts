@@ -7,14 +7,14 @@ import {
   effects,
   isAnyText,
   isAnyWord,
+  keyword,
   literal,
   mistake,
   NameToken,
   relatingWords,
   retype,
-  sign,
+  symbol,
   type Token,
-  word,
   wordTypes,
 } from '../parse/tokens.ts';
 import {
@@ -41,7 +41,8 @@ export function repairPayloadParens(cursor: Cursor): Repair | null {
 export function repairNoValue(cursor: Cursor): Repair | null {
   const { declaration } = cursor;
   if (cursor.braces > 0) {
-    if (declaration !== word.action && declaration !== word.type && declaration !== word.group) return null;
+    if (declaration !== keyword.action && declaration !== keyword.type && declaration !== keyword.group)
+      return null;
     const message = 'a field has no default';
     const help = 'write `name?: type`, and give the value where it is read: `(payload.note else "none")`';
     return { to: literalTypes.has(cursor.type(1)) ? 1 : 0, message, help, read: [] };
@@ -50,7 +51,7 @@ export function repairNoValue(cursor: Cursor): Repair | null {
     const message = 'no `=` is written before a payload';
     return { message, help: 'remove it', write: '', read: [] };
   }
-  if (declaration !== word.group || cursor.type(1) !== sign.openSquare) return null;
+  if (declaration !== keyword.group || cursor.type(1) !== symbol.openSquare) return null;
   const message = 'a group does not list its actions';
   const help = `write it at each action: \`action a.b in ${cursor.at(-1)!.image} { ... }\``;
   return { to: cursor.closing(1) ?? 0, message, help, read: [] };
@@ -58,11 +59,16 @@ export function repairNoValue(cursor: Cursor): Repair | null {
 
 /** Repairs `action a.b: { ... }`: the colon is removed. */
 export function repairPayloadColon(cursor: Cursor): Repair | null {
-  return cursor.isBeforePayload && cursor.type(1) === sign.openCurly ? removedToken(cursor) : null;
+  return cursor.isBeforePayload && cursor.type(1) === symbol.openCurly ? removedToken(cursor) : null;
 }
 
 const typeNames: ReadonlySet<string> = new Set([...builtInTypeWords, ...['int', 'str', 'bool', 'float']]);
-export const declaresFields: ReadonlySet<unknown> = new Set([word.action, word.type, word.group, word.table]);
+export const declaresFields: ReadonlySet<unknown> = new Set([
+  keyword.action,
+  keyword.type,
+  keyword.group,
+  keyword.table,
+]);
 
 /** Repairs the fields `string note`, `to: required email` and `note: optional string`. */
 export function repairTypeWord(cursor: Cursor): Repair | null {
@@ -70,7 +76,7 @@ export function repairTypeWord(cursor: Cursor): Repair | null {
   const { token } = cursor;
   const name = cursor.at(1);
   if (name === undefined || cursor.beginsLine(1)) return null;
-  if (cursor.type(-1) === sign.colon && /^(?:required|optional|nullable)$/.test(token.image)) {
+  if (cursor.type(-1) === symbol.colon && /^(?:required|optional|nullable)$/.test(token.image)) {
     const message = `\`${token.image}\` is not a word of a field`;
     if (token.image === 'required')
       return { message, help: 'remove it: fields are required', write: '', read: [] };
@@ -78,9 +84,10 @@ export function repairTypeWord(cursor: Cursor): Repair | null {
     const help = `write \`${field}?: ...\` where it may be absent, \`... | null\` where it may be null`;
     return { message, help, read: [] };
   }
-  const isEnd = cursor.type(2) === sign.comma || cursor.type(2) === sign.closeCurly || cursor.beginsLine(2);
+  const isEnd =
+    cursor.type(2) === symbol.comma || cursor.type(2) === symbol.closeCurly || cursor.beginsLine(2);
   if (!typeNames.has(token.image) || !isAnyWord(name) || !isEnd) return null;
-  const read = [retype(name, NameToken), retype(token, sign.colon, ':'), retype(token, NameToken)];
+  const read = [retype(name, NameToken), retype(token, symbol.colon, ':'), retype(token, NameToken)];
   const write = `${name.image}: ${token.image}`;
   return { to: 1, message: 'the type of a field follows its name', write, read };
 }
@@ -92,19 +99,19 @@ export function repairTypeWord(cursor: Cursor): Repair | null {
 export function repairEnumeration(cursor: Cursor): Repair | null {
   if (!declaresFields.has(cursor.declaration)) return null;
   const message = 'one of several texts is written `"a" | "b"`';
-  if (cursor.type(0) === word.or) {
+  if (cursor.type(0) === keyword.or) {
     const isBetween = isAnyText(cursor.at(-1)) && isAnyText(cursor.at(1)) && cursor.braces > 0;
     return isBetween ? { message, write: '|', read: cursor.readAs('|') } : null;
   }
-  const isType = cursor.type(-1) === sign.colon || cursor.type(-1) === sign.optional;
-  const open = cursor.type(0) === sign.openSquare ? 0 : 1;
+  const isType = cursor.type(-1) === symbol.colon || cursor.type(-1) === symbol.optional;
+  const open = cursor.type(0) === symbol.openSquare ? 0 : 1;
   if (!isType || (open === 1 && !/^(?:enum|one_?of|choice|literal)$/i.test(cursor.token.image))) return null;
   const closing = brackets.has(cursor.type(open)) ? cursor.closing(open) : null;
   if (closing === null) return null;
   // `["a" | "b"]` is a list of such texts, so `|` is accepted only behind a word such as `enum`.
   const texts = partedBy(cursor.run(open + 1, closing - 1), isAnyText, [
-    sign.comma,
-    ...(open === 1 ? [sign.bar] : []),
+    symbol.comma,
+    ...(open === 1 ? [symbol.bar] : []),
   ]);
   if (texts === null || (open === 0 && texts.length < 2)) return null;
   return { to: closing, message, ...joinedBy(cursor.readAs('|')[0]!, texts) };
@@ -131,22 +138,23 @@ function joinedBy(
   };
 }
 
-const brackets: ReadonlySet<unknown> = new Set([sign.openParen, sign.openSquare, sign.openCurly]);
+const brackets: ReadonlySet<unknown> = new Set([symbol.openParen, symbol.openSquare, symbol.openCurly]);
 
 /** Repairs `amount number`, where the sign between name and type is missing. */
 export function repairFieldWithoutColon(cursor: Cursor): Repair | null {
   const isField = declaresFields.has(cursor.declaration) && cursor.braces > 0 && startsField(cursor);
   const type = cursor.at(1);
   const isType = type !== undefined && !cursor.beginsLine(1) && typeNames.has(type.image);
-  if (!isField || !isType || cursor.type(2) === sign.colon || cursor.type(2) === sign.optional) return null;
-  const read = [retype(cursor.token, NameToken), retype(type, sign.colon, ':')];
+  if (!isField || !isType || cursor.type(2) === symbol.colon || cursor.type(2) === symbol.optional)
+    return null;
+  const read = [retype(cursor.token, NameToken), retype(type, symbol.colon, ':')];
   const message = `\`:\` is missing between the name of a field and its type`;
   return { message, write: `${cursor.token.image}:`, read };
 }
 
 function startsField(cursor: Cursor): boolean {
   const before = cursor.type(-1);
-  return cursor.beginsLine(0) || before === sign.comma || before === sign.openCurly;
+  return cursor.beginsLine(0) || before === symbol.comma || before === symbol.openCurly;
 }
 
 /** Repairs `action a.b` with its fields below it, where the opening brace is missing. */
@@ -154,7 +162,7 @@ export function repairMissingBrace(cursor: Cursor): Repair | null {
   if (!cursor.isBeforePayload || !isAnyWord(cursor.at(-1)) || !cursor.beginsLine(-1)) return null;
   cursor.braces = 1;
   const name = cursor.at(-1)!;
-  const read = [retype(name, sign.openCurly, '{'), retype(name, NameToken), cursor.token];
+  const read = [retype(name, symbol.openCurly, '{'), retype(name, NameToken), cursor.token];
   const message = `expected \`{\` before the first field, found \`${name.image}\``;
   return { from: -1, to: 0, code: 'unexpected-token', message, help: 'a payload is written in braces', read };
 }
@@ -163,30 +171,30 @@ export function repairMissingBrace(cursor: Cursor): Repair | null {
 export function repairDots(cursor: Cursor): Repair | null {
   const isNumber = cursor.type(-1) === literal.number && cursor.type(1) === literal.number;
   const isType = declaresFields.has(cursor.declaration) && cursor.braces > 0;
-  const isRange = cursor.type(0) === sign.ellipsis ? literalTypes.has(cursor.type(1)) : isNumber && isType;
+  const isRange = cursor.type(0) === symbol.ellipsis ? literalTypes.has(cursor.type(1)) : isNumber && isType;
   return isRange ? spelled(cursor, '..', 'foreign-operator') : null;
 }
 
 /** Repairs `list a: ["x"]` and `list a = {"x"}`, both read as `list a = ["x"]`. */
 export function repairListBrackets(cursor: Cursor): Repair | null {
-  if (cursor.declaration !== word.list || cursor.braces > 0) return null;
-  if (cursor.type(0) === sign.colon) {
-    const isValues = cursor.type(1) === sign.openSquare && literalTypes.has(cursor.type(2));
+  if (cursor.declaration !== keyword.list || cursor.braces > 0) return null;
+  if (cursor.type(0) === symbol.colon) {
+    const isValues = cursor.type(1) === symbol.openSquare && literalTypes.has(cursor.type(2));
     if (!isValues) return null;
     cursor.awaitsAssign = false;
     return spelled(cursor, '=', 'foreign-operator');
   }
-  const closing = cursor.type(-1) === sign.assign ? cursor.closing(0) : null;
+  const closing = cursor.type(-1) === symbol.assign ? cursor.closing(0) : null;
   if (closing === null) return null;
-  cursor.rereads.set(cursor.index + closing, retype(cursor.at(closing)!, sign.closeSquare, ']'));
+  cursor.rereads.set(cursor.index + closing, retype(cursor.at(closing)!, symbol.closeSquare, ']'));
   const message = 'a list is written in square brackets';
   return { message, help: 'write `[ ... ]`', read: cursor.readAs('[') };
 }
 
 /** Reads `count(*)` as `count()`. */
 export function repairCountAll(cursor: Cursor): Repair | null {
-  const isAll = cursor.at(-2)?.image === 'count' && cursor.type(-1) === sign.openParen;
-  if (!isAll || cursor.type(1) !== sign.closeParen) return null;
+  const isAll = cursor.at(-2)?.image === 'count' && cursor.type(-1) === symbol.openParen;
+  if (!isAll || cursor.type(1) !== symbol.closeParen) return null;
   return { message: '`count()` counts requests, with nothing in its parentheses', write: '', read: [] };
 }
 
@@ -194,21 +202,21 @@ export function repairCountAll(cursor: Cursor): Repair | null {
 export function repairResult(cursor: Cursor): Repair | null {
   if (!cursor.isBeforePayload) return null;
   const isWord = /^(?:returns?|output|response|results)$/.test(cursor.token.image);
-  if (isWord && cursor.type(1) === sign.openCurly) return spelled(cursor, 'result');
-  const isArrow = cursor.type(0) === sign.minus && cursor.type(1) === sign.above && cursor.isAdjacent(1);
+  if (isWord && cursor.type(1) === symbol.openCurly) return spelled(cursor, 'result');
+  const isArrow = cursor.type(0) === symbol.minus && cursor.type(1) === symbol.above && cursor.isAdjacent(1);
   return isArrow ? { ...spelled(cursor, 'result'), to: 1, message: '`->` is written `result` here' } : null;
 }
 
 /** Reads `USD => 200 USD` in a table as `USD: 200 USD`. */
 export function repairRowArrow(cursor: Cursor): Repair | null {
-  return cursor.declaration === word.table && cursor.braces === 1
+  return cursor.declaration === keyword.table && cursor.braces === 1
     ? spelled(cursor, ':', 'foreign-operator')
     : null;
 }
 
 /** Reads `require approval from finance`, where a rule begins, as an `escalate` rule. */
 export function repairRequire(cursor: Cursor): Repair | null {
-  const isOne = /^requires?$/.test(cursor.token.image) && cursor.type(1) === word.approval;
+  const isOne = /^requires?$/.test(cursor.token.image) && cursor.type(1) === keyword.approval;
   const group = cursor.at(3);
   if (!isOne || !cursor.isInPolicy || group?.tokenType !== NameToken) return null;
   const write = `escalate NAME to ${group.image}`;
@@ -241,28 +249,28 @@ export function repairIsoDuration(cursor: Cursor): Repair | null {
 
 const beforeDuration: ReadonlySet<unknown> = new Set([
   ...comparing,
-  ...[sign.plus, sign.minus, word.over, word.within, word.for],
+  ...[symbol.plus, symbol.minus, keyword.over, keyword.within, keyword.for],
 ]);
 
 /** Repairs `risk x = 30` and `risk x: +30`: points are written `+30`. */
 export function repairPointsSign(cursor: Cursor): Repair | null {
   const number = cursor.at(1);
-  if (cursor.type(-2) !== word.risk || cursor.braces !== 1) return null;
-  if (number?.tokenType === sign.plus || number?.tokenType === sign.minus) return removedToken(cursor);
+  if (cursor.type(-2) !== keyword.risk || cursor.braces !== 1) return null;
+  if (number?.tokenType === symbol.plus || number?.tokenType === symbol.minus) return removedToken(cursor);
   if (number?.tokenType !== literal.number) return null;
-  const read = [retype(cursor.token, sign.plus, '+'), number];
+  const read = [retype(cursor.token, symbol.plus, '+'), number];
   const message = 'risk points say by a sign what they do';
   return { to: 1, code: 'points-without-sign', message, write: ` +${number.image}`, read };
 }
 
 /** Repairs `allow up to 5 per hour`, which says how often something may happen. */
 export function repairRate(cursor: Cursor): Repair | null {
-  if (!cursor.isInPolicy || cursor.token.image !== 'up' || cursor.type(1) !== word.to) return null;
+  if (!cursor.isInPolicy || cursor.token.image !== 'up' || cursor.type(1) !== keyword.to) return null;
   const most = cursor.at(2);
   if (most?.tokenType !== literal.number) return null;
   const message = 'a meter counts how often something happens, and rules read it';
   const help = countedByMeter(most.image);
-  const to = cursor.type(3) === word.per && isAnyWord(cursor.at(4)) ? 4 : 2;
+  const to = cursor.type(3) === keyword.per && isAnyWord(cursor.at(4)) ? 4 : 2;
   // Behind an effect, `up` is read as the name of the rule.
   return { to, message, help, read: effects.has(cursor.type(-1)) ? [cursor.token] : [] };
 }
@@ -270,7 +278,7 @@ export function repairRate(cursor: Cursor): Repair | null {
 /** Repairs `x in group admins` and `x in list admins`. */
 export function repairKindOfList(cursor: Cursor): Repair | null {
   const name = cursor.at(1);
-  if (cursor.type(-1) !== word.in || !isAnyWord(name) || cursor.beginsLine(0)) return null;
+  if (cursor.type(-1) !== keyword.in || !isAnyWord(name) || cursor.beginsLine(0)) return null;
   const message = '`in` takes only the name of a list';
   return { to: 1, message, write: name!.image, read: [name!] };
 }
@@ -289,9 +297,9 @@ export function repairAsked(cursor: Cursor): Repair | null {
     const message = 'an approval group is named without quotes';
     return { from: 1, message, write, read: [retype(number, NameToken, write)] };
   }
-  const closing = number?.tokenType === sign.openSquare ? cursor.closing(1) : null;
+  const closing = number?.tokenType === symbol.openSquare ? cursor.closing(1) : null;
   if (closing === null) return null;
-  const names = partedBy(cursor.run(2, closing - 1), isAnyWord, [sign.comma]);
+  const names = partedBy(cursor.run(2, closing - 1), isAnyWord, [symbol.comma]);
   if (names === null) return null;
   const { write, read } = joinedBy(cursor.readAs('and')[0]!, names);
   const message = 'the groups of a rule have no brackets';
@@ -304,7 +312,7 @@ export function repairDashedName(cursor: Cursor): Repair | null {
     cursor.type(-1) !== undefined && (effects.has(cursor.type(-1)) || named.has(cursor.type(-1)));
   let to = 0;
   while (
-    cursor.type(to + 1) === sign.minus &&
+    cursor.type(to + 1) === symbol.minus &&
     isAnyWord(cursor.at(to + 2)) &&
     cursor.isAdjacent(to + 1) &&
     cursor.isAdjacent(to + 2)
@@ -323,7 +331,7 @@ export function repairExcept(cursor: Cursor): Repair | null {
   if (!cursor.isInPolicy) return null;
   const next = cursor.pathEnd(1);
   // A `within` with a duration, such as `within 4h`, is the next clause and no comparison.
-  const isTime = cursor.type(next) === word.within && cursor.type(next + 1) === literal.duration;
+  const isTime = cursor.type(next) === keyword.within && cursor.type(next + 1) === literal.duration;
   if (isAnyText(cursor.at(1))) {
     const message = 'who may not approve is named by a field of the payload';
     return { to: 1, message, help: 'write such as `except payload.asked_by.id`', read: [] };
@@ -335,12 +343,21 @@ export function repairExcept(cursor: Cursor): Repair | null {
 const compares: ReadonlySet<unknown> = new Set([
   ...comparing,
   ...wordTypes(...relatingWords, 'has', 'is', 'not'),
-  ...[sign.openParen, sign.openSquare, sign.plus, sign.minus],
+  ...[symbol.openParen, symbol.openSquare, symbol.plus, symbol.minus],
 ]);
 
 const named: ReadonlySet<unknown> = new Set([
-  ...[word.risk, word.policy, word.list, word.let, word.meter, word.type, word.hours, word.table],
-  ...[word.group, word.approvers, word.guarantee, word.to],
+  ...[
+    keyword.risk,
+    keyword.policy,
+    keyword.list,
+    keyword.let,
+    keyword.meter,
+    keyword.type,
+    keyword.hours,
+    keyword.table,
+  ],
+  ...[keyword.group, keyword.approvers, keyword.guarantee, keyword.to],
 ]);
 
 /** Reads `a ?? b` as `a else b`. */

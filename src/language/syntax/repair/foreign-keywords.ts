@@ -7,10 +7,10 @@ import {
   effects,
   isAnyText,
   isAnyWord,
+  keyword,
   literal,
   retype,
-  sign,
-  word,
+  symbol,
   wordTypes,
 } from '../parse/tokens.ts';
 import {
@@ -109,7 +109,7 @@ export function repairClauseWord(cursor: Cursor): Repair | null {
   if (!cursor.isInPolicy) return null;
   if (image === 'otherwise') return repairOtherwise(cursor);
   const write = clauses.get(image);
-  const to = cursor.type(1) === sign.colon ? 1 : 0;
+  const to = cursor.type(1) === symbol.colon ? 1 : 0;
   return write !== undefined && isAnyText(cursor.at(to + 1)) ? { ...spelled(cursor, write), to } : null;
 }
 
@@ -118,18 +118,18 @@ function repairOtherwise(cursor: Cursor): Repair | null {
   const effect = cursor.type(-2);
   if (!effects.has(effect)) return null;
   const message = '`otherwise` is not a condition: rules have no order';
-  const mend = effect === word.deny ? 'remove the rule' : 'say when the rule applies';
+  const mend = effect === keyword.deny ? 'remove the rule' : 'say when the rule applies';
   return { message, help: `${mend}: what no rule allows is denied`, read: [] };
 }
 
 /** Repairs `over last 24h`, and `count(a.b) > 3 in last hour`, which counts what has happened. */
 function repairLast(cursor: Cursor): Repair | null {
   const before = cursor.type(-1);
-  if (before === word.over) {
+  if (before === keyword.over) {
     const message = '`over 24h` covers the last 24 hours: no word says so';
     return { message, write: '', read: [] };
   }
-  if (before !== word.in || !cursor.isInPolicy) return null;
+  if (before !== keyword.in || !cursor.isInPolicy) return null;
   const message = 'a meter counts over a window, and rules read it';
   const isUnit = isAnyWord(cursor.at(1)) || cursor.type(1) === literal.duration;
   return { from: -1, to: isUnit ? 1 : 0, message, help: countedByMeter('3'), read: [] };
@@ -139,7 +139,7 @@ function repairLast(cursor: Cursor): Repair | null {
 function repairExists(cursor: Cursor): Repair | null {
   if (cursor.token.image !== 'exists') return null;
   const path = cursor.pathBefore(0);
-  if (path === null || path.length < 3 || cursor.type(1) === word.in) return null;
+  if (path === null || path.length < 3 || cursor.type(1) === keyword.in) return null;
   return { from: -path.length, message: hasMessage, write: presenceOf(path.text) };
 }
 
@@ -149,15 +149,15 @@ export const hasMessage = 'presence is asked for by `has`';
 /** Repairs `if` in the place of `when`: behind the name of a rule, or in a claim. */
 export function repairIf(cursor: Cursor): Repair | null {
   const before = cursor.type(-1);
-  const isClaim = cursor.declaration === word.guarantee && (effects.has(before) || endsClaim.has(before));
-  const isAsked = cursor.declaration === word.guarantee && cursor.type(-2) === word.ask;
+  const isClaim = cursor.declaration === keyword.guarantee && (effects.has(before) || endsClaim.has(before));
+  const isAsked = cursor.declaration === keyword.guarantee && cursor.type(-2) === keyword.ask;
   return effects.has(cursor.type(-2)) || isClaim || isAsked ? spelled(cursor, 'when') : null;
 }
 
-const endsClaim: ReadonlySet<unknown> = new Set([word.unapproved, word.only]);
+const endsClaim: ReadonlySet<unknown> = new Set([keyword.unapproved, keyword.only]);
 
 function repairConditionWord(cursor: Cursor): Repair | null {
-  const isAwaited = effects.has(cursor.type(-2)) || cursor.declaration === word.guarantee;
+  const isAwaited = effects.has(cursor.type(-2)) || cursor.declaration === keyword.guarantee;
   const write = isAwaited ? describeCondition.get(cursor.token.image) : undefined;
   return write === undefined ? null : spelled(cursor, write);
 }
@@ -178,13 +178,13 @@ export function repairRelation(cursor: Cursor): Repair | null {
 
 function endsValue(cursor: Cursor): boolean {
   const [before, type] = [cursor.at(-1), cursor.type(-1)];
-  if (type === sign.closeParen || type === literal.number || isAnyText(before)) return true;
+  if (type === symbol.closeParen || type === literal.number || isAnyText(before)) return true;
   return isAnyWord(before) && !declaring.has(type);
 }
 
 function beginsValue(cursor: Cursor, offset: number): boolean {
   const type = cursor.type(offset);
-  if (type === sign.openSquare || type === sign.openParen || type === sign.minus) return true;
+  if (type === symbol.openSquare || type === symbol.openParen || type === symbol.minus) return true;
   return literalTypes.has(type) || isAnyWord(cursor.at(offset));
 }
 
@@ -196,7 +196,7 @@ function repairBetween(cursor: Cursor): Repair | null {
   if (low === undefined || high === undefined || and?.image.toLowerCase() !== 'and') return null;
   // Clock times are not reported at this point, as the stage that reads them has more to say.
   const message = low.tokenType === literal.clock ? undefined : '`between` is written as a range here';
-  const read = [...cursor.readAs('in'), low, retype(and, sign.range, '..'), high];
+  const read = [...cursor.readAs('in'), low, retype(and, symbol.range, '..'), high];
   return { to: 3, ...(message && { message }), write: `in ${low.image}..${high.image}`, read };
 }
 
@@ -213,7 +213,7 @@ function hoursBetween(cursor: Cursor): Repair | null {
 /** Offset behind a time of day such as `09:00` or `9:00`; null for anything else. */
 function clockEnd(cursor: Cursor, at: number): number | null {
   if (cursor.type(at) === literal.clock) return at + 1;
-  const isShort = cursor.type(at) === literal.number && cursor.type(at + 1) === sign.colon;
+  const isShort = cursor.type(at) === literal.number && cursor.type(at + 1) === symbol.colon;
   return isShort && cursor.type(at + 2) === literal.number ? at + 3 : null;
 }
 
@@ -227,7 +227,7 @@ export function repairValue(cursor: Cursor): Repair | null {
   const message = `\`${image}\` is not a value here`;
   if (write !== 'null') return { message, write, read: cursor.readAs(write) };
   const path = cursor.pathBefore(-1);
-  const help = nullHelp(path?.text ?? 'x', before === sign.notEqual);
+  const help = nullHelp(path?.text ?? 'x', before === symbol.notEqual);
   return { from: path === null ? 0 : -path.length - 1, message, help };
 }
 
@@ -242,11 +242,11 @@ function nullHelp(path: string, isNot: boolean): string {
 export function repairIs(cursor: Cursor): Repair | null {
   const path = cursor.pathBefore(0);
   if (path === null) return null;
-  const isNot = cursor.type(1) === word.not;
+  const isNot = cursor.type(1) === keyword.not;
   const [is, last] = isNot ? ['is not', 2] : ['is', 1];
   const [value, type] = [cursor.at(last), cursor.type(last)];
   const whole = { from: -path.length, to: last };
-  if (type === word.null || values.get(value?.image ?? '') === 'null') {
+  if (type === keyword.null || values.get(value?.image ?? '') === 'null') {
     const message = `\`${is} ${value?.image}\` may mean two things: absent and null`;
     return { ...whole, message, help: nullHelp(path.text, isNot) };
   }
@@ -254,7 +254,7 @@ export function repairIs(cursor: Cursor): Repair | null {
     const write = `length(${path.text}) ${isNot ? '>' : '=='} 0`;
     return { ...whole, message: 'what is empty has a length of 0', write };
   }
-  if (!literalTypes.has(type) && type !== word.true && type !== word.false)
+  if (!literalTypes.has(type) && type !== keyword.true && type !== keyword.false)
     return repairIsPhrase(cursor, last);
   const write = isNot ? '!=' : '==';
   return { to: last - 1, message: `\`${is}\` compares no values`, write, read: cursor.readAs(write) };
@@ -280,7 +280,7 @@ const beforeAny = wordTypes('contains', 'like', 'matches', 'with', 'inside', 'wi
 /** Repairs `x contains one of [...]` and `x contains all of [...]`. */
 function repairSeveral(cursor: Cursor): Repair | null {
   const isSeveral =
-    cursor.at(1)?.image === 'of' && cursor.type(2) === sign.openSquare && beforeAny.has(cursor.type(-1));
+    cursor.at(1)?.image === 'of' && cursor.type(2) === symbol.openSquare && beforeAny.has(cursor.type(-1));
   if (!isSeveral || !/^(?:one|all)$/.test(cursor.token.image)) return null;
   const message = `\`${cursor.text(0, 1)}\` has no operator before it`;
   const read = cursor.readAs('any of');
@@ -295,11 +295,11 @@ export function repairAnyOf(cursor: Cursor): Repair | null {
   const before = cursor.type(-1);
   const isAnyOf = cursor.at(1)?.image === 'of';
   if (!isAnyOf) {
-    return beforeAny.has(before) && cursor.type(1) === sign.openSquare ? spelled(cursor, 'any of') : null;
+    return beforeAny.has(before) && cursor.type(1) === symbol.openSquare ? spelled(cursor, 'any of') : null;
   }
-  if (before === word.in) return { to: 1, message: '`in` takes the list itself', write: '', read: [] };
-  if (before !== sign.equal && before !== sign.notEqual) return null;
-  const write = before === sign.equal ? 'in' : 'not in';
+  if (before === keyword.in) return { to: 1, message: '`in` takes the list itself', write: '', read: [] };
+  if (before !== symbol.equal && before !== symbol.notEqual) return null;
+  const write = before === symbol.equal ? 'in' : 'not in';
   const message = `\`${cursor.text(-1, 1)}\` is written \`${write}\` here`;
   return { from: -1, to: 1, message, write, read: cursor.readAs(write) };
 }
@@ -314,7 +314,7 @@ const verbs = spellingByForeignWord({
 function repairDoesNot(cursor: Cursor): Repair | null {
   const relation = verbs.get(cursor.at(2)?.image ?? '');
   const path = cursor.pathBefore(0);
-  if (cursor.token.image !== 'does' || cursor.type(1) !== word.not || !relation || !path) return null;
+  if (cursor.token.image !== 'does' || cursor.type(1) !== keyword.not || !relation || !path) return null;
   const message = `\`${cursor.text(0, 2)}\` is written with \`not\` before the whole`;
   return {
     to: 2,
@@ -326,7 +326,7 @@ function repairDoesNot(cursor: Cursor): Repair | null {
 
 /** Repairs a claim such as `never permit when c`, which names an effect by a word of another language. */
 function repairClaimWord(cursor: Cursor): Repair | null {
-  if (cursor.type(-1) !== word.never && cursor.type(-1) !== word.always) return null;
+  if (cursor.type(-1) !== keyword.never && cursor.type(-1) !== keyword.always) return null;
   const effect = synonymOf(cursor.token.image, effectVocabulary);
   return effect === null ? null : spelled(cursor, effect);
 }

@@ -4,14 +4,14 @@ import {
   Currency,
   effects,
   isAnyText,
+  keyword,
   literal,
   mistake,
   NameToken,
   retype,
-  sign,
+  symbol,
   type Token,
   tokenEnd,
-  word,
   wordTypes,
 } from '../parse/tokens.ts';
 import {
@@ -118,7 +118,7 @@ export function repairTextLetter(cursor: Cursor): Repair | null {
  * placeholder stand between single quotes.
  */
 export function repairQuotesInPlaceholder(cursor: Cursor): Repair | null {
-  if (cursor.type(-1) !== word.because && !cursor.isBeforePayload) return null;
+  if (cursor.type(-1) !== keyword.because && !cursor.isBeforePayload) return null;
   let to = 0;
   let text = cursor.token.image;
   while (hasOpenPlaceholder(text)) {
@@ -190,12 +190,12 @@ export function repairPosition(cursor: Cursor): Repair | null {
 /** Reads `string[]` as `[string]`. */
 export function repairListType(cursor: Cursor): Repair | null {
   const before = cursor.type(-1);
-  const isType = before === sign.colon || before === sign.optional || before === sign.assign;
-  if (!isType || cursor.type(2) !== sign.closeSquare || !cursor.isAdjacent(1)) return null;
+  const isType = before === symbol.colon || before === symbol.optional || before === symbol.assign;
+  if (!isType || cursor.type(2) !== symbol.closeSquare || !cursor.isAdjacent(1)) return null;
   const read = [
-    retype(cursor.at(1)!, sign.openSquare),
+    retype(cursor.at(1)!, symbol.openSquare),
     cursor.token,
-    retype(cursor.at(2)!, sign.closeSquare),
+    retype(cursor.at(2)!, symbol.closeSquare),
   ];
   const message = 'the type of a list contains the type of its elements';
   return { to: 2, message, write: `[${cursor.token.image}]`, read };
@@ -203,14 +203,14 @@ export function repairListType(cursor: Cursor): Repair | null {
 
 /** Repairs `x in ("a", "b")` and `x in {"a"}`: a list is written in square brackets. */
 export function repairTuple(cursor: Cursor): Repair | null {
-  const isCurly = cursor.type(1) === sign.openCurly;
-  const closing = isCurly || cursor.type(1) === sign.openParen ? cursor.closing(1) : null;
+  const isCurly = cursor.type(1) === symbol.openCurly;
+  const closing = isCurly || cursor.type(1) === symbol.openParen ? cursor.closing(1) : null;
   if (closing === null || closing === 2) return null;
   const inner = cursor.run(2, closing - 1);
-  const isSeveral = isCurly || inner.some(({ tokenType }) => tokenType === sign.comma);
+  const isSeveral = isCurly || inner.some(({ tokenType }) => tokenType === symbol.comma);
   if (!isSeveral || !inner.every(isOfList)) return null;
   const [open, close] = [cursor.at(1)!, cursor.at(closing)!];
-  const read = [retype(open, sign.openSquare, '['), ...inner, retype(close, sign.closeSquare, ']')];
+  const read = [retype(open, symbol.openSquare, '['), ...inner, retype(close, symbol.closeSquare, ']')];
   return { from: 1, to: closing, message: listMessage, write: `[${cursor.text(2, closing - 1)}]`, read };
 }
 
@@ -231,22 +231,22 @@ export function repairInOr(cursor: Cursor): Repair | null {
 const endsCondition: ReadonlySet<unknown> = new Set([
   ...effects,
   ...wordTypes('and', 'or', 'unless', 'because', 'risk', 'shadow'),
-  ...[sign.closeParen, sign.closeCurly, undefined],
+  ...[symbol.closeParen, symbol.closeCurly, undefined],
 ]);
-const joinsValues: ReadonlySet<unknown> = new Set([word.or, sign.bar]);
+const joinsValues: ReadonlySet<unknown> = new Set([keyword.or, symbol.bar]);
 
 const listMessage = 'a list is written in square brackets';
 
 function isOfList({ tokenType }: Token): boolean {
-  return literalTypes.has(tokenType) || tokenType === sign.comma || tokenType === sign.minus;
+  return literalTypes.has(tokenType) || tokenType === symbol.comma || tokenType === symbol.minus;
 }
 
 /** Repairs a list with a dash before each entry, behind the `=` of its declaration. */
 export function repairDashedList(cursor: Cursor): Repair | null {
-  if (cursor.type(-2) !== word.list) return null;
+  if (cursor.type(-2) !== keyword.list) return null;
   let to = 0;
   while (
-    cursor.type(to + 1) === sign.minus &&
+    cursor.type(to + 1) === symbol.minus &&
     literalTypes.has(cursor.type(to + 2)) &&
     cursor.beginsLine(to + 1)
   )
@@ -267,11 +267,11 @@ function listText(values: readonly Token[]): string {
 function listOf(values: readonly Token[]): readonly Token[] {
   const [first, last] = [values[0]!, values.at(-1)!];
   const end = tokenEnd(last);
-  const comma = retype(first, sign.comma, ',');
+  const comma = retype(first, symbol.comma, ',');
   return [
-    { ...retype(first, sign.openSquare, '['), endOffset: first.startOffset - 1 },
+    { ...retype(first, symbol.openSquare, '['), endOffset: first.startOffset - 1 },
     ...values.flatMap((value, place) => (place === 0 ? [value] : [comma, value])),
-    { ...retype(last, sign.closeSquare, ']'), startOffset: end, endOffset: end - 1 },
+    { ...retype(last, symbol.closeSquare, ']'), startOffset: end, endOffset: end - 1 },
   ];
 }
 
@@ -287,7 +287,7 @@ export function repairThousands(cursor: Cursor): Repair | null {
 
 function isThousands(cursor: Cursor, offset: number): boolean {
   const [number, next] = [cursor.at(offset)!, cursor.at(offset + 2)];
-  if (cursor.type(offset + 1) !== sign.comma || next?.tokenType !== literal.number) return false;
+  if (cursor.type(offset + 1) !== symbol.comma || next?.tokenType !== literal.number) return false;
   if (!cursor.isAdjacent(offset + 1) || !cursor.isAdjacent(offset + 2)) return false;
   return /^\d{3}(?:\.\d+)?$/.test(next.image) && /^\d{1,3}$/.test(number.image);
 }

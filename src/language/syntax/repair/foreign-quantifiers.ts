@@ -6,10 +6,10 @@ import {
   comparing,
   effects,
   isAnyWord,
+  keyword,
   mistake,
   relatingWords,
-  sign,
-  word,
+  symbol,
   wordTypes,
 } from '../parse/tokens.ts';
 import { type Cursor, lookaheadMax, type Repair, spelled, spellingByForeignWord } from './cursor.ts';
@@ -25,10 +25,10 @@ export const quantifiers = spellingByForeignWord({
 
 const before: ReadonlySet<unknown> = new Set([
   ...wordTypes('when', 'unless', 'and', 'or', 'not', 'for'),
-  sign.openParen,
+  symbol.openParen,
 ]);
 const separators: ReadonlySet<unknown> = new Set([
-  ...[sign.colon, sign.bar, sign.openCurly, mistake.arrow],
+  ...[symbol.colon, symbol.bar, symbol.openCurly, mistake.arrow],
   ...wordTypes('when', 'has'),
 ]);
 const relating: ReadonlySet<unknown> = new Set([...comparing, ...wordTypes(...relatingWords, 'in')]);
@@ -36,20 +36,20 @@ const separatingWords: ReadonlySet<string> = new Set(['where', 'with', 'such', '
 
 export function repairQuantifier(cursor: Cursor): Repair | null {
   const quantifier = quantifiers.get(cursor.token.image);
-  const isOne = quantifier !== undefined && isAnyWord(cursor.at(1)) && cursor.type(2) === word.in;
+  const isOne = quantifier !== undefined && isAnyWord(cursor.at(1)) && cursor.type(2) === keyword.in;
   if (!isOne || !before.has(cursor.type(-1)) || !isAnyWord(cursor.at(3))) return null;
   const next = endOfLists(cursor, 3);
-  const isFor = cursor.type(-1) === word.for;
-  if (cursor.type(next) === sign.openParen) {
+  const isFor = cursor.type(-1) === keyword.for;
+  if (cursor.type(next) === symbol.openParen) {
     if (!isFor) return quantifier === cursor.token.image ? null : spelled(cursor, quantifier);
     const message = `\`${cursor.text(-1, 0)}\` is written \`${quantifier}\` here`;
     return { from: -1, to: 0, message, write: quantifier, read: cursor.readAs(quantifier) };
   }
   const isParted = separators.has(cursor.type(next)) || separatingWords.has(cursor.at(next)?.image ?? '');
   const isOfElement =
-    !isParted && relating.has(cursor.type(cursor.type(next) === word.not ? next + 1 : next));
+    !isParted && relating.has(cursor.type(cursor.type(next) === keyword.not ? next + 1 : next));
   if (!isParted && !isFor && !isOfElement) return null;
-  if (isParted && !isFor && quantifier === cursor.token.image && cursor.type(next + 1) === sign.openParen) {
+  if (isParted && !isFor && quantifier === cursor.token.image && cursor.type(next + 1) === symbol.openParen) {
     const message = `no \`${cursor.at(next)!.image}\` is written before the parentheses`;
     return { from: next, message, write: '', read: [] };
   }
@@ -66,7 +66,7 @@ export function repairQuantifier(cursor: Cursor): Repair | null {
 /** The condition of `any x in xs not ends with "a"`, which stands behind the lists, with the element before it. */
 function ofElement(cursor: Cursor, next: number, { to }: Body): string {
   const element = cursor.at(1)!.image;
-  return cursor.type(next) === word.not && cursor.type(next + 1) !== word.in
+  return cursor.type(next) === keyword.not && cursor.type(next + 1) !== keyword.in
     ? `not (${element} ${cursor.text(next + 1, to)})`
     : `${element} ${cursor.text(next, to)}`;
 }
@@ -75,9 +75,9 @@ function ofElement(cursor: Cursor, next: number, { to }: Body): string {
 function endOfLists(cursor: Cursor, first: number): number {
   let next = cursor.pathEnd(first);
   const closing =
-    cursor.type(next) === sign.openParen && cursor.isAdjacent(next) ? cursor.closing(next) : null;
+    cursor.type(next) === symbol.openParen && cursor.isAdjacent(next) ? cursor.closing(next) : null;
   if (closing !== null) next = closing + 1;
-  return cursor.type(next) === sign.comma && isAnyWord(cursor.at(next + 1))
+  return cursor.type(next) === symbol.comma && isAnyWord(cursor.at(next + 1))
     ? endOfLists(cursor, next + 1)
     : next;
 }
@@ -94,8 +94,8 @@ interface Body {
  */
 function bodyBehind(cursor: Cursor, separator: number): Body | null {
   const isSuchThat = cursor.at(separator)?.image === 'such' && cursor.at(separator + 1)?.image === 'that';
-  const first = cursor.type(separator) === sign.openCurly ? separator : separator + (isSuchThat ? 2 : 1);
-  const isBracketed = cursor.type(first) === sign.openCurly || cursor.type(first) === sign.openParen;
+  const first = cursor.type(separator) === symbol.openCurly ? separator : separator + (isSuchThat ? 2 : 1);
+  const isBracketed = cursor.type(first) === symbol.openCurly || cursor.type(first) === symbol.openParen;
   if (isBracketed) {
     const to = cursor.closing(first);
     return to === null || to === first + 1 ? null : { to, text: cursor.text(first + 1, to - 1) };

@@ -7,13 +7,13 @@ import {
   isAnyText,
   isAnyWord,
   isReservedToken,
+  keyword,
   literal,
   mistake,
   NameToken,
   retype,
-  sign,
+  symbol,
   typeOfName,
-  word,
 } from '../parse/tokens.ts';
 import {
   type Cursor,
@@ -50,9 +50,9 @@ export function repairForeignLine(cursor: Cursor): Repair | null {
   const foreign = cursor.braces === 0 || isDefault ? lines.get(image) : undefined;
   if (foreign === undefined || !cursor.beginsLine(0)) return null;
   let to = 0;
-  while (!cursor.beginsLine(to + 1) && cursor.type(to + 1) !== sign.closeCurly) to++;
+  while (!cursor.beginsLine(to + 1) && cursor.type(to + 1) !== symbol.closeCurly) to++;
   const rest = cursor.run(1, to);
-  const isOther = rest.some(({ tokenType }) => tokenType === sign.openCurly || tokenType === word.on);
+  const isOther = rest.some(({ tokenType }) => tokenType === symbol.openCurly || tokenType === keyword.on);
   if (rest.length === 0 || isOther) return null;
   const isAllowed = image === 'default' && rest.some((token) => token.image === 'true');
   return { to, ...foreign, write: isAllowed ? undefined : '', read: [] };
@@ -60,7 +60,7 @@ export function repairForeignLine(cursor: Cursor): Repair | null {
 
 const endsSearch: ReadonlySet<unknown> = new Set([
   ...effects,
-  ...[word.when, word.unless, word.policy, sign.openCurly, sign.closeCurly],
+  ...[keyword.when, keyword.unless, keyword.policy, symbol.openCurly, symbol.closeCurly],
 ]);
 
 /**
@@ -69,7 +69,7 @@ const endsSearch: ReadonlySet<unknown> = new Set([
  */
 export function repairConditionFirst(cursor: Cursor): Repair | null {
   if (!cursor.isInPolicy) return null;
-  if (cursor.type(0) !== word.when && cursor.token.image !== 'if') return null;
+  if (cursor.type(0) !== keyword.when && cursor.token.image !== 'if') return null;
   if (effects.has(cursor.type(-2))) return null;
   let end = 1;
   while (
@@ -86,7 +86,7 @@ export function repairConditionFirst(cursor: Cursor): Repair | null {
   const isThen = arrow > 0 || cursor.at(end)?.image === 'then';
   const isNamed = isAnyWord(name) && !isReservedToken(name) && !cursor.beginsLine(effectAt + 1);
   const last = isNamed ? effectAt + 1 : effectAt;
-  const isBlock = cursor.type(end) === sign.openCurly && cursor.type(last + 1) === sign.closeCurly;
+  const isBlock = cursor.type(end) === symbol.openCurly && cursor.type(last + 1) === symbol.closeCurly;
   const condition = cursor.text(1, end - arrow - 1);
   if (end - arrow <= 1 || !effects.has(effect?.tokenType) || !(isThen || isBlock)) return null;
   const write = `${effect!.image} ${isNamed ? name!.image : 'NAME'} when ${condition}`;
@@ -105,7 +105,7 @@ export function repairConditionFirst(cursor: Cursor): Repair | null {
 
 /** Offset at which `{ deny x } else { allow y }` ends; `end` is the end of its first block. */
 function elseBlockEnd(cursor: Cursor, end: number): number {
-  if (cursor.type(end + 1) !== word.else || cursor.type(end + 2) !== sign.openCurly) return end;
+  if (cursor.type(end + 1) !== keyword.else || cursor.type(end + 2) !== symbol.openCurly) return end;
   return cursor.closing(end + 2) ?? end;
 }
 
@@ -118,13 +118,13 @@ function arrowBefore(cursor: Cursor, offset: number): number {
 /** Repairs the rules of Rego: `deny { c }`, `deny x { c }`, `deny if { c }` and `deny[msg] { c }`. */
 export function repairRuleBody(cursor: Cursor): Repair | null {
   if (!cursor.isInPolicy) return null;
-  const listed = cursor.type(1) === sign.openSquare ? cursor.closing(1) : null;
+  const listed = cursor.type(1) === symbol.openSquare ? cursor.closing(1) : null;
   const isNamed = listed === null && cursor.type(1) === NameToken && cursor.at(1)!.image !== 'if';
   let open = (listed ?? (isNamed ? 1 : 0)) + 1;
-  if (cursor.type(open) === word.contains && isAnyWord(cursor.at(open + 1))) open += 2;
+  if (cursor.type(open) === keyword.contains && isAnyWord(cursor.at(open + 1))) open += 2;
   if (cursor.at(open)?.image === 'if') open += 1;
-  const closing = cursor.type(open) === sign.openCurly ? cursor.closing(open) : null;
-  const from = cursor.type(open + 1) === word.when ? open + 2 : open + 1;
+  const closing = cursor.type(open) === symbol.openCurly ? cursor.closing(open) : null;
+  const from = cursor.type(open + 1) === keyword.when ? open + 2 : open + 1;
   if (closing === null || closing <= from) return null;
   const lines = cursor.text(from, closing - 1).split(/\s*[;\n]\s*/);
   const name = isNamed ? cursor.at(1)!.image : 'NAME';
@@ -137,7 +137,7 @@ export function repairRuleBody(cursor: Cursor): Repair | null {
 
 /** Repairs `allow = true` and `deny := false`: a rule has no value. */
 export function repairRuleValue(cursor: Cursor): Repair | null {
-  const isSet = cursor.type(1) === sign.assign || cursor.type(1) === mistake.colonAssign;
+  const isSet = cursor.type(1) === symbol.assign || cursor.type(1) === mistake.colonAssign;
   const value = cursor.at(2)?.image;
   if (cursor.braces !== 1 || !isSet || (value !== 'true' && value !== 'false')) return null;
   const help =
@@ -149,7 +149,7 @@ export function repairRuleValue(cursor: Cursor): Repair | null {
 export function repairElse(cursor: Cursor): Repair | null {
   if (!effects.has(cursor.type(1))) return null;
   const isNamed = cursor.type(2) === NameToken;
-  const write = isNamed || cursor.type(1) !== word.deny ? undefined : '';
+  const write = isNamed || cursor.type(1) !== keyword.deny ? undefined : '';
   const help =
     'remove it: what no `allow` grants is refused; another case is a rule of its own with its own `when`';
   return { to: isNamed ? 0 : 1, message: 'rules have no `else`', help, write, read: [] };
@@ -162,11 +162,14 @@ export function repairElse(cursor: Cursor): Repair | null {
 export function repairRuleComma(cursor: Cursor): Repair | null {
   const next = cursor.type(1);
   const isBehindRule = cursor.isInPolicy && !cursor.isInBrackets();
-  if (isBehindRule && (next === sign.closeCurly || effects.has(next))) return removedToken(cursor);
+  if (isBehindRule && (next === symbol.closeCurly || effects.has(next))) return removedToken(cursor);
   let at = 0;
-  while ((cursor.type(at) === sign.comma || cursor.type(at) === word.and) && isAnyWord(cursor.at(at - 1)))
+  while (
+    (cursor.type(at) === symbol.comma || cursor.type(at) === keyword.and) &&
+    isAnyWord(cursor.at(at - 1))
+  )
     at -= 2;
-  const isAsked = at < 0 && (cursor.type(at) === word.to || cursor.type(at) === word.by);
+  const isAsked = at < 0 && (cursor.type(at) === keyword.to || cursor.type(at) === keyword.by);
   return isAsked ? spelled(cursor, ' and', 'foreign-operator') : null;
 }
 
@@ -178,10 +181,10 @@ export function repairRuleColon(cursor: Cursor): Repair | null {
 
 /** Repairs `needs: 2` and `because = "why"`: no sign stands behind the word of a clause. */
 export function repairClauseSign(cursor: Cursor): Repair | null {
-  const isColon = cursor.type(0) !== sign.assign;
+  const isColon = cursor.type(0) !== symbol.assign;
   const { image } = cursor.at(isColon ? 0 : -1) ?? { image: '' };
-  const isInBlock = cursor.declaration === word.policy || cursor.declaration === word.guarantee;
-  const isSign = !isColon || cursor.type(1) === sign.colon;
+  const isInBlock = cursor.declaration === keyword.policy || cursor.declaration === keyword.guarantee;
+  const isSign = !isColon || cursor.type(1) === symbol.colon;
   if (!isInBlock || cursor.braces !== 1 || !isSign || cursor.beginsLine(isColon ? 2 : 1)) return null;
   if (!signless.has(typeOfName(image)) || (image === 'risk' && !isColon)) return null;
   const message = `no \`${isColon ? ':' : '='}\` is written after \`${image}\``;
@@ -192,20 +195,20 @@ export function repairClauseSign(cursor: Cursor): Repair | null {
 const signless: ReadonlySet<unknown> = new Set([
   ...clauseStarts,
   ...effects,
-  ...[word.shadow, word.never, word.always],
+  ...[keyword.shadow, keyword.never, keyword.always],
 ]);
 
 /** Repairs `escalate to finance`, a rule without a name. */
 export function repairNameless(cursor: Cursor): Repair | null {
   const next = cursor.at(1);
-  if (next?.tokenType === word.if && beginsRule(cursor)) {
+  if (next?.tokenType === keyword.if && beginsRule(cursor)) {
     return {
       from: 1,
       to: 1,
       code: 'unexpected-token',
       message: `expected a name for the rule after \`${cursor.token.image}\`, found \`if\``,
       help: 'a rule has a name, and its condition follows `when`: `deny many when payload.count > 3`',
-      read: [retype(next, NameToken, 'unnamed'), retype(next, word.when, 'when')],
+      read: [retype(next, NameToken, 'unnamed'), retype(next, keyword.when, 'when')],
     };
   }
   // A word that is not reserved is the name of the rule if another clause follows it.
@@ -223,7 +226,7 @@ export function repairNameless(cursor: Cursor): Repair | null {
 }
 
 function beginsRule(cursor: Cursor): boolean {
-  return cursor.isInPolicy && cursor.type(-1) !== word.after;
+  return cursor.isInPolicy && cursor.type(-1) !== keyword.after;
 }
 
 /** Repairs `deny "too_many" when c`: the name of a rule stands without quotes. */
@@ -259,8 +262,8 @@ export function repairRuleWord(cursor: Cursor): Repair | null {
 function beginsExpression(cursor: Cursor, offset: number): boolean {
   const next = cursor.type(offset + 1);
   return (
-    next === sign.dot ||
-    next === sign.openParen ||
+    next === symbol.dot ||
+    next === symbol.openParen ||
     (isAnyText(cursor.at(offset + 1)) && cursor.isAdjacent(offset + 1))
   );
 }
@@ -269,7 +272,7 @@ function beginsExpression(cursor: Cursor, offset: number): boolean {
  * Tokens other than words that begin a reason without quotes, as in `because 3 are too many` and `because
  * {payload.count} are too many`.
  */
-const plainBeginnings: ReadonlySet<unknown> = new Set([literal.number, sign.openCurly]);
+const plainBeginnings: ReadonlySet<unknown> = new Set([literal.number, symbol.openCurly]);
 
 /** Repairs `because too many`: the rest of the line gets quotes. */
 export function repairUnquotedReason(cursor: Cursor): Repair | null {
@@ -310,9 +313,9 @@ export function repairJoinedReason(cursor: Cursor): Repair | null {
       reason += `{${cursor.text(at, pathEnd - 1)}}`;
       at = pathEnd - 1;
     } else return null;
-    if (cursor.type(at + 1) !== sign.plus) break;
+    if (cursor.type(at + 1) !== symbol.plus) break;
   }
-  const isWhole = cursor.beginsLine(at + 1) || cursor.type(at + 1) === sign.closeCurly;
+  const isWhole = cursor.beginsLine(at + 1) || cursor.type(at + 1) === symbol.closeCurly;
   if (!isWhole || (at === 1 && isAnyText(cursor.at(1)))) return null;
   const write = `"${reason}"`;
   const read = [spanningToken(retype(cursor.at(1)!, literal.quoted, '"..."'), cursor.at(at)!)];
@@ -330,7 +333,7 @@ export function repairRuleText(cursor: Cursor): Repair | null {
 
 /** Reads `policy orders for order.place { ... }` with `on` instead of `for`. */
 export function repairPolicyFor(cursor: Cursor): Repair | null {
-  return cursor.braces === 0 && cursor.type(-2) === word.policy ? spelled(cursor, 'on') : null;
+  return cursor.braces === 0 && cursor.type(-2) === keyword.policy ? spelled(cursor, 'on') : null;
 }
 
 /**
@@ -350,18 +353,18 @@ export function repairPatternKind(cursor: Cursor): Repair | null {
   };
 }
 
-const inHead: ReadonlySet<unknown> = new Set([word.on, word.except, sign.comma]);
+const inHead: ReadonlySet<unknown> = new Set([keyword.on, keyword.except, symbol.comma]);
 /** Tokens that a pattern or the name of a group stands behind, by the word of the declaration. */
 const beforePatterns: ReadonlyMap<unknown, ReadonlySet<unknown>> = new Map([
-  [word.policy, inHead],
-  [word.guarantee, inHead],
-  [word.action, new Set([word.in, sign.comma])],
-  [word.meter, new Set([word.of, sign.comma])],
+  [keyword.policy, inHead],
+  [keyword.guarantee, inHead],
+  [keyword.action, new Set([keyword.in, symbol.comma])],
+  [keyword.meter, new Set([keyword.of, symbol.comma])],
 ]);
 
 /** Repairs `policy orders on [order.place, order.cancel] { ... }`: patterns stand in no brackets. */
 export function repairPatternList(cursor: Cursor): Repair | null {
-  const closing = cursor.braces === 0 && cursor.type(-1) === word.on ? cursor.closing(0) : null;
+  const closing = cursor.braces === 0 && cursor.type(-1) === keyword.on ? cursor.closing(0) : null;
   if (closing === null || closing === 1) return null;
   const read = cursor.run(1, closing - 1);
   const message = 'the patterns of a policy have no brackets';
@@ -370,5 +373,5 @@ export function repairPatternList(cursor: Cursor): Repair | null {
 
 /** Reads `after approval from finance` as `after approval by finance`. */
 export function repairApprovalFrom(cursor: Cursor): Repair | null {
-  return cursor.type(-1) === word.approval ? spelled(cursor, 'by') : null;
+  return cursor.type(-1) === keyword.approval ? spelled(cursor, 'by') : null;
 }

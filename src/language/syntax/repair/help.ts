@@ -11,12 +11,12 @@ import {
   isAnyWord,
   isReservedToken,
   isReservedWord,
+  keyword,
   literal,
   relatingWords,
   reservedWords,
-  sign,
+  symbol,
   type Token,
-  word,
   wordTypes,
 } from '../parse/tokens.ts';
 import { optionalField } from './forms.ts';
@@ -39,7 +39,7 @@ export interface UnexpectedTokenError extends PlacedError {
 }
 
 /** Words that begin a rule. */
-export const beginsRule: ReadonlySet<unknown> = new Set([...effects, word.shadow]);
+export const beginsRule: ReadonlySet<unknown> = new Set([...effects, keyword.shadow]);
 /** Operators that no `not` stands before. */
 export const negatable = wordTypes(...relatingWords, 'has', 'is');
 
@@ -52,13 +52,15 @@ export function helpFor(error: PlacedError): string | undefined {
   if (error.endName === 'the end of the placeholder') {
     if (found === null && expected === 'a value')
       return 'name a value, such as `{payload.vendor}`; for a brace, write `{{`';
-    if (found?.tokenType === sign.colon) return 'remove it: a placeholder has no format';
+    if (found?.tokenType === symbol.colon) return 'remove it: a placeholder has no format';
   }
   if (found === null) return undefined;
   const at = { ...error, found };
   return (
     helpForCapitals(found) ??
-    (found.tokenType === word.has && expected !== '`in`' ? 'say of what: `payload has note`' : undefined) ??
+    (found.tokenType === keyword.has && expected !== '`in`'
+      ? 'say of what: `payload has note`'
+      : undefined) ??
     helpByExpected.get(expected)?.(at) ??
     helpBehindJoin(at) ??
     helpForType(at) ??
@@ -78,7 +80,7 @@ function isLanguageWord(text: string): boolean {
 }
 
 function helpBehindJoin({ found: { tokenType, image }, previous }: UnexpectedTokenError): string | undefined {
-  const isSecond = tokenType === word.when || tokenType === word.unless;
+  const isSecond = tokenType === keyword.when || tokenType === keyword.unless;
   if (!isSecond || previous === null || !joins.has(previous.tokenType)) return undefined;
   return `remove \`${image}\`: a condition continues after \`${previous.image}\``;
 }
@@ -110,20 +112,20 @@ function nearWord(found: Token, expected: string): string | undefined {
 type HelpAt = (error: UnexpectedTokenError) => string | undefined;
 
 function helpForIn({ found: { tokenType } }: UnexpectedTokenError): string | undefined {
-  if (tokenType === word.has) return 'put `not` before the whole: `not (payload has note)`';
+  if (tokenType === keyword.has) return 'put `not` before the whole: `not (payload has note)`';
   if (negatable.has(tokenType)) return 'put `not` before the whole comparison: `not (a like b)`';
   if (!comparing.has(tokenType)) return undefined;
   return 'put `not` before the whole comparison: `not (a == b)`, or write `!=`';
 }
 
 function helpForValue({ found: { tokenType } }: UnexpectedTokenError): string | undefined {
-  if (tokenType === sign.star) return remainder;
-  return tokenType === word.action ? 'the key of the action that is asked for is `action.key`' : undefined;
+  if (tokenType === symbol.star) return remainder;
+  return tokenType === keyword.action ? 'the key of the action that is asked for is `action.key`' : undefined;
 }
 
 function helpForDeclaration({ found, previous }: UnexpectedTokenError): string | undefined {
-  if (found.tokenType === sign.closeCurly) return 'remove it: no `{` is open here';
-  if (isAnyText(found) && previous?.tokenType === sign.closeCurly)
+  if (found.tokenType === symbol.closeCurly) return 'remove it: no `{` is open here';
+  if (isAnyText(found) && previous?.tokenType === symbol.closeCurly)
     return 'a title is written before the payload: `action mail.send "Mail to {to}" { ... }`';
   return beginsRule.has(found.tokenType)
     ? 'write rules in a policy: `policy example on order.place { ... }`'
@@ -132,15 +134,15 @@ function helpForDeclaration({ found, previous }: UnexpectedTokenError): string |
 
 /** Help for a place where a rule goes on or ends. */
 function helpForClause({ found, previous, tokens }: UnexpectedTokenError): string | undefined {
-  if (found.tokenType === sign.comma) return 'conditions are joined by `and`';
-  if (found.tokenType === sign.dot && previous?.tokenType === literal.number)
+  if (found.tokenType === symbol.comma) return 'conditions are joined by `and`';
+  if (found.tokenType === symbol.dot && previous?.tokenType === literal.number)
     return 'write addresses and networks in quotes: `"10.0.0.0/8"`';
-  if (found.tokenType === word.risk)
+  if (found.tokenType === keyword.risk)
     return 'a rule that adds risk has a name and points: `risk large +30 when payload.count > 3`';
   if (previous?.image === 'if')
     return 'a rule has a name, and its condition follows `when`: `deny many when payload.count > 3`';
   const beforePrevious = previous === null ? undefined : tokens[tokens.indexOf(previous) - 1];
-  if (found.tokenType === sign.dot && beginsRule.has(beforePrevious?.tokenType))
+  if (found.tokenType === symbol.dot && beginsRule.has(beforePrevious?.tokenType))
     return 'a rule is named by one word: `too_many`';
   const cached = byFoundBehindRule.get(found.image.toLowerCase());
   if (cached !== undefined || !isAnyText(found)) return cached;
@@ -170,7 +172,7 @@ const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
   [
     '`single_script`',
     ({ found }) =>
-      found.tokenType === word.not
+      found.tokenType === keyword.not
         ? 'put `not` before the whole: `not (a is single_script)`'
         : '`is` takes only `single_script`; compare with `==`, as in `payload.note == null`',
   ],
@@ -191,12 +193,12 @@ const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
   ['a name for the rule', () => 'a decision names its rule: write a name after the effect'],
   [
     repeated.guarantee!,
-    ({ found }) => (found.tokenType === word.to ? 'write `always ask finance`' : undefined),
+    ({ found }) => (found.tokenType === keyword.to ? 'write `always ask finance`' : undefined),
   ],
   [
     'the name of a list of dates',
     ({ found }) =>
-      found.tokenType === literal.date || found.tokenType === sign.openSquare
+      found.tokenType === literal.date || found.tokenType === symbol.openSquare
         ? 'declare the dates as a list and name it: `list holidays = [2026-12-25]`, and `except holidays`'
         : undefined,
   ],
@@ -207,7 +209,7 @@ const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
   [
     '`over`',
     ({ found }) =>
-      found.tokenType === sign.openParen
+      found.tokenType === symbol.openParen
         ? '`per` takes whole fields: declare one, and refuse other values: `deny other_host when payload.host != host(payload.url)`'
         : 'a meter has a window: `over 24h`, or `over today in "Europe/Berlin"`',
   ],

@@ -7,9 +7,9 @@ import {
   effects,
   isAnyText,
   isAnyWord,
+  keyword,
   mistake,
-  sign,
-  word,
+  symbol,
 } from '../parse/tokens.ts';
 import type { Cursor, Repair } from './cursor.ts';
 import { declarationVocabulary, synonymOf } from './vocabulary.ts';
@@ -28,7 +28,8 @@ export function repairNestedDeclaration(cursor: Cursor): Repair | null {
 
 /** Repairs a declaration in words of another language between rules, such as `var limit = 3`. */
 export function repairNestedSynonym(cursor: Cursor): Repair | null {
-  const meant = cursor.type(2) === sign.assign ? synonymOf(cursor.token.image, declarationVocabulary) : null;
+  const meant =
+    cursor.type(2) === symbol.assign ? synonymOf(cursor.token.image, declarationVocabulary) : null;
   return meant === null ? null : repairNestedDeclaration(cursor);
 }
 
@@ -40,7 +41,7 @@ function endOfDeclaration(cursor: Cursor): number | null {
   let depth = 1;
   let end: number | null = null;
   for (let at = 1; at < policyMax && cursor.at(at) !== undefined; at++) {
-    const isNext = depth === 1 && (beginsRule(cursor, at) || cursor.type(at) === sign.closeCurly);
+    const isNext = depth === 1 && (beginsRule(cursor, at) || cursor.type(at) === symbol.closeCurly);
     if (isNext) end ??= at - 1;
     depth += bracketStep[cursor.at(at)!.tokenTypeIdx] ?? 0;
     if (depth === 0) return end;
@@ -51,7 +52,7 @@ function endOfDeclaration(cursor: Cursor): number | null {
 function beginsRule(cursor: Cursor, offset: number): boolean {
   if (!cursor.beginsLine(offset)) return false;
   const type = cursor.type(offset);
-  return effects.has(type) || type === word.risk || type === word.shadow || declaring.has(type);
+  return effects.has(type) || type === keyword.risk || type === keyword.shadow || declaring.has(type);
 }
 
 /**
@@ -61,9 +62,10 @@ function beginsRule(cursor: Cursor, offset: number): boolean {
 export function repairMapRule(cursor: Cursor): Repair | null {
   if (!standsForRule(cursor)) return null;
   const isJson =
-    cursor.type(0) === sign.openCurly && isAnyText(cursor.at(1)) && cursor.type(2) === sign.colon;
-  const isEntry = cursor.type(0) === sign.minus && isAnyWord(cursor.at(1)) && cursor.type(2) === sign.colon;
-  const isKey = isAnyWord(cursor.at(0)) && cursor.type(1) === sign.colon && cursor.beginsLine(2);
+    cursor.type(0) === symbol.openCurly && isAnyText(cursor.at(1)) && cursor.type(2) === symbol.colon;
+  const isEntry =
+    cursor.type(0) === symbol.minus && isAnyWord(cursor.at(1)) && cursor.type(2) === symbol.colon;
+  const isKey = isAnyWord(cursor.at(0)) && cursor.type(1) === symbol.colon && cursor.beginsLine(2);
   if (!isJson && !isEntry && !isKey) return null;
   const to = isJson ? cursor.closing(0) : endOfDeclaration(cursor);
   const help = 'write `deny many when payload.count > 3 because "too many"`';
@@ -76,9 +78,9 @@ const payloadWords = /^(?:payload|input|inputs|fields|schema|params|parameters|r
 export function repairForeignBlock(cursor: Cursor): Repair | null {
   if (!standsForRule(cursor)) return null;
   let open = 1;
-  while (cursor.at(open) !== undefined && cursor.type(open) !== sign.openCurly && !cursor.beginsLine(open))
+  while (cursor.at(open) !== undefined && cursor.type(open) !== symbol.openCurly && !cursor.beginsLine(open))
     open++;
-  const closing = cursor.type(open) === sign.openCurly ? cursor.closing(open) : null;
+  const closing = cursor.type(open) === symbol.openCurly ? cursor.closing(open) : null;
   if (closing === null) return null;
   const { image } = cursor.token;
   if (open === 1 && payloadWords.test(image)) {
@@ -94,5 +96,5 @@ export function repairForeignBlock(cursor: Cursor): Repair | null {
 
 function standsForRule(cursor: Cursor): boolean {
   if (!cursor.isInPolicy) return false;
-  return cursor.type(-1) === sign.openCurly || cursor.beginsLine(0);
+  return cursor.type(-1) === symbol.openCurly || cursor.beginsLine(0);
 }

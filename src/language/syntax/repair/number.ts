@@ -5,18 +5,18 @@ import {
   Currency,
   comparing,
   isAnyWord,
+  keyword,
   literal,
   retype,
-  sign,
+  symbol,
   type Token,
   tokenEnd,
-  word,
 } from '../parse/tokens.ts';
 import { type Cursor, type Repair, spanningToken, spellingByForeignWord } from './cursor.ts';
 
 export function repairNumber(cursor: Cursor): Repair | null {
   const next = cursor.at(1);
-  const isLabel = cursor.type(2) === sign.colon || cursor.type(2) === sign.optional;
+  const isLabel = cursor.type(2) === symbol.colon || cursor.type(2) === symbol.optional;
   if (next === undefined || !isAnyWord(next) || isLabel) return null;
   if (cursor.isAdjacent(1)) return repairAdjacent(cursor.token, next);
   return cursor.beginsLine(1) ? null : repairApart(cursor, next);
@@ -63,7 +63,9 @@ function repairApart(cursor: Cursor, next: Token): Repair | null {
   const write = unitDuration(number.image, image);
   if (write !== null) {
     const both =
-      cursor.type(2) === word.and ? unitDuration(cursor.at(3)?.image ?? '', cursor.at(4)?.image ?? '') : null;
+      cursor.type(2) === keyword.and
+        ? unitDuration(cursor.at(3)?.image ?? '', cursor.at(4)?.image ?? '')
+        : null;
     const sum = both === null ? null : compoundDuration(write + both);
     if (sum !== null) {
       const message = `\`${cursor.text(0, 4)}\` is not one whole number and one unit`;
@@ -101,7 +103,7 @@ export function repairDate(cursor: Cursor): Repair | null {
   return { to, message, write, read: [retype(cursor.token, literal.date, write)] };
 }
 
-const partsOfDate: ReadonlySet<unknown> = new Set([literal.number, sign.slash, sign.dot, sign.minus]);
+const partsOfDate: ReadonlySet<unknown> = new Set([literal.number, symbol.slash, symbol.dot, symbol.minus]);
 
 const calendarUnits = {
   year: /^(?:y|yrs?|years?)$/i,
@@ -135,7 +137,7 @@ function repairMonths(number: Token, next: Token, calendar: CalendarUnit | `${Ca
     code: 'duration-spelling',
     message,
     write,
-    read: [number, retype(next, word[calendar], calendar)],
+    read: [number, retype(next, keyword[calendar], calendar)],
   };
 }
 

@@ -9,12 +9,12 @@ import {
   declaringWords,
   effectWords,
   isAnyWord,
+  keyword,
   literal,
   mistake,
   NameToken,
   retype,
-  sign,
-  word,
+  symbol,
 } from '../parse/tokens.ts';
 import { type Cursor, lookaheadMax, type RepairAt, removedToken, spelled } from './cursor.ts';
 import { repairCall, repairLambda, repairMethod, repairPresence, repairTotal } from './foreign-calls.ts';
@@ -113,13 +113,14 @@ function writtenAs(write: string): RepairAt {
 /** Repairs a name that other languages use for a word, a function, a method or a value. */
 const repairForeignName: RepairAt = (cursor) => {
   const [before, next] = [cursor.type(-1), cursor.type(1)];
-  if (next === sign.openParen) {
-    if (before === sign.dot) return cursor.isAdjacent(1) ? repairMethod(cursor) : null;
-    if (before === word.in) return null;
+  if (next === symbol.openParen) {
+    if (before === symbol.dot) return cursor.isAdjacent(1) ? repairMethod(cursor) : null;
+    if (before === keyword.in) return null;
     return repairConditionFirst(cursor) ?? repairRelation(cursor) ?? repairCall(cursor);
   }
-  if (next === sign.openSquare) return repairListType(cursor) ?? repairRelation(cursor);
-  const isField = before === sign.dot || next === sign.dot || next === sign.colon || next === sign.optional;
+  if (next === symbol.openSquare) return repairListType(cursor) ?? repairRelation(cursor);
+  const isField =
+    before === symbol.dot || next === symbol.dot || next === symbol.colon || next === symbol.optional;
   return isField ? null : (repairConditionFirst(cursor) ?? repairLoneName(cursor));
 };
 
@@ -129,8 +130,8 @@ const repairForeignName: RepairAt = (cursor) => {
  */
 const repairUsedName: RepairAt = (cursor) => {
   const [before, next] = [cursor.type(-1), cursor.type(1)];
-  if (next === sign.openParen || next === sign.openSquare) return repairForeignName(cursor);
-  const isField = before === sign.dot || next === sign.dot;
+  if (next === symbol.openParen || next === symbol.openSquare) return repairForeignName(cursor);
+  const isField = before === symbol.dot || next === symbol.dot;
   return isField ? null : (repairValue(cursor) ?? repairIsoDuration(cursor));
 };
 
@@ -139,10 +140,10 @@ const repairAssign: RepairAt = (cursor) => {
   const isAssign = cursor.awaitsAssign;
   cursor.awaitsAssign = false;
   if (isAssign) return repairDashedList(cursor);
-  if (cursor.type(-2) === word.approvers) return repairMembers(cursor);
+  if (cursor.type(-2) === keyword.approvers) return repairMembers(cursor);
   const other = repairPointsSign(cursor) ?? repairClauseSign(cursor) ?? repairNoValue(cursor);
   if (other !== null) return other;
-  if (cursor.type(1) === sign.below && cursor.isAdjacent(1))
+  if (cursor.type(1) === symbol.below && cursor.isAdjacent(1))
     return { ...spelled(cursor, '<=', 'foreign-operator'), to: 1, message: '`=<` is written `<=` here' };
   const message = '`=` gives a name its value and does not compare';
   return { code: 'assignment-for-equality', message, write: '==', read: cursor.readAs('==') };
@@ -157,7 +158,7 @@ const repairMembers: RepairAt = (cursor) => {
   const title = { ...retype(group, literal.quoted, `"${group.image}"`) };
   const help = `write \`approvers ${group.image} "..."\`, which says in words who they are`;
   return {
-    to: cursor.type(1) === sign.openSquare ? (cursor.closing(1) ?? 0) : 0,
+    to: cursor.type(1) === symbol.openSquare ? (cursor.closing(1) ?? 0) : 0,
     message,
     help,
     read: [title],
@@ -214,7 +215,7 @@ function endOfLongText(cursor: Cursor): number | null {
   return null;
 }
 
-const partsOfText: ReadonlySet<unknown> = new Set([sign.dot, sign.comma, sign.colon, literal.number]);
+const partsOfText: ReadonlySet<unknown> = new Set([symbol.dot, symbol.comma, symbol.colon, literal.number]);
 
 const repairInstant: RepairAt = ({ token }) => {
   const { image } = token;
@@ -260,23 +261,29 @@ function repairTable(...entries: readonly (readonly [TokenType, ...RepairAt[]])[
 /** Repairs of what the grammar takes for something else. */
 export const habits = repairTable(
   [NameToken, repairUsedName],
-  [word.any, repairAnyOf, repairLambda],
-  [word.sum, repairTotal],
-  [word.in, repairInOr],
+  [keyword.any, repairAnyOf, repairLambda],
+  [keyword.sum, repairTotal],
+  [keyword.in, repairInOr],
   [literal.number, repairDate, repairNumber],
   [literal.instant, repairInstant],
-  [sign.openSquare, repairPosition],
+  [symbol.openSquare, repairPosition],
 );
 
 export const repairs = repairTable(
   ...declaringWords.map(
     (one) =>
-      [word[one], repairPatternKind, repairKindOfList, repairNestedDeclaration, repairDeclaredWord] as const,
+      [
+        keyword[one],
+        repairPatternKind,
+        repairKindOfList,
+        repairNestedDeclaration,
+        repairDeclaredWord,
+      ] as const,
   ),
   ...effectWords.map(
     (one) =>
       [
-        word[one],
+        keyword[one],
         repairRuleBody,
         repairRuleValue,
         repairQuotedName,
@@ -284,7 +291,7 @@ export const repairs = repairTable(
         repairDeclaredWord,
       ] as const,
   ),
-  [word.risk, repairRisk, repairDeclaredWord],
+  [keyword.risk, repairRisk, repairDeclaredWord],
   [
     NameToken,
     repairRate,
@@ -302,41 +309,48 @@ export const repairs = repairTable(
     repairForeignName,
     repairFirstWord,
   ],
-  [word.when, repairConditionFirst],
-  [word.if, repairConditionFirst, repairIf, repairConditional],
-  [word.any, repairQuantifier, repairAnyOf, repairLambda],
-  [word.no, repairQuantifier],
-  [word.count, repairQuantifier],
-  [word.sum, repairQuantifier, repairTotal],
-  [word.to, repairAsked, repairDots],
-  [word.except, repairExcept],
-  [word.has, repairPresence],
+  [keyword.when, repairConditionFirst],
+  [keyword.if, repairConditionFirst, repairIf, repairConditional],
+  [keyword.any, repairQuantifier, repairAnyOf, repairLambda],
+  [keyword.no, repairQuantifier],
+  [keyword.count, repairQuantifier],
+  [keyword.sum, repairQuantifier, repairTotal],
+  [keyword.to, repairAsked, repairDots],
+  [keyword.except, repairExcept],
+  [keyword.has, repairPresence],
   [Currency, repairCurrencyFirst],
-  [word.some, repairQuantifier, repairLambda],
-  [word.every, repairQuantifier, repairTimeout, repairLambda],
-  [word.is, repairIs],
-  [word.in, repairTuple, repairInOr],
-  [word.else, repairElse],
+  [keyword.some, repairQuantifier, repairLambda],
+  [keyword.every, repairQuantifier, repairTimeout, repairLambda],
+  [keyword.is, repairIs],
+  [keyword.in, repairTuple, repairInOr],
+  [keyword.else, repairElse],
   [literal.number, repairThousands, repairDate, repairNumber],
   [literal.instant, repairInstant],
-  [sign.assign, repairAssign],
-  [sign.openCurly, repairListBrackets, repairConditionBraces, repairMapRule, countBraces(1)],
-  [sign.closeCurly, countBraces(-1)],
-  [sign.openSquare, repairEnumeration, repairPatternList, repairPosition],
-  [sign.star, repairCountAll],
-  [word.for, repairPolicyFor],
-  [word.or, repairEnumeration],
-  [word.because, repairJoinedReason, repairUnquotedReason],
-  [sign.ellipsis, repairDots],
-  [sign.optional, repairMissingBrace],
-  [sign.comma, repairRuleComma],
-  [sign.colon, repairPointsSign, repairListBrackets, repairPayloadColon, repairRuleColon, repairMissingBrace],
-  [sign.openParen, repairPayloadParens],
-  [sign.minus, repairResult, repairDots, repairMapRule],
+  [symbol.assign, repairAssign],
+  [symbol.openCurly, repairListBrackets, repairConditionBraces, repairMapRule, countBraces(1)],
+  [symbol.closeCurly, countBraces(-1)],
+  [symbol.openSquare, repairEnumeration, repairPatternList, repairPosition],
+  [symbol.star, repairCountAll],
+  [keyword.for, repairPolicyFor],
+  [keyword.or, repairEnumeration],
+  [keyword.because, repairJoinedReason, repairUnquotedReason],
+  [symbol.ellipsis, repairDots],
+  [symbol.optional, repairMissingBrace],
+  [symbol.comma, repairRuleComma],
+  [
+    symbol.colon,
+    repairPointsSign,
+    repairListBrackets,
+    repairPayloadColon,
+    repairRuleColon,
+    repairMissingBrace,
+  ],
+  [symbol.openParen, repairPayloadParens],
+  [symbol.minus, repairResult, repairDots, repairMapRule],
   [literal.quoted, repairQuotesInPlaceholder, repairRuleText],
   [literal.raw, repairRawEscape, repairRuleText],
-  [word.from, repairApprovalFrom],
-  [sign.equal, repairEqual],
+  [keyword.from, repairApprovalFrom],
+  [symbol.equal, repairEqual],
   [mistake.unterminatedQuoted, closeText(literal.quoted)],
   [mistake.unterminatedRaw, closeText(literal.raw)],
   [mistake.comment, repairComment],

@@ -11,9 +11,9 @@ import {
   declaring,
   isAnyWord,
   isReservedToken,
-  sign,
+  keyword,
+  symbol,
   type Token,
-  word,
   wordTypes,
 } from '../parse/tokens.ts';
 import { formOf } from './forms.ts';
@@ -107,8 +107,8 @@ function explainUnclosed(error: PlacedError): Diagnostic | null {
 function openBrace(index: number, tokens: readonly Token[]): Token | undefined {
   let depth = 0;
   return tokens.slice(0, index).findLast(({ tokenType }) => {
-    if (tokenType === sign.closeCurly) depth++;
-    return tokenType === sign.openCurly && --depth < 0;
+    if (tokenType === symbol.closeCurly) depth++;
+    return tokenType === symbol.openCurly && --depth < 0;
   });
 }
 
@@ -151,7 +151,7 @@ interface UnexpectedToken extends UnexpectedTokenError {
   readonly span: Span;
 }
 
-const comparesWhole: ReadonlySet<unknown> = new Set([...comparing, ...negatable, word.in]);
+const comparesWhole: ReadonlySet<unknown> = new Set([...comparing, ...negatable, keyword.in]);
 
 /** Expectations for places where an expression has ended. */
 const endsExpression: ReadonlySet<string> = new Set([...repeats, '`)`', '`]`', '`{`', '`over`', '`of`']);
@@ -173,11 +173,11 @@ function explainRange({
 }: UnexpectedToken): Diagnostic | null {
   const help = 'a range in an expression has both ends and follows `in`: `x in 1..5`';
   if (rules.includes('typeRange') || rules.includes('hoursSpan')) return null;
-  if (previous?.tokenType === sign.range && expected === 'a value') {
+  if (previous?.tokenType === symbol.range && expected === 'a value') {
     const place = tokenSpan(previous, { source });
     return syntaxError('open-range', place, 'this range has no upper end', `${help}, or compare by \`>=\``);
   }
-  if (found.tokenType !== sign.range) return null;
+  if (found.tokenType !== symbol.range) return null;
   if (expected === 'a value') {
     return syntaxError('open-range', span, 'this range has no lower end', `${help}, or compare by \`<=\``);
   }
@@ -191,12 +191,12 @@ function explainRange({
  * the name.
  */
 function explainReserved({ found, span, expected }: UnexpectedToken): Diagnostic | null {
-  const what = /^a name for the (\w+)/.exec(expected)?.[1];
-  if (what === undefined || !isReservedToken(found) || followsName.has(found.tokenType)) return null;
-  return reservedName({ text: found.image, span }, `a ${what}`);
+  const noun = /^a name for the (\w+)/.exec(expected)?.[1];
+  if (noun === undefined || !isReservedToken(found) || followsName.has(found.tokenType)) return null;
+  return reservedName({ text: found.image, span }, `a ${noun}`);
 }
 
-const beginsOther: ReadonlySet<unknown> = new Set([...beginsRule, ...declaring, sign.closeCurly]);
+const beginsOther: ReadonlySet<unknown> = new Set([...beginsRule, ...declaring, symbol.closeCurly]);
 const conditions = wordTypes('when', 'unless', 'risk', 'because', 'in');
 const followsName: ReadonlySet<unknown> = new Set([...beginsRule, ...conditions, ...declaring]);
 

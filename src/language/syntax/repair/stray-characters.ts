@@ -3,7 +3,7 @@
 // one diagnostic.
 
 import { makeSpan, type Reader, syntaxError, withFix } from '../parse/context.ts';
-import { NameToken, retype, sign, type Token, tokenEnd, typeOfName } from '../parse/tokens.ts';
+import { NameToken, retype, symbol, type Token, tokenEnd, typeOfName } from '../parse/tokens.ts';
 
 /** Cyrillic and Greek letters, each behind the letter of this language that it looks like. */
 const lookAlikes: ReadonlyMap<string, string> = new Map(
@@ -63,13 +63,13 @@ export function readStrays(tokens: Token[], strays: readonly CharacterRun[], rea
 function withoutDollars(tokens: readonly Token[], dollars: readonly CharacterRun[]): readonly Token[] {
   const ends = new Set(dollars.map(({ end }) => end));
   const opens = ({ tokenType, startOffset }: Token) =>
-    ends.has(startOffset) && (tokenType === sign.dot || tokenType === sign.openCurly);
+    ends.has(startOffset) && (tokenType === symbol.dot || tokenType === symbol.openCurly);
   return tokens.flatMap((token, at) => {
     const [before, next] = [tokens[at - 2], tokens[at + 1]];
-    if (opens(token) || (token.tokenType === sign.closeCurly && before !== undefined && opens(before)))
+    if (opens(token) || (token.tokenType === symbol.closeCurly && before !== undefined && opens(before)))
       return [];
     // The lexer takes a word beside a dot for a name, so the word before the dropped dot is read once more.
-    return next?.tokenType === sign.dot && opens(next) ? [retype(token, typeOfName(token.image))] : [token];
+    return next?.tokenType === symbol.dot && opens(next) ? [retype(token, typeOfName(token.image))] : [token];
   });
 }
 

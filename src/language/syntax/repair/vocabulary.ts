@@ -11,14 +11,14 @@ type IntendedKeyword = Declaration['kind'] | EffectWord;
 
 interface Vocabulary {
   readonly code: 'unknown-declaration' | 'unknown-effect';
-  readonly what: string;
+  readonly noun: string;
   /** Words of this language, each with the words of other languages that mean the same. */
   readonly words: Readonly<Partial<Record<IntendedKeyword, readonly string[]>>>;
 }
 
 export const declarationVocabulary: Vocabulary = {
   code: 'unknown-declaration',
-  what: 'declaration',
+  noun: 'declaration',
   words: {
     action: [],
     type: ['enum', 'record', 'struct'],
@@ -36,7 +36,7 @@ export const declarationVocabulary: Vocabulary = {
 
 export const effectVocabulary: Vocabulary = {
   code: 'unknown-effect',
-  what: 'rule',
+  noun: 'rule',
   words: {
     allow: ['permit', 'grant', 'accept', 'pass'],
     deny: ['forbid', 'block', 'reject', 'refuse', 'prohibit', 'disallow', 'denies', 'denied'],
@@ -65,7 +65,7 @@ export function intendedKeyword(text: string, vocabulary: Vocabulary): IntendedK
 }
 
 export function unknownKeyword(text: string, span: Span, vocabulary: Vocabulary): Diagnostic {
-  const { code, what } = vocabulary;
+  const { code, noun: what } = vocabulary;
   const message = `\`${text}\` begins no ${what}`;
   const better = intendedKeyword(text, vocabulary);
   if (better === text)

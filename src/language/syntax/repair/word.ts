@@ -10,13 +10,13 @@ import {
   effects,
   isAnyWord,
   isReservedToken,
+  keyword,
   literal,
   NameToken,
   reservedWords,
   retype,
-  sign,
+  symbol,
   type Token,
-  word,
   wordTypes,
 } from '../parse/tokens.ts';
 import { type Cursor, clauseStarts, type Repair } from './cursor.ts';
@@ -29,32 +29,32 @@ export function repairRisk(cursor: Cursor): Repair | null {
   const number = cursor.at(from);
   if (number?.tokenType !== literal.number) return null;
   const message = 'risk points say by a sign what they do';
-  const read = [retype(number, sign.plus, '+')];
+  const read = [retype(number, symbol.plus, '+')];
   return { from, to: from - 1, code: 'points-without-sign', message, write: `+${number.image}`, read };
 }
 
-const beginsRule: ReadonlySet<unknown> = new Set([...effects, word.risk]);
+const beginsRule: ReadonlySet<unknown> = new Set([...effects, keyword.risk]);
 /** Words that cannot be the name of a rule, since they begin something else. */
 const beginning: ReadonlySet<unknown> = new Set([
   ...clauseStarts,
   ...beginsRule,
   ...declaring,
-  ...[word.shadow, word.never, word.always],
+  ...[keyword.shadow, keyword.never, keyword.always],
 ]);
 /** Tokens that a value follows; behind them, `risk` is a value. */
 const beforeValue: ReadonlySet<unknown> = new Set([
   ...comparing,
-  ...[sign.openParen, word.and, word.or, word.not, word.in, word.when, word.unless],
+  ...[symbol.openParen, keyword.and, keyword.or, keyword.not, keyword.in, keyword.when, keyword.unless],
 ]);
 
 /** Tokens that may follow the name of a declaration, by the word that begins the declaration. */
 const followers: ReadonlyMap<unknown, ReadonlySet<unknown>> = new Map([
-  ...[word.let, word.type, word.meter].map((type) => [type, new Set([sign.assign])] as const),
-  [word.list, new Set([sign.assign, word.ignoring, word.from])],
-  [word.hours, new Set([sign.assign, word.from])],
-  [word.policy, new Set([word.on])],
-  [word.guarantee, new Set([word.on])],
-  [word.approvers, new Set([literal.quoted, literal.raw])],
+  ...[keyword.let, keyword.type, keyword.meter].map((type) => [type, new Set([symbol.assign])] as const),
+  [keyword.list, new Set([symbol.assign, keyword.ignoring, keyword.from])],
+  [keyword.hours, new Set([symbol.assign, keyword.from])],
+  [keyword.policy, new Set([keyword.on])],
+  [keyword.guarantee, new Set([keyword.on])],
+  [keyword.approvers, new Set([literal.quoted, literal.raw])],
 ]);
 
 /**
@@ -81,10 +81,10 @@ function noteDeclaration({ tokenType }: Token, cursor: Cursor): void {
 
 function isRuleName(cursor: Cursor): boolean {
   const [before, after] = [cursor.type(-1), cursor.type(2)];
-  if (before === word.never || before === word.always || before === word.after) return false;
+  if (before === keyword.never || before === keyword.always || before === keyword.after) return false;
   // In a condition `risk` is a value, which any word may follow.
-  if (cursor.token.tokenType === word.risk) {
-    return !beforeValue.has(before) && (after === sign.plus || after === sign.minus);
+  if (cursor.token.tokenType === keyword.risk) {
+    return !beforeValue.has(before) && (after === symbol.plus || after === symbol.minus);
   }
   return clauseStarts.has(after) || !beginning.has(cursor.type(1));
 }
@@ -105,25 +105,25 @@ export function repairFirstWord(cursor: Cursor): Repair | null {
   // word that is near nothing is read as the beginning of a rule.
   if (better === null && (!isInPolicy || nearestOf(token.image, reservedWords) !== null)) return null;
   reader.report(unknownKeyword(token.image, tokenSpan(token, reader), vocabulary));
-  const meant = retype(token, word[better ?? 'deny'], better ?? 'deny');
+  const meant = retype(token, keyword[better ?? 'deny'], better ?? 'deny');
   if (!isInPolicy) noteDeclaration(meant, cursor);
   return { read: [meant] };
 }
 
 function beginsLine(cursor: Cursor): boolean {
   const before = cursor.type(-1);
-  return before === sign.openCurly || before === sign.closeCurly || cursor.beginsLine(0);
+  return before === symbol.openCurly || before === symbol.closeCurly || cursor.beginsLine(0);
 }
 
 const followsName: ReadonlySet<unknown> = new Set([
   ...clauseStarts,
-  ...[sign.assign, sign.closeCurly, word.on, literal.quoted, literal.raw],
+  ...[symbol.assign, symbol.closeCurly, keyword.on, literal.quoted, literal.raw],
 ]);
 
-const followsKey: ReadonlySet<unknown> = new Set([sign.openCurly, sign.comma, word.in]);
+const followsKey: ReadonlySet<unknown> = new Set([symbol.openCurly, symbol.comma, keyword.in]);
 
 const followsDeclared: ReadonlySet<unknown> = new Set([
-  sign.colon,
+  symbol.colon,
   ...wordTypes('ignoring', 'from', 'pushed'),
 ]);
 
@@ -135,8 +135,8 @@ function isNamedAlone(cursor: Cursor): boolean {
   if (cursor.type(1) !== NameToken || cursor.beginsLine(1)) return false;
   const next = cursor.pathEnd(1);
   const after = cursor.type(next);
-  const close = cursor.braces === 0 && after === sign.openParen ? cursor.closing(next) : null;
-  const isCalled = close !== null && cursor.type(close + 1) === sign.assign;
+  const close = cursor.braces === 0 && after === symbol.openParen ? cursor.closing(next) : null;
+  const isCalled = close !== null && cursor.type(close + 1) === symbol.assign;
   const isDeclared = isCalled || (cursor.braces === 0 && followsDeclared.has(after));
   return (
     cursor.beginsLine(next) || followsName.has(after) || isDeclared || (next > 2 && followsKey.has(after))

@@ -40,14 +40,14 @@ export function readsOf(program: string, args: readonly string[]): CommandEffect
     case 'cd':
       return args.length === 1 && /^[^-]/.test(args[0]!) ? { only_reads: true, files: args } : unknown;
     case 'git':
-      return known(filesReadByGit(args));
+      return readEffects(filesReadByGit(args));
     default:
       return wrappers.has(program)
         ? { only_reads: args.length > 0, files: [] }
-        : known(filesReadBy(program, args));
+        : readEffects(filesReadBy(program, args));
   }
 }
 
-function known(files: readonly string[] | null): CommandEffects {
+function readEffects(files: readonly string[] | null): CommandEffects {
   return files === null ? unknown : { only_reads: true, files: [...new Set(files)] };
 }

@@ -93,14 +93,14 @@ function isPlainOption(name: string, value: string | null): boolean {
 function reading(table: GitArguments): GitReader {
   const read = argumentReader({ isJoined: true, ...table });
   return (args) => {
-    const known = read(args);
-    if (known === null) return null;
-    const { operands, options, named } = known;
+    const parsedArgs = read(args);
+    if (parsedArgs === null) return null;
+    const { operands, options, named } = parsedArgs;
     if (operands.length < (table.operandsMin ?? 0)) return null;
     if (!options.every(({ name, value }) => isPlainOption(name, value))) return null;
     const texts = table.texts ?? 0;
     const files = texts < 0 ? [] : operands.slice(texts);
-    return [...files, ...named, ...(table.reads?.(known) ?? [])].flatMap(placesOf);
+    return [...files, ...named, ...(table.reads?.(parsedArgs) ?? [])].flatMap(placesOf);
   };
 }
 

@@ -24,14 +24,14 @@ interface PlainProgram extends ArgumentTable {
 function plain(table: PlainProgram): PlainReader {
   const read = argumentReader(table);
   return (args) => {
-    const known = read(args);
-    if (known === null) return null;
-    const { operands, named } = known;
+    const parsedArgs = read(args);
+    if (parsedArgs === null) return null;
+    const { operands, named } = parsedArgs;
     const form = table.operandForm;
     if (form !== undefined && !operands.every((operand) => form.test(operand))) return null;
     const files = filesAmong(operands, table.operands ?? 'files');
     if (files === null) return null;
-    return [...files, ...named, ...(table.reads?.(known, files) ?? [])];
+    return [...files, ...named, ...(table.reads?.(parsedArgs, files) ?? [])];
   };
 }
 

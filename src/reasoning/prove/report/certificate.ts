@@ -59,8 +59,8 @@ export function wrongWith(certificate: Certificate, set: PolicySet): string | nu
   const rules = rulesOf(certificate, set);
   if (rules.some(({ isLeftOut, rule }) => isLeftOut && !(holdsWithMoreGuards(claim) && canBeLeftOut(rule))))
     return 'it leaves out rules on which the claim may turn';
-  const kept = rules.flatMap(({ isLeftOut, rule }) => (isLeftOut ? [] : [rule]));
-  const { ctx, broken } = createProblem(set, action, { claims: [claim], isCoarse, rules: kept });
+  const remainingRules = rules.flatMap(({ isLeftOut, rule }) => (isLeftOut ? [] : [rule]));
+  const { ctx, broken } = createProblem(set, action, { claims: [claim], isCoarse, rules: remainingRules });
   const { given } = ctx.circuit.solver;
   if (JSON.stringify(clauses) !== JSON.stringify(given)) return 'it is about other policies';
   if (!isCoarse && [...ctx.lists.keys()].some((key) => ctx.bounded.has(key)))

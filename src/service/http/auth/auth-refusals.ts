@@ -7,8 +7,8 @@ export function notAllowed(detail = 'your roles do not permit this'): ProblemErr
   return new ProblemError('not_allowed', detail);
 }
 
-export function notFound(what: string): ProblemError {
-  return new ProblemError('not_found', `no such ${what}`);
+export function notFound(noun: string): ProblemError {
+  return new ProblemError('not_found', `no such ${noun}`);
 }
 
 export function conflict(

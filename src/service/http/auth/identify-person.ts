@@ -44,10 +44,10 @@ export async function identifyPerson(deps: SignInDeps, request: FastifyRequest):
   }
   const secret = cookieOf(request);
   if (secret === null) throw notSignedIn('sign in, or send a personal token');
-  const found = await whoseSession(deps, secret);
-  if (found === null) throw notSignedIn('the session has ended: sign in again');
-  if (isChange(request)) checkCsrf(deps, found.session, request);
-  const { session, ...actor } = found;
+  const identified = await whoseSession(deps, secret);
+  if (identified === null) throw notSignedIn('the session has ended: sign in again');
+  if (isChange(request)) checkCsrf(deps, identified.session, request);
+  const { session, ...actor } = identified;
   return { actor, session };
 }
 

@@ -19,12 +19,12 @@ import type { EventDeps } from './event-messages.ts';
 const peopleAtOnce = 200;
 
 export async function activePeople({ people }: Pick<Directory, 'people'>): Promise<readonly Person[]> {
-  const found: Person[] = [];
+  const active: Person[] = [];
   let after: Person | null = null;
   for (;;) {
     const page = await people.list({ countMax: peopleAtOnce, after });
-    found.push(...page.map(({ value }) => value).filter(({ status }) => status === 'active'));
-    if (page.length < peopleAtOnce) return found;
+    active.push(...page.map(({ value }) => value).filter(({ status }) => status === 'active'));
+    if (page.length < peopleAtOnce) return active;
     after = page.at(-1)?.value ?? null;
     await pause();
   }

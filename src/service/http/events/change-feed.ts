@@ -104,7 +104,7 @@ export interface ChangeFeed {
 
 export interface OpenOptions {
   /** The person as they are now; null when they no longer have access. */
-  readonly look: () => Promise<Actor | null>;
+  readonly currentActor: () => Promise<Actor | null>;
 }
 
 export interface ChangeFeedOptions {
@@ -131,7 +131,7 @@ export const streamsOfPersonMax = 20;
 
 interface OpenStream extends ChangeStream {
   readonly personId: string;
-  readonly look: OpenOptions['look'];
+  readonly currentActor: OpenOptions['currentActor'];
   kinds: ReadonlySet<ChangeKind>;
 }
 
@@ -172,7 +172,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
 
   async function check(stream: OpenStream): Promise<void> {
     try {
-      const actor = await stream.look();
+      const actor = await stream.currentActor();
       if (actor === null) stream.end();
       else stream.kinds = kindsOf(actor);
     } catch (error) {
@@ -209,12 +209,17 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   }
 
   return {
-    notify: notify,
+    notify,
     recheck,
-    async open(actor, { look }) {
+    async open(actor, { currentActor: look }) {
       const personId = actor.person.id;
       if (openOf(personId) >= streamsOfPersonMax) return null;
-      const stream: OpenStream = { ...createChangeStream(), personId, look, kinds: kindsOf(actor) };
+      const stream: OpenStream = {
+        ...createChangeStream(),
+        personId,
+        currentActor: look,
+        kinds: kindsOf(actor),
+      };
       streams.add(stream);
       const signs = setInterval(stream.signOfLife, timing.signOfLifeMs).unref();
       const checks = setInterval(() => void check(stream), timing.checkMs).unref();

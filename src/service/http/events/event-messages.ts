@@ -65,12 +65,12 @@ export function createEventMessages(deps: EventDeps): News {
   }
 
   function onRequest(notice: RequestNotice): void {
-    const { kind, requestId: id, groups, people = [], asksStepUp, said = null, atMs } = notice;
+    const { kind, requestId: id, groups, people = [], asksStepUp, comment = null, atMs } = notice;
     const links = { request: `${publicUrl}/v1/requests/${id}` };
     const page = `${publicUrl}/requests/${id}`;
     dispatcher.emit({ type: `request.${kind}`, id, links, text: noticeText(notice), page, atMs });
-    if (mailer !== null && said !== null)
-      tellSaid({ notice, said }, { ...deps, mailer, approversOf }).catch(onFailure);
+    if (mailer !== null && comment !== null)
+      mailComment({ notice, said: comment }, { ...deps, mailer, approversOf }).catch(onFailure);
     if (mailer === null || kind !== 'pending' || (groups.length + people.length === 0 && !asksStepUp)) return;
     tellPeople(notice, mailer).catch(onFailure);
   }
@@ -115,23 +115,23 @@ interface TellingSaid extends Pick<EventDeps, 'controlOwnerOf' | 'publicUrl'> {
  * Mails a question to the control owner, and an answer to those who have asked; only the dashboard shows the
  * words themselves.
  */
-async function tellSaid(
-  { notice, said }: { notice: RequestNotice; said: NonNullable<RequestNotice['said']> },
+async function mailComment(
+  { notice, said: comment }: { notice: RequestNotice; said: NonNullable<RequestNotice['comment']> },
   { controlOwnerOf, publicUrl, mailer, approversOf }: TellingSaid,
 ): Promise<void> {
-  if (said.kind === 'comment') return;
-  const owner = said.kind === 'question' ? await controlOwnerOf(notice.agentId) : null;
+  if (comment.kind === 'comment') return;
+  const owner = comment.kind === 'question' ? await controlOwnerOf(notice.agentId) : null;
   const isTold = (person: Person): boolean =>
-    said.kind === 'question'
+    comment.kind === 'question'
       ? owner !== null && isControlOwner(person, owner)
-      : said.askers.includes(person.id);
-  const what = said.kind === 'question' ? 'a question about a request' : 'an answer to your question';
+      : comment.askers.includes(person.id);
+  const noun = comment.kind === 'question' ? 'a question about a request' : 'an answer to your question';
   const about = aboutOf(notice);
   for (const { email } of (await approversOf()).filter(isTold)) {
     mailer.post({
       to: email,
-      subject: `Writ: ${what} (${about})`,
-      text: `${about}\n\nThere is ${what}.\n\nRead it and go on from there:\n${publicUrl}/approvals/${notice.requestId}\n`,
+      subject: `Writ: ${noun} (${about})`,
+      text: `${about}\n\nThere is ${noun}.\n\nRead it and go on from there:\n${publicUrl}/approvals/${notice.requestId}\n`,
     });
   }
 }
@@ -141,8 +141,8 @@ function noticeText(notice: RequestNotice): string {
   const about = `${aboutOf(notice)} (\`${oneLine(actionKey)}\`)`;
   if (kind === 'commented') return `There is a new comment on ${about}.`;
   if (kind === 'decided') return `${about} is no longer pending: it is ${status}.`;
-  const asked = asksStepUp ? 'a step-up of its control owner' : `an approval of ${approversLabel(notice)}`;
-  return `An agent asks for ${about}, which needs ${asked}.`;
+  const needed = asksStepUp ? 'a step-up of its control owner' : `an approval of ${approversLabel(notice)}`;
+  return `An agent asks for ${about}, which needs ${needed}.`;
 }
 
 function aboutOf({ title, actionKey }: RequestNotice): string {

@@ -226,8 +226,8 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 /** How long to wait for the next attempt: what the collector says, or twice as long each time. */
 function pauseMs(reply: Response | null, attempts: number, retryMs: number): number {
   const seconds = Number(reply?.headers.get('retry-after') ?? Number.NaN);
-  const told = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : retryMs * 2 ** (attempts - 1);
-  return Math.min(told, retryMaxMs);
+  const delayMs = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : retryMs * 2 ** (attempts - 1);
+  return Math.min(delayMs, retryMaxMs);
 }
 
 /** How many spans a collector that accepted the batch has refused all the same. */

@@ -8,7 +8,7 @@ const answerMaxMs = 2_000;
 
 interface Round {
   /** Slots of the workers that have not answered yet. */
-  readonly asked: Set<number>;
+  readonly pending: Set<number>;
   readonly texts: Map<number, string>;
   readonly end: () => void;
 }
@@ -30,7 +30,7 @@ export function createMetricsRounds(want: (round: number) => readonly number[]):
       const texts = new Map<number, string>();
       const timer = setTimeout(() => round.end(), answerMaxMs);
       const round: Round = {
-        asked: new Set(want(number)),
+        pending: new Set(want(number)),
         texts,
         end() {
           clearTimeout(timer);
@@ -44,8 +44,8 @@ export function createMetricsRounds(want: (round: number) => readonly number[]):
       const round = rounds.get(number);
       if (round === undefined) return;
       round.texts.set(slot, text);
-      round.asked.delete(slot);
-      if (round.asked.size === 0) round.end();
+      round.pending.delete(slot);
+      if (round.pending.size === 0) round.end();
     },
   };
 }

@@ -104,10 +104,11 @@ function partsOf(answer: unknown): { readonly id: string; readonly response: Par
  */
 function clientDataOf(response: Parts, type: string, { origin, isExpected }: ExpectedAnswer): Buffer {
   const bytes = bytesIn(response, 'clientDataJSON');
-  const said = recordOf(JSON.parse(bytes.toString('utf8')));
-  const isOwn = said.type === type && said.origin === origin && said.crossOrigin !== true;
-  if (!isOwn || said.topOrigin !== undefined || typeof said.challenge !== 'string') throw new RefusedAnswer();
-  if (!isExpected(said.challenge)) throw new RefusedAnswer();
+  const clientData = recordOf(JSON.parse(bytes.toString('utf8')));
+  const isOwn = clientData.type === type && clientData.origin === origin && clientData.crossOrigin !== true;
+  if (!isOwn || clientData.topOrigin !== undefined || typeof clientData.challenge !== 'string')
+    throw new RefusedAnswer();
+  if (!isExpected(clientData.challenge)) throw new RefusedAnswer();
   return bytes;
 }
 

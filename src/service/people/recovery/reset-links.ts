@@ -90,12 +90,12 @@ export async function makeResetLink(
 export async function activeAdmins({ people }: Directory): Promise<readonly Person[]> {
   const admins: Person[] = [];
   for (let after: Person | null = null; ; ) {
-    const found: readonly Person[] = (await people.list({ countMax: peopleAtOnce, after })).map(
+    const page: readonly Person[] = (await people.list({ countMax: peopleAtOnce, after })).map(
       ({ value }) => value,
     );
-    admins.push(...found.filter(({ status, roles }) => status === 'active' && roles.includes('admin')));
-    if (found.length < peopleAtOnce) return admins;
-    after = found.at(-1) ?? null;
+    admins.push(...page.filter(({ status, roles }) => status === 'active' && roles.includes('admin')));
+    if (page.length < peopleAtOnce) return admins;
+    after = page.at(-1) ?? null;
   }
 }
 

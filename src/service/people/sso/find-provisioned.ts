@@ -20,7 +20,7 @@ export async function findProvisioned(
   const { directory, rules } = deps;
   const identity = await directory.identities.find(identityId);
   const { people, groups } = await readStanding(directory);
-  const said = await namedBy(
+  const provisioned = await namedBy(
     directory,
     [...people.values()].map(({ value }) => value),
     {
@@ -28,10 +28,10 @@ export async function findProvisioned(
       personId: identity?.value.personId ?? null,
     },
   );
-  if (said === null) return identity === null ? 'not-provisioned' : 'disabled';
-  if (!said.isActive) return 'disabled';
-  const given = mapGroups(rules, groupNamesOf(groups, said.id));
-  const person = await settled(deps, said, given);
+  if (provisioned === null) return identity === null ? 'not-provisioned' : 'disabled';
+  if (!provisioned.isActive) return 'disabled';
+  const given = mapGroups(rules, groupNamesOf(groups, provisioned.id));
+  const person = await settled(deps, provisioned, given);
   if (typeof person === 'string') return person;
   if (person.status !== 'active') return 'disabled';
   return identity === null ? await link(directory, person, identityId) : person;
@@ -43,24 +43,24 @@ export async function findProvisioned(
  */
 async function settled(
   deps: ProvisionDeps,
-  said: ProvisionedPerson,
+  provisioned: ProvisionedPerson,
   given: RolesAndGroups | null,
 ): Promise<Person | 'no-role' | 'conflict'> {
   const find = async (personId: string | null) =>
     personId === null ? null : ((await deps.directory.people.find(personId))?.value ?? null);
-  const person = await find(said.personId);
+  const person = await find(provisioned.personId);
   const isSettled =
     given === null
-      ? !said.isLetIn
-      : said.isLetIn &&
+      ? !provisioned.isLetIn
+      : provisioned.isLetIn &&
         String(person?.roles) === String(given.roles) &&
         String(person?.groups) === String(given.groups);
   if (!isSettled) {
-    const result = await changeProvisioned(deps, said.id, (before) => before);
+    const result = await changeProvisioned(deps, provisioned.id, (before) => before);
     if (result.kind !== 'done') return 'conflict';
   }
   if (given === null) return 'no-role';
-  const personId = (await deps.directory.provisioned.find(said.id))?.value.personId ?? null;
+  const personId = (await deps.directory.provisioned.find(provisioned.id))?.value.personId ?? null;
   return (isSettled ? person : await find(personId)) ?? 'conflict';
 }
 

@@ -87,7 +87,7 @@ export function createProvider(settings: SsoSettings, clock: () => number): Prov
   function configuration(): Promise<client.Configuration> {
     if (cached !== null && clock() - cached.atMs < configurationMs) return cached.configuration;
     const configuration = discover(settings);
-    cached = { atMs: clock(), configuration: configuration };
+    cached = { atMs: clock(), configuration };
     configuration.catch(() => {
       if (cached?.configuration === configuration) cached = null;
     });
@@ -208,8 +208,8 @@ function addressOf(
 ): Pick<Claims, 'email' | 'isEmailVerified'> {
   const email = answers.map((answer) => textOf(answer.email)).find((one) => one !== null) ?? null;
   const naming = answers.filter((answer) => email !== null && answer.email === email);
-  const said = naming.map((answer) => answer.email_verified).filter((one) => one !== undefined);
-  return { email, isEmailVerified: said.length > 0 && said.every((one) => one === true) };
+  const claims = naming.map((answer) => answer.email_verified).filter((one) => one !== undefined);
+  return { email, isEmailVerified: claims.length > 0 && claims.every((one) => one === true) };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

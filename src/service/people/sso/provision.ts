@@ -108,13 +108,13 @@ export function addProvisioned(
   return provision(deps, async (standing, nowMs) => {
     const before = await deps.directory.provisioned.findByName(draft.userName);
     if (before !== null && !before.value.isDeleted) return takenName(draft.userName);
-    const kept = before?.value ?? {
+    const base = before?.value ?? {
       id: randomUUID(),
       personId: null,
       isLetIn: false,
       createdAtMs: nowMs,
     };
-    const value = { ...kept, ...draft, isDeleted: false, changedAtMs: nowMs };
+    const value = { ...base, ...draft, isDeleted: false, changedAtMs: nowMs };
     const people = [{ value, version: before?.version ?? 0 }];
     return { what: 'person-provisioned', standing, people, groups: [], removedGroups: [], value };
   });
@@ -348,19 +348,20 @@ interface Ground {
 
 async function outcomeOf(
   directory: Directory,
-  said: ReadDocument<ProvisionedPerson>,
+  storedPerson: ReadDocument<ProvisionedPerson>,
   ground: Ground,
 ): Promise<Outcome | ProvisionRefusal> {
-  const { value } = said;
+  const { value } = storedPerson;
   const isLetIn = value.isActive && !value.isDeleted && ground.given !== null;
   const email = canonicalEmail(value.email ?? value.userName);
   if (email === null) {
     return { kind: 'invalid', detail: 'a user needs an e-mail address, in `emails` or as `userName`' };
   }
   const keep = (personId: string | null) =>
-    directory.provisioned.put({ ...value, isLetIn, personId }, said.version);
+    directory.provisioned.put({ ...value, isLetIn, personId }, storedPerson.version);
   const person = value.personId === null ? null : await directory.people.find(value.personId);
-  if (person !== null) return await changed(directory, person, { said: value, keep, isLetIn, ...ground });
+  if (person !== null)
+    return await changed(directory, person, { provisioned: value, keep, isLetIn, ...ground });
   const present = await directory.people.findByName(email);
   if (present === null) {
     if (!isLetIn || ground.given === null) return { before: null, after: null, writes: [keep(null)] };
@@ -378,13 +379,13 @@ async function outcomeOf(
   if (!isLetIn) return { before: null, after: null, writes: [keep(null)] };
   // A person who was disabled before the provider named them was disabled by an admin here.
   const first = { ...value, isLetIn: others.length === 0 };
-  const outcome = await changed(directory, present, { said: first, keep, isLetIn, ...ground });
+  const outcome = await changed(directory, present, { provisioned: first, keep, isLetIn, ...ground });
   const removals = others.map((one) => directory.provisioned.remove(one.value, one.version));
   return { ...outcome, writes: [...outcome.writes, ...removals] };
 }
 
 interface Change extends Ground {
-  readonly said: ProvisionedPerson;
+  readonly provisioned: ProvisionedPerson;
   readonly keep: (personId: string) => DocumentWrite;
   readonly isLetIn: boolean;
 }
@@ -396,14 +397,14 @@ interface Change extends Ground {
 async function changed(
   directory: Directory,
   { value: before, version }: ReadDocument<Person>,
-  { said, keep, isLetIn, given, nowMs }: Change,
+  { provisioned, keep, isLetIn, given, nowMs }: Change,
 ): Promise<Outcome> {
-  const status = isLetIn ? (said.isLetIn ? before.status : 'active') : 'disabled';
+  const status = isLetIn ? (provisioned.isLetIn ? before.status : 'active') : 'disabled';
   const isLocal = before.passwordHash !== null || before.totp !== null;
   const after: Person = {
     ...before,
     ...(isLetIn && given !== null ? { roles: [...given.roles], groups: [...given.groups] } : {}),
-    name: nameOf(said) ?? before.name,
+    name: nameOf(provisioned) ?? before.name,
     status,
     passwordHash: null,
     totp: null,

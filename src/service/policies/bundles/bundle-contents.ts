@@ -21,7 +21,7 @@ export function bundleContents(
     kind: entry.kind,
     text: textOfFile(packedTexts, entry),
   }));
-  const { titles, ...told } = servingFacts(set);
+  const { titles, ...facts } = servingFacts(set);
   const content = { hash: sourcesOf({ texts }).contentHash(listFiles), listFiles };
-  return { texts, program: packed, facts: { content, ...told, titles: [...titles] } };
+  return { texts, program: packed, facts: { content, ...facts, titles: [...titles] } };
 }

@@ -87,13 +87,13 @@ class BundledPolicies implements PolicyHost {
   }
 
   async start(): Promise<void> {
-    const kept = await this.#readKept();
+    const storedBundle = await this.#readKept();
     const bundle = await this.#see();
-    const fresh = bundle === null ? null : await this.#accept(bundle, kept);
-    if (kept === null && fresh !== null && this.#options.key !== null)
+    const fresh = bundle === null ? null : await this.#accept(bundle, storedBundle);
+    if (storedBundle === null && fresh !== null && this.#options.key !== null)
       await keepContents(fresh.bundle, this.#options.keptIn);
     let broken: unknown = null;
-    for (const candidate of [fresh, kept].filter((one) => one !== null)) {
+    for (const candidate of [fresh, storedBundle].filter((one) => one !== null)) {
       if (this.#host !== null) break;
       broken = await this.#open(candidate).catch((error: unknown) => error);
       if (!(broken instanceof BrokenPolicies) && broken !== undefined) throw broken;
@@ -136,7 +136,7 @@ class BundledPolicies implements PolicyHost {
   }
 
   async reload(): Promise<void> {
-    await this.#look();
+    await this.poll();
     await this.#host?.reload();
   }
 
@@ -156,7 +156,7 @@ class BundledPolicies implements PolicyHost {
    * a damaged one.
    */
   async #readKept(): Promise<Candidate | null> {
-    const bytes = await this.#unpacked.kept();
+    const bytes = await this.#unpacked.readStored();
     if (bytes === null) return null;
     try {
       return await this.#read(bytes);
@@ -193,11 +193,11 @@ class BundledPolicies implements PolicyHost {
 
   #wait(): void {
     if (this.#ending.signal.aborted) return;
-    this.#timer = setTimeout(() => void this.#look().then(() => this.#wait()), this.#options.pollMs);
+    this.#timer = setTimeout(() => void this.poll().then(() => this.#wait()), this.#options.pollMs);
     this.#timer.unref();
   }
 
-  #look(): Promise<void> {
+  poll(): Promise<void> {
     this.#looking = this.#looking
       .then(() => this.#lookNow())
       .catch((error: unknown) => {
@@ -324,7 +324,7 @@ export interface UnpackedBundles {
   /** Keeps the bytes of the active bundle. */
   keep(bytes: Uint8Array): Promise<void>;
   /** The bytes that were kept last; null when there are none. */
-  kept(): Promise<Uint8Array | null>;
+  readStored(): Promise<Uint8Array | null>;
 }
 
 async function openUnpackedBundles(folder: string): Promise<UnpackedBundles> {
@@ -353,7 +353,7 @@ async function openUnpackedBundles(folder: string): Promise<UnpackedBundles> {
       }
       await rename(`${keptFile}.new`, keptFile);
     },
-    kept: () => readFile(keptFile).catch(() => null),
+    readStored: () => readFile(keptFile).catch(() => null),
   };
 }
 

@@ -57,7 +57,7 @@ export function sourcesOf({ texts }: Pick<OpenedBundle, 'texts'>): ReadSources {
     diagnostics: [],
     notRead: [],
     sourceOf: (path) => files.find((one) => one.path === path)?.text ?? null,
-    found: [],
+    files: [],
     contentHash: (paths) =>
       contentHashOf(files, [], new Map(paths.map((path) => [path, readListFile(path)]))),
   };

@@ -152,7 +152,7 @@ export async function readBundle(
   const bodyStart = headerStart + view.getUint32(bundleMagic.length + 1, true);
   if (bodyStart > end) throw new BundleError('the bundle is damaged: its header is longer than the file');
   const header = JSON.parse(textOf(bytes.subarray(headerStart, bodyStart))) as Header;
-  await checkSignature(bytes, { isSigned, own: header.key, wanted: key, end: end + digestLength });
+  await checkSignature(bytes, { isSigned, own: header.key, expectedKey: key, end: end + digestLength });
   if (header.writ !== release)
     throw new BundleError(`the bundle is from release ${header.writ}, but this is ${release}`);
   let at = bodyStart;
@@ -188,19 +188,19 @@ function factsOf({ aboutBytes: _, ...facts }: NonNullable<Header['facts']>, abou
 interface SignedBundle {
   readonly isSigned: boolean;
   readonly own: string | null;
-  readonly wanted: string | undefined;
+  readonly expectedKey: string | undefined;
   /** Where the signature begins. */
   readonly end: number;
 }
 
 async function checkSignature(
   bytes: Uint8Array,
-  { isSigned, own, wanted, end }: SignedBundle,
+  { isSigned, own, expectedKey, end }: SignedBundle,
 ): Promise<void> {
   if (isSigned !== (own !== null))
     throw new BundleError('the bundle is damaged: it does not name its signer');
-  if (wanted !== undefined && own === null) throw new BundleError('the bundle is not signed');
-  if (wanted !== undefined && own !== wanted)
+  if (expectedKey !== undefined && own === null) throw new BundleError('the bundle is not signed');
+  if (expectedKey !== undefined && own !== expectedKey)
     throw new BundleError(`the bundle is signed with another key, ${own}`);
   if (own === null) return;
   const { subtle } = globalThis.crypto;

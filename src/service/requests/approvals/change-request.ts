@@ -302,10 +302,10 @@ function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: R
     groups.join() === approvalGroups(before.decision).join() &&
     people.join() === askedPeople(before.decision).join();
   const isAsBefore = areAsBefore && (!asksStepUp || hasAskedStepUp);
-  const said = state.said.length > before.said.length ? saidNow(state) : null;
-  if (isPending && isAsBefore && said === null) return;
+  const comment = state.comments.length > before.comments.length ? newComment(state) : null;
+  if (isPending && isAsBefore && comment === null) return;
   news?.emit({
-    kind: said !== null ? 'commented' : isPending ? 'pending' : 'decided',
+    kind: comment !== null ? 'commented' : isPending ? 'pending' : 'decided',
     requestId: record.id,
     agentId: record.agentId,
     actionKey: record.actionKey,
@@ -314,16 +314,16 @@ function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: R
     groups,
     people,
     asksStepUp,
-    said,
+    comment,
     atMs: Math.trunc(clock()),
   });
 }
 
 /** What was said last, and who has asked questions that it may answer; null when nothing was said. */
-function saidNow({ said }: RequestState): NonNullable<RequestNotice['said']> | null {
-  const last = said.at(-1);
+function newComment({ comments }: RequestState): NonNullable<RequestNotice['comment']> | null {
+  const last = comments.at(-1);
   if (last === undefined) return null;
-  const askers = said.flatMap(({ kind, person }) => (kind === 'question' ? [person] : []));
+  const askers = comments.flatMap(({ kind, person }) => (kind === 'question' ? [person] : []));
   return { kind: last.kind, askers: [...new Set(askers)] };
 }
 

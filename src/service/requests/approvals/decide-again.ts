@@ -134,7 +134,7 @@ export function approvedOf({ record, votes }: RequestState, agent: AgentRow): Ap
   // The control owner at the time of the request and today's: neither may approve for themselves.
   const owners = [agent.controlOwner, record.agent.control_owner ?? ''];
   const isOwner: ApprovalScope['isOwner'] = (person) => owners.some((owner) => isControlOwner(person, owner));
-  return { votes, digest: requestDigest(record), isOwner, asked: record };
+  return { votes, digest: requestDigest(record), isOwner, names: record };
 }
 
 /**

@@ -57,7 +57,7 @@ function invalidReasonOf(
   if (choices.length > 0) {
     const voterRights = { ...rightsOf(vote, { people, agent }), id: vote.person, email: vote.email };
     if (!person.isApprover && !person.asOwner) return 'is not an approver any more';
-    if (!choices.some((asked) => answers(asked, voterRights))) return 'is not asked any more';
+    if (!choices.some((requirement) => answers(requirement, voterRights))) return 'is not asked any more';
   } else if (vote.group === controlOwnerGroup) {
     if (!person.asOwner) return 'may not approve any more';
     if (!isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner))
@@ -80,9 +80,11 @@ function rightsOf(vote: Vote, { people, agent }: Pick<VoteContext, 'people' | 'a
 /** What the vote was given for, as last decided, if one of it is not a declared group. */
 function choicesOf(vote: Vote, { decisions }: RequestState): readonly ApprovalRequirement[] {
   const groups = groupsOfVote(vote);
-  const latest = new Map(decisions.flatMap(approvalsOf).map((asked) => [asked.group, asked]));
-  const asked = groups.flatMap((group) => latest.get(group) ?? []);
-  return asked.some(({ anyOf }) => anyOf !== undefined) ? asked : [];
+  const latest = new Map(
+    decisions.flatMap(approvalsOf).map((requirement) => [requirement.group, requirement]),
+  );
+  const approvals = groups.flatMap((group) => latest.get(group) ?? []);
+  return approvals.some(({ anyOf }) => anyOf !== undefined) ? approvals : [];
 }
 
 /**

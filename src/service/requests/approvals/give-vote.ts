@@ -92,20 +92,20 @@ async function handleApproval(
   const context = await grantContext(deps, snapshot, 'approve');
   if ('kind' in context) return context;
   const repeated = decideAgain(state, context);
-  const given = lastApproval(state, draft.caller.id);
-  if (given?.invalidReason === null) {
+  const earlier = lastApproval(state, draft.caller.id);
+  if (earlier?.invalidReason === null) {
     // The person's approval, which did not count for a while, may count again. Everything that was asked for
     // may then be there, and nobody else has to vote.
     return repeated.decision.outcome === 'ALLOW'
       ? [decidedEvent(state, 'approve', { again: repeated, nowMs })]
-      : { kind: 'conflict', detail: `you have approved this for ${given.group ?? 'others'}` };
+      : { kind: 'conflict', detail: `you have approved this for ${earlier.group ?? 'others'}` };
   }
-  const asked = approvalsToGive(state, repeated);
-  const theirs = answersNow(snapshot, draft.caller, { right: 'approve', asked });
-  const chosen = chooseGroups(draft.group, asked, groupsToAnswer(theirs, draft.caller, state, repeated));
+  const approvals = approvalsToGive(state, repeated);
+  const theirs = answersNow(snapshot, draft.caller, { right: 'approve', approvals });
+  const chosen = chooseGroups(draft.group, approvals, groupsToAnswer(theirs, draft.caller, state, repeated));
   if ('kind' in chosen) return chosen;
   const allRules = rulesToApprove(state, repeated, context.active);
-  const approved = { ...approvedOf(state, context.agent), approvals: asked };
+  const approved = { ...approvedOf(state, context.agent), approvals };
   const groups = chosen.filter((group) =>
     rulesOf(allRules, group).every((rule) => mayApprove(rule, draft.caller, approved)),
   );
@@ -153,8 +153,8 @@ function handleRejection(snapshot: RequestSnapshot, draft: VoteDraft): Events | 
   const over = closedReason(state, 'reject', nowMs);
   if (over !== null) return over;
   if (people.get(caller.id)?.isActive !== true) return disabled;
-  const asked = approvalsOf(state.decision);
-  const answered = answersNow(snapshot, caller, { right: 'reject', asked });
+  const approvals = approvalsOf(state.decision);
+  const answered = answersNow(snapshot, caller, { right: 'reject', approvals });
   if (group !== null && !answered.includes(group)) return notOf(group);
   const isOfAll = isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
   if (answered.length === 0 && !isOfAll) return notAsked;
@@ -184,7 +184,7 @@ function voteBy(
 
 interface VoteContext {
   readonly right: 'approve' | 'reject';
-  readonly asked: readonly ApprovalRequirement[];
+  readonly approvals: readonly ApprovalRequirement[];
 }
 
 /**
@@ -193,11 +193,11 @@ interface VoteContext {
 function answersNow(
   snapshot: RequestSnapshot,
   caller: Caller,
-  { right, asked }: VoteContext,
+  { right, approvals }: VoteContext,
 ): readonly string[] {
   if (snapshot.people.get(caller.id)?.isActive !== true) return [];
   const { groups, inPerson: asOwner, isOwner } = voterRightsNow(snapshot, caller, right);
-  return answersFor(asked, { groups, asOwner }, { ...caller, isOwner });
+  return answersFor(approvals, { groups, asOwner }, { ...caller, isOwner });
 }
 
 function voterRightsNow(

@@ -107,7 +107,7 @@ function whyNot(
   if (groups.length > 0) return null;
   const approved = approvedOf(state, agent);
   const except = (state.decision.requires?.approvals ?? []).flatMap((one) => one.except ?? []);
-  if (isExcepted(except, approved.asked, caller)) return sentence(excludedText([...new Set(except)]));
+  if (isExcepted(except, approved.names, caller)) return sentence(excludedText([...new Set(except)]));
   return approved.isOwner(caller)
     ? 'This needs more than one person, and you are the control owner of the agent.'
     : 'Your group has approved this; others are waited for.';

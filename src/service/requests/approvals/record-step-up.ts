@@ -50,8 +50,8 @@ async function handleStepUp(
   const repeated = decideAgain(state, context);
   if (!asksStepUp(state) && repeated.decision.requires?.reauth == null) return noStepUp;
   const lastStepUp = await rememberStepUp(deps.store.documents, agent, { person, nowMs });
-  const given = { person: person.id, email: person.email, passkey: person.passkey };
-  const stepped = eventOf('stepped-up', { who: person.who, atMs: nowMs, state: lifecycleOf(state) }, given);
+  const detail = { person: person.id, email: person.email, passkey: person.passkey };
+  const stepped = eventOf('stepped-up', { who: person.who, atMs: nowMs, state: lifecycleOf(state) }, detail);
   const next = withEvents(state, [stepped]);
   const again = decideAgain(next, { ...context, lastStepUp, active: deps.policies() });
   return [stepped, decidedEvent(next, 'step-up', { again, nowMs })];

@@ -45,7 +45,7 @@ export function isWithin(
   const isOwner = isControlOwner(person, agent.controlOwner);
   // A person who was asked by any decision about the request may still look at it.
   const voter = { ...person, groups, inPerson: asOwner, isOwner };
-  if (decisions.flatMap(approvalsOf).some((asked) => answers(asked, voter))) return true;
+  if (decisions.flatMap(approvalsOf).some((requirement) => answers(requirement, voter))) return true;
   return (own || (asOwner && decisions.some(({ requires }) => requires?.reauth != null))) && isOwner;
 }
 
@@ -54,12 +54,12 @@ export function isWithin(
  * whose control owner they are.
  */
 export function answersFor(
-  asked: readonly ApprovalRequirement[],
+  approvals: readonly ApprovalRequirement[],
   { groups, asOwner }: Pick<Rights, 'groups' | 'asOwner'>,
   { isOwner, ...person }: PersonIdentity & { readonly isOwner: boolean },
 ): readonly string[] {
   const voter = { id: person.id, email: person.email, groups, inPerson: asOwner, isOwner };
-  const theirs = asked.filter((one) => answers(one, voter)).map(({ group }) => group);
+  const theirs = approvals.filter((one) => answers(one, voter)).map(({ group }) => group);
   // The owner's approval and a group's are separate. A person who could give both gives the owner's, which
   // nobody else can give.
   return theirs.includes(controlOwnerGroup) ? [controlOwnerGroup] : theirs;

@@ -142,10 +142,10 @@ function rowsOf(
 
 function pastOf(definition: MeterDefinition, entries: readonly StoredMeterEntry[]): readonly HistoricEntry[] {
   // Many requests add the same, so what they add is one object.
-  const made = new Map<string, Contribution>();
+  const cache = new Map<string, Contribution>();
   return entries.map((entry) => {
     const { requestId, key, grantedAtMs, isCertain, value } = entry;
-    const contribution = memo(made, `${isCertain} ${typeof value} ${value}`, () =>
+    const contribution = memo(cache, `${isCertain} ${typeof value} ${value}`, () =>
       contributionOf(definition, entry),
     );
     return { requestId, key, grantedAtMs, contribution };

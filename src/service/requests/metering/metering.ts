@@ -105,7 +105,7 @@ class LiveMetering implements Metering {
   #noted: readonly MeterDefinition[] | null = null;
   #noting: Promise<void> | null = null;
   /** What the store keeps of each meter while it is active, by definition. */
-  readonly #kept = new Map<string, MeterStatus>();
+  readonly statuses = new Map<string, MeterStatus>();
   /** By definition, the time before which filling the meter in again is useless. */
   readonly #notBefore = new Map<string, number>();
   #filling: Promise<void> = Promise.resolve();
@@ -187,7 +187,7 @@ class LiveMetering implements Metering {
     return meters
       .filter(({ id }) => !this.#totals.isFilled(id))
       .map(({ id: definition }) => {
-        const sinceMs = this.#kept.get(definition)?.missingSinceMs ?? this.#missingSinceMs;
+        const sinceMs = this.statuses.get(definition)?.missingSinceMs ?? this.#missingSinceMs;
         const untilMs = this.#notBefore.get(definition) ?? null;
         if (untilMs !== null) return { definition, sinceMs, why: 'incomplete', untilMs };
         const why = this.#unreadable.has(definition) ? 'unreadable' : 'reading';
@@ -245,7 +245,7 @@ class LiveMetering implements Metering {
   #forget(): void {
     this.#totals = createMeterTotals();
     this.#noted = null;
-    this.#kept.clear();
+    this.statuses.clear();
     this.#missingSinceMs = this.#options.clock();
   }
 
@@ -261,11 +261,11 @@ class LiveMetering implements Metering {
     // The totals of meters that are not in this set end here.
     this.#totals.tidy(new Set(ids), clock());
     this.#noted = definitions;
-    for (const cache of [this.#kept, this.#notBefore, this.#unreadable])
+    for (const cache of [this.statuses, this.#notBefore, this.#unreadable])
       for (const id of cache.keys()) if (!ids.includes(id)) cache.delete(id);
     for (const [at, id] of ids.entries()) {
-      if (!this.#kept.has(id))
-        this.#kept.set(id, { sinceMs: since[at] ?? null, missingSinceMs: this.#missingSinceMs });
+      if (!this.statuses.has(id))
+        this.statuses.set(id, { sinceMs: since[at] ?? null, missingSinceMs: this.#missingSinceMs });
     }
     // Meters that come later are missing from when they come.
     if (this.#hasBegun) this.#missingSinceMs = clock();
@@ -291,12 +291,12 @@ class LiveMetering implements Metering {
   #fillOf(definition: MeterDefinition, active: MeteredPolicies): readonly Fill[] {
     const { meters, clock } = this.#options;
     const nowMs = Math.trunc(clock());
-    const kept = this.#kept.get(definition.id);
-    if (kept === undefined || this.#totals.isFilled(definition.id)) return [];
+    const status = this.statuses.get(definition.id);
+    if (status === undefined || this.#totals.isFilled(definition.id)) return [];
     if (nowMs < (this.#notBefore.get(definition.id) ?? Number.NEGATIVE_INFINITY)) return [];
     // A meter that was removed and added again starts over.
-    const isStill = (): boolean => !this.#isClosed && this.#kept.get(definition.id) === kept;
-    const { sinceMs } = kept;
+    const isStill = (): boolean => !this.#isClosed && this.statuses.get(definition.id) === status;
+    const { sinceMs } = status;
     return [{ definition, options: { totals: this.#totals, meters, active, nowMs, sinceMs, isStill } }];
   }
 

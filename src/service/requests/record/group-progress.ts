@@ -25,15 +25,15 @@ export function groupProgressOf(
   votes: Votes,
 ): readonly GroupProgress[] {
   const approvals = requires?.approvals ?? [];
-  const given = [...assignPeople(approvals, votersOf(votes)).values()];
-  const asked = approvals.map(({ group, needs, anyOf }) => ({
+  const assignedGroups = [...assignPeople(approvals, votersOf(votes)).values()];
+  const required = approvals.map(({ group, needs, anyOf }) => ({
     group,
     ...(anyOf && { any_of: anyOf }),
     needs,
-    given: given.filter((one) => one === group).length,
+    given: assignedGroups.filter((one) => one === group).length,
   }));
-  const isWaiting = asked.some(({ needs, given: count }) => count < needs);
-  return isWaiting ? asked : asked.map((one) => ({ ...one, given: one.needs - 1 }));
+  const isWaiting = required.some(({ needs, given: count }) => count < needs);
+  return isWaiting ? required : required.map((one) => ({ ...one, given: one.needs - 1 }));
 }
 
 /**
@@ -49,9 +49,9 @@ export function groupsOpenTo(
   const others = votersOf(votes).filter((one) => one.person !== person);
   const { size } = assignPeople(approvals, others);
   const isMet = size === approvals.reduce((sum, { needs }) => sum + needs, 0);
-  const asked = groups.filter((group) => approvals.some((one) => one.group === group));
-  if (isMet) return asked;
-  return asked.filter(
+  const pendingGroups = groups.filter((group) => approvals.some((one) => one.group === group));
+  if (isMet) return pendingGroups;
+  return pendingGroups.filter(
     (group) => assignPeople(approvals, [...others, { person, groups: [group] }]).size > size,
   );
 }

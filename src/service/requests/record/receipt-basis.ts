@@ -19,7 +19,7 @@ const nothing = {};
 
 export interface ReceiptBases {
   /** Returns an empty object when no receipt is wanted. */
-  wantedBy(wanted: ReceiptQuery): { readonly receipt?: ReceiptBasis };
+  requestedBy(query: ReceiptQuery): { readonly receipt?: ReceiptBasis };
   /**
    * Returns `sha-256:` and base64url; null when the digest was not sealed for this request, or with another
    * master key.
@@ -30,7 +30,7 @@ export interface ReceiptBases {
 export function createReceiptBases(masterKey: Uint8Array): ReceiptBases {
   const key = deriveKey(masterKey, 'payload digests of receipts');
   return {
-    wantedBy({ requestId, payload, receiptFor = null, actionKey }) {
+    requestedBy({ requestId, payload, receiptFor = null, actionKey }) {
       if (receiptFor === null) return nothing;
       const audience = receiptFor === '' ? audienceOf(actionKey) : receiptFor;
       return { receipt: { audience, sealedDigest: seal(key, requestId, payloadDigest(payload)) } };

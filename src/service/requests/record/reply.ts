@@ -223,7 +223,7 @@ export function requestDetail(
       at: timeText(atMs),
       invalid_reason: invalidReason,
     })),
-    comments: state.said.map(({ who: by, kind, text, atMs }) => ({ by, kind, text, at: timeText(atMs) })),
+    comments: state.comments.map(({ who: by, kind, text, atMs }) => ({ by, kind, text, at: timeText(atMs) })),
     step_ups: state.stepUps.map(({ who: by, passkey, atMs }) => ({ by, passkey, at: timeText(atMs) })),
     requires,
     trace: 'form' in trace ? tracedRules(trace) : trace,

@@ -31,7 +31,7 @@ export interface RequestNotice {
    * What was said, with the ids of all people who have asked a question; null or absent when nothing was
    * said.
    */
-  readonly said?: { readonly kind: CommentKind; readonly askers: readonly string[] } | null;
+  readonly comment?: { readonly kind: CommentKind; readonly askers: readonly string[] } | null;
   readonly atMs: number;
 }
 

@@ -57,7 +57,7 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   /** Step-ups given for this request itself. */
   readonly stepUps: readonly SteppedUp[];
   /** What people have said without deciding, the earliest first. */
-  readonly said: readonly RequestComment[];
+  readonly comments: readonly RequestComment[];
   /** Whether the grant was used; null before a report. */
   readonly wasExecuted: boolean | null;
   /** The result of the call; null when it is not known. */
@@ -132,7 +132,7 @@ export function freshState(record: RequestRecord): RequestState {
     decisions: [decision],
     votes: [],
     stepUps: [],
-    said: [],
+    comments: [],
     wasExecuted: null,
     result: null,
     taken: null,
@@ -147,8 +147,8 @@ export function requestStateOf({ row, events }: RequestHistory): RequestState {
 }
 
 /** Whether the latest question has not been answered yet. */
-export function hasUnansweredQuestion({ said }: Pick<RequestState, 'said'>): boolean {
-  return said.findLast(({ kind }) => kind !== 'comment')?.kind === 'question';
+export function hasUnansweredQuestion({ comments }: Pick<RequestState, 'comments'>): boolean {
+  return comments.findLast(({ kind }) => kind !== 'comment')?.kind === 'question';
 }
 
 /** Returns the state after further events. */
@@ -168,7 +168,7 @@ function withEvent(state: RequestState, event: RequestChange): RequestState {
         stepUps: [...state.stepUps, { ...detailOf<SteppedUpDetail>(event), ...byWhom(event) }],
       };
     case 'commented':
-      return { ...base, said: [...state.said, { ...detailOf<SaidDetail>(event), ...byWhom(event) }] };
+      return { ...base, comments: [...state.comments, { ...detailOf<SaidDetail>(event), ...byWhom(event) }] };
     case 'taken-back':
       return { ...base, votes: state.votes.map((vote) => withoutApproval(vote, event)) };
     case 'decided': {

@@ -103,8 +103,8 @@ export function isFor({ rules }: Pick<ScopedVote, 'rules'>, rule: ApprovalRule):
   return rule.groups.some((group) => isForGroup({ rules }, rule, group));
 }
 
-function isForGroup({ rules }: Pick<ScopedVote, 'rules'>, rule: ApprovalRule, asked: string): boolean {
-  const { id, group, condition } = approvedRule(rule, asked);
+function isForGroup({ rules }: Pick<ScopedVote, 'rules'>, rule: ApprovalRule, groupText: string): boolean {
+  const { id, group, condition } = approvedRule(rule, groupText);
   return rules.some((one) => one.id === id && one.group === group && one.condition === condition);
 }
 
@@ -115,7 +115,7 @@ export interface ApprovalScope {
   /** Whether a person is the control owner of the request's agent. */
   readonly isOwner: (person: PersonIdentity) => boolean;
   /** The request that is decided. */
-  readonly asked: NamingFields;
+  readonly names: NamingFields;
   /** What the decision asks, with the approvers that data name today. */
   readonly approvals?: readonly ApprovalRequirement[];
 }
@@ -143,12 +143,12 @@ function covers(vote: ScopedVote, rule: ApprovalRule, group: string, approved: A
   if (!isForGroup(vote, rule, group)) return false;
   const person = { id: vote.person, email: vote.email };
   if (!mayApprove(rule, person, approved)) return false;
-  const asked = approved.approvals?.find((one) => one.group === group);
+  const approval = approved.approvals?.find((one) => one.group === group);
   if (rule.choices?.some(({ text }) => text === group) !== true) return true;
   return (
-    asked !== undefined &&
+    approval !== undefined &&
     vote.voterRights !== undefined &&
-    answers(asked, { ...vote.voterRights, ...person })
+    answers(approval, { ...vote.voterRights, ...person })
   );
 }
 
@@ -161,7 +161,7 @@ export function approvalsOf(rule: ApprovalRule, group: string, approved: Approva
 export function mayApprove(
   { needs, except }: Pick<ApprovalRule, 'needs' | 'except'>,
   person: PersonIdentity,
-  { isOwner, asked }: Pick<ApprovalScope, 'isOwner' | 'asked'>,
+  { isOwner, names: asked }: Pick<ApprovalScope, 'isOwner' | 'names'>,
 ): boolean {
   return !(needs > 1 && isOwner(person)) && !isExcepted(except, asked, person);
 }

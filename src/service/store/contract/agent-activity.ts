@@ -39,7 +39,7 @@ export interface GrantedPage {
 }
 
 export interface GrantPage {
-  readonly found: readonly GrantedRequest[];
+  readonly items: readonly GrantedRequest[];
   /** The `beforeSequence` of the next page; null when this page is the last. */
   readonly next: number | null;
 }

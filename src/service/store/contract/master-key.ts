@@ -53,9 +53,9 @@ export function readMasterKey(path: string): MasterKey {
   const draftPath = `${keyPath}.new`;
   if (isMissing(path) || !knowsMasterKey(path)) createKeyFile(draftPath);
   // Another process may have given the draft its final name meanwhile.
-  const made = readKey(draftPath) ?? readKey(keyPath);
-  if (made === null) throw keyMissing(keyPath);
-  return { key: made.key, isSealed: false, keep: () => publish(draftPath, keyPath) };
+  const key = readKey(draftPath) ?? readKey(keyPath);
+  if (key === null) throw keyMissing(keyPath);
+  return { key: key.key, isSealed: false, keep: () => publish(draftPath, keyPath) };
 }
 
 /**

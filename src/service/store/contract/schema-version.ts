@@ -5,7 +5,7 @@ import { StoreError } from './store-error.ts';
 
 export interface SchemaVersions {
   /** The number of the schema that the store has; 0 for one without tables. */
-  readonly found: number;
+  readonly actual: number;
   /** The number of the schema that this version of Writ works on. */
   readonly own: number;
 }
@@ -15,16 +15,16 @@ interface OtherSchema extends SchemaVersions {
   readonly store: string;
 }
 
-export function olderSchema({ store, found, own }: OtherSchema): StoreError {
+export function olderSchema({ store, actual, own }: OtherSchema): StoreError {
   return new StoreError(
     'older-database',
-    `${store} was written by an earlier version of Writ (schema ${found}, this one needs ${own}): stop the service of that version, then start that of this one or run \`writ store migrate\`; until then use the commands of that version`,
+    `${store} was written by an earlier version of Writ (schema ${actual}, this one needs ${own}): stop the service of that version, then start that of this one or run \`writ store migrate\`; until then use the commands of that version`,
   );
 }
 
-export function newerSchema({ store, found, own }: OtherSchema): StoreError {
+export function newerSchema({ store, actual, own }: OtherSchema): StoreError {
   return new StoreError(
     'newer-database',
-    `${store} was written by a later version of Writ (schema ${found}, this one knows ${own}): use that version, or restore a backup from before`,
+    `${store} was written by a later version of Writ (schema ${actual}, this one knows ${own}): use that version, or restore a backup from before`,
   );
 }

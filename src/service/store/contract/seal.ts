@@ -148,8 +148,8 @@ export function sealColumns(key: SealKey, { end, version, tables }: SealedState)
 /** Returns the sealed state; null when the seal is not genuine. */
 export function openSeal(key: SealKey, columns: SealColumns): SealedState | null {
   const { sequence, hash, sums_json: sumsJson } = columns;
-  const [expected, found] = [Buffer.from(sealCode(key, columns)), Buffer.from(columns.mac)];
-  if (expected.length !== found.length || !timingSafeEqual(expected, found)) return null;
+  const [expected, stored] = [Buffer.from(sealCode(key, columns)), Buffer.from(columns.mac)];
+  if (expected.length !== stored.length || !timingSafeEqual(expected, stored)) return null;
   // The code matches, so `sealColumns` wrote this.
   const { version, tables } = JSON.parse(sumsJson) as Omit<SealedState, 'end'>;
   return { end: { sequence, hash }, version, tables };

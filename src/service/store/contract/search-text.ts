@@ -95,24 +95,24 @@ const quotes = /[“”„‟«»]/g;
  * marks fits whole words in that order. Empty when the text has no letter and no digit.
  */
 export function wantedText(text: string): WantedText {
-  const runs: { wanted: SearchTerm[]; end: number }[] = [];
+  const runs: { terms: SearchTerm[]; end: number }[] = [];
   for (const { 0: typed, 1: quoted, index } of text
     .replace(quotes, '"')
     .replace(idBeginnings, joined)
     .matchAll(part)) {
     const last = runs.at(-1);
-    const run = last !== undefined && last.end === index ? last : { wanted: [], end: 0 };
+    const run = last !== undefined && last.end === index ? last : { terms: [], end: 0 };
     if (run !== last) runs.push(run);
     run.end = index + typed.length;
     // Text that follows without a space ends the word before it.
-    run.wanted = run.wanted.map(({ word }) => ({ word, isWhole: !isUnspaced.test(word) || word.length > 1 }));
+    run.terms = run.terms.map(({ word }) => ({ word, isWhole: !isUnspaced.test(word) || word.length > 1 }));
     const words = termsOfText(quoted ?? typed);
     for (const [at, word] of words.entries()) {
       const isBeginning = isOneLetter(word) || (at === words.length - 1 && quoted === undefined);
-      run.wanted.push({ word, isWhole: !isBeginning });
+      run.terms.push({ word, isWhole: !isBeginning });
     }
   }
-  return runs.map(({ wanted }) => wanted).filter((wanted) => wanted.length > 0);
+  return runs.map(({ terms: wanted }) => wanted).filter((wanted) => wanted.length > 0);
 }
 
 /** Whether the word is a single letter of writing without spaces, which another letter may follow. */
@@ -121,8 +121,10 @@ function isOneLetter(word: string): boolean {
 }
 
 /** Whether words in this order hold all that is wanted. */
-export function holdsText(words: readonly string[], wanted: WantedText): boolean {
-  return wanted.every((run) => words.some((_, from) => run.every((one, at) => fits(words[from + at], one))));
+export function holdsText(words: readonly string[], searched: WantedText): boolean {
+  return searched.every((run) =>
+    words.some((_, from) => run.every((one, at) => fits(words[from + at], one))),
+  );
 }
 
 function fits(word: string | undefined, { word: wanted, isWhole }: SearchTerm): boolean {
@@ -130,8 +132,8 @@ function fits(word: string | undefined, { word: wanted, isWhole }: SearchTerm): 
 }
 
 /** Whether an index of words without their order can tell which requests hold what is wanted. */
-export function isOrderless(wanted: WantedText): boolean {
-  return wanted.every(({ length }) => length === 1);
+export function isOrderless(searched: WantedText): boolean {
+  return searched.every(({ length }) => length === 1);
 }
 
 export type SearchedRequest = Pick<RequestRow, 'id' | 'agentId' | 'actionKey' | 'outcome' | 'recordJson'>;

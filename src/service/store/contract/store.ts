@@ -292,7 +292,7 @@ export interface RequestPage extends RequestFilter {
 }
 
 export interface FoundRequests {
-  readonly found: readonly (RequestHistory & RequestPosition)[];
+  readonly items: readonly (RequestHistory & RequestPosition)[];
   /**
    * Where the next page begins; null when this page is the last. A page looks through a fixed number of
    * requests, so a page of a rare filter may hold few requests or none.
@@ -302,7 +302,7 @@ export interface FoundRequests {
   readonly unsearched: number;
 }
 
-export interface WaitingCount extends Pick<WaitingPage, 'asked' | 'nowMs'> {
+export interface WaitingCount extends Pick<WaitingPage, 'identity' | 'nowMs'> {
   /** The person's id and address, to tell whose agents are theirs. */
   readonly person: ApproverIdentity['owner'] & object;
 }
@@ -328,7 +328,7 @@ export interface PendingCounts {
 }
 
 export interface WaitingPage {
-  readonly asked: ApproverIdentity;
+  readonly identity: ApproverIdentity;
   readonly nowMs: number;
   readonly after: { readonly expiresAtMs: number; readonly id: string } | null;
   readonly countMax: number;
@@ -378,7 +378,7 @@ export interface SettingStore {
 
 export interface NonceStore {
   /** The uses that are still kept, the oldest first. */
-  kept(): Promise<readonly NonceUse[]>;
+  list(): Promise<readonly NonceUse[]>;
   /** Uses of signatures from before this moment may have been forgotten; null when none were. */
   validFromMs(): Promise<number | null>;
   /**

@@ -22,7 +22,7 @@ export async function examinePostgres({
   const connection = await connect(url);
   try {
     const serverMs = await clockOf(connection);
-    const { found, own } = await schemaOfDatabase(connection);
+    const { actual: found, own } = await schemaOfDatabase(connection);
     if (found !== own)
       return { isEarlier: true, isServed: false, newestMs: null, serverMs, difference: null };
     const keyId = await knownKeyOf(connection);
@@ -59,8 +59,8 @@ async function recordsOf(
 
 async function clockOf(connection: Connection): Promise<number | null> {
   const text = 'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"';
-  const [found] = await connection.query<{ readonly nowMs: number }>({ text });
-  return found?.nowMs ?? null;
+  const [clockRow] = await connection.query<{ readonly nowMs: number }>({ text });
+  return clockRow?.nowMs ?? null;
 }
 
 /** Returns the schema of the database, and that of this version. Rejects with a StoreError. */

@@ -32,7 +32,7 @@ export function examineSqlite(path: string): ExaminedStore {
       database.exec('BEGIN');
       const keyId = knownMasterKey(database);
       if (keyId !== null && keyId !== masterKeyCheck(key)) throw masterKeyMismatch(`${path}.key`);
-      const { found, own } = schemaOfFile(database);
+      const { actual: found, own } = schemaOfFile(database);
       const isEarlier = found !== own;
       return {
         isEarlier,

@@ -42,8 +42,8 @@ const leftTables: readonly string[] = ['request_heads', 'heads_mark', 'meter_sna
  * table is left out unnoticed.
  */
 export function copiedTables(names: readonly string[]): readonly CopiedTable[] {
-  const known = new Set(tables.map(({ name }) => name));
-  const strange = names.find((name) => !known.has(name) && !leftTables.includes(name));
+  const tableNames = new Set(tables.map(({ name }) => name));
+  const strange = names.find((name) => !tableNames.has(name) && !leftTables.includes(name));
   if (strange !== undefined)
     throw new StoreError('internal', `no way is known to copy the table \`${strange}\``);
   return tables.map((table) => ({ left: [], added: {}, isLarge: false, ...table }));

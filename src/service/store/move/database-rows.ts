@@ -88,9 +88,9 @@ export async function openDatabaseRows(url: string, key: SealKey): Promise<Datab
   const together = async <T>(work: () => Promise<T>): Promise<T> => {
     await query('BEGIN');
     try {
-      const made = await work();
+      const result = await work();
       await query('COMMIT');
-      return made;
+      return result;
     } catch (error) {
       await client.query('ROLLBACK').catch(() => {});
       throw error;
@@ -299,11 +299,11 @@ async function sums(
     types.get(`${name}.${column}`) === 'bool' ? `${column}::int4::text` : `${column}::text`,
   );
   const bucket = isLarge ? `definition || ' ' || substr(request_id::text, 1, ${bucketDigits})` : "''";
-  const found = await query<BucketSum & { bucket: string }>(
+  const buckets = await query<BucketSum & { bucket: string }>(
     `SELECT bucket, ${sumColumns} FROM (SELECT ${bucket} AS bucket, ${digestColumn(texts)} FROM ${name} WHERE ${where} OFFSET 0) AS rows GROUP BY 1`,
     values,
   );
-  return new Map(found.map(({ bucket, ...sum }) => [bucket, sum]));
+  return new Map(buckets.map(({ bucket, ...sum }) => [bucket, sum]));
 }
 
 async function replace(

@@ -52,14 +52,14 @@ export function createRequestAppender(queue: Pick<CommitQueue, 'ask'>, sealKey: 
         const made = work();
         return made === null ? 'nothing' : await append({ ...made, places });
       }
-      const made: SpendingRequest[] = [];
+      const pending: SpendingRequest[] = [];
       const make = (): PreparedRequest | null => {
         const spending = work();
-        if (spending !== null) made.push(spending);
+        if (spending !== null) pending.push(spending);
         return spending === null ? null : preparedOrThrow({ ...spending, places }, sealKey);
       };
-      const sent = { places, make, revertMeters: () => made.at(-1)?.revertMeters() };
-      return await send(sent, () => made.at(-1)?.row.id ?? '');
+      const sent = { places, make, revertMeters: () => pending.at(-1)?.revertMeters() };
+      return await send(sent, () => pending.at(-1)?.row.id ?? '');
     },
     onOtherPolicies(listener) {
       lookAgain = listener;

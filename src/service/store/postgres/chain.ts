@@ -69,10 +69,10 @@ const endOfEach = tables
  * writer that took a number before has ended.
  */
 export async function settledSequence(rows: Rows): Promise<number> {
-  const [found] = await rows<{ readonly last: number | null }>(
+  const [row] = await rows<{ readonly last: number | null }>(
     `SELECT (SELECT max(last) FROM (${endOfEach}) AS ends) AS last, writ_alone()`,
   );
-  return found?.last ?? 0;
+  return row?.last ?? 0;
 }
 
 function columnsOf({ sequence, hash, atMs, purpose, signature, lanes }: SignedCheckpoint) {

@@ -257,7 +257,7 @@ export class CommitQueue {
     if (!this.moved.isShared(places)) return await this.#append(requests, nonces, (send) => send());
     await this.#append(requests, nonces, (send) =>
       withMetersLocked(this.#connection, places, {
-        look: () => this.moved.catchUp(this.#connection, this.#fence.slot),
+        catchUp: () => this.moved.catchUp(this.#connection, this.#fence.slot),
         send,
       }),
     );
@@ -267,7 +267,7 @@ export class CommitQueue {
   async #append(
     asked: readonly WaitingRequest[],
     nonces: readonly NonceUse[],
-    around: (send: () => Promise<AppendReply | null>) => Promise<AppendReply | null>,
+    wrap: (send: () => Promise<AppendReply | null>) => Promise<AppendReply | null>,
   ): Promise<void> {
     const left = [...asked];
     let batch: readonly SentRequest[] = [];
@@ -281,7 +281,7 @@ export class CommitQueue {
       return (await this.#connection.query<AppendReply>(appendStatement, values))[0] ?? null;
     };
     const appended = await this.server.hearing(
-      () => around(send),
+      () => wrap(send),
       (answer) => (answer === null ? null : { serverMs: answer.server_ms }),
     );
     this.#counted();
@@ -398,12 +398,12 @@ export class CommitQueue {
     const connection = this.#connection;
     const giveUp = setTimeout(() => connection.destroy(), silenceMaxMs);
     try {
-      const kept = await this.server.hearing(
+      const renewed = await this.server.hearing(
         () => renewSlot(connection, this.#fence),
         (answer) => answer,
       );
-      if (kept === null) this.#end(fenced());
-      else this.server.report(kept.fault === null ? null : serverFault(kept.fault).message);
+      if (renewed === null) this.#end(fenced());
+      else this.server.report(renewed.fault === null ? null : serverFault(renewed.fault).message);
       await this.#catchUp();
     } catch {
       connection.destroy();
@@ -430,7 +430,7 @@ export class CommitQueue {
 
 export interface UnderLock<T> {
   /** Reads everything that was stored before the locks were taken. */
-  readonly look: () => Promise<void>;
+  readonly catchUp: () => Promise<void>;
   /** Sends the writes. Only what is sent by the time the call returns its promise is committed. */
   readonly send: () => Promise<T>;
 }
@@ -442,7 +442,7 @@ export interface UnderLock<T> {
 async function withMetersLocked<T>(
   connection: Connection,
   places: readonly MeterSeries[],
-  { look, send }: UnderLock<T>,
+  { catchUp: look, send }: UnderLock<T>,
 ): Promise<T> {
   const query = (text: string, values: readonly unknown[] = []) => connection.query({ text }, values);
   try {

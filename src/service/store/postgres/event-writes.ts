@@ -42,13 +42,13 @@ async function makeTogether(
   const outcomes = await all(
     changes.map((one) => judge(transaction, one, { present: present.get(one.requestId), sealKey })),
   );
-  const made = changes.filter((_, at) => outcomes[at] === 'changed');
-  const events = made.flatMap(({ requestId, events }) => {
+  const changed = changes.filter((_, at) => outcomes[at] === 'changed');
+  const events = changed.flatMap(({ requestId, events }) => {
     const count = present.get(requestId)?.events.length ?? 0;
     return events.map((event, at) => ({ event: { ...event, requestId }, number: count + at + 1 }));
   });
   await recordAll(transaction, events, sealKey);
-  for (const { requestId, events, entries = [] } of made) {
+  for (const { requestId, events, entries = [] } of changed) {
     const grantedAtMs = events.at(-1)?.state.decidedAtMs ?? null;
     await all(entries.map((entry) => settle(transaction, { ...entry, requestId, grantedAtMs })));
   }
@@ -219,7 +219,7 @@ async function haveMoved(
 async function holds({ rows }: Transaction, precondition: GrantPrecondition, atMs: number): Promise<boolean> {
   const { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents, policies = null } = precondition;
   if (agentVersion === 0 || (keyNotAfterMs !== null && atMs >= keyNotAfterMs)) return false;
-  const [found] = await rows<{ readonly holds: boolean }>(
+  const [row] = await rows<{ readonly holds: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM agents WHERE id = $1 AND version = $2)
        AND coalesce((SELECT generation FROM document_kinds WHERE kind = $3), 0) = $4
        AND coalesce((SELECT policy_digest FROM control) = $8, true)
@@ -233,7 +233,7 @@ async function holds({ rows }: Transaction, precondition: GrantPrecondition, atM
       ...[documents.map(({ version }) => version), policies],
     ],
   );
-  return found?.holds === true;
+  return row?.holds === true;
 }
 
 interface WaitingChange {

@@ -54,7 +54,7 @@ const clockMaxMs = 60_000;
  * what it has acknowledged or takes no writes, or this machine's clock is wrong.
  */
 export async function checkServer(connection: Connection): Promise<ServerSignal> {
-  const [found] = await connection.query<ServerSignal & Readonly<Record<'fault' | 'lack', string | null>>>({
+  const [signal] = await connection.query<ServerSignal & Readonly<Record<'fault' | 'lack', string | null>>>({
     text: `SELECT CASE
       WHEN pg_is_in_recovery() THEN NULL ELSE writ_fault() END AS fault,
       CASE
@@ -65,17 +65,17 @@ export async function checkServer(connection: Connection): Promise<ServerSignal>
       THEN 'waits for a standby, and none is connected: start it'
       END AS lack, (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS "serverMs"`,
   });
-  const apartMs = Math.abs(Date.now() - (found?.serverMs ?? Number.NaN));
+  const apartMs = Math.abs(Date.now() - (signal?.serverMs ?? Number.NaN));
   if (apartMs > clockMaxMs)
     throw new StoreError(
       'unwritable',
       `the clocks of this machine and of the database's server are ${Math.round(apartMs / 1000)} s apart: set them right`,
     );
-  if (found === undefined) throw new Error('the server returned no time');
-  if (found.fault !== null) throw serverFault(found.fault);
+  if (signal === undefined) throw new Error('the server returned no time');
+  if (signal.fault !== null) throw serverFault(signal.fault);
   // Both pass by themselves, while a server fails over or starts.
-  if (found.lack !== null) throw serverLack(found.lack);
-  return found;
+  if (signal.lack !== null) throw serverLack(signal.lack);
+  return signal;
 }
 
 /**
@@ -129,7 +129,7 @@ export interface RenewedSlot extends ServerSignal {
 
 /** Tells the server that this process is alive; returns null when another process has claimed the slot. */
 export async function renewSlot(connection: Connection, { slot, epoch }: Fence): Promise<RenewedSlot | null> {
-  const kept = await connection.query<RenewedSlot>(
+  const slots = await connection.query<RenewedSlot>(
     {
       name: 'keep',
       text: `UPDATE replicas SET seen_at = clock_timestamp() WHERE slot = $1 AND epoch = $2
@@ -137,7 +137,7 @@ export async function renewSlot(connection: Connection, { slot, epoch }: Fence):
     },
     [slot, epoch],
   );
-  return kept[0] ?? null;
+  return slots[0] ?? null;
 }
 
 export async function releaseSlot(connection: Connection, { slot, epoch }: Fence): Promise<void> {

@@ -14,12 +14,12 @@ const untied = `(SELECT max(lane_sequence) FROM replicas) > coalesce((SELECT max
 
 /** Whether a lane has moved since the last knot, and that knot was stored at least `olderThanMs` ago. */
 export async function isKnotDue(rows: Rows, olderThanMs: number): Promise<boolean> {
-  const [found] = await rows<{ readonly isKnotDue: boolean }>(
+  const [row] = await rows<{ readonly isKnotDue: boolean }>(
     `SELECT ${untied} AND coalesce((SELECT at_ms FROM knots ORDER BY sequence DESC LIMIT 1), 0)
        <= extract(epoch FROM clock_timestamp()) * 1000 - $1::int8 AS "isKnotDue"`,
     [olderThanMs],
   );
-  return found?.isKnotDue === true;
+  return row?.isKnotDue === true;
 }
 
 /** Stores a knot, unless another process was faster. */

@@ -71,11 +71,11 @@ function held({ rows }: ReadPool, definition: string, fromMs: number): Promise<r
 
 /** Null when an entry has changed since the stretches were read. */
 async function textOf({ rows }: ReadPool, definition: string, untilMs: number): Promise<string | null> {
-  const [found] = await rows<{ readonly text: string }>(
+  const [row] = await rows<{ readonly text: string }>(
     'SELECT entries_json AS text FROM meter_snapshots WHERE definition = $1 AND until_ms = $2',
     [definition, untilMs],
   );
-  return found?.text ?? null;
+  return row?.text ?? null;
 }
 
 /** Keeps a snapshot of the next entries that none holds; returns from where to go on, or null. */

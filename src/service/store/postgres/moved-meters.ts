@@ -93,7 +93,7 @@ export class MovedMeters {
     this.#lookedAtMs = performance.now();
     let upTo: string | null = null;
     for (let last: PageEnd | null = null; ; ) {
-      const rows: readonly EntryRow[] = await connection.query<EntryRow>(look, [
+      const rows: readonly EntryRow[] = await connection.query<EntryRow>(entriesQuery, [
         ...[this.#seen, slot, upTo],
         ...[last?.written ?? null, last?.requestId ?? null, last?.definition ?? null],
       ]);
@@ -122,7 +122,7 @@ export const isWrittenAfter = `written >= pg_snapshot_xmin($1::pg_snapshot)
 export const isTakenOutHere = 'written = pg_current_xact_id_if_assigned() AND is_gone';
 
 /** An entry that changes again between two parts is in the answer to the next look. */
-const look = {
+const entriesQuery = {
   name: 'moved',
   text: `SELECT pg_current_snapshot()::text AS "upTo", entry.* FROM (SELECT) AS always LEFT JOIN LATERAL (
       SELECT definition, request_id AS "requestId", meter_key AS key, granted_ms AS "grantedAtMs",

@@ -259,8 +259,8 @@ function plantStore({ rows }: ReadPool, queue: Pick<CommitQueue, 'write'>): Plan
     },
     async find(id) {
       const text = 'SELECT id::text AS id, name, tag FROM plants WHERE id = $1';
-      const [found] = await rows<Omit<PlantRow, 'id'> & { readonly id: string }>(text, [String(id)]);
-      return found === undefined ? null : { ...found, id: BigInt(found.id) };
+      const [plantRow] = await rows<Omit<PlantRow, 'id'> & { readonly id: string }>(text, [String(id)]);
+      return plantRow === undefined ? null : { ...plantRow, id: BigInt(plantRow.id) };
     },
   };
 }
@@ -291,20 +291,22 @@ function agentStore(
     add: (agent, key, by) => change(agentWrites.add({ agent, key, ...by })),
     ...agentReads(queries),
     async find(idOrName) {
-      const [found] = await rows<AgentColumns>(
+      const [agentColumns] = await rows<AgentColumns>(
         'SELECT * FROM agents WHERE id = $1 OR lower(name) = lower($1 COLLATE "C") ORDER BY (id = $1) DESC LIMIT 1',
         [idOrName],
       );
-      return found === undefined ? null : agentRow(found);
+      return agentColumns === undefined ? null : agentRow(agentColumns);
     },
     // One statement, so that agent and key are of one moment: the agent's version covers its keys, too.
     async findByKeyId(keyId) {
-      const [found] = await rows<{ readonly agent: AgentColumns; readonly key: KeyColumns }>(
+      const [keyLookup] = await rows<{ readonly agent: AgentColumns; readonly key: KeyColumns }>(
         `SELECT row_to_json(agents) AS agent, row_to_json(keys) AS key
          FROM keys JOIN agents ON agents.id = keys.agent_id WHERE keys.id = $1`,
         [keyId],
       );
-      return found === undefined ? null : { agent: agentRow(found.agent), key: keyRow(found.key) };
+      return keyLookup === undefined
+        ? null
+        : { agent: agentRow(keyLookup.agent), key: keyRow(keyLookup.key) };
     },
     describe: (description) => change(agentWrites.describe(description)),
     setStatus: (statusChange) => change(agentWrites.setStatus(statusChange)),

@@ -36,13 +36,13 @@ export function replicaStore(
   let latest: ReplicaSnapshot | null = null;
   return {
     async now() {
-      const found = await rows<ReplicaRow>(
+      const replicaRows = await rows<ReplicaRow>(
         `SELECT policy_epoch AS epoch, policy_digest AS active, slot, wants, is_ready AS "isReady", about_json AS "aboutJson",
            (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::float8 AS "seenAgoMs"
          FROM control LEFT JOIN replicas ON ${isServing} ORDER BY slot`,
       );
-      const [{ epoch, active } = { epoch: 0, active: null }] = found;
-      const replicas = found
+      const [{ epoch, active } = { epoch: 0, active: null }] = replicaRows;
+      const replicas = replicaRows
         .filter(({ slot }) => slot !== null)
         .map(({ slot, wants, isReady, aboutJson, seenAgoMs }) => ({
           slot,

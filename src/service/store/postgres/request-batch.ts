@@ -144,8 +144,8 @@ export function takeBatch(waiting: WaitingRequest[], countMax: number): readonly
 /** Returns the prepared request; null when the request was answered at once. */
 function decided({ make, revertMeters, resolve, reject }: WaitingRequest): PreparedRequest | null {
   try {
-    const made = make();
-    if (made !== null) return made;
+    const request = make();
+    if (request !== null) return request;
     resolve('nothing');
   } catch (error) {
     revertMeters();

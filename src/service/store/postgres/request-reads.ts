@@ -116,19 +116,19 @@ export async function findPage(
   const last = after === null && untilMs !== null ? (await rows(numberAfterQuery(untilMs)))[0]?.number : null;
   const before = after?.sequence ?? last ?? Number.MAX_SAFE_INTEGER;
   const walk = await rows(queries.page(page, before));
-  const { found, next } = pageOf(walk, page);
-  return { found: await placed(reading, found), next };
+  const { items: found, next } = pageOf(walk, page);
+  return { items: await placed(reading, found), next };
 }
 
 /** Returns the requests at these places, the latest first; missing requests are left out. */
 export async function findAt(
   reading: RequestReading,
   places: readonly RequestPosition[],
-): Promise<FoundRequests['found']> {
+): Promise<FoundRequests['items']> {
   return await placed(reading, await withNames(reading.rows)(queries.at(places)));
 }
 
-async function placed(reading: RequestReading, ids: readonly PlacedId[]): Promise<FoundRequests['found']> {
+async function placed(reading: RequestReading, ids: readonly PlacedId[]): Promise<FoundRequests['items']> {
   const histories = await findAll(reading, idsOf(ids));
   return histories.map((history, at) => ({ ...history, sequence: ids[at]?.sequence ?? 0 }));
 }

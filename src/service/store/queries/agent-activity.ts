@@ -55,12 +55,12 @@ export function activityReads(runner: QueryRunner): ActivityStore {
         let looked = 0;
         let last: number | null = null;
         for (const { sequence, isFound, ...one } of rows) {
-          if (requests.length === countMax) return { found: requests, next: last };
+          if (requests.length === countMax) return { items: requests, next: last };
           looked += 1;
           last = sequence;
           if (isFound) requests.push(one);
         }
-        return { found: requests, next: looked === activityAtOnce ? last : null };
+        return { items: requests, next: looked === activityAtOnce ? last : null };
       });
     },
   };

@@ -25,11 +25,11 @@ export function agentReads({ rows }: QueryRunner): Pick<AgentStore, 'list' | 'pa
   };
 }
 
-export function nonceReads({ rows }: QueryRunner): Pick<NonceStore, 'kept' | 'validFromMs'> {
+export function nonceReads({ rows }: QueryRunner): Pick<NonceStore, 'list' | 'validFromMs'> {
   const text =
     'SELECT nonce, used_ms AS "usedAtMs", kept_until_ms AS "keptUntilMs" FROM nonces ORDER BY kept_until_ms';
   return {
-    kept: () => rows(query<NonceUse>(text)),
+    list: () => rows(query<NonceUse>(text)),
     validFromMs: async () => null,
   };
 }

@@ -165,13 +165,13 @@ export function requestQueries(sql: Dialect) {
     stretch: (filter: RequestFilter, before: number, countMax: number): Query<ScanRow> =>
       query(stretchTexts[scanKindOf(filter)], { ...filterParameters(filter), before, countMax }),
     /** The requests with these numbers, for a search. */
-    look: (filter: RequestFilter, sequences: readonly number[]): Query<ScanRow & SearchedRequest> =>
+    candidates: (filter: RequestFilter, sequences: readonly number[]): Query<ScanRow & SearchedRequest> =>
       query(lookText, { ...filterParameters(filter), sequences }),
     /** The requests at these places, the latest first. */
     at: (places: readonly RequestPosition[]): Query<PlacedId> =>
       query(atText, { sequences: places.map(({ sequence }) => sequence) }),
     /** The pending requests that ask the person, the nearest deadline first. */
-    waiting: ({ asked, nowMs, after, countMax }: WaitingPage): Query<RequestId> =>
+    waiting: ({ identity: asked, nowMs, after, countMax }: WaitingPage): Query<RequestId> =>
       query(waitingText, {
         ...askedParameters(asked),
         nowMs,
@@ -180,7 +180,7 @@ export function requestQueries(sql: Dialect) {
         countMax,
       }),
     /** Counts the untouched requests that wait by agent, action and point, and lists the ids of the touched ones. */
-    waitingCount: ({ asked, nowMs, person }: WaitingCount): Query<WaitingCountRow> =>
+    waitingCount: ({ identity: asked, nowMs, person }: WaitingCount): Query<WaitingCountRow> =>
       query(waitingCountText, {
         ...askedParameters(asked),
         nowMs,
@@ -217,18 +217,18 @@ interface WaitingCountRow {
 export function pageOf(
   walk: Iterable<ScanRow>,
   { countMax, fromMs }: RequestPage,
-): { readonly found: readonly PlacedId[]; readonly next: RequestPosition | null } {
+): { readonly items: readonly PlacedId[]; readonly next: RequestPosition | null } {
   const ids: PlacedId[] = [];
   let looked = 0;
   let last: RequestPosition | null = null;
   for (const one of walk) {
-    if (ids.length === countMax) return { found: ids, next: last };
-    if (one.createdAtMs < (fromMs ?? 0) - outOfOrderMs) return { found: ids, next: null };
+    if (ids.length === countMax) return { items: ids, next: last };
+    if (one.createdAtMs < (fromMs ?? 0) - outOfOrderMs) return { items: ids, next: null };
     looked += 1;
     last = { sequence: one.sequence };
     if (one.isFit) ids.push(one);
   }
-  return { found: ids, next: looked === lookedThroughMax ? last : null };
+  return { items: ids, next: looked === lookedThroughMax ? last : null };
 }
 
 /** The text of the filter is no parameter, since an index answers it. */
@@ -271,9 +271,9 @@ export function waitingIds(counted: readonly WaitingCountRow[]) {
 /** What `waitingIds` lists, with the requests themselves; a request that is not found is left out. */
 export function pendingCounts(
   { untouched, touched }: ReturnType<typeof waitingIds>,
-  found: readonly RequestHistory[],
+  histories: readonly RequestHistory[],
 ): PendingCounts {
-  const byId = new Map(found.map((one) => [one.row.id, one]));
+  const byId = new Map(histories.map((one) => [one.row.id, one]));
   const historyOf = (id: string): readonly RequestHistory[] => {
     const one = byId.get(id);
     return one === undefined ? [] : [one];

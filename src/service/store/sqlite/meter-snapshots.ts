@@ -55,12 +55,12 @@ export function prepareSnapshotWrites(database: Database, key: SealKey) {
   );
 
   function keep(definition: string, { fromMs, untilMs }: TimeSpan): number {
-    const found: GrantedEntry[] = [];
+    const grantedEntries: GrantedEntry[] = [];
     const tags = createSum();
     for (const values of entries.iterate(definition, fromMs, untilMs)) {
       const [, requestId, meterKey, grantedAtMs, isCertain, value] = values;
       tags.add(rowTag(key, 'meter_entries', values));
-      found.push({
+      grantedEntries.push({
         definition,
         requestId,
         key: meterKey,
@@ -69,7 +69,14 @@ export function prepareSnapshotWrites(database: Database, key: SealKey) {
         value,
       });
     }
-    insert.run(definition, fromMs, untilMs, found.length, snapshotText(found), tags.value().sum);
+    insert.run(
+      definition,
+      fromMs,
+      untilMs,
+      grantedEntries.length,
+      snapshotText(grantedEntries),
+      tags.value().sum,
+    );
     return untilMs;
   }
 

@@ -48,11 +48,11 @@ export function migrate(database: Database, options: MigrateOptions): void {
   const latest = latestVersion();
   const refuseEarlier = (version: number): void => {
     if (version === 0 || version === latest || options.isUpgradeAllowed) return;
-    throw olderSchema({ store: `\`${database.name}\``, found: version, own: latest });
+    throw olderSchema({ store: `\`${database.name}\``, actual: version, own: latest });
   };
-  const found = schemaVersion(database, latest);
-  refuseEarlier(found);
-  if (found !== latest) {
+  const initialVersion = schemaVersion(database, latest);
+  refuseEarlier(initialVersion);
+  if (initialVersion !== latest) {
     // The version is read again under the lock, since another process may have migrated meanwhile.
     const apply = database.transaction(() => {
       const present = schemaVersion(database, latest);
@@ -78,8 +78,8 @@ export function migrate(database: Database, options: MigrateOptions): void {
 
 /** Throws StoreError when the database is not of the present schema. */
 export function checkSchemaVersion(database: Database): void {
-  const { found, own } = schemaOfFile(database);
-  if (found !== own) throw olderSchema({ store: `\`${database.name}\``, found, own });
+  const { actual: found, own } = schemaOfFile(database);
+  if (found !== own) throw olderSchema({ store: `\`${database.name}\``, actual: found, own });
 }
 
 /**
@@ -90,15 +90,15 @@ export function prepareSchemaCheck(database: Database): () => void {
   const latest = latestVersion();
   const version = database.prepare<[], number>('PRAGMA user_version').pluck();
   return () => {
-    const found = version.get() ?? 0;
-    if (found !== latest) throw newerSchema({ store: `\`${database.name}\``, found, own: latest });
+    const stored = version.get() ?? 0;
+    if (stored !== latest) throw newerSchema({ store: `\`${database.name}\``, actual: stored, own: latest });
   };
 }
 
 /** Throws StoreError when this version cannot use the database. */
 export function schemaOfFile(database: Database): SchemaVersions {
   const latest = latestVersion();
-  return { found: schemaVersion(database, latest), own: latest };
+  return { actual: schemaVersion(database, latest), own: latest };
 }
 
 /**
@@ -106,7 +106,7 @@ export function schemaOfFile(database: Database): SchemaVersions {
  * do. Throws StoreError.
  */
 export function schemaVersionBefore(database: Database): number | null {
-  const { found, own } = schemaOfFile(database);
+  const { actual: found, own } = schemaOfFile(database);
   return found === 0 || found === own ? null : found;
 }
 
@@ -163,7 +163,7 @@ function schemaVersion(database: Database, latest: number): number {
       `\`${database.name}\` is a database of another program: name a new file for the store`,
     );
   }
-  if (version > latest) throw newerSchema({ store: `\`${database.name}\``, found: version, own: latest });
+  if (version > latest) throw newerSchema({ store: `\`${database.name}\``, actual: version, own: latest });
   return version;
 }
 

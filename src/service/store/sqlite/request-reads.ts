@@ -101,7 +101,7 @@ function prepareLists(database: Database, findAll: (ids: readonly RequestId[]) =
   const queries = requestQueries(sqliteDialect);
   const { all, iterate } = createSyncQueryRunner(database);
 
-  const placed = (ids: readonly PlacedId[]): FoundRequests['found'] =>
+  const placed = (ids: readonly PlacedId[]): FoundRequests['items'] =>
     ids.flatMap((one) => findAll([one]).map((history) => ({ ...history, sequence: one.sequence })));
 
   return {
@@ -110,8 +110,8 @@ function prepareLists(database: Database, findAll: (ids: readonly RequestId[]) =
       const last = after === null && untilMs !== null ? all(numberAfterQuery(untilMs))[0]?.number : null;
       const before = after?.sequence ?? last ?? Number.MAX_SAFE_INTEGER;
       const walk = iterate(queries.page(page, before));
-      const { found, next } = pageOf(walk, page);
-      return { found: placed(found), next };
+      const { items: found, next } = pageOf(walk, page);
+      return { items: placed(found), next };
     }),
     /** The requests at these places, the latest first; missing requests are left out. */
     requestsAt: database.transaction((places: readonly RequestPosition[]) => placed(all(queries.at(places)))),

@@ -286,8 +286,8 @@ function meterStore(
     catchUp: async () => undefined,
     position: () => null,
     async spend(_places, work) {
-      const made = work();
-      return made === null ? 'nothing' : append(made.row, made.limits, made.entries);
+      const promise = work();
+      return promise === null ? 'nothing' : append(promise.row, promise.limits, promise.entries);
     },
     note: (definitions, atMs) => queue.write({ kind: 'note-meters', definitions, atMs }),
     async noteWhole(definition, sinceMs) {

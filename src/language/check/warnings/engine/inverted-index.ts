@@ -283,7 +283,7 @@ export function lookUp<T>(
     matches.push(one);
     return matches.length <= most;
   };
-  return (reading ?? []).every((look) => visitPostings(filing, look, visit));
+  return (reading ?? []).every((list) => visitPostings(filing, list, visit));
 }
 
 function visitPostings<T>(

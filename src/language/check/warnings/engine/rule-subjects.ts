@@ -40,7 +40,7 @@ export interface ExaminedRule {
   readonly rules: () => readonly RuleInPolicy[];
   /** The rules that read risk. */
   readonly riskReaders: readonly RuleInPolicy[];
-  readonly around: RulesByActions<RuleInPolicy>;
+  readonly rulesByAction: RulesByActions<RuleInPolicy>;
   readonly listReads: readonly ListRead[];
   /** Names that something refers to. */
   readonly used: ReadonlySet<string>;

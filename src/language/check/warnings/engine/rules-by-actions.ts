@@ -50,12 +50,12 @@ export function groupsByActions<T>(groups: readonly RuleGroup<T>[]): RulesByActi
     meeting: askedOnce((actions) => {
       const [first, ...others] = actions;
       if (first !== undefined && others.length === 0) return speakingOf(first);
-      const found = new Set<RuleGroup<T>>();
+      const ruleGroups = new Set<RuleGroup<T>>();
       for (const key of actions) {
-        for (const group of speakingOf(key)) found.add(group);
-        if (found.size === groups.length) break;
+        for (const group of speakingOf(key)) ruleGroups.add(group);
+        if (ruleGroups.size === groups.length) break;
       }
-      return [...found];
+      return [...ruleGroups];
     }),
     speakingOf,
   };

@@ -40,7 +40,7 @@ interface Answer<T> {
   readonly generation: number;
   /** The number of rules tried; null when there were too many, so that none were tried. */
   readonly tried: number | null;
-  readonly found: readonly T[];
+  readonly matches: readonly T[];
   /** The rules of `found` in order; null until first needed. */
   ordered: readonly T[] | null;
 }
@@ -89,10 +89,10 @@ export function indexStatements<T extends WithStatement>(
   return (premise) => {
     if (premise.statement.isEmpty) return [];
     const answer = findIn(containing(premise.actions), premise, filesOf, cache);
-    if (answer.found.length === 0) return answer.found;
+    if (answer.matches.length === 0) return answer.matches;
     if (answer.ordered === null) {
       places ??= new Map(rules.map((one, at) => [one, at] as const));
-      answer.ordered = inOrder(answer.found, premise.statement, places);
+      answer.ordered = inOrder(answer.matches, premise.statement, places);
     }
     return answer.ordered;
   };
@@ -146,14 +146,16 @@ function findIn<T extends WithStatement>(
       if (one !== premise && implies(premise.statement, one.statement)) matches.push(one);
     }
   }
-  if (filed.length === 0) return { generation, tried, found: matches, ordered: null };
+  if (filed.length === 0) return { generation, tried, matches, ordered: null };
   const answer = answerOf(filed, premise, cache);
   if (answer.tried === null || answer.tried + tried > triedMax) return tooMany(generation);
-  return matches.length === 0 ? answer : { ...answer, found: [...matches, ...answer.found], ordered: null };
+  return matches.length === 0
+    ? answer
+    : { ...answer, matches: [...matches, ...answer.matches], ordered: null };
 }
 
 function tooMany(generation: number): Answer<never> {
-  return { generation, tried: null, found: [], ordered: null };
+  return { generation, tried: null, matches: [], ordered: null };
 }
 
 /**
@@ -189,7 +191,7 @@ function newAnswer<T extends WithStatement>(
   for (const { index } of filed) {
     if (!lookUp(index, reading, candidates, triedMax)) return tooMany(generation);
   }
-  return { generation, tried: candidates.length, found: followingOf(candidates, premise), ordered: null };
+  return { generation, tried: candidates.length, matches: followingOf(candidates, premise), ordered: null };
 }
 
 function broughtUpToDate<T extends WithStatement>(
@@ -208,10 +210,10 @@ function broughtUpToDate<T extends WithStatement>(
   const added = moved.filter((one) => !gone.includes(one));
   const tried = before.tried + added.length - gone.length;
   if (tried > triedMax) return tooMany(generation);
-  const left = gone.length === 0 ? before.found : before.found.filter((one) => !gone.includes(one));
+  const left = gone.length === 0 ? before.matches : before.matches.filter((one) => !gone.includes(one));
   const more = followingOf(added, premise);
-  if (left === before.found && more.length === 0) return { ...before, generation, tried };
-  return { generation, tried, found: [...left, ...more], ordered: null };
+  if (left === before.matches && more.length === 0) return { ...before, generation, tried };
+  return { generation, tried, matches: [...left, ...more], ordered: null };
 }
 
 function followingOf<T extends WithStatement>(candidates: readonly T[], premise: T): readonly T[] {

@@ -11,7 +11,12 @@ import type { ExaminedRule } from '../engine/rule-subjects.ts';
 
 const riskMax = 100;
 
-export function riskNeverReached({ riskReaders, around, env, valueOfLet }: ExaminedRule): void {
+export function riskNeverReached({
+  riskReaders,
+  rulesByAction: around,
+  env,
+  valueOfLet,
+}: ExaminedRule): void {
   if (riskReaders.length === 0) return;
   const mostOf = mostPoints(around);
   const mostByActions = new Map<readonly string[], number>();
@@ -42,7 +47,7 @@ export function riskNeverReached({ riskReaders, around, env, valueOfLet }: Exami
  * Returns a function that gives the most points that the rules of any one of the actions add up to, at most
  * 100.
  */
-function mostPoints({ groups }: ExaminedRule['around']): (actions: readonly string[]) => number {
+function mostPoints({ groups }: ExaminedRule['rulesByAction']): (actions: readonly string[]) => number {
   const byAction = new Map<string, number>();
   for (const { actions, rules } of groups) {
     const points = rules.reduce((sum, { rule }) => sum + Math.max(0, rule.points), 0);

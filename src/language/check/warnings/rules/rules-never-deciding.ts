@@ -32,8 +32,8 @@ export function rulesNeverDeciding(checked: ExaminedRule): GroupRule {
 
 function neverDecides(one: RuleInPolicy, denial: RuleInPolicy): ReturnType<typeof warning> {
   const isAll = isUnconditional(denial);
-  const what = isAll ? 'all its actions' : 'every request that it is true of';
-  const message = `\`${one.rule.name}\` never decides: \`${denial.rule.id}\` denies ${what}`;
+  const requests = isAll ? 'all its actions' : 'every request that it is true of';
+  const message = `\`${one.rule.name}\` never decides: \`${denial.rule.id}\` denies ${requests}`;
   return warning('rule-never-decides', one.name, message, {
     help: isAll
       ? 'remove one of the two, or give the `deny` a condition'

@@ -17,25 +17,25 @@ import type { ConditionScope } from '../engine/rule-subjects.ts';
 type Kind = 'path' | 'url' | 'email' | 'host';
 
 const meant: Readonly<
-  Record<Kind, { readonly what: string; readonly passes: string; readonly help: string }>
+  Record<Kind, { readonly noun: string; readonly passes: string; readonly help: string }>
 > = {
   path: {
-    what: 'a path',
+    noun: 'a path',
     passes: 'another spelling such as `/a/../b` passes',
     help: 'declare its type as `path`, and compare it with `inside`',
   },
   url: {
-    what: 'a URL',
+    noun: 'a URL',
     passes: 'it may lead elsewhere',
     help: 'declare its type as `url`, and compare `host(...)`',
   },
   email: {
-    what: 'an e-mail address',
+    noun: 'an e-mail address',
     passes: 'it may contain more than one address',
     help: 'declare its type as `email`, and compare `domain(...)`',
   },
   host: {
-    what: 'a host',
+    noun: 'a host',
     passes: 'another host such as `evil-example.com` passes',
     help: 'declare its type as `host`, and write `host within "example.com"`',
   },
@@ -43,7 +43,7 @@ const meant: Readonly<
 
 export function stringsAsAddresses({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const { rule, parts } of enforced) {
-    const said = new Set<string>();
+    const reported = new Set<string>();
     for (const { node, polarity } of parts) {
       const test = testOf(node, valueOfLet);
       if (test === null) continue;
@@ -51,9 +51,9 @@ export function stringsAsAddresses({ enforced, env, valueOfLet }: ConditionScope
       if (field === null || !isFreeString(field)) continue;
       const direction = directionOf(rule, (test.isNegated ? -polarity : polarity) as Polarity);
       const kind = kindOf(test, field, direction === 'stops');
-      if (kind === null || said.has(`${kind} ${node.span.start}`)) continue;
-      said.add(`${kind} ${node.span.start}`);
-      const { what, passes, help } = meant[kind];
+      if (kind === null || reported.has(`${kind} ${node.span.start}`)) continue;
+      reported.add(`${kind} ${node.span.start}`);
+      const { noun: what, passes, help } = meant[kind];
       const message = `\`${spelledPath(field)}\` is a string that is compared like ${what}: ${passes}`;
       env.report(warning('string-as-address', node.span, message, { help }));
     }

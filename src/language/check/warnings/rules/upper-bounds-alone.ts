@@ -20,14 +20,14 @@ export function upperBoundsAlone({ enforced, env, valueOfLet }: ConditionScope):
   for (const one of enforced) {
     if (one.rule.effect !== 'allow') continue;
     const bounded = new Set(boundedIn(one, 'low').map((node) => boundKey(node, one.parts)));
-    const said = new Set<string>();
+    const reported = new Set<string>();
     for (const { low, high } of comparisonsIn(one)) {
       const isWholeBounded = low !== null && bounded.has(boundKey(low, one.parts));
       for (const { node } of isWholeBounded ? [] : falling({ low, high }, valueOfLet)) {
         if (node.kind !== 'field' || !isOpenBelow(node)) continue;
         const key = boundKey(node, one.parts);
-        if (bounded.has(key) || said.has(key)) continue;
-        said.add(key);
+        if (bounded.has(key) || reported.has(key)) continue;
+        reported.add(key);
         const text = spelledPath(node);
         env.report(
           warning('upper-bound-alone', node.span, `\`${text}\` has only an upper bound`, {
@@ -40,14 +40,14 @@ export function upperBoundsAlone({ enforced, env, valueOfLet }: ConditionScope):
 }
 
 /** Warns of meters that limit something and add up amounts that may be negative. */
-export function metersLowered({ set, around, env, valueOfLet }: ExaminedRule): void {
+export function metersLowered({ set, rulesByAction: around, env, valueOfLet }: ExaminedRule): void {
   const open = new Map([...set.meters].map(([name, meter]) => [name, loweringFields(meter, valueOfLet)]));
   for (const [name, fields] of open) {
     const meter = set.meters.get(name)!;
     const isLimit = (one: RuleInPolicy): boolean => limitsBy(one, name, valueOfLet);
     if (fields.length === 0 || !around.groups.some(({ rules }) => rules.some(isLimit))) continue;
     for (const { field, side } of fields) {
-      if (side === 'low' && isNeverNegative(field, meter, { around, valueOfLet })) continue;
+      if (side === 'low' && isNeverNegative(field, meter, { rulesByAction: around, valueOfLet })) continue;
       const text = spelledPath(field);
       env.report(
         warning(
@@ -93,7 +93,7 @@ function limitsBy(one: RuleInPolicy, meter: string, valueOfLet: ValueOfLet): boo
 function isNeverNegative(
   field: FieldRead,
   { when, actions }: Meter,
-  { around, valueOfLet }: Pick<ExaminedRule, 'around' | 'valueOfLet'>,
+  { rulesByAction: around, valueOfLet }: Pick<ExaminedRule, 'rulesByAction' | 'valueOfLet'>,
 ): boolean {
   const isBoundIn = (atoms: readonly DomainAtom[]): boolean => atoms.some((atom) => isAboveZero(atom, field));
   if (when !== null && isBoundIn(domainAtomsOf(when, true, valueOfLet))) return true;

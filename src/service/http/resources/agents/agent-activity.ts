@@ -60,7 +60,7 @@ const commonMax = 5;
 export function profileFields(payloads: readonly JsonObject[]): readonly ProfileField[] {
   const values = new Map<string, Scalar[]>();
   for (const payload of payloads) collect(payload, '', values);
-  return [...values].map(([path, found]) => fieldOf(path, found));
+  return [...values].map(([path, fieldValues]) => fieldOf(path, fieldValues));
 }
 
 type Scalar = string | number | boolean | null;
@@ -312,6 +312,6 @@ async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: n
     text: null,
     seenBy: { owner: null, asked: { groups: call.reach.asked ? actor.person.groups : [], owner: null } },
   });
-  if (requests.found.length === 0) throw notFound('agent');
+  if (requests.items.length === 0) throw notFound('agent');
   return agent;
 }

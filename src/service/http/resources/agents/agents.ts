@@ -162,10 +162,11 @@ const updateAgent = route<AgentDeps, AgentChange>({
   },
   handle: async (deps, call) => {
     const { signInDeps, store } = deps;
-    const { name, risk_tier: riskTier, control_owner: asked, tags } = call.body;
+    const { name, risk_tier: riskTier, control_owner: requestedOwner, tags } = call.body;
     const { rate_per_minute: ratePerMinute, burst, refusal_hints: tellsChange } = call.body;
     const agentId = (await agentOf(store, call)).id;
-    const controlOwner = asked === undefined ? undefined : await ownerNamed(signInDeps.directory, asked);
+    const controlOwner =
+      requestedOwner === undefined ? undefined : await ownerNamed(signInDeps.directory, requestedOwner);
     const change = given({ name, riskTier, controlOwner, tags, ratePerMinute, burst, tellsChange });
     const result = await registry.describeAgent(store, {
       agentId,

@@ -21,7 +21,7 @@ export async function lastGranted(
   let beforeSequence: number | null = null;
   for (let part = 0; part < partsMax && all.length < grantedMax; part += 1) {
     const countMax = Math.min(requestsAtOnce, grantedMax - all.length);
-    const { found, next } = await activity.granted({ agentId, actionKey, beforeSequence, countMax });
+    const { items: found, next } = await activity.granted({ agentId, actionKey, beforeSequence, countMax });
     all.push(...found);
     if (next === null) break;
     beforeSequence = next;

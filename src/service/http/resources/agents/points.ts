@@ -167,9 +167,9 @@ const registerEnforcementPoint = route<PointDeps, PointBody>({
     const agents = await agentsNamed(deps.store, call.body.agents);
     const { name, may_release = false } = call.body;
     const draft = { name, agents, mayRelease: may_release };
-    const made = madeOf(await changes.addPoint(changer(deps, call), draft));
+    const created = createdOf(await changes.addPoint(changer(deps, call), draft));
     call.reply.code(201);
-    return { point: await pointView(deps.store, made.point), api_key: made.apiKey };
+    return { point: await pointView(deps.store, created.point), api_key: created.apiKey };
   },
 });
 
@@ -298,7 +298,7 @@ const rotateEnforcementPointKey = route<PointDeps, { grace_seconds?: number }>({
   handle: async (deps, call) => {
     const { grace_seconds: seconds = defaultGraceMs / 1_000 } = call.body;
     const [who, graceMs] = [changer(deps, call), seconds * 1_000];
-    const made = madeOf(await changes.rotatePointKey(who, call.params.id ?? '', graceMs));
+    const made = createdOf(await changes.rotatePointKey(who, call.params.id ?? '', graceMs));
     call.reply.code(201);
     const ends = timeText(who.nowMs + graceMs);
     return { point: await pointView(deps.store, made.point), api_key: made.apiKey, old_keys_end_at: ends };
@@ -354,8 +354,8 @@ async function pointOf({ documents }: Store, call: ManagedCall<unknown>): Promis
 
 /** The ids of agents that are given by name or id; throws a ProblemError when one does not exist. */
 async function agentsNamed({ agents }: Store, names: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(names.map((one) => agents.find(one)));
-  const unknown = names.filter((_, i) => (found[i] ?? null) === null);
+  const matches = await Promise.all(names.map((one) => agents.find(one)));
+  const unknown = names.filter((_, i) => (matches[i] ?? null) === null);
   if (unknown.length > 0) {
     const problems = unknown.map(() => ({
       field: 'agents',
@@ -363,7 +363,7 @@ async function agentsNamed({ agents }: Store, names: readonly string[]): Promise
     }));
     throw invalidBody({ kind: 'invalid', problems });
   }
-  return found.flatMap((agent) => (agent === null ? [] : [agent.id]));
+  return matches.flatMap((agent) => (agent === null ? [] : [agent.id]));
 }
 
 async function shownChange({ store }: PointDeps, changed: changes.PointChangeResult) {
@@ -371,9 +371,9 @@ async function shownChange({ store }: PointDeps, changed: changes.PointChangeRes
   return await pointView(store, changed.point);
 }
 
-function madeOf(made: changes.NewPointKey): Extract<changes.NewPointKey, { readonly kind: 'made' }> {
-  if (made.kind !== 'made') throw refusedPoint(made);
-  return made;
+function createdOf(result: changes.NewPointKey): Extract<changes.NewPointKey, { readonly kind: 'made' }> {
+  if (result.kind !== 'made') throw refusedPoint(result);
+  return result;
 }
 
 function refusedPoint(

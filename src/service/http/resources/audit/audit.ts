@@ -236,18 +236,18 @@ const listApprovalLog = route<AuditDeps>({
   },
   handle: async ({ store }, { query }) => {
     const { countMax, after } = readPage(query);
-    const wanted = readVoteTimes(query);
-    const found = await collect(
+    const range = readVoteTimes(query);
+    const votes = await collect(
       { countMax: countMax + 1, after },
       {
         next: (place, count) =>
-          approvalsOf(store, { ...wanted, beforeSequence: sequenceOf(place), countMax: count }),
+          approvalsOf(store, { ...range, beforeSequence: sequenceOf(place), countMax: count }),
         placeOf: (one) => placeOf({ atMs: Date.parse(one.at), sequence: one.sequence }),
         matches: isBy(query.who ?? ''),
         atOnce: votesAtOnce,
       },
     );
-    const read = found.map((vote) => ({
+    const read = votes.map((vote) => ({
       value: { ...placeOf({ atMs: Date.parse(vote.at), sequence: vote.sequence }), vote },
       version: 0,
     }));
@@ -286,8 +286,8 @@ const exportApprovalLog = route<AuditDeps>({
 const votesAtOnce = 20;
 
 function isBy(words: string): (one: ListedApproval) => boolean {
-  const wanted = words.toLowerCase();
-  return ({ person }) => `${person.name} ${person.email}`.toLowerCase().includes(wanted);
+  const searchText = words.toLowerCase();
+  return ({ person }) => `${person.name} ${person.email}`.toLowerCase().includes(searchText);
 }
 
 async function* approvalLines(

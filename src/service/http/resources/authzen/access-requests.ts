@@ -138,9 +138,9 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
     if (deniedId === undefined)
       throw new ProblemError('invalid_denial_binding', '`denial.evaluation_id` is missing');
     checkBinding(deps, call, await stateOf(deps, deniedId));
-    const asked = withKey(deps, call.request, deniedId);
+    const repeated = withKey(deps, call.request, deniedId);
     try {
-      const { view } = await decideEntities(deps, asked, call.body, { deniedId });
+      const { view } = await decideEntities(deps, repeated, call.body, { deniedId });
       const state = await stateOf(deps, view.request_id);
       if (state === null) throw new Error('the decided request is not on record');
       const task = taskOf(deps, state);
@@ -148,7 +148,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
       call.reply.header('location', task.task.status_endpoint);
       return task;
     } catch (error) {
-      const problem = await recordRefused(deps, asked, error);
+      const problem = await recordRefused(deps, repeated, error);
       if (problem.code !== 'idempotency_mismatch') throw problem;
       throw new ProblemError('duplicate_request', 'this key was used with another access request');
     }

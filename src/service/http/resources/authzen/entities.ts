@@ -139,8 +139,8 @@ const protocolMembers = [
 
 function withoutProtocol(context: JsonObject | undefined): JsonObject | undefined {
   if (context === undefined) return undefined;
-  const kept = Object.entries(context).filter(([name]) => !protocolMembers.includes(name));
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  const ownEntries = Object.entries(context).filter(([name]) => !protocolMembers.includes(name));
+  return ownEntries.length === 0 ? undefined : Object.fromEntries(ownEntries);
 }
 
 /**

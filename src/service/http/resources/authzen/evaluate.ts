@@ -138,9 +138,9 @@ function deniedBy(
   entities: Entities,
   { request_id, matched_policy: policy, reason }: RequestView,
 ): EvaluationReply {
-  const what = { reason: reasons[policy] ?? 'policy_denied', policy, next_action: 'none' };
+  const detail = { reason: reasons[policy] ?? 'policy_denied', policy, next_action: 'none' };
   const errors = errorsOf(deps, entities, policy);
-  return denied(reason, { evaluation_id: request_id, ...what, ...(errors.length > 0 ? { errors } : {}) });
+  return denied(reason, { evaluation_id: request_id, ...detail, ...(errors.length > 0 ? { errors } : {}) });
 }
 
 interface PlacedError {

@@ -30,8 +30,8 @@ export async function documentationRoutes(
   const send = (path: string, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     // The first start of a checkout serves before the build, so files may appear later.
     if (files.size === 0) files = readFiles(folder);
-    const asked = path.replace(/\/$/, '');
-    const page = asked === '' ? 'index' : asked;
+    const pagePath = path.replace(/\/$/, '');
+    const page = pagePath === '' ? 'index' : pagePath;
     const file = files.get(page) ?? files.get(`${page}.html`) ?? files.get(`${page}/index.html`);
     if (file !== undefined) return sendFile(file, request, reply);
     const missing = files.get(missingName);

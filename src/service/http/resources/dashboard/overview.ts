@@ -124,8 +124,8 @@ const getOverview = route<OverviewDeps>({
     const untilMs = readTime('to', query.to) ?? nowMs;
     const fromMs = readTime('from', query.from) ?? untilMs - rangeMs;
     if (fromMs >= untilMs) throw new ProblemError('invalid_query', '`from` must be a time before `to`');
-    const asked = { bucketsMax: readBuckets(query.buckets), nowMs };
-    const range = overviewRange({ fromMs, untilMs }, asked);
+    const options = { bucketsMax: readBuckets(query.buckets), nowMs };
+    const range = overviewRange({ fromMs, untilMs }, options);
     await Promise.race([statistics.caughtUp(), setTimeout(caughtUpWaitMs, null, { ref: false })]);
     const { buckets, latency, latencyOfAll, escalations, refusals, ...rest } = await readOverview(
       statistics,

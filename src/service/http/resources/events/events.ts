@@ -38,7 +38,7 @@ const streamEvents = route<EventDeps>({
     const { request, reply } = call;
     const isHead = request.method === 'HEAD';
     const look = () => currentActor(signInDeps, request);
-    const body = isHead ? Readable.from([]) : await changeFeed.open(actorOf(call), { look });
+    const body = isHead ? Readable.from([]) : await changeFeed.open(actorOf(call), { currentActor: look });
     if (body === null) {
       throw new ProblemError('too_many_streams', `close one of your ${streamsOfPersonMax} streams first`);
     }

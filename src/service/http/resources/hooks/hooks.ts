@@ -126,9 +126,9 @@ const claudeCodeHook = route<HookDeps, ClaudeEvent>({
     if (call.body.hook_event_name === 'PostToolUse') return await reported(deps, call, hooked);
     const hookCall = callOf(call.request, hooked);
     try {
-      return shown(call, await decided(deps, call, { asked: hookCall, hooked }));
+      return shown(call, await decided(deps, call, { call: hookCall, hooked }));
     } catch (error) {
-      return await failed(deps, { error, asked: hookCall }, call.request);
+      return await failed(deps, { error, call: hookCall }, call.request);
     }
   },
 });
@@ -136,20 +136,20 @@ const claudeCodeHook = route<HookDeps, ClaudeEvent>({
 export const hookRoutes: readonly Route<HookDeps>[] = [claudeCodeHook];
 
 interface HookReply {
-  readonly asked: AuthorizeCall;
+  readonly call: AuthorizeCall;
   readonly hooked: HookedCall;
 }
 
 async function decided(
   deps: HookDeps,
   { request, reply, agent, query }: ManagedCall<ClaudeEvent>,
-  { asked, hooked }: HookReply,
+  { call: authorizeCall, hooked }: HookReply,
 ): Promise<RequestView> {
   const { actionKey: action_key, payload } = hooked;
   const wait = deps.waits.begin({ request, reply }, agent?.id ?? '', waitSecondsOf(query.wait));
   const body = Buffer.from(JSON.stringify({ action_key, payload }));
-  const answer = await deps.authorizeHandler.decide(asked, body);
-  const view = await whilePending(deps, answer, { call: asked, wait });
+  const answer = await deps.authorizeHandler.decide(authorizeCall, body);
+  const view = await whilePending(deps, answer, { call: authorizeCall, wait });
   return (await deps.refusalHintOf({ view, input: answer.input })).view;
 }
 
@@ -166,11 +166,11 @@ function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall
   // A host names another session after `/clear` and for another run, and an agent can start another run. So the session
   // of a point is that of its agent.
   const { point, agent } = identity;
-  const kept = point === undefined ? session : `agent-${agent.id}`;
+  const sessionId = point === undefined ? session : `agent-${agent.id}`;
   const hookHeaders = {
     ...headers,
     prefer: 'attach',
-    ...(kept === null ? {} : { 'x-agent-session': kept }),
+    ...(sessionId === null ? {} : { 'x-agent-session': sessionId }),
     ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
   };
   return { identity, headers: hookHeaders, url, id, clientAddress, startedAtMs };
@@ -201,7 +201,7 @@ function shown({ query }: ManagedCall<unknown>, view: RequestView) {
 /** Records a refusal as `POST /v1/authorize` records the same refusal, and answers `deny`. */
 async function failed(
   { authorizeHandler }: HookDeps,
-  { error, asked }: { readonly error: unknown; readonly asked: AuthorizeCall },
+  { error, call: asked }: { readonly error: unknown; readonly call: AuthorizeCall },
   request: FastifyRequest,
 ) {
   const problem = toProblem(error);

@@ -168,10 +168,10 @@ const previewInvitation = route<AccessDeps, { token: string }>({
   handle: async (deps, { body, request }) => {
     const { directory } = deps.signInDeps;
     const attempt = attemptByLink(deps.signInDeps, request);
-    const found = await access.lookAtInvitation(directory, body.token);
-    if (found === null) throw linkNotValid();
+    const openInvitation = await access.lookAtInvitation(directory, body.token);
+    if (openInvitation === null) throw linkNotValid();
     attempt.succeeded();
-    return invitationPreview(found);
+    return invitationPreview(openInvitation);
   },
 });
 

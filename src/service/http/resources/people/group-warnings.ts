@@ -17,15 +17,15 @@ export function groupWarnings(
   policies: Pick<PolicyHost, 'current'>,
 ): readonly string[] {
   if (groups.length === 0) return [];
-  const asked = approvalGroups(policies);
+  const rules = approvalGroups(policies);
   return groups
-    .filter((group) => !asked.has(group))
-    .map((group) => `no active policy asks the group \`${group}\`; ${toldAsked([...asked].toSorted())}`);
+    .filter((group) => !rules.has(group))
+    .map((group) => `no active policy asks the group \`${group}\`; ${toldAsked([...rules].toSorted())}`);
 }
 
 function approvalGroups(policies: Pick<PolicyHost, 'current'>): ReadonlySet<string> {
   const asks = [...policies.current().asks().values()];
-  return new Set(asks.flatMap((asked) => (asked.kind === 'approval' ? groupsOf(asked) : [])));
+  return new Set(asks.flatMap((rule) => (rule.kind === 'approval' ? groupsOf(rule) : [])));
 }
 
 function toldAsked(groups: readonly string[]): string {

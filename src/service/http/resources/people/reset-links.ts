@@ -101,11 +101,11 @@ const previewResetLink = route<ResetDeps, { token: string }>({
   },
   handle: async ({ signInDeps }, { body, request }) => {
     const attempt = attemptByLink(signInDeps, request);
-    const found = await recovery.lookAtResetLink(signInDeps.directory, body.token);
-    if (found === null) throw linkNotValid();
+    const openLink = await recovery.lookAtResetLink(signInDeps.directory, body.token);
+    if (openLink === null) throw linkNotValid();
     attempt.succeeded();
-    const { email, name } = found.person.value;
-    const { removesFactors, endsAtMs } = found.link.value;
+    const { email, name } = openLink.person.value;
+    const { removesFactors, endsAtMs } = openLink.link.value;
     return { email, name, removes_second_factors: removesFactors, ends_at: timeText(endsAtMs) };
   },
 });

@@ -25,12 +25,12 @@ export const playgroundProblems = [
 export async function askPlayground<Q extends Question>(
   playground: Playground,
   question: Q,
-  asked: PlaygroundInputs[Q],
+  input: PlaygroundInputs[Q],
   { call, active }: { readonly call: ManagedCall<unknown>; readonly active: Pick<HostedPolicies, 'texts'> },
 ): Promise<PlaygroundAnswers[Q]> {
   const by = { person: actorOf(call).person.id, texts: active.texts };
   try {
-    return await playground.ask(question, asked, by);
+    return await playground.ask(question, input, by);
   } catch (error) {
     throw isRefusal(error) ? refusalProblem(error) : error;
   }

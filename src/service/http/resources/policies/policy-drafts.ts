@@ -61,10 +61,10 @@ const getPolicyDraft = route<DraftDeps>({
   },
   handle: async ({ policies, signInDeps, store }, call) => {
     const drafts = createPolicyDrafts(store.documents);
-    const found = await drafts.find(actorOf(call).person.id, signInDeps.directory.clock());
+    const stored = await drafts.find(actorOf(call).person.id, signInDeps.directory.clock());
     const { directory } = policies.state();
     return {
-      draft: found === null ? null : draftView(found),
+      draft: stored === null ? null : draftView(stored),
       repository_path: directory === null ? null : await pathInRepository(directory),
     };
   },

@@ -158,8 +158,8 @@ const diffPolicySummaries = route<SummaryDeps>({
     if (named.length === 0) throw new ProblemError('invalid_query', '`actions` is missing');
     const active = deps.policies.current();
     const sets = { ...(await setsOf(deps, call.query)), actions: named.slice(0, actionsMax) };
-    const said = await askPlayground(deps.playground, 'changed sentences', sets, { call, active });
-    return { ...said, is_complete: said.is_complete && named.length <= actionsMax };
+    const changes = await askPlayground(deps.playground, 'changed sentences', sets, { call, active });
+    return { ...changes, is_complete: changes.is_complete && named.length <= actionsMax };
   },
 });
 

@@ -70,12 +70,12 @@ const rollBackPolicies = route<RollBackDeps, RollBackInput>({
   handle: async (deps, call) => {
     const { digest, active_digest: seen, reason } = call.body;
     const present = await presentSet(deps, seen);
-    const wanted = await deps.policyHistory.texts(digest);
-    if (wanted === null) throw notFound('policy set, or its texts are no longer kept');
-    const paths = await write(deps, present, wanted);
+    const target = await deps.policyHistory.texts(digest);
+    if (target === null) throw notFound('policy set, or its texts are no longer kept');
+    const paths = await write(deps, present, target);
     await deps.policies.reload();
     const putBack = async (why: string): Promise<never> => {
-      await write(deps, wanted, present);
+      await write(deps, target, present);
       await deps.policies.reload();
       throw refused(why);
     };
@@ -119,11 +119,11 @@ async function presentSet({ policies, policyHistory, store }: RollBackDeps, seen
 async function write(
   { policies }: RollBackDeps,
   present: SetTexts,
-  wanted: SetTexts,
+  target: SetTexts,
 ): Promise<readonly string[]> {
   try {
     // The directory is set: a bundle has been refused before anything was read.
-    return await rollBackFiles({ directory: policies.state().directory!, present, wanted });
+    return await rollBackFiles({ directory: policies.state().directory!, present, target });
   } catch (error) {
     throw error instanceof RollBackRefusal ? refused(error.message) : error;
   }

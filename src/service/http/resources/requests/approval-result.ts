@@ -75,27 +75,30 @@ export async function aboutRequests(
   { signInDeps, reviews }: DetailDeps,
   states: readonly RequestState[],
 ): Promise<readonly AboutRequest[]> {
-  const found = await reviews.of(states);
+  const stateReviews = await reviews.of(states);
   const nameOf = createNames(signInDeps.directory);
   return await Promise.all(
     states.map(async (state) => {
       const people = await Promise.all(peopleIn(state).map(nameOf));
       const distinct = new Map(people.flatMap((one) => (one === null ? [] : [[one.id, one]])));
       // Each state has its review.
-      return { people: [...distinct.values()], review: await reviewView(state, found.get(state.record.id)!) };
+      return {
+        people: [...distinct.values()],
+        review: await reviewView(state, stateReviews.get(state.record.id)!),
+      };
     }),
   );
 }
 
 /** The ids of the people who have acted on the request, and the id or address of the control owner. */
-function peopleIn({ votes, said, stepUps, record }: RequestState): readonly string[] {
-  const ids = [...votes, ...said, ...stepUps].map(({ person }) => person);
+function peopleIn({ votes, comments, stepUps, record }: RequestState): readonly string[] {
+  const ids = [...votes, ...comments, ...stepUps].map(({ person }) => person);
   return [...new Set([...ids, record.agent.control_owner ?? ''])];
 }
 
 /** Finds people by id or address, each once; null for nobody. */
 function createNames({ people }: Pick<Directory, 'people'>): (of: string) => Promise<PersonView | null> {
-  const found = new Map<string, Promise<PersonView | null>>();
+  const viewsById = new Map<string, Promise<PersonView | null>>();
   const find = async (of: string): Promise<PersonView | null> => {
     const person = (await people.find(of)) ?? (await people.findByName(of));
     if (person === null) return null;
@@ -103,9 +106,9 @@ function createNames({ people }: Pick<Directory, 'people'>): (of: string) => Pro
     return { id, name, email };
   };
   return (of) => {
-    const known = found.get(of) ?? find(of);
-    found.set(of, known);
-    return known;
+    const personView = viewsById.get(of) ?? find(of);
+    viewsById.set(of, personView);
+    return personView;
   };
 }
 

@@ -71,21 +71,21 @@ const listApprovals = route<ApprovalDeps>({
   handle: async (deps, call) => {
     const { store, decisions, signInDeps } = deps;
     const page = readPage(call.query);
-    const asked = readInboxQuery(call.query);
+    const inboxQuery = readInboxQuery(call.query);
     const actor = actorOf(call);
     const { groups, asOwner } = callerOf(actor).approve;
     const { id, email } = actor.person;
     const person = {
       id,
       email,
-      asked: { groups, owner: asOwner ? { id, email } : null },
+      identity: { groups, owner: asOwner ? { id, email } : null },
       canDecide: (seen: RequestSnapshot) => {
         const { approve, step_up } = mayFor(call, seen);
         return approve.length > 0 || step_up;
       },
       nowMs: Math.trunc(signInDeps.directory.clock()),
     };
-    const { shown, next, count, marks } = await readQueue({ store, decisions }, asked, person, page);
+    const { shown, next, count, marks } = await readQueue({ store, decisions }, inboxQuery, person, page);
     const about = await aboutRequests(
       deps,
       shown.map(({ state }) => state),
@@ -96,7 +96,7 @@ const listApprovals = route<ApprovalDeps>({
           ...(await withNames(signInDeps.directory, requestSummary(seen.state, seen.nowMs))),
           digest: requestDigest(seen.state.record),
           allowed_actions: mayFor(call, seen),
-          question: unansweredQuestion(seen, person.asked),
+          question: unansweredQuestion(seen, person.identity),
           ...marksView(marks, seen, id),
           ...about[index]!,
         })),

@@ -25,8 +25,8 @@ export function isSnoozed({ snoozes }: Pick<InboxMarks, 'snoozes'>, { state }: S
 
 /** Who is to look after the request; null when nobody is, or when that person has approved it already. */
 export function assignedTo({ assignments }: InboxMarks, { state }: StateSource): RequestAssignment | null {
-  const found = assignments.get(state.record.id) ?? null;
-  return found === null || hasApproved(state, found.toId) ? null : found;
+  const assignment = assignments.get(state.record.id) ?? null;
+  return assignment === null || hasApproved(state, assignment.toId) ? null : assignment;
 }
 
 export interface AssignedView {

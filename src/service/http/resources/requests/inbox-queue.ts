@@ -71,7 +71,7 @@ interface QueueDeps {
 interface QueuePerson {
   readonly id: string;
   readonly email: string;
-  readonly asked: ApproverIdentity;
+  readonly identity: ApproverIdentity;
   /** Whether the person can approve the request or step up for it. */
   readonly canDecide: (seen: RequestSnapshot) => boolean;
   readonly nowMs: number;
@@ -92,11 +92,11 @@ interface QueuePage {
 /** One page of the requests that wait for the person and pass the filters, in order. */
 export async function readQueue(
   deps: QueueDeps,
-  asked: InboxQuery,
+  inboxQuery: InboxQuery,
   person: QueuePerson,
   page: PageQuery,
 ): Promise<QueuePage> {
-  const { order, ...narrowing } = asked;
+  const { order, ...narrowing } = inboxQuery;
   const { documents } = deps.store;
   const marks = {
     assignments: await assignmentsAt(documents, person.nowMs),
@@ -104,10 +104,10 @@ export async function readQueue(
   };
   const reader = { ...person, snoozes: marks.snoozes };
   const isPlain = order === 'deadline' && Object.values(narrowing).every((value) => value === null);
-  const found = isPlain
+  const queuePage = isPlain
     ? await startOfQueue(deps, reader, page)
-    : await wholeQueue(deps, asked, { reader, page, marks });
-  return { ...found, marks };
+    : await wholeQueue(deps, inboxQuery, { reader, page, marks });
+  return { ...queuePage, marks };
 }
 
 type FoundPage = Omit<QueuePage, 'marks'>;
@@ -121,29 +121,29 @@ interface WholeOptions {
 /** Reads the whole queue, which is short, because an agent has few open requests. */
 async function wholeQueue(
   deps: QueueDeps,
-  asked: InboxQuery,
+  inboxQuery: InboxQuery,
   { reader, page, marks }: WholeOptions,
 ): Promise<FoundPage> {
   const isWanted = (seen: RequestSnapshot): boolean =>
-    isForThem(reader, seen) === (asked.decidable === null) &&
-    isSnoozed(reader, seen) === (asked.snoozed === true) &&
-    isAssignedAs(asked.assigned, seen, { marks, person: reader }) &&
-    fits(seen, asked, reader.nowMs);
-  const found = await walkQueue(deps, reader, {
+    isForThem(reader, seen) === (inboxQuery.decidable === null) &&
+    isSnoozed(reader, seen) === (inboxQuery.snoozed === true) &&
+    isAssignedAs(inboxQuery.assigned, seen, { marks, person: reader }) &&
+    fits(seen, inboxQuery, reader.nowMs);
+  const matching = await walkQueue(deps, reader, {
     page: { countMax: Number.POSITIVE_INFINITY, after: null },
     matches: isWanted,
   });
-  return { ...pageIn(found, placeFor(asked.order, reader.asked), page), count: found.length };
+  return { ...pageIn(matching, placeFor(inboxQuery.order, reader.identity), page), count: matching.length };
 }
 
 function isAssignedAs(
-  asked: InboxQuery['assigned'],
+  assigned: InboxQuery['assigned'],
   seen: RequestSnapshot,
   { marks, person }: { readonly marks: InboxMarks; readonly person: QueuePerson },
 ): boolean {
-  if (asked === null) return true;
+  if (assigned === null) return true;
   const toId = assignedTo(marks, seen)?.toId ?? null;
-  return asked === (toId === null ? 'nobody' : toId === person.id ? 'me' : 'others');
+  return assigned === (toId === null ? 'nobody' : toId === person.id ? 'me' : 'others');
 }
 
 /**
@@ -151,9 +151,9 @@ function isAssignedAs(
  * question, or that the person may not decide, in order to count them.
  */
 async function startOfQueue(deps: QueueDeps, person: Reader, page: PageQuery): Promise<FoundPage> {
-  const { asked, nowMs, id, email } = person;
+  const { identity, nowMs, id, email } = person;
   const { untouched, touched } = await deps.store.requests.countWaiting({
-    asked,
+    identity,
     nowMs,
     person: { id, email },
   });
@@ -163,7 +163,7 @@ async function startOfQueue(deps: QueueDeps, person: Reader, page: PageQuery): P
   );
   const isTouched = new Set(touched.map(({ row }) => row.id));
   const hidden = await countHidden(deps, person, isTouched);
-  const isQuestion = (one: RequestSnapshot): boolean => unansweredQuestion(one, asked) === 'yours';
+  const isQuestion = (one: RequestSnapshot): boolean => unansweredQuestion(one, identity) === 'yours';
   const isPastQuestions = page.after !== null && page.after.createdAtMs >= behindQuestions;
   const questions = isPastQuestions ? [] : open.filter(isQuestion);
   const after = isPastQuestions
@@ -173,9 +173,9 @@ async function startOfQueue(deps: QueueDeps, person: Reader, page: PageQuery): P
     page: { countMax: page.countMax + 1, after },
     matches: (one) => !isQuestion(one) && isForThem(person, one) && !isSnoozed(person, one),
   });
-  const found = [...questions, ...others];
+  const ordered = [...questions, ...others];
   const count = (await countUntouched(deps, person, untouched)) - hidden + open.length;
-  return { ...pageIn(found, placeFor('deadline', asked), page), count };
+  return { ...pageIn(ordered, placeFor('deadline', identity), page), count };
 }
 
 /** Counts the untouched requests; whether they can be decided depends on their agent, action and point only. */
@@ -190,7 +190,7 @@ async function countUntouched(
 }
 
 /** Whether the person can decide the request, or has to answer a question about it. */
-function isForThem({ canDecide, asked }: QueuePerson, seen: RequestSnapshot): boolean {
+function isForThem({ canDecide, identity: asked }: QueuePerson, seen: RequestSnapshot): boolean {
   return canDecide(seen) || unansweredQuestion(seen, asked) === 'yours';
 }
 
@@ -210,7 +210,7 @@ async function countHidden(
 
 /** Whether the request waits for the person, by the same conditions as in the store. */
 function waitsFor(
-  { asked: { groups, owner }, nowMs }: QueuePerson,
+  { identity: { groups, owner }, nowMs }: QueuePerson,
   { state, agent }: RequestSnapshot,
 ): boolean {
   if (statusAt(state, nowMs) !== 'pending') return false;
@@ -232,8 +232,8 @@ function walkQueue(
   return collect(page, {
     next: async (place, countMax) => {
       const after = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
-      const { asked, nowMs } = person;
-      const waiting = await store.requests.waiting({ asked, nowMs, after, countMax });
+      const { identity: asked, nowMs } = person;
+      const waiting = await store.requests.waiting({ identity: asked, nowMs, after, countMax });
       return await decisions.snapshots(waiting.map(requestStateOf));
     },
     placeOf: placeIn('deadline'),
@@ -244,11 +244,11 @@ function walkQueue(
 
 /** The first `countMax` requests after a place, in order. */
 function pageIn(
-  found: readonly RequestSnapshot[],
+  snapshots: readonly RequestSnapshot[],
   placeOf: (seen: RequestSnapshot) => PageCursor,
   { after, countMax }: PageQuery,
 ): Omit<FoundPage, 'count'> {
-  const rest = found
+  const rest = snapshots
     .filter((seen) => after === null || comparePlaces(placeOf(seen), after) > 0)
     .sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));
   const shown = rest.slice(0, countMax);

@@ -15,13 +15,13 @@ export async function withNames<View extends Pick<RequestSummary, 'requires'>>(
   const nameOf = async (text: string): Promise<Person | undefined> =>
     ((await people.find(text)) ?? (await people.findByName(text)))?.value;
   const approvals = await Promise.all(
-    requires.approvals.map(async (asked) => {
-      if (asked.any_of === undefined) return asked;
-      const named = asked.any_of.map(async (one) => {
+    requires.approvals.map(async (approval) => {
+      if (approval.any_of === undefined) return approval;
+      const named = approval.any_of.map(async (one) => {
         const person = 'person' in one ? await nameOf(one.person) : undefined;
         return person === undefined ? one : { ...one, name: person.name };
       });
-      return { ...asked, any_of: await Promise.all(named) };
+      return { ...approval, any_of: await Promise.all(named) };
     }),
   );
   return { ...view, requires: { ...requires, approvals } };

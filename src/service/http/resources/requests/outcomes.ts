@@ -127,7 +127,7 @@ const reportOutcomes = route<OutcomeDeps, OutcomesBody>({
   handle: async ({ areAgentReportsTrusted, decisions }, call) => {
     const by = callerIn(call);
     const mayRelease = releases(call, areAgentReportsTrusted);
-    const told = call.body.outcomes.map(async ({ request_id, executed, result }) => {
+    const reports = call.body.outcomes.map(async ({ request_id, executed, result }) => {
       const changed = await decisions.report(request_id, {
         executed,
         ...(result && { result }),
@@ -136,7 +136,7 @@ const reportOutcomes = route<OutcomeDeps, OutcomesBody>({
       });
       return { request_id, result: resultOf(changed) };
     });
-    return { items: await Promise.all(told) };
+    return { items: await Promise.all(reports) };
   },
 });
 

@@ -17,6 +17,6 @@ const attach = /(?:^|,)\s*attach\s*(?=[,;]|$)/i;
 
 export function preferencesOf(prefer: string | readonly string[]): Preferences {
   const text = String(prefer);
-  const wanted = receipt.exec(text);
-  return { isAttaching: attach.test(text), receiptFor: wanted === null ? null : (wanted[1] ?? '') };
+  const match = receipt.exec(text);
+  return { isAttaching: attach.test(text), receiptFor: match === null ? null : (match[1] ?? '') };
 }

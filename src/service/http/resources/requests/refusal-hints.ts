@@ -53,21 +53,21 @@ async function tellChange(options: RefusalHintOptions, { view, input }: Answer):
   const state = history === null ? null : requestStateOf(history);
   // No change lets a request pass that a person has refused or that is over.
   if (state?.decision.outcome !== 'DENY') return { view, change: null };
-  const asked = playground.ask('what passes', state.record, {
+  const answer = playground.ask('what passes', state.record, {
     person: input.agent.id,
     texts: policies().texts,
   });
-  const change = await soon(asked);
+  const change = await soon(answer);
   if (change === null) return { view, change };
   return { view: { ...view, message: `${view.message} It would pass if ${change}.` }, change };
 }
 
 /** The result; null when the question fails or takes too long. */
-async function soon(asked: Promise<string | null>): Promise<string | null> {
+async function soon(answer: Promise<string | null>): Promise<string | null> {
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), foundWithinMs);
   try {
-    return await Promise.race([asked.catch(() => null), late.promise]);
+    return await Promise.race([answer.catch(() => null), late.promise]);
   } finally {
     clearTimeout(timer);
   }

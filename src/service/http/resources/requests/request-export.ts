@@ -92,9 +92,9 @@ const exportRequests = route<RequestExportDeps>({
     call,
   ) => {
     const atMs = clock();
-    const asked = await readRequestFilter(store, call, atMs);
+    const filter = await readRequestFilter(store, call, atMs);
     const format = formats.find((one) => one === call.query.format) ?? 'jsonl';
-    const lines = linesOf(store, asked, format);
+    const lines = linesOf(store, filter, format);
     return downloads.send(call.reply, { subject: 'requests', format, atMs, lines });
   },
 });
@@ -106,7 +106,7 @@ async function* linesOf(store: Store, asked: RequestFilter, format: Format): Asy
   let after: RequestPosition | null = null;
   for (let left = rowsMax; left > 0; ) {
     const countMax = Math.min(left, rowsAtOnce);
-    const { found, next } = await store.requests.list({ ...asked, after, countMax });
+    const { items: found, next } = await store.requests.list({ ...asked, after, countMax });
     let lines = '';
     for (const one of found.map(requestStateOf)) {
       const detail = requestDetail(one, asked.nowMs);

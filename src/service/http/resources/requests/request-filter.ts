@@ -62,8 +62,8 @@ const textLengthMax = 200;
 export function readSearchText(text: string): WantedText | null {
   if (text.length > textLengthMax)
     throw new ProblemError('invalid_query', `\`text\` must have at most ${textLengthMax} characters`);
-  const wanted = wantedText(text);
-  if (wanted.length > 0) return wanted;
+  const terms = wantedText(text);
+  if (terms.length > 0) return terms;
   if (text.trim() === '') return null;
   throw new ProblemError('invalid_query', '`text` must have at least one letter or digit');
 }

@@ -35,14 +35,14 @@ interface RequestDeps {
 
 export const requestId = idParameter('The `request_id` of the reply.', detailExample.request_id);
 
-const found = pageReply('A page of requests', summarySchema, summaryExample);
+const requestPageReply = pageReply('A page of requests', summarySchema, summaryExample);
 const searchedPage: OperationReply = {
-  ...found,
+  ...requestPageReply,
   schema: {
-    ...found.schema,
+    ...requestPageReply.schema,
     required: ['items', 'next_cursor', 'unsearched'],
     properties: {
-      ...(found.schema?.properties as object),
+      ...(requestPageReply.schema?.properties as object),
       unsearched: {
         type: 'integer',
         minimum: 0,
@@ -77,9 +77,13 @@ const listRequests = route<RequestDeps>({
     call,
   ) => {
     const { countMax, after } = readPage(call.query);
-    const asked = await readRequestFilter(store, call, clock());
+    const filter = await readRequestFilter(store, call, clock());
     const place = after === null ? null : { sequence: after.createdAtMs };
-    const { found, next, unsearched } = await store.requests.list({ ...asked, countMax, after: place });
+    const {
+      items: found,
+      next,
+      unsearched,
+    } = await store.requests.list({ ...filter, countMax, after: place });
     return {
       items: (await evaluateVotes(found.map(requestStateOf))).map((state) => requestSummary(state, clock())),
       next_cursor: next === null ? null : cursorOf({ createdAtMs: next.sequence, id: 'record' }),
@@ -145,11 +149,11 @@ const getRequest = route<RequestDeps>({
   handle: async (deps, call) => {
     const requestId = call.params.id ?? '';
     const view = (history: RequestHistory) => viewFor(deps, call, history);
-    const found = await viewFor(deps, call, await deps.store.requests.history(requestId));
-    if (found === null) throw requestNotFound();
+    const requestView = await viewFor(deps, call, await deps.store.requests.history(requestId));
+    if (requestView === null) throw requestNotFound();
     const wait = deps.waits.begin(call, call.agent?.id ?? actorOf(call).person.id);
-    if (wait === null) return found;
-    return await wait.until(found, { requestId, view, recheck: recheckOf(deps, call) });
+    if (wait === null) return requestView;
+    return await wait.until(requestView, { requestId, view, recheck: recheckOf(deps, call) });
   },
 });
 

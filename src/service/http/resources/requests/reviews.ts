@@ -30,13 +30,13 @@ const keptMax = 2_000;
 const keptMs = 60_000;
 
 export function createReviews(store: Pick<Store, 'activity'>, clock: () => number): Reviews {
-  const kept = new Map<string, { readonly review: RecordReview; readonly untilMs: number }>();
+  const cache = new Map<string, { readonly review: RecordReview; readonly untilMs: number }>();
   const keep = (id: string, review: RecordReview): void => {
-    kept.delete(id);
-    kept.set(id, { review, untilMs: clock() + keptMs });
-    for (const oldest of kept.keys()) {
-      if (kept.size <= keptMax) break;
-      kept.delete(oldest);
+    cache.delete(id);
+    cache.set(id, { review, untilMs: clock() + keptMs });
+    for (const oldest of cache.keys()) {
+      if (cache.size <= keptMax) break;
+      cache.delete(oldest);
     }
   };
   return {
@@ -44,8 +44,9 @@ export function createReviews(store: Pick<Store, 'activity'>, clock: () => numbe
       const reviews = new Map<string, RecordReview>();
       const missing: RequestState[] = [];
       for (const state of states) {
-        const found = kept.get(state.record.id);
-        if (found !== undefined && found.untilMs > clock()) reviews.set(state.record.id, found.review);
+        const cachedReview = cache.get(state.record.id);
+        if (cachedReview !== undefined && cachedReview.untilMs > clock())
+          reviews.set(state.record.id, cachedReview.review);
         else missing.push(state);
       }
       const alike = Map.groupBy(missing, ({ record }) => JSON.stringify([record.agentId, record.actionKey]));

@@ -27,7 +27,7 @@ export interface Wait {
    * What the reply holds: `found`, or the request as it stands at the end of the wait. Rejects when `recheck`
    * does.
    */
-  until<T extends PendingView>(found: T, held: HeldReply<T>): Promise<T>;
+  until<T extends PendingView>(pendingView: T, held: HeldReply<T>): Promise<T>;
 }
 
 interface Exchange {
@@ -133,7 +133,7 @@ export function createWaits(options: WaitsOptions): Waits {
   news.subscribe(({ requestId }) => wakeAllOf(requestId));
   shutdown.addEventListener('abort', wakeAll);
 
-  function look(requestId: string): Promise<RequestHistory | null> {
+  function readRequest(requestId: string): Promise<RequestHistory | null> {
     const cached = looks.get(requestId);
     if (cached !== undefined) return cached;
     const fresh = requests.history(requestId);
@@ -193,18 +193,18 @@ export function createWaits(options: WaitsOptions): Waits {
     [polling, eventSeen] = [null, null];
   }
 
-  async function until<T extends PendingView>(found: T, held: HeldReply<T>, over: WaitEnd): Promise<T> {
+  async function until<T extends PendingView>(pendingView: T, held: HeldReply<T>, over: WaitEnd): Promise<T> {
     const waiter = createWaiter(held);
     const isOver = () => over.signal.aborted || shutdown.aborted || performance.now() >= over.atMs;
     over.signal.addEventListener('abort', waiter.wake);
     add(waiter);
     try {
-      let latest = found;
+      let latest = pendingView;
       while (latest.status === 'pending' && !isOver()) {
         waiter.dueAtMs = Date.parse(latest.expires_at);
         await waiter.sleep(over.atMs - performance.now());
         await held.recheck();
-        const history = await look(held.requestId);
+        const history = await readRequest(held.requestId);
         latest = (history === null ? null : await held.view(history)) ?? latest;
       }
       return latest;
@@ -214,8 +214,8 @@ export function createWaits(options: WaitsOptions): Waits {
   }
 
   return {
-    begin({ request, reply }, holder, asked = waitSeconds(request)) {
-      const seconds = Math.min(asked, waitSecondsMax);
+    begin({ request, reply }, holder, requestedSeconds = waitSeconds(request)) {
+      const seconds = Math.min(requestedSeconds, waitSecondsMax);
       if (seconds === 0) return null;
       if (!shares.enter(holder)) throw tooManyWaits();
       const gone = new AbortController();
@@ -252,6 +252,6 @@ function tooManyWaits(): ProblemError {
 /** Seconds that `Prefer` asks to wait; 0 when it asks for no wait. */
 function waitSeconds({ headers }: FastifyRequest): number {
   if (headers.prefer === undefined) return 0;
-  const asked = /(?:^|,)\s*wait\s*=\s*"?(\d{1,6})"?\s*(?=[,;]|$)/i.exec(String(headers.prefer))?.[1];
-  return Number(asked ?? 0);
+  const seconds = /(?:^|,)\s*wait\s*=\s*"?(\d{1,6})"?\s*(?=[,;]|$)/i.exec(String(headers.prefer))?.[1];
+  return Number(seconds ?? 0);
 }

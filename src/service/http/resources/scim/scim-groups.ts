@@ -51,11 +51,11 @@ function assign(group: GroupDraft, { op, path, filter, value }: Assignment): Gro
 
 function membersAfter(before: readonly string[], { op, filter, value }: Assignment): readonly string[] {
   if (filter !== null) {
-    const wanted = equalTo(filter);
-    if (op !== 'remove' || wanted?.name !== 'value') {
+    const filterTerm = equalTo(filter);
+    if (op !== 'remove' || filterTerm?.name !== 'value') {
       throw new ScimError(400, 'members are removed by `members[value eq "ID"]`', 'invalidPath');
     }
-    return before.filter((id) => id !== wanted.value);
+    return before.filter((id) => id !== filterTerm.value);
   }
   const ids = idsIn(value);
   if (op === 'add') return bounded([...before, ...ids]);
@@ -65,17 +65,17 @@ function membersAfter(before: readonly string[], { op, filter, value }: Assignme
 
 /** A test for the groups that a filter finds; null when the filter is not supported. */
 export function groupFilter(filter: string): ((group: ProvisionedGroup) => boolean) | null {
-  const wanted = equalTo(filter);
-  switch (wanted?.name) {
+  const filterTerm = equalTo(filter);
+  switch (filterTerm?.name) {
     case 'displayname':
-      return ({ displayName }) => displayName.toLowerCase() === wanted.value.toLowerCase();
+      return ({ displayName }) => displayName.toLowerCase() === filterTerm.value.toLowerCase();
     case 'externalid':
-      return ({ externalId }) => externalId === wanted.value;
+      return ({ externalId }) => externalId === filterTerm.value;
     case 'id':
-      return ({ id }) => id === wanted.value;
+      return ({ id }) => id === filterTerm.value;
     case 'members':
     case 'members.value':
-      return ({ memberIds }) => memberIds.includes(wanted.value);
+      return ({ memberIds }) => memberIds.includes(filterTerm.value);
     default:
       return null;
   }

@@ -93,16 +93,16 @@ function assignName(user: PersonDraft, name: ScimObject): PersonDraft {
 
 /** A test for the people that a filter finds; null when the filter is not supported. */
 export function userFilter(filter: string): ((person: ProvisionedPerson) => boolean) | null {
-  const wanted = equalTo(filter);
-  if (wanted === null) return null;
-  const folded = wanted.value.toLowerCase();
-  switch (wanted.name) {
+  const filterTerm = equalTo(filter);
+  if (filterTerm === null) return null;
+  const folded = filterTerm.value.toLowerCase();
+  switch (filterTerm.name) {
     case 'username':
       return ({ userName }) => userName.toLowerCase() === folded;
     case 'externalid':
-      return ({ externalId }) => externalId === wanted.value;
+      return ({ externalId }) => externalId === filterTerm.value;
     case 'id':
-      return ({ id }) => id === wanted.value;
+      return ({ id }) => id === filterTerm.value;
     case 'displayname':
       return ({ displayName }) => displayName?.toLowerCase() === folded;
     case 'emails':

@@ -14,8 +14,8 @@ export function objectOf(value: unknown, what: string): ScimObject {
 
 /** The member of this name, in whatever case it is written; undefined when there is none. */
 export function memberOf(value: ScimObject, name: string): unknown {
-  const wanted = name.toLowerCase();
-  return Object.entries(value).find(([key]) => key.toLowerCase() === wanted)?.[1];
+  const lowerName = name.toLowerCase();
+  return Object.entries(value).find(([key]) => key.toLowerCase() === lowerName)?.[1];
 }
 
 /** The text; null when it is empty or absent. Throws a ScimError for any other value. */

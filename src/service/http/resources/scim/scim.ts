@@ -149,11 +149,11 @@ function wholeNumber(value: unknown, absent: number): number {
 
 /** The resource with only the attributes that are asked for; `id` and `schemas` always stay. */
 function chosen(resource: ScimObject, query: Readonly<Record<string, unknown>>): ScimObject {
-  const [wanted, unwanted] = [namesIn(query.attributes), namesIn(query.excludedAttributes)];
+  const [included, excluded] = [namesIn(query.attributes), namesIn(query.excludedAttributes)];
   const isShown = (name: string): boolean =>
     name === 'id' ||
     name === 'schemas' ||
-    ((wanted === null || wanted.has(name.toLowerCase())) && unwanted?.has(name.toLowerCase()) !== true);
+    ((included === null || included.has(name.toLowerCase())) && excluded?.has(name.toLowerCase()) !== true);
   return Object.fromEntries(Object.entries(resource).filter(([name]) => isShown(name)));
 }
 
@@ -183,7 +183,7 @@ function taken<T>(result: provisioning.ProvisionResult<T>): T {
 }
 
 /** The objects that are found, the earliest first, so that pages stay the same while objects are added. */
-function found<T extends { readonly createdAtMs: number; readonly id: string }>(
+function resourceOrThrow<T extends { readonly createdAtMs: number; readonly id: string }>(
   all: ReadonlyMap<string, { readonly value: T }>,
   isFound: ((one: T) => boolean) | null,
 ): readonly T[] {
@@ -204,14 +204,14 @@ function usersOf(deps: ScimDeps): Resource {
   const base = `${deps.origin}${scimBase}`;
   const personView = async (person: ProvisionedPerson): Promise<ScimObject> => {
     const { groups } = await provisioning.readStanding(deps.directory);
-    return scimUser(person, { groups: found(groups, null), base });
+    return scimUser(person, { groups: resourceOrThrow(groups, null), base });
   };
   return {
     async list(filter) {
       const isFound = filterBy(filter, userFilter);
       const { people, groups } = await provisioning.readStanding(deps.directory);
-      const all = found(groups, null);
-      return found(people, isFound).map((person) => scimUser(person, { groups: all, base }));
+      const all = resourceOrThrow(groups, null);
+      return resourceOrThrow(people, isFound).map((person) => scimUser(person, { groups: all, base }));
     },
     async find(id) {
       const one = await deps.directory.provisioned.find(id);
@@ -238,7 +238,9 @@ function groupsOf(deps: ScimDeps): Resource {
   return {
     async list(filter) {
       const isFound = filterBy(filter, groupFilter);
-      return found((await provisioning.readStanding(deps.directory)).groups, isFound).map(groupView);
+      return resourceOrThrow((await provisioning.readStanding(deps.directory)).groups, isFound).map(
+        groupView,
+      );
     },
     async find(id) {
       const one = await deps.directory.provisionedGroups.find(id);

@@ -53,9 +53,9 @@ export function openDatabaseIndex(url: string): SearchIndex {
   async function transaction<T>(work: () => Promise<T>): Promise<T> {
     await rows('BEGIN');
     try {
-      const made = await work();
+      const value = await work();
       await rows('COMMIT');
-      return made;
+      return value;
     } catch (error) {
       // The server rolls back when the connection breaks.
       connection?.destroy();
@@ -147,12 +147,12 @@ async function holding(
   terms: readonly IndexTerm[],
   { before, countMax }: SequenceSpan,
 ): Promise<readonly number[]> {
-  const wanted = wantedOf(terms);
-  const found = await rows<{ readonly sequence: number }>(
+  const match = wantedOf(terms);
+  const hits = await rows<{ readonly sequence: number }>(
     `SELECT sequence FROM (${newest}) AS newest WHERE words @@ $2::tsquery LIMIT $3`,
-    [before, wanted, countMax],
+    [before, match, countMax],
   );
-  const near = found.map(({ sequence }) => sequence);
+  const near = hits.map(({ sequence }) => sequence);
   if (near.length === countMax) return near;
   const [end] = await rows<{ readonly low: number | null }>(
     `SELECT min(sequence) AS low FROM (${newest}) AS newest`,
@@ -162,7 +162,7 @@ async function holding(
   const far = await rows<{ readonly sequence: number }>(
     `WITH held AS MATERIALIZED (SELECT sequence FROM request_words WHERE words @@ $2::tsquery AND sequence < $1)
      SELECT sequence FROM held ORDER BY sequence DESC LIMIT $3`,
-    [end.low, wanted, countMax - near.length],
+    [end.low, match, countMax - near.length],
   );
   return [...near, ...far.map(({ sequence }) => sequence)];
 }

@@ -130,8 +130,8 @@ export function uncertain(cause: unknown): StoreError {
 function classify(error: unknown): ReportedCode {
   if (!(error instanceof Error)) return 'internal';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const known = beginnings.find(([beginning]) => code.startsWith(beginning));
-  if (known !== undefined) return known[1];
+  const entry = beginnings.find(([beginning]) => code.startsWith(beginning));
+  if (entry !== undefined) return entry[1];
   // Errors of the network and of the driver have no code of PostgreSQL.
   return /^[0-9A-Z]{5}$/.test(code) && 'severity' in error ? 'internal' : ofDriver(error);
 }

@@ -23,8 +23,8 @@ interface NumberedText {
 const cache = new Map<string, NumberedText>();
 
 function numberedOf(text: string): NumberedText {
-  const found = cache.get(text);
-  if (found !== undefined) return found;
+  const cached = cache.get(text);
+  if (cached !== undefined) return cached;
   const names = [...new Set(Array.from(text.matchAll(/@(\w+)/g), ([, name = '']) => name))];
   const numbered = text.replaceAll(/@(\w+)/g, (_, name: string) => `$${names.indexOf(name) + 1}`);
   cache.set(text, { numbered, names });

@@ -57,7 +57,7 @@ export async function prepareSchema(
     if (version > 0 && version < firstSealed) await sealEarlier();
     // The tables of the search follow from the records, so they may be added at any later start.
     await connection.query({ text: readFileSync(new URL('../search/search.sql', import.meta.url), 'utf8') });
-  } else if (version < latest) throw olderSchema({ store, found: version, own: latest });
+  } else if (version < latest) throw olderSchema({ store, actual: version, own: latest });
   await connection.query({ text: 'COMMIT' });
 }
 
@@ -98,14 +98,14 @@ export async function isServed(connection: Connection): Promise<boolean> {
 
 /** Rejects with a StoreError when this version cannot use the database. */
 export async function schemaOfDatabase(connection: Connection): Promise<SchemaVersions> {
-  return { found: await schemaVersion(connection), own: latest };
+  return { actual: await schemaVersion(connection), own: latest };
 }
 
 /** Rejects with a StoreError when the database does not have the tables of this version. */
 export async function requireSchema(connection: Connection): Promise<void> {
   const version = await schemaVersion(connection);
   if (version === latest) return;
-  if (version > 0) throw olderSchema({ store, found: version, own: latest });
+  if (version > 0) throw olderSchema({ store, actual: version, own: latest });
   throw new StoreError(
     'older-database',
     'the database is empty: start the service once, which makes its tables',
@@ -140,7 +140,7 @@ async function schemaVersion(connection: Connection): Promise<number> {
     text: 'SELECT schema_version AS version FROM control',
   });
   const version = control?.version ?? 0;
-  if (version > latest) throw newerSchema({ store, found: version, own: latest });
+  if (version > latest) throw newerSchema({ store, actual: version, own: latest });
   if (version < first)
     throw new StoreError(
       'older-database',
@@ -171,6 +171,6 @@ export async function keyOfDatabase(connection: Connection, keyFile: string): Pr
 /** Returns the digest that the database keeps of its master key; null when it keeps none. */
 export async function knownKeyOf(connection: Connection): Promise<string | null> {
   const text = 'SELECT value FROM settings WHERE name = $1';
-  const [found] = await connection.query<{ readonly value: string }>({ text }, [masterKeySetting]);
-  return found?.value ?? null;
+  const [setting] = await connection.query<{ readonly value: string }>({ text }, [masterKeySetting]);
+  return setting?.value ?? null;
 }

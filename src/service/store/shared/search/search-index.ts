@@ -42,7 +42,7 @@ export interface SearchIndex {
    */
   count(terms: readonly IndexTerm[], giveUpAt: number): Promise<RequestCount>;
   /** The requests with these numbers, in this order; missing requests are left out. */
-  look(sequences: readonly number[], query: SearchQuery): Promise<readonly SearchCandidate[]>;
+  candidates(sequences: readonly number[], query: SearchQuery): Promise<readonly SearchCandidate[]>;
   /** All requests that a list looks through. */
   walk(span: SequenceSpan, filter: RequestFilter): Promise<readonly SearchCandidate[]>;
   /** A record number above those of all requests made at `untilMs` or earlier, and not much above. */

@@ -5,13 +5,13 @@ import type { QueryRunner } from '../../queries/dialect.ts';
 import { numberReads, requestQueries, type ScanRow } from '../../queries/request-lists.ts';
 import type { SearchCandidate, SearchIndex } from './search-index.ts';
 
-type SearchReads = Pick<SearchIndex, 'look' | 'walk' | 'numberAfter'>;
+type SearchReads = Pick<SearchIndex, 'candidates' | 'walk' | 'numberAfter'>;
 
 export function searchReads({ sql, rows }: Pick<QueryRunner, 'sql' | 'rows'>): SearchReads {
   const queries = requestQueries(sql);
   return {
-    async look(sequences, { filter, isTextAsked }) {
-      const rowsRead = await rows(queries.look(filter, sequences));
+    async candidates(sequences, { filter, isTextAsked }) {
+      const rowsRead = await rows(queries.candidates(filter, sequences));
       return rowsRead.map((one) => lookedAtOf(one, isTextAsked ? one : null));
     },
     async walk({ before, countMax }, filter) {

@@ -92,7 +92,7 @@ interface ListReads {
   /** Reads a page by looking through requests. */
   walk(page: RequestPage): Promise<Omit<FoundRequests, 'unsearched'>>;
   /** Reads the requests at these places, in this order. */
-  at(places: readonly RequestPosition[]): Promise<FoundRequests['found']>;
+  at(places: readonly RequestPosition[]): Promise<FoundRequests['items']>;
 }
 
 /**
@@ -112,6 +112,6 @@ export function searchedList(
       return null;
     });
     if (hits === null || (!isSearch && hits.unsearched > 0)) return await walked(page);
-    return { found: await at(hits.places), next: hits.next, unsearched: hits.unsearched };
+    return { items: await at(hits.places), next: hits.next, unsearched: hits.unsearched };
   };
 }

@@ -43,8 +43,8 @@ export function createRequestSearch(index: SearchIndex): RequestSearch {
   return {
     async page(page) {
       await catchUp(index, page.text === null ? quickMaxMs : catchUpMaxMs);
-      const found = await findPlaces(index, page);
-      return { ...found, unsearched: await index.unsearched() };
+      const hits = await findPlaces(index, page);
+      return { ...hits, unsearched: await index.unsearched() };
     },
     async count(filter) {
       const giveUpAt = performance.now() + countMaxMs;
@@ -137,7 +137,7 @@ async function walkSpan(index: SearchIndex, filter: RequestFilter, span: Sequenc
   const next = walked.at(-1)?.sequence ?? null;
   if (filter.text === null) return { looked: walked, next };
   const fit = walked.filter(({ isFit }) => isFit).map(({ sequence }) => sequence);
-  return { looked: await index.look(fit, { filter, isTextAsked: true }), next };
+  return { looked: await index.candidates(fit, { filter, isTextAsked: true }), next };
 }
 
 async function searchSpan(
@@ -147,7 +147,7 @@ async function searchSpan(
 ): Promise<ScannedSpan> {
   const held = await index.holding(termsOf(filter), span);
   const isTextAsked = filter.text !== null && !isOrderless(filter.text);
-  const looked = held.length === 0 ? [] : await index.look(held, { filter, isTextAsked });
+  const looked = held.length === 0 ? [] : await index.candidates(held, { filter, isTextAsked });
   return { looked, next: held.length < span.countMax ? null : (held.at(-1) ?? null) };
 }
 

@@ -91,8 +91,8 @@ const beginnings: readonly (readonly [string, ReportedCode])[] = [
 function classify(error: unknown): ReportedCode {
   if (!(error instanceof Error)) return 'internal';
   const code = codeOf(error);
-  const known = beginnings.find(([beginning]) => code.startsWith(beginning));
-  if (known !== undefined) return known[1];
+  const entry = beginnings.find(([beginning]) => code.startsWith(beginning));
+  if (entry !== undefined) return entry[1];
   // All other errors of the file system (EACCES, EROFS, ENOTDIR, ENAMETOOLONG) are about the path.
   return 'syscall' in error ? 'unwritable' : 'internal';
 }

@@ -171,13 +171,13 @@ function exchange(path: string, draft: string): string | null {
 /** Links the files into a new directory: they are there before they leave their place. */
 function keepIn(folder: string, files: readonly string[]): string {
   const moment = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
-  const kept = join(folder, `before-restore-${moment}-${randomBytes(2).toString('hex')}`);
-  mkdirSync(kept, { mode: 0o700 });
-  for (const file of files) linkSync(file, join(kept, basename(file)));
-  ownAsFolder(folder, [kept]);
-  flush(kept);
+  const backupFolder = join(folder, `before-restore-${moment}-${randomBytes(2).toString('hex')}`);
+  mkdirSync(backupFolder, { mode: 0o700 });
+  for (const file of files) linkSync(file, join(backupFolder, basename(file)));
+  ownAsFolder(folder, [backupFolder]);
+  flush(backupFolder);
   flush(folder);
-  return kept;
+  return backupFolder;
 }
 
 /** Files that root makes in the directory of another user belong to that user, whose service reads them. */

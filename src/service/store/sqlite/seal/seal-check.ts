@@ -119,12 +119,12 @@ function difference(table: string, message: string, row: string | null = null): 
   return { table, row, message };
 }
 
-function endDifferences({ end }: SealedState, found: Link): readonly StateDifference[] {
-  if (found.sequence === end.sequence && found.hash === end.hash) return [];
+function endDifferences({ end }: SealedState, lastLink: Link): readonly StateDifference[] {
+  if (lastLink.sequence === end.sequence && lastLink.hash === end.hash) return [];
   const message =
-    found.sequence < end.sequence
-      ? `the last records are gone: the service wrote up to ${end.sequence}, ${found.sequence} is the last`
-      : found.sequence > end.sequence
+    lastLink.sequence < end.sequence
+      ? `the last records are gone: the service wrote up to ${end.sequence}, ${lastLink.sequence} is the last`
+      : lastLink.sequence > end.sequence
         ? `records after ${end.sequence} were not written by the service`
         : `record ${end.sequence} is not the one that the service wrote`;
   return [difference('records', message, String(end.sequence))];

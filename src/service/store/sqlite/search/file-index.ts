@@ -52,7 +52,7 @@ export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex 
       const mark = seen ?? startMark();
       const records = which === 'newer' ? reads.newer(mark.high, countMax) : reads.older(mark.low, countMax);
       const isMore = records.length === countMax;
-      const next = markAfter(mark, { which, found: records, isMore });
+      const next = markAfter(mark, { which, records, isMore });
       if (records.length === 0 && next.low === seen?.low) return false;
       const requests = records.map((one) => ({ sequence: one.sequence, words: indexedTerms(one) }));
       file.put(seen, requests, next);
@@ -115,11 +115,11 @@ function openWhole(
 
 interface TakenIn {
   readonly which: 'newer' | 'older';
-  readonly found: readonly UnindexedRecord[];
+  readonly records: readonly UnindexedRecord[];
   readonly isMore: boolean;
 }
 
-function markAfter(mark: IndexMark, { which, found, isMore }: TakenIn): IndexMark {
+function markAfter(mark: IndexMark, { which, records: found, isMore }: TakenIn): IndexMark {
   const [first, last] = [found[0], found.at(-1)];
   // There is nothing below the oldest stored request.
   if (which === 'older') return { ...mark, low: isMore && first !== undefined ? first.sequence - 1 : 0 };

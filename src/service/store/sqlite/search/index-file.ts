@@ -104,10 +104,10 @@ function createIndexFile(database: Database.Database): IndexFile {
     put: (...args) => put.immediate(...args),
     counts: (terms) => parts.counts(wantedOf(terms)),
     holding(terms, { before, countMax }) {
-      const wanted = wantedOf(terms);
+      const match = wantedOf(terms);
       const ids: number[] = [];
       for (const part of parts.downFrom(before)) {
-        ids.push(...parts.holding(part, wanted, { before, countMax: countMax - ids.length }));
+        ids.push(...parts.holding(part, match, { before, countMax: countMax - ids.length }));
         if (ids.length === countMax) break;
       }
       return ids;
@@ -139,9 +139,11 @@ function prepareParts(database: Database.Database) {
       `CREATE VIRTUAL TABLE IF NOT EXISTS words_${part} USING fts5(words, content='', contentless_delete=1, detail=none,
          tokenize='ascii')`,
     );
-    const made = database.prepare<[number, string]>(`INSERT INTO words_${part} (rowid, words) VALUES (?, ?)`);
-    inserts.set(part, made);
-    return made;
+    const statement = database.prepare<[number, string]>(
+      `INSERT INTO words_${part} (rowid, words) VALUES (?, ?)`,
+    );
+    inserts.set(part, statement);
+    return statement;
   };
   const selectOf = (part: number) => {
     const cached = selects.get(part);
@@ -158,9 +160,9 @@ function prepareParts(database: Database.Database) {
       all()
         .filter((part) => part * numbersPerPart < before)
         .sort((a, b) => b - a),
-    holding: (part: number, wanted: string, { before, countMax }: SequenceSpan): readonly number[] =>
+    holding: (part: number, match: string, { before, countMax }: SequenceSpan): readonly number[] =>
       selectOf(part)
-        .all(wanted, before, countMax)
+        .all(match, before, countMax)
         .map(({ rowid }) => rowid),
     *counts(wanted: string): Iterable<number> {
       for (const part of all()) {
