@@ -170,7 +170,7 @@ async function measure(what: Measure, path: string): Promise<void> {
     }
   } else {
     const candidate = candidateOf(set, engine);
-    const log = await openStoredLog(records, { windowMs: windowMsOf(candidate), place: { path } });
+    const log = await openStoredLog(records, { windowMs: windowMsOf(candidate), location: { path } });
     const result = await replayLog(log, { candidate, reading: what });
     if (log.faults.count > 0) throw new Error(log.faults.named.join('\n'));
     requests = result.requests;

@@ -26,7 +26,7 @@ export interface DecisionStep {
   /** `policy/rule` with its place; null for a step that belongs to no rule. */
   readonly rule: { readonly id: string; readonly file: string; readonly line: number } | null;
   /** Where the step's text is written; null when it is written nowhere. */
-  readonly place: WrittenAt | null;
+  readonly location: WrittenAt | null;
 }
 
 /** Lines and columns count from 1, columns in code points. */
@@ -67,7 +67,7 @@ export function decisionSteps(walked: SteppedDecision, sourceOf: SourceOf): read
 }
 
 function step(kind: DecisionStep['kind'], text: string): DecisionStep {
-  return { kind, depth: 0, text, truth: null, value: null, why: null, rule: null, place: null };
+  return { kind, depth: 0, text, truth: null, value: null, why: null, rule: null, location: null };
 }
 
 function placeOf({ file, start, end }: Span, sourceOf: SourceOf): WrittenAt {
@@ -86,11 +86,11 @@ function ruleSteps(
   if (decidingRule === undefined) throw new Error(`the set has no rule ${explained.rule}`);
   const { file, start } = decidingRule.span;
   const rule = { id: decidingRule.id, file, line: position(sourceOf(file) ?? '', start).line };
-  const place = placeOf(decidingRule.span, sourceOf);
+  const location = placeOf(decidingRule.span, sourceOf);
   const shadow = decidingRule.isShadow ? ', in shadow' : '';
   const lines = allConditionLines(explained.explanation, sourceOf);
   return [
-    { ...step('rule', `${decidingRule.effect} ${decidingRule.id}${shadow}`), rule, place },
+    { ...step('rule', `${decidingRule.effect} ${decidingRule.id}${shadow}`), rule, location },
     ...lines.map(({ depth, text, value, truth, span }): DecisionStep => {
       const why = isUnknownPart({ truth, value }) ? whyUnknown(text, unknown) : null;
       return {
@@ -101,7 +101,7 @@ function ruleSteps(
         value: truth === null ? value : null,
         why,
         rule,
-        place: placeOf(span, sourceOf),
+        location: placeOf(span, sourceOf),
       };
     }),
     {
@@ -109,7 +109,7 @@ function ruleSteps(
       depth: 1,
       truth: explained.truth,
       rule,
-      place,
+      location,
     },
   ];
 }

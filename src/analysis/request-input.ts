@@ -256,15 +256,15 @@ function reportTable(name: string, { tables }: PolicySet, report: ReportRow): vo
 
 function rowsOf(table: PushedTable, rows: JsonObject, report: ReportRow): PushedRows['given'][string] {
   const fitting = Object.entries(rows).flatMap(([key, row]) => {
-    const place = [table.name, key];
+    const path = [table.name, key];
     if (!isJsonObject(row)) {
-      report(place, `\`tables.${place.join('.')}\` must be an object of cells by column`, null);
+      report(path, `\`tables.${path.join('.')}\` must be an object of cells by column`, null);
       return [];
     }
     const { shape, record } = keyedRow(table, key, row);
     const issues = [...strayKey(table, row), ...checkPayload(shape, record)];
     for (const { pointer, message } of issues) {
-      const steps = [...place, ...pointer.split('/').slice(1)];
+      const steps = [...path, ...pointer.split('/').slice(1)];
       report(steps, `\`tables.${steps.join('.')}\` ${message}`, null);
     }
     return issues.length > 0 ? [] : [[pushedKey(table, resolveRecord(shape, record)), row] as const];

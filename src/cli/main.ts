@@ -225,7 +225,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   restore: {
     group: groups.service,
-    summary: 'put a backup in the place of the records, safely',
+    summary: 'replace the records with a backup',
     runs: 'through many records',
     load: async () => (await import('./commands/restore.ts')).defineRestore,
   },

@@ -12,8 +12,8 @@ import { buildSite } from '../site/pages/build.ts';
 import { pagePaths } from '../site/pages/sources.ts';
 
 const root = import.meta.dirname;
-const place = join(root, 'dist');
-const markFile = join(place, '.built');
+const outputFolder = join(root, 'dist');
+const markFile = join(outputFolder, '.built');
 const repository = join(root, '../..');
 /** Parts of `src` that scripts for browsers contain, besides the dashboard: the documentation's playground decides. */
 const sourceFolders = ['site', 'embedded', 'language'];
@@ -57,8 +57,8 @@ function compressed(path: string): Buffer {
 }
 
 function putInPlace(folder: string): void {
-  if (existsSync(place)) renameSync(place, `${folder}-old`);
-  renameSync(folder, place);
+  if (existsSync(outputFolder)) renameSync(outputFolder, `${folder}-old`);
+  renameSync(folder, outputFolder);
 }
 
 function isBuilt(expected: string): boolean {
@@ -67,7 +67,7 @@ function isBuilt(expected: string): boolean {
 
 function sourcesDigest(): string {
   const hash = createHash('sha256');
-  const own = filesOf(root).filter((path) => !path.startsWith(place));
+  const own = filesOf(root).filter((path) => !path.startsWith(outputFolder));
   const sources = [
     ...own,
     ...sourceFolders.flatMap((folder) => filesOf(join(root, '..', folder))),

@@ -46,10 +46,10 @@ export class PolicyError extends Error {
 const restMs = 150;
 
 /** Loads policies. Throws a PolicyError when they have an error. */
-export async function loadPolicies(place: PolicySource): Promise<Policies> {
+export async function loadPolicies(source: PolicySource): Promise<Policies> {
   const cache = createCompileCache(platformRun());
   const load = async (): Promise<LinkedFunctions> => {
-    const read = await readPlace(place);
+    const read = await readSource(source);
     const { engine, diagnostics } = compile(read.sources, cache, findErrors);
     const all = [...read.diagnostics, ...diagnostics].filter(({ severity }) => severity === 'error');
     if (engine === null || hasErrors(all))
@@ -64,32 +64,32 @@ export async function loadPolicies(place: PolicySource): Promise<Policies> {
     embeddedPolicies(() => engine),
     {
       reload,
-      follow: (listener: PolicyListener = {}) => follow(place, reload, listener),
+      follow: (listener: PolicyListener = {}) => follow(source, reload, listener),
     },
   );
 }
 
 type Read = Pick<ReadSources, 'sources' | 'diagnostics' | 'sourceOf'>;
 
-async function readPlace(place: PolicySource): Promise<Read> {
-  if (typeof place !== 'string') {
+async function readSource(source: PolicySource): Promise<Read> {
+  if (typeof source !== 'string') {
     return {
       sources: {
-        files: place,
+        files: source,
         readListFile: (path) => ({
           code: 'list-file-missing',
           message: `there is no text \`${path}\``,
         }),
       },
       diagnostics: [],
-      sourceOf: (path) => place.find((one) => one.path === path)?.text ?? null,
+      sourceOf: (path) => source.find((one) => one.path === path)?.text ?? null,
     };
   }
-  return await readSources(place);
+  return await readSources(source);
 }
 
-async function follow(place: PolicySource, reload: () => Promise<void>, listener: PolicyListener) {
-  if (typeof place !== 'string') throw new TypeError('texts cannot change: pass a path to follow changes');
+async function follow(source: PolicySource, reload: () => Promise<void>, listener: PolicyListener) {
+  if (typeof source !== 'string') throw new TypeError('texts cannot change: pass a path to follow changes');
   let last: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   const again = () => {
@@ -101,7 +101,7 @@ async function follow(place: PolicySource, reload: () => Promise<void>, listener
     clearTimeout(timer);
     timer = setTimeout(again, restMs);
   };
-  const watching = watch(place, { onEvent, onError: onEvent });
+  const watching = watch(source, { onEvent, onError: onEvent });
   await watching.ready;
   return {
     async stop() {

@@ -109,7 +109,7 @@ export function answerFeatures({ connection, workspace, documents, service }: Se
     };
   const answerAt = <Asked extends CursorParams, Result>(
     none: Result,
-    of: (place: DocumentPosition, params: Asked) => Result,
+    of: (position: DocumentPosition, params: Asked) => Result,
   ) =>
     answer<Asked, Result>(none, (snapshot, params) =>
       of(placeIn(snapshot, params.textDocument.uri, params.position), params),
@@ -119,10 +119,10 @@ export function answerFeatures({ connection, workspace, documents, service }: Se
 
   const configAt = ({ textDocument: { uri } }: FileParams): TextDocument | null =>
     isConfigFile(uri) ? (documents.get(uri) ?? null) : null;
-  const completions = answerAt([], (place, { context }: CursorParams & ContextParams) =>
-    place.snapshot.tests.has(place.file)
-      ? [...testCompletionsAt(place)]
-      : [...completionsAt(place, context?.triggerKind !== triggeredByCharacter)],
+  const completions = answerAt([], (position, { context }: CursorParams & ContextParams) =>
+    position.snapshot.tests.has(position.file)
+      ? [...testCompletionsAt(position)]
+      : [...completionsAt(position, context?.triggerKind !== triggeredByCharacter)],
   );
   connection.onCompletion((params) => {
     const config = configAt(params);

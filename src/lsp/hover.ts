@@ -11,9 +11,9 @@ import { namesInTests } from './set/test-names.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 
 /** The hover at a place; null when nothing is known. */
-export function hoverAt(place: DocumentPosition, hits: RecordedHits | null): Hover | null {
-  const { snapshot, document } = place;
-  const occurrence = nameAt(place);
+export function hoverAt(position: DocumentPosition, hits: RecordedHits | null): Hover | null {
+  const { snapshot, document } = position;
+  const occurrence = nameAt(position);
   const lines =
     occurrence === null ? [] : [...saidOf(snapshot, occurrence).map(markdown), ...hitLines(occurrence, hits)];
   if (occurrence === null || lines.length === 0) return null;

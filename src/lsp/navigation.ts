@@ -11,31 +11,31 @@ import { nameAt, sameNames } from './hover.ts';
 import { type DocumentPosition, locationOf, rangeOf } from './set/positions.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 
-export function definitionsAt(place: DocumentPosition): readonly Location[] {
-  return linked(place)
+export function definitionsAt(position: DocumentPosition): readonly Location[] {
+  return linked(position)
     .filter(({ isDeclared }) => isDeclared)
-    .map(({ span }) => locationOf(place.snapshot, span));
+    .map(({ span }) => locationOf(position.snapshot, span));
 }
 
-export function referencesAt(place: DocumentPosition, isDeclarationWanted: boolean): readonly Location[] {
-  return linked(place)
+export function referencesAt(position: DocumentPosition, isDeclarationWanted: boolean): readonly Location[] {
+  return linked(position)
     .filter(({ isDeclared }) => isDeclarationWanted || !isDeclared)
-    .map(({ span }) => locationOf(place.snapshot, span));
+    .map(({ span }) => locationOf(position.snapshot, span));
 }
 
-export function highlightsAt(place: DocumentPosition): readonly DocumentHighlight[] {
-  return linked(place)
-    .filter(({ span }) => span.file === place.file)
+export function highlightsAt(position: DocumentPosition): readonly DocumentHighlight[] {
+  return linked(position)
+    .filter(({ span }) => span.file === position.file)
     .map(({ span, isDeclared }) => ({
-      range: rangeOf(place.document, span),
+      range: rangeOf(position.document, span),
       kind: isDeclared ? DocumentHighlightKind.Write : DocumentHighlightKind.Read,
     }));
 }
 
 /** All occurrences of the name at a place. For a field, only those in actions that the place is about. */
-function linked(place: DocumentPosition): readonly Occurrence[] {
-  const { snapshot } = place;
-  const occurrence = nameAt(place);
+function linked(position: DocumentPosition): readonly Occurrence[] {
+  const { snapshot } = position;
+  const occurrence = nameAt(position);
   if (occurrence === null || occurrence.kind === 'builtin' || occurrence.kind === 'fact') return [];
   const same = sameNames(snapshot, occurrence);
   return occurrence.kind === 'field' ? same.filter((one) => areTogether(snapshot, one, occurrence)) : same;
@@ -64,9 +64,9 @@ function areTogether({ files }: SetSnapshot, one: Occurrence, other: Occurrence)
 const renamed: ReadonlySet<string> = new Set([...Object.keys(nameKinds), 'rule', 'variable']);
 
 /** The range and the current name; null when the place has no name that can be changed. */
-export function renamedAt(place: DocumentPosition): { range: Range; placeholder: string } | null {
-  const { snapshot, document } = place;
-  const occurrence = nameAt(place);
+export function renamedAt(position: DocumentPosition): { range: Range; placeholder: string } | null {
+  const { snapshot, document } = position;
+  const occurrence = nameAt(position);
   if (occurrence === null || !renamed.has(occurrence.kind)) return null;
   if (!sameNames(snapshot, occurrence).some(({ isDeclared }) => isDeclared)) return null;
   return { range: rangeOf(document, occurrence.span), placeholder: shortName(occurrence) };
@@ -78,10 +78,10 @@ function shortName({ kind, name }: Occurrence): string {
 }
 
 /** The edits in all files, or a text with the reason why the name cannot be changed. */
-export function renameAt(place: DocumentPosition, to: string): WorkspaceEdit | string {
-  const { snapshot } = place;
-  const occurrence = nameAt(place);
-  if (occurrence === null || renamedAt(place) === null) return 'there is no name to rename here';
+export function renameAt(position: DocumentPosition, to: string): WorkspaceEdit | string {
+  const { snapshot } = position;
+  const occurrence = nameAt(position);
+  if (occurrence === null || renamedAt(position) === null) return 'there is no name to rename here';
   const why = whyNoName(to);
   if (why !== null) return why;
   const isTaken = occurrencesOf(snapshot.files).some(

@@ -64,8 +64,8 @@ export function drawChart({ title, x, y, lines }: Chart): string {
     text(x.label, { x: middle, y: size.height - 14, anchor: 'middle', kind: 'axis' }),
     text(y.label, { x: size.left, y: size.top - 12, anchor: 'start', kind: 'axis' }),
     ...order.map((at) => {
-      const place = { colour: colourOf[at]!, nameY: names[at]! };
-      return drawLine(lines[at]!, { x: xScale, y: yScale }, place);
+      const placement = { colour: colourOf[at]!, nameY: names[at]! };
+      return drawLine(lines[at]!, { x: xScale, y: yScale }, placement);
     }),
     '</svg>\n',
   ].join('\n');
@@ -81,9 +81,9 @@ function colourPlaces(lines: readonly ChartLine[]): readonly number[] {
   let next = others;
   return lines.map(({ isOwn }, at) => {
     if (isOwn && lines.findIndex((line) => line.isOwn) === at) return 0;
-    const place = others + ((next - others) % (colours.length - others));
+    const placement = others + ((next - others) % (colours.length - others));
     next += 1;
-    return place;
+    return placement;
   });
 }
 
@@ -137,17 +137,17 @@ function linearTicks(smallest: number, largest: number): readonly number[] {
 
 /** The heights of the names: moved apart when lines end close together, and kept within the picture. */
 function namePlaces(ends: readonly number[]): readonly number[] {
-  const places = [...ends];
-  const order = [...places.keys()].sort((a, b) => places[a]! - places[b]!);
+  const positions = [...ends];
+  const order = [...positions.keys()].sort((a, b) => positions[a]! - positions[b]!);
   for (const [rank, at] of order.entries()) {
-    const above = rank === 0 ? size.top : places[order[rank - 1]!]! + labelHeight;
-    places[at] = Math.max(places[at]!, above);
+    const above = rank === 0 ? size.top : positions[order[rank - 1]!]! + labelHeight;
+    positions[at] = Math.max(positions[at]!, above);
   }
   for (const [rank, at] of order.toReversed().entries()) {
-    const below = rank === 0 ? plotBottom : places[order[order.length - rank]!]! - labelHeight;
-    places[at] = Math.min(places[at]!, below);
+    const below = rank === 0 ? plotBottom : positions[order[order.length - rank]!]! - labelHeight;
+    positions[at] = Math.min(positions[at]!, below);
   }
-  return places;
+  return positions;
 }
 
 interface Scales {
@@ -158,9 +158,9 @@ interface Scales {
 function drawLine(
   { name, isOwn, points }: ChartLine,
   { x, y }: Scales,
-  place: { colour: number; nameY: number },
+  placement: { colour: number; nameY: number },
 ): string {
-  const { colour, nameY } = place;
+  const { colour, nameY } = placement;
   const kind = isOwn ? `c${colour} own` : `c${colour}`;
   const path = points.map(([px, py]) => `${round(x.of(px))},${round(y.of(py))}`);
   const [endX, endY] = path.at(-1)!.split(',').map(Number) as [number, number];

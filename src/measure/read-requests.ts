@@ -34,7 +34,9 @@ export function readRequestLines(bytes: Uint8Array, name: string): ReadLines {
   for (const [index, own] of splitLines(bytes).entries()) {
     if (own.every(isBlank)) continue;
     const line = index + 1;
-    const read = readLine(own, (place, message) => mistakes.push(`${name}:${line}${place}: ${message}`));
+    const read = readLine(own, (location, message) =>
+      mistakes.push(`${name}:${line}${location}: ${message}`),
+    );
     if (read !== null) lines.push({ line, ...read });
   }
   return { lines, mistakes };
@@ -62,7 +64,7 @@ export function factsOf(
   return { facts, mistakes };
 }
 
-type Fault = (place: string, message: string) => void;
+type Fault = (location: string, message: string) => void;
 
 function readLine(bytes: Uint8Array, fault: Fault): Omit<RequestLine, 'line'> | null {
   const result = readJson(bytes, exportLimits);

@@ -57,6 +57,6 @@ export function clockFault(wallMs: number, newestRecordMs: number | null): strin
   return [
     `this machine's clock shows ${time(wallMs)}, but the newest record is from ${time(newestRecordMs)}:`,
     'correct the clock and start again. If the clock was ahead earlier and is correct now, start with',
-    '`--clock-behind accept`: grants from that time will then last longer than they should',
+    '`--clock-behind accept`: grants from that time then expire too late',
   ].join(' ');
 }

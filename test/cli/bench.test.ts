@@ -193,8 +193,8 @@ ${count} requests, all confirmed`);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatchInlineSnapshot(`
       "error: bad.jsonl:3: \`action_key\` must be a string
-             bad.jsonl:4:41: the member stands twice in its object
-             bad.jsonl:5:1: a value should stand here
+             bad.jsonl:4:41: the member name is duplicated in its object
+             bad.jsonl:5:1: a value is expected here
              bad.jsonl:6: the request has no key \`paylod\` (did you mean \`payload\`)
              bad.jsonl:7: \`action_key\` is missing
              bad.jsonl:8: a request must be a JSON object

@@ -327,7 +327,9 @@ function fixed(files: Readonly<Record<string, string>>) {
   const { sources: after, applied, compiled } = fixPolicies(sources, compile(sources));
   return {
     texts: Object.fromEntries(after.files.map(({ path, text }) => [path, text])),
-    applied: applied.map(({ place, diagnostic }) => `${place.line}:${place.column} ${diagnostic.code}`),
+    applied: applied.map(
+      ({ position: place, diagnostic }) => `${place.line}:${place.column} ${diagnostic.code}`,
+    ),
     diagnostics: compiled.diagnostics.map(({ code }) => code),
   };
 }

@@ -105,7 +105,7 @@ policy p on pay.make {
     expect(JSON.parse((await of('--json')).stdout).remarks).toMatchObject([
       { kind: 'risk', change: 'changed', rule: 'p/big', side: 'new', points: { old: 10, new: 20 } },
       { kind: 'shadow', change: 'changed', rule: 'p/later', points: null },
-      { kind: 'reason', change: 'changed', rule: 'p/small', place: { line: 4 } },
+      { kind: 'reason', change: 'changed', rule: 'p/small', location: { line: 4 } },
     ]);
     const same = await writ(['diff', '--old', old, '--new', old, '--json']);
     expect(JSON.parse(same.stdout).remarks).toEqual([]);

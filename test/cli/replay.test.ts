@@ -121,7 +121,7 @@ describe('writ audit replay', () => {
         {
           id: ids[1],
           action: 'a.b',
-          differences: [{ place: 'decision.outcome', recorded: 'ALLOW', replayed: 'DENY' }],
+          differences: [{ path: 'decision.outcome', recorded: 'ALLOW', replayed: 'DENY' }],
         },
       ],
     });
@@ -175,7 +175,7 @@ policy p on a.* { allow small when grades[payload.n].name == "low" and grades[pa
       {
         id: ids[0],
         action: 'a.b',
-        differences: [{ place: 'grades[payload.n].name', recorded: 'low', replayed: 'high' }],
+        differences: [{ path: 'grades[payload.n].name', recorded: 'low', replayed: 'high' }],
       },
     ]);
   });

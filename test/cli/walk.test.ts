@@ -82,7 +82,7 @@ describe('by keys', () => {
     value: null,
     why: null,
     rule: null,
-    place: null,
+    location: null,
   });
   const steps = [
     made('gate', 'g'),

@@ -39,7 +39,7 @@ describe('JSON', () => {
 
   it('knows the place of each part', () => {
     const text = '{ "payload": { "a/b": [1, "two"] } }';
-    const { places } = readJson(text);
+    const { positions: places } = readJson(text);
     const shown = (pointer: string) => {
       const place = placeOf(places, pointer);
       return text.slice(place.from, place.to);

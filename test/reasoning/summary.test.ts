@@ -161,7 +161,7 @@ describe('a condition in words', () => {
       { name: 'office', text: 'mon-fri 09:00-17:00 in Europe/Berlin' },
       {
         name: 'paid',
-        text: 'how many were granted of pay.make, per agent, in the last 24h; the request itself and those that wait count',
+        text: 'how many were granted of pay.make, per agent, in the last 24h; the request itself and pending requests count',
       },
       { name: 'payee', text: 'the row `payees[payload.to_whom]`' },
       { name: 'sites', text: '"example.com"' },

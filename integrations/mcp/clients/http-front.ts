@@ -152,7 +152,7 @@ async function headerFault(
 ): Promise<string | null> {
   const version = versionOf(message.params);
   if (request.headers['mcp-protocol-version'] !== version)
-    return 'the header mcp-protocol-version does not say what the message says';
+    return 'the header mcp-protocol-version does not match the message';
   return mirrorFault(message, sessions.schemaOf(key), request.headers);
 }
 

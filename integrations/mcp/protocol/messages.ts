@@ -72,8 +72,8 @@ export function readFromClient(bytes: Uint8Array): ReadMessage {
   if (loose === undefined) return refused(null, errorCodes.parse, read.issue.detail);
   const shaped = checked(loose);
   if (shaped.ok && isResponse(shaped.message)) return shaped;
-  const place = read.issue.pointer === '' ? '' : ` at ${read.issue.pointer}`;
-  return refused(idOf(loose), errorCodes.invalidRequest, `not strict JSON: ${read.issue.detail}${place}`);
+  const location = read.issue.pointer === '' ? '' : ` at ${read.issue.pointer}`;
+  return refused(idOf(loose), errorCodes.invalidRequest, `not strict JSON: ${read.issue.detail}${location}`);
 }
 
 /** Reads one message of a server; null when the text is none. Numbers keep the digits of the text. */

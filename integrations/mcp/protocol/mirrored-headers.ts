@@ -54,7 +54,7 @@ export function mirrorFault(
     ...parameters.map(([header]) => `mcp-param-${header.toLowerCase()}`),
   ];
   const wrong = mirrored.find((name) => !isSame(headers[name], expected[name]));
-  return wrong === undefined ? null : `the header ${wrong} does not say what the message says`;
+  return wrong === undefined ? null : `the header ${wrong} does not match the message`;
 }
 
 function isSame(actual: string | readonly string[] | undefined, expected: string | undefined): boolean {

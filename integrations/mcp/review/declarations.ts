@@ -33,7 +33,7 @@ export function declareTools(tools: readonly JsonObject[], options: DeclarationO
   const first = `# Actions of the server \`${options.as}\`, from the schemas of its tools. Read them before you use them.\n`;
   const parts = [
     `${first}${explained.map((kind) => comment(explanations[kind], '')).join('')}`,
-    ...section('the server calls these read-only, which nobody has checked', reading ?? []),
+    ...section('the server calls these read-only, which is not verified', reading ?? []),
     ...section('these may change something', acting ?? []),
   ];
   return {

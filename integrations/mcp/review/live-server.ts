@@ -44,7 +44,7 @@ export async function readServer(open: OpenUpstream, source: readonly string[]):
     });
     if (opened.result === undefined) {
       const { read, error } = await readStateless(askWithin(waitMs), source);
-      if (read === null) throw new SilentServer(`the server says: ${opened.error?.message}; ${error}`);
+      if (read === null) throw new SilentServer(`the server reports: ${opened.error?.message}; ${error}`);
       return read;
     }
     server.send({ jsonrpc: '2.0', method: 'notifications/initialized' });

@@ -124,7 +124,7 @@ function exchange({ server, open }: Line, method: string, headers: Readonly<Reco
 /** Why the proxy has given up an answer, in words for the client. */
 class GivenUp extends Error {
   constructor(why: string) {
-    super(`${why}: it is given up, and whether the call was carried out is not known`);
+    super(`${why}: the call was abandoned, and its outcome is unknown`);
   }
 }
 

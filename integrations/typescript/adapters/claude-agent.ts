@@ -74,8 +74,7 @@ export function guardClaude(settings: ClaudeSettings): ClaudeGuard {
   return {
     hooks: {
       PreToolUse: matchers(async ({ tool_name: tool, tool_input: input }, _, { signal }) => {
-        if (typeof tool !== 'string')
-          return answer('deny', 'Not run: the hook was not told which tool this is.');
+        if (typeof tool !== 'string') return answer('deny', 'Not run: the hook received no tool name.');
         try {
           const refusal = await guard.ahead({ ...callOf(tool, input), signal });
           if (refusal === null) return {};

@@ -200,14 +200,14 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
  * The place of a value that JSON would change or leave out, which policies would not see; null when there is
  * none.
  */
-function notJson(value: unknown, place = ''): string | null {
+function notJson(value: unknown, path = ''): string | null {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return null;
   if (typeof value === 'number' && Number.isFinite(value)) return null;
   const members = Array.isArray(value) ? [...value.entries()] : isPlain(value) ? Object.entries(value) : null;
-  if (members === null) return place === '' ? 'the whole' : place;
+  if (members === null) return path === '' ? 'the whole' : path;
   for (const [name, member] of members) {
     if (member === undefined && !Array.isArray(value)) continue;
-    const fault = notJson(member, place === '' ? String(name) : `${place}.${name}`);
+    const fault = notJson(member, path === '' ? String(name) : `${path}.${name}`);
     if (fault !== null) return fault;
   }
   return null;

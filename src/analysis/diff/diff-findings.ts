@@ -21,18 +21,18 @@ export function diffFindings({ findings, limits }: DiffReport, path: string): re
 function findingOf(finding: ReportedFinding, path: string): readonly Finding[] {
   const { from, to, actions, when, causes, example, direction } = finding;
   if (direction === 'reworded') return [];
-  const place = causes.find((cause) => cause.side === 'new' && cause.place !== null)?.place ?? null;
+  const location = causes.find((cause) => cause.side === 'new' && cause.location !== null)?.location ?? null;
   const conditions = when.length === 0 ? '' : ` when ${when.map(shortenCondition).join(' and ')}`;
   const because = causes.map(({ rule, change }) => `${rule ?? 'the action'} (${change})`).join(', ');
   const exampleText = example === null ? '' : `\nfor example ${JSON.stringify(example.request)}`;
-  const start = place === null ? null : { line: place.line, column: 1 };
+  const start = location === null ? null : { line: location.line, column: 1 };
   return [
     {
       code: diffCodes[direction].code,
       severity: 'warning',
       message: `${direction === 'undecided' ? 'undecided: ' : ''}${from} → ${to} for ${actions.join(', ')}${conditions}, because of ${because}${exampleText}`,
       ...nowhere(path),
-      ...(place === null ? {} : { file: place.file, start, end: start }),
+      ...(location === null ? {} : { file: location.file, start, end: start }),
     },
   ];
 }

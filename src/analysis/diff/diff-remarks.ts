@@ -20,8 +20,9 @@ export function remarksToMarkdown(remarks: readonly ReportedRemark[]): string {
   return `\n<details><summary>${remarks.length} changes of reasons, risk or rules in shadow</summary>\n\n${lines.join('')}\n</details>\n`;
 }
 
-function remarkText({ kind, change, rule, place, side, points }: ReportedRemark): string {
-  const at = place === null ? '' : ` (${place.file}:${place.line}${side === 'old' ? ' before' : ''})`;
+function remarkText({ kind, change, rule, location, side, points }: ReportedRemark): string {
+  const at =
+    location === null ? '' : ` (${location.file}:${location.line}${side === 'old' ? ' before' : ''})`;
   return escapeForTerminal(`${rule} ${textOf(kind, change, points)}${at}`);
 }
 

@@ -63,7 +63,7 @@ export interface ReportedFinding {
   readonly actions: readonly string[];
   readonly when: readonly string[];
   readonly causes: readonly (Omit<FindingCause, 'span' | 'side' | 'reads'> & {
-    readonly place: ReportLocation | null;
+    readonly location: ReportLocation | null;
     readonly side: 'old' | 'new';
     readonly reads: readonly string[];
   })[];
@@ -137,7 +137,7 @@ export interface DiffReport {
 
 /** A change of a rule that changes no decision. */
 export interface ReportedRemark extends Omit<DiffRemark, 'span' | 'side' | 'points'> {
-  readonly place: ReportLocation | null;
+  readonly location: ReportLocation | null;
   readonly side: 'old' | 'new';
   readonly points: { readonly old: number; readonly new: number } | null;
 }
@@ -146,7 +146,7 @@ function remarksBetween({ sides, diff }: SetComparison): readonly ReportedRemark
   const sets = { before: sides.before.set, after: sides.after.set };
   return remarksOf(sets, diff.changed).map(({ span, side, points, ...remark }) => ({
     ...remark,
-    place: placeOf(sides[side], span),
+    location: placeOf(sides[side], span),
     side: side === 'before' ? 'old' : 'new',
     points: points === null ? null : { old: points.before, new: points.after },
   }));
@@ -239,13 +239,13 @@ function reportedCause(
 ): ReportedFinding['causes'][number] {
   const compared = sides[side];
   const readNames = reads.map(({ name, span: at }) => {
-    const place = at === null ? null : placeOf(compared, at);
-    return place === null ? name : `${name}, ${place.file}:${place.line}`;
+    const location = at === null ? null : placeOf(compared, at);
+    return location === null ? name : `${name}, ${location.file}:${location.line}`;
   });
   return {
     rule,
     change,
-    place: placeOf(compared, span),
+    location: placeOf(compared, span),
     side: side === 'before' ? 'old' : 'new',
     reads: readNames,
   };

@@ -142,7 +142,7 @@ function turnOf({
 }
 
 function causeText(
-  { rule, change, place, side, reads }: ReportedFinding['causes'][number],
+  { rule, change, location: place, side, reads }: ReportedFinding['causes'][number],
   style: Style,
 ): string {
   const at = place === null ? null : `${place.file}:${place.line}${side === 'old' ? ' before' : ''}`;
@@ -261,12 +261,12 @@ function logLines(log: ReportedLog, meters: readonly string[], style: Style): re
     ...(unfiled === 0
       ? []
       : [
-          `⚠ ${many(unfiled, 'request')} of the log can be filed under no finding: digests stand for what rules read`,
+          `⚠ ${many(unfiled, 'request')} of the log belong to no finding: digests replace values that rules read`,
         ]),
     ...(withheld === 0
       ? []
       : [
-          `⚠ ${many(withheld, 'request')} of the log cannot be told: digests stand for what the payload check or rules read`,
+          `⚠ ${many(withheld, 'request')} of the log cannot be assigned: digests replace values that the payload check or rules read`,
         ]),
     ...[...unknown].map(
       ([fact, count]) => `⚠ ${style.code(fact)} is unknown for ${many(count, 'request')} of the log`,

@@ -35,18 +35,18 @@ interface TreeEntry {
  * revision or no such path.
  */
 export async function checkOut(revision: string, path: string): Promise<Checkout> {
-  const place = await placeIn(path);
-  const commit = await commitOf(revision, place.top);
-  const treeEntries = await listTree(commit, place);
+  const location = await placeIn(path);
+  const commit = await commitOf(revision, location.top);
+  const treeEntries = await listTree(commit, location);
   const file = treeEntries.length === 1 && treeEntries[0]!.isItself ? treeEntries[0]!.path : null;
   // A policy file needs the list files beside it.
-  const folder = { ...place, within: place.within.split('/').slice(0, -1).join('/') };
+  const folder = { ...location, within: location.within.split('/').slice(0, -1).join('/') };
   const entries = file === null ? treeEntries : await listTree(commit, folder);
   if (entries.length === 0) throw new RevisionError(`\`${path}\` does not exist in \`${revision}\``);
   const root = await mkdtemp(join(tmpdir(), 'writ-diff-'));
   const remove = (): Promise<void> => rm(root, { recursive: true, force: true });
   try {
-    await writeEntries(join(root, 'policies'), entries, place.top);
+    await writeEntries(join(root, 'policies'), entries, location.top);
   } catch (error) {
     await remove();
     throw error;

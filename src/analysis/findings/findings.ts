@@ -61,9 +61,9 @@ export function findingsOf({
       .flatMap((claim) => findingOf(claim, read))
       .map((finding) => (isStrict ? asError(finding) : finding)),
   ];
-  const withFile = <T extends { readonly file: string }>(place: T): T => ({
-    ...place,
-    file: place.file === '' ? path : displayPath(read.root, place.file),
+  const withFile = <T extends { readonly file: string }>(location: T): T => ({
+    ...location,
+    file: location.file === '' ? path : displayPath(read.root, location.file),
   });
   return findings.map((finding) => ({
     ...withFile(finding),
@@ -76,7 +76,7 @@ function findingOf(judged: ClauseResult, { sourceOf }: ReadSources): readonly Fi
   const { guarantee, claim, counterexample, kind } = judged;
   const { file, start, end } = claim.span;
   const text = sourceOf(file) ?? '';
-  const place = { file, start: position(text, start), end: position(text, end), related: [], fix: null };
+  const location = { file, start: position(text, start), end: position(text, end), related: [], fix: null };
   const subject = `\`${guarantee.name}\`: \`${clauseText(claim, sourceOf)}\``;
   if (counterexample !== null) {
     const { facts, decision, rule } = counterexample;
@@ -86,7 +86,7 @@ function findingOf(judged: ClauseResult, { sourceOf }: ReadSources): readonly Fi
         severity: 'error',
         message: `${subject} is refuted by a request for \`${facts.action}\`, which is ${decision.outcome} by \`${decision.by}\``,
         help: '`writ check` shows the whole request, as `writ decide` takes it; `writ prove --add-tests` makes it a test',
-        ...place,
+        ...location,
         related: rule === null ? [] : [relatedRule(rule, decision.by, sourceOf)],
       },
     ];
@@ -98,7 +98,7 @@ function findingOf(judged: ClauseResult, { sourceOf }: ReadSources): readonly Fi
       severity: 'warning',
       message: `${subject} is neither proved nor refuted: ${undecidedLines(judged, sourceOf).join('; ')}`,
       help: 'say the condition more simply, or read what the trials show',
-      ...place,
+      ...location,
     },
   ];
 }

@@ -31,9 +31,9 @@ export class LogFaults {
   /** Number of lines that repeat a request, which counts once. */
   repeated = 0;
 
-  add(place: string, message: string): void {
+  add(location: string, message: string): void {
     this.count += 1;
-    if (this.named.length < namedMax) this.named.push(`${place}: ${message}`);
+    if (this.named.length < namedMax) this.named.push(`${location}: ${message}`);
   }
 }
 

@@ -17,7 +17,7 @@ export interface StoredLogOptions {
   readonly windowMs: number;
   readonly recordsAtOnce?: number;
   /** The place where the same records can be opened again, so that a thread of its own reads a long log. */
-  readonly place?: RecordsLocation | undefined;
+  readonly location?: RecordsLocation | undefined;
 }
 
 /**
@@ -34,7 +34,7 @@ const waitsMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Rejects with a StoreError; iterating the parts rejects in the same way. */
 export async function openStoredLog(reader: RecordReader, options: StoredLogOptions): Promise<LogSource> {
-  const { sinceMs, windowMs, recordsAtOnce = recordsAtOnceDefault, place } = options;
+  const { sinceMs, windowMs, recordsAtOnce = recordsAtOnceDefault, location } = options;
   const after = sinceMs === undefined ? 0 : await reader.numberBefore(sinceMs - windowMs - waitsMs);
   const { prunedTo, lastSequence } = await reader.extent();
   const from = Math.max(0, after, prunedTo ?? 0);
@@ -42,7 +42,7 @@ export async function openStoredLog(reader: RecordReader, options: StoredLogOpti
   const beginMs = first === undefined ? Number.NEGATIVE_INFINITY : momentOfRecord(first);
   const faults = new LogFaults();
   const open = (): RecordSource =>
-    place !== undefined && lastSequence - from > longLog ? sourceInThread(place) : sourceHere(reader);
+    location !== undefined && lastSequence - from > longLog ? sourceInThread(location) : sourceHere(reader);
   return {
     wholeSinceMs: from === 0 ? Number.NEGATIVE_INFINITY : Math.max(beginMs, (sinceMs ?? beginMs) - windowMs),
     faults,

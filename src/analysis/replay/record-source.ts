@@ -29,8 +29,8 @@ export function sourceHere(reader: RecordReader): RecordSource {
 const batchesAhead = 4;
 
 /** Starts its thread at once. If the thread ends too soon, waiting and later requests are rejected. */
-export function sourceInThread(place: RecordsLocation): RecordSource {
-  const thread = new Worker(new URL('./reading-thread.ts', import.meta.url), { workerData: place });
+export function sourceInThread(location: RecordsLocation): RecordSource {
+  const thread = new Worker(new URL('./reading-thread.ts', import.meta.url), { workerData: location });
   /** Requests that wait for an answer, in the order in which they are answered. */
   const pending: PromiseWithResolvers<readonly ParsedRecord[]>[] = [];
   let ended: Error | null = null;

@@ -28,7 +28,7 @@ export interface ReplayPolicies {
 
 export interface ReplayDifference {
   /** The path of the difference, such as `decision.risk.high`. */
-  readonly place: string;
+  readonly path: string;
   readonly recorded: unknown;
   readonly replayed: unknown;
 }
@@ -110,13 +110,13 @@ function compare(now: object, { record, isWhole, versions }: RecordComparison): 
 const differencesMax = 10;
 
 /** The innermost places where two JSON values differ. */
-function differencesOf(then: unknown, now: unknown, place = ''): readonly ReplayDifference[] {
+function differencesOf(then: unknown, now: unknown, path = ''): readonly ReplayDifference[] {
   if (isDeepStrictEqual(then, now)) return [];
   if (!isNested(then) || !isNested(now) || Array.isArray(then) !== Array.isArray(now))
-    return [{ place, recorded: then ?? null, replayed: now ?? null }];
+    return [{ path, recorded: then ?? null, replayed: now ?? null }];
   const names = new Set([...Object.keys(then), ...Object.keys(now)]);
   return [...names].flatMap((name) =>
-    differencesOf(own(then, name), own(now, name), place === '' ? name : `${place}.${name}`),
+    differencesOf(own(then, name), own(now, name), path === '' ? name : `${path}.${name}`),
   );
 }
 

@@ -45,7 +45,7 @@ export function withStore(
   options: StoreOptions,
   run: (store: Store) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return withStoreAt(options, (place) => openStore({ ...place, actor: commandLineUser() }), run);
+  return withStoreAt(options, (location) => openStore({ ...location, actor: commandLineUser() }), run);
 }
 
 /** Runs a command on the records of the store, which it opens for reading only. */
@@ -59,11 +59,11 @@ export function withRecords(
 /** Runs a command on what `open` opens at the place, and closes that again. */
 export async function withStoreAt<Opened extends { close(): Promise<void> }>(
   { json, ...options }: StoreOptions,
-  open: (place: StoreLocation) => Promise<Opened>,
+  open: (location: StoreLocation) => Promise<Opened>,
   run: (opened: Opened) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const place = commandStoreLocation(options);
-  const file = fileOf(place);
+  const location = commandStoreLocation(options);
+  const file = fileOf(location);
   const fail = (code: StoreErrorCode | 'no-store', message: string): ExitCode => {
     if (json === true) printJson({ ok: false, error: { code, message } });
     else printError(`error: ${message}\n`);
@@ -76,7 +76,7 @@ export async function withStoreAt<Opened extends { close(): Promise<void> }>(
     );
   }
   try {
-    const opened = await open(place);
+    const opened = await open(location);
     try {
       return await run(opened);
     } finally {

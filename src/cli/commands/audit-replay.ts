@@ -129,8 +129,8 @@ function createTally({ json, all }: Options): Tally {
     into.push({ id: record.id, action: record.actionKey, differences });
     if (json === true) return;
     print(`${into === different ? marks.bad('✗') : 'rows of'} ${record.id} (${record.actionKey})\n`);
-    for (const { place, recorded, replayed } of differences)
-      print(`    ${place}: recorded ${shown(recorded)}, now ${shown(replayed)}\n`);
+    for (const { path, recorded, replayed } of differences)
+      print(`    ${path}: recorded ${shown(recorded)}, now ${shown(replayed)}\n`);
   };
   return {
     take(record, result) {

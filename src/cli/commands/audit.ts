@@ -199,7 +199,7 @@ async function printApprovals(
     // With a slow reader, lines must not pile up in memory.
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
   }
-  if (isEmpty && !json && !csv) print('nobody voted on a request in this time\n');
+  if (isEmpty && !json && !csv) print('no votes in this period\n');
   return exitCodes.ok;
 }
 

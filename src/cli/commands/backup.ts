@@ -16,7 +16,7 @@ export function defineBackup(command: Command, finish: (code: ExitCode) => void)
       finish(
         await withStoreAt(
           options,
-          (place) => openToCopy({ ...place, actor: commandLineUser() }),
+          (location) => openToCopy({ ...location, actor: commandLineUser() }),
           async (source) => {
             await source.copyTo(file);
             const code = source.isEarlier ? tellEarlier(file) : await check(file);

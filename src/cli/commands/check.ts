@@ -142,8 +142,8 @@ async function fix(loaded: CheckedPolicies, options: Options): Promise<CheckedPa
 
 function describeFixes({ applied }: FixResult, { dryRun }: Options, root: string | null): string {
   const verb = dryRun === true ? 'would fix' : 'fixed';
-  const lines = applied.map(({ diagnostic, title, place }) => {
-    const where = `${displayPath(root, diagnostic.span.file)}:${place.line}:${place.column}`;
+  const lines = applied.map(({ diagnostic, title, position }) => {
+    const where = `${displayPath(root, diagnostic.span.file)}:${position.line}:${position.column}`;
     return `${verb} ${escapeForTerminal(where)} ${diagnostic.code}: ${escapeForTerminal(title)}\n`;
   });
   return lines.join('');
@@ -209,10 +209,10 @@ function toJson({
     diagnostics: diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, read.sourceOf)),
     guarantees: claims.map((claim) => clauseToJson(claim, read.sourceOf)),
     not_looked_for_needless_rules: leftOut,
-    fixed: applied.map(({ diagnostic: { code, span }, title, place }) => ({
+    fixed: applied.map(({ diagnostic: { code, span }, title, position }) => ({
       code,
       file: span.file,
-      start: place,
+      start: position,
       title,
     })),
   };

@@ -14,8 +14,8 @@ export function defineCompletion(command: Command, finish: (code: ExitCode) => v
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .addHelpText('after', examples)
     .action((shell: Shell) => {
-      const places = placesOf(command.parent ?? command, []);
-      print(scripts[shell](places));
+      const positions = placesOf(command.parent ?? command, []);
+      print(scripts[shell](positions));
       finish(exitCodes.ok);
     });
 }
@@ -60,8 +60,8 @@ function defaultOf(command: Command): readonly Command[] {
   return command.commands.filter((one) => one.name() === name);
 }
 
-const scripts: Readonly<Record<Shell, (places: readonly CommandContext[]) => string>> = {
-  bash: (places) => `# Completes writ in bash: . <(writ completion bash)\n${bashScript(places)}`,
+const scripts: Readonly<Record<Shell, (positions: readonly CommandContext[]) => string>> = {
+  bash: (positions) => `# Completes writ in bash: . <(writ completion bash)\n${bashScript(positions)}`,
   zsh: (places) =>
     `# Completes writ in zsh: . <(writ completion zsh)\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(places)}`,
   fish: (places) => `# Completes writ in fish: writ completion fish | source\n${fishScript(places)}`,
@@ -119,8 +119,8 @@ function bashTable(name: string, rows: readonly (readonly unknown[])[]): string 
   return `${name}() {\n  case "$1" in\n${lines.join('')}  esac\n}\n`;
 }
 
-function fishScript(places: readonly CommandContext[]): string {
-  return places
+function fishScript(positions: readonly CommandContext[]): string {
+  return positions
     .flatMap(({ path, commands, options, values }) => {
       const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
       const others = commands.map((one) => one.name()).join(' ');

@@ -109,11 +109,11 @@ function isRequestId(text: string): boolean {
 
 async function findRecord(id: string, options: DataOption): Promise<RequestRecord | 'none'> {
   const { data } = options;
-  const place = commandStoreLocation(options);
+  const location = commandStoreLocation(options);
   // Opening a store that does not exist would create it.
-  if (!existsSync(fileOf(place))) return fail(`there is no store in \`${data}\``);
+  if (!existsSync(fileOf(location))) return fail(`there is no store in \`${data}\``);
   try {
-    const store = await openStore(place);
+    const store = await openStore(location);
     try {
       const row = await store.requests.find(id.toLowerCase());
       return row === null ? fail(`there is no request \`${id}\` in \`${data}\``) : requestRecord(row);
@@ -171,8 +171,8 @@ const secretGateNote =
   'the record omits secrets, so the payload cannot be checked again: this is the recorded result';
 
 function digestNote({ policySet: { digest: then, commit } }: RequestRecord, now: string): string {
-  const place = commit === null ? '' : ` of commit ${commit}`;
-  return `these policies (digest ${short(now)}) differ from those that decided (digest ${short(then)}${place})`;
+  const location = commit === null ? '' : ` of commit ${commit}`;
+  return `these policies (digest ${short(now)}) differ from those that decided (digest ${short(then)}${location})`;
 }
 
 /**

@@ -35,7 +35,7 @@ export function defineKillSwitch(command: Command, finish: (code: ExitCode) => v
   withOptions(command.command('on'))
     .description('refuse every request in the scope, within a second')
     .argument('<scope>', 'all, tier:high, area:payment, or agent:buyer-1 (its name or id)')
-    .requiredOption('--reason <text>', 'why; shown to people on every page, recorded, and not told to agents')
+    .requiredOption('--reason <text>', 'reason; shown on every page and recorded, but not visible to agents')
     .action(async (scope: string, options: OptionsWithReason) => {
       finish(
         await withKillSwitches(options, async (admin) =>
@@ -72,8 +72,8 @@ function withOptions(command: Command): Command {
 }
 
 function resumeCommand(made: KillSwitchView, { data, store }: KillSwitchOptions): string {
-  const place = `${data === undefined ? '' : ` --data ${data}`}${store === undefined ? '' : ' --store ...'}`;
-  return `writ kill-switch off ${scopeText(made)}${place} --reason "..."`;
+  const storeOptions = `${data === undefined ? '' : ` --data ${data}`}${store === undefined ? '' : ' --store ...'}`;
+  return `writ kill-switch off ${scopeText(made)}${storeOptions} --reason "..."`;
 }
 
 async function namedSwitch(admin: KillSwitchAdmin, named: string, refuse: Refuse): Promise<KillSwitchView> {

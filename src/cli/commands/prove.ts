@@ -264,7 +264,7 @@ async function addTo(path: string, cases: readonly AddedCase[]): Promise<string>
   const before = await textOf(path);
   const made = addCases({ path, text: before ?? '' }, cases);
   if (made === null)
-    throw new UsageError(`${path}: its tests cannot be added to: \`writ test\` says what is wrong`);
+    throw new UsageError(`${path}: its tests cannot be extended: \`writ test\` reports the problem`);
   const { text, added } = made;
   if (before === null) await create(path, text);
   else if (added.length > 0) await replaceFile(path, text);

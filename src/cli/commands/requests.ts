@@ -225,7 +225,7 @@ async function assign(api: Api, id: string, person: string): Promise<void> {
   const path = `/v1/requests/${step(id)}`;
   if (person === 'nobody') {
     await api.delete(`${path}/assignment`);
-    return print(`${id} is assigned to nobody\n`);
+    return print(`${id} is not assigned\n`);
   }
   const { people } = await api.get<RequestView>(`${path}/assignment`);
   const matches = people.filter((one) => (person === 'me' ? one.is_you : one.name === person));

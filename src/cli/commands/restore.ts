@@ -54,9 +54,9 @@ Examples:
   writ restore --in-place --store postgres://writ@db.example.com/writ    # after pg_restore`;
 
 async function restore(file: string | undefined, options: RestoreOptions): Promise<ExitCode> {
-  const place = commandStoreLocation(options);
+  const location = commandStoreLocation(options);
   const isInPlace = options.inPlace === true;
-  if ('url' in place && !isInPlace)
+  if ('url' in location && !isInPlace)
     throw new UsageError(
       'a database is restored with its own tools: run `pg_restore`, put `writ.key` back into the data directory, then run `writ restore --in-place`',
     );
@@ -66,14 +66,14 @@ async function restore(file: string | undefined, options: RestoreOptions): Promi
         ? 'name a backup, or say --in-place, not both'
         : 'name the backup: `writ restore FILE`; --in-place makes a store safe that was restored by other means',
     );
-  if (file === undefined || 'url' in place) return await makeSafeInPlace(options);
-  return await restoreFile({ file, path: place.path, options });
+  if (file === undefined || 'url' in location) return await makeSafeInPlace(options);
+  return await restoreFile({ file, path: location.path, options });
 }
 
 function makeSafeInPlace(options: RestoreOptions): Promise<ExitCode> {
   return withStoreAt(
     options,
-    (place) => openStoreAt({ ...place, actor: commandLineUser() }),
+    (location) => openStoreAt({ ...location, actor: commandLineUser() }),
     async (store) => {
       const safe = await makeSafe(store, safetyOf(options));
       if (options.json === true) printJson({ ok: true, ...inJson(safe) });
@@ -185,10 +185,10 @@ ${afterwards(safe, options)}`;
 }
 
 function afterwards({ ended, sessions, switchId }: SafeStore, { data, store }: DataOption): string {
-  const place = `--data ${data}${store === undefined ? '' : ' --store ...'}`;
+  const location = `--data ${data}${store === undefined ? '' : ' --store ...'}`;
   return `  ended requests (pending or granted): ${ended}; ended sessions: ${sessions}
   the kill switch is on for everything: start the service, check agents, keys, people and kill switches for
   later changes, then
-  writ kill-switch off ${switchId} ${place} --reason "later changes checked"
+  writ kill-switch off ${switchId} ${location} --reason "later changes checked"
 `;
 }

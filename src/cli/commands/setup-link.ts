@@ -55,7 +55,7 @@ function resetLinks() {
 }
 
 async function linkForFirstAdmin(directory: Directory, options: SetUpLinkOptions): Promise<ExitCode> {
-  if (options.admin !== undefined) throw new UsageError('nobody has access yet: omit --admin');
+  if (options.admin !== undefined) throw new UsageError('no person has access yet: omit --admin');
   const { createSetUpLink } = await import('../../service/people/access.ts');
   const secret = await createSetUpLink(directory, { who: commandLineUser(), when: 'replace' });
   if (secret === null) throw new UsageError('there are people, but no active admin');

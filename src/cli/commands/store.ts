@@ -60,20 +60,20 @@ function defineCopy(command: Command, finish: Finish): void {
 async function copy({ data, to, json }: CopyOptions): Promise<ExitCode> {
   if (!isDatabaseAddress(to))
     throw new UsageError('--to must be an address such as postgres://user@host/database');
-  const [from, place] = [storeLocationOf({ data, database: null }), storeLocationOf({ data, database: to })];
-  if (!('path' in from) || !('keyFile' in place)) throw new Error('--to must be a database');
+  const [from, target] = [storeLocationOf({ data, database: null }), storeLocationOf({ data, database: to })];
+  if (!('path' in from) || !('keyFile' in target)) throw new Error('--to must be a database');
   const { path } = from;
   if (!existsSync(path)) {
     printError(`error: there is no store at ${path}: name the data directory of the service with --data\n`);
     return exitCodes.wrong;
   }
-  const shownUrl = displayLocation(place);
+  const shownUrl = displayLocation(target);
   const progress = createProgress();
   try {
     const onProgress = (one: CopyProgress) => showProgress(progress, one);
     // Loaded here, because only this needs the driver of PostgreSQL.
     const { copyStore } = await import('../../service/store/move/copy-store.ts');
-    const copied = await copyStore({ path, ...place, shownUrl, who: commandLineUser(), onProgress });
+    const copied = await copyStore({ path, ...target, shownUrl, who: commandLineUser(), onProgress });
     progress.end();
     if (json === true) printJson({ ok: true, ...inJson(copied) });
     else print(describe(copied, { path, shownUrl }));
@@ -140,9 +140,9 @@ function migrate(options: MigrateOptions): Promise<ExitCode> {
   let versions: SchemaVersions = { actual: 0, own: 0 };
   return withStoreAt(
     options,
-    async (place) => {
-      versions = await schemaVersionsOf(place);
-      return await openStoreAt({ ...place, actor: commandLineUser(), isUpgradeAllowed: true });
+    async (target) => {
+      versions = await schemaVersionsOf(target);
+      return await openStoreAt({ ...target, actor: commandLineUser(), isUpgradeAllowed: true });
     },
     async () => {
       const [before, after] = [versions.actual, versions.own];

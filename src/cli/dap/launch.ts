@@ -66,8 +66,8 @@ async function launchRequest({ policies, decide }: LaunchArguments, cwd: string)
     throw new LaunchError(
       'the launch needs a target: `decide`, a request such as `request.json`, or `test`, a test file, with a `case`',
     );
-  const place = resolve(cwd, policies ?? (existsSync(join(cwd, 'policies')) ? 'policies' : '.'));
-  const working = workingOf(await readSources(place));
+  const policyPath = resolve(cwd, policies ?? (existsSync(join(cwd, 'policies')) ? 'policies' : '.'));
+  const working = workingOf(await readSources(policyPath));
   const file = typeof decide === 'string' ? resolve(cwd, decide) : null;
   const given =
     file === null ? { given: bodyOf(decide as JsonObject), isRecorded: false } : await requestOf(file);
@@ -75,7 +75,7 @@ async function launchRequest({ policies, decide }: LaunchArguments, cwd: string)
     { ...given, given: { now: new Date().toISOString(), ...given.given } },
     working.set,
   );
-  return walk(working, facts, { file, line: 1, pathRoot: working.read.root ?? dirname(place) });
+  return walk(working, facts, { file, line: 1, pathRoot: working.read.root ?? dirname(policyPath) });
 }
 
 async function requestOf(file: string): ReturnType<typeof readRequestFile> {

@@ -196,7 +196,9 @@ export class DebugSession {
   async #launch(given: LaunchArguments): Promise<undefined> {
     this.#given = given;
     this.#launched = await launch(given);
-    const written = new Set(this.#steps.flatMap(({ place }) => (place === null ? [] : [place.file])));
+    const written = new Set(
+      this.#steps.flatMap(({ location }) => (location === null ? [] : [location.file])),
+    );
     this.#files = new Map([...written].map((file) => [realPath(this.#walk.pathOf(file)), file]));
   }
 
@@ -256,7 +258,7 @@ export class DebugSession {
   #tellUntil(last: number): void {
     for (; this.#reported < last; this.#reported++) {
       const step = this.#steps[this.#reported + 1]!;
-      const { place } = step;
+      const { location: place } = step;
       const source =
         place === null ? {} : { source: this.#sourceOf(place.file), line: place.line, column: place.column };
       this.#send({
@@ -294,7 +296,7 @@ export class DebugSession {
 
   /** The lines of a file on which steps of this decision are written, in order. */
   #linesOf(file: string): readonly number[] {
-    const lines = this.#steps.flatMap(({ kind, place }) =>
+    const lines = this.#steps.flatMap(({ kind, location: place }) =>
       kind !== 'outcome' && place?.file === file ? [place.line] : [],
     );
     return [...new Set(lines)].sort((a, b) => a - b);
@@ -361,7 +363,7 @@ export class DebugSession {
   }
 
   #frameOf(at: number): StackFrame {
-    const { text, place } = this.#steps[at]!;
+    const { text, location: place } = this.#steps[at]!;
     if (place === null) return { id: at + 1, name: text, line: 0, column: 0, presentationHint: 'label' };
     const { file, line, column, endLine, endColumn } = place;
     return { id: at + 1, name: text, source: this.#sourceOf(file), line, column, endLine, endColumn };

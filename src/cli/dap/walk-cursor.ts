@@ -62,11 +62,11 @@ function reasonAt(steps: readonly DecisionStep[], at: number, stops: Stops): Sto
   const step = steps[at]!;
   if (stops.atUnknown && step.kind === 'condition' && isUnknownPart(step)) return 'exception';
   if (step.kind === 'rule' && stops.rules.some((name) => isStepOf(step, name))) return 'function breakpoint';
-  if (step.kind === 'outcome' || step.place === null) return null;
-  const { file, line } = step.place;
+  if (step.kind === 'outcome' || step.location === null) return null;
+  const { file, line } = step.location;
   if (stops.lines.get(file)?.has(line) !== true) return null;
   // A breakpoint stops once, however many parts stand on its line.
-  const before = steps[at - 1]?.place;
+  const before = steps[at - 1]?.location;
   const isFirst = before === undefined || before === null || before.file !== file || before.line !== line;
   return isFirst ? 'breakpoint' : null;
 }

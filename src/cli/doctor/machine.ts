@@ -36,13 +36,13 @@ export async function examinePackages({ store }: Pick<Config, 'store'>): Promise
 
 /** Examines the data directory, or the nearest existing directory above it. */
 export function examineData({ data }: Config): readonly PartFinding[] {
-  const place = nearest(data);
+  const path = nearest(data);
   try {
-    accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
-    const stranger = ownerFinding(place);
-    return [...(stranger === null ? [] : [stranger]), probe(place, data)];
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    const stranger = ownerFinding(path);
+    return [...(stranger === null ? [] : [stranger]), probe(path, data)];
   } catch (error) {
-    return [wrong(`\`${place}\` cannot be written (${codeOf(error)})`, `chown -R ${userName()} ${place}`)];
+    return [wrong(`\`${path}\` cannot be written (${codeOf(error)})`, `chown -R ${userName()} ${path}`)];
   }
 }
 
@@ -58,11 +58,11 @@ function userName(): string {
  * Warns root about a data directory of another user, because root does not see which permissions that user
  * lacks.
  */
-function ownerFinding(place: string): PartFinding | null {
-  const owner = statSync(place).uid;
+function ownerFinding(path: string): PartFinding | null {
+  const owner = statSync(path).uid;
   if (process.geteuid?.() !== 0 || owner === 0) return null;
   return warned(
-    `as root, doctor cannot detect missing permissions of user ${owner}, the owner of \`${place}\``,
+    `as root, doctor cannot detect missing permissions of user ${owner}, the owner of \`${path}\``,
     `setpriv --reuid ${owner} --clear-groups writ doctor, with the same options`,
   );
 }
@@ -102,8 +102,8 @@ function commitMs(file: number): number {
   return performance.now() - from;
 }
 
-export function diskFinding(medianMs: number, place: string): PartFinding {
-  const message = `a commit takes ${medianMs.toFixed(1)} ms on the disk of ${place}`;
+export function diskFinding(medianMs: number, path: string): PartFinding {
+  const message = `a commit takes ${medianMs.toFixed(1)} ms on the disk of ${path}`;
   return medianMs <= slowMs
     ? ok(message)
     : warned(message, 'each decision waits for the disk: put the data on a local SSD');

@@ -37,10 +37,10 @@ function many(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-function errorText(errors: readonly Diagnostic[], place: string): string {
+function errorText(errors: readonly Diagnostic[], source: string): string {
   const [first] = errors;
   const count = errors.length === 1 ? 'an error' : `${errors.length} errors`;
-  return `the policies of ${place} have ${count}: ${first?.message}`;
+  return `the policies of ${source} have ${count}: ${first?.message}`;
 }
 
 const everybodyMayWrite = 0o002;
@@ -55,7 +55,7 @@ const waitMs = 10_000;
 export async function examineBundle({ bundle, data }: Config): Promise<PartFinding> {
   if (bundle === null) return unused('the service follows the policy directory');
   try {
-    const bundleFiles = await bundleSource(bundle.place, bundle)(null, AbortSignal.timeout(waitMs));
+    const bundleFiles = await bundleSource(bundle.source, bundle)(null, AbortSignal.timeout(waitMs));
     const read = await readBundle(bundleFiles!.bytes, bundle.key ?? undefined);
     const { packed, diagnostics } = compileToProgram(sourcesOf(read).sources);
     if (packed === null || hasErrors(diagnostics))
@@ -71,10 +71,10 @@ export async function examineBundle({ bundle, data }: Config): Promise<PartFindi
       );
     return bundle.key === null
       ? warned(
-          `${bundle.place} is accepted from anyone`,
+          `${bundle.source} is accepted from anyone`,
           'sign it with `writ build --sign`, and set `bundle.key`',
         )
-      : ok(`${bundle.place}, created at ${timeOf(read.madeMs)}, signed with the key in the settings`);
+      : ok(`${bundle.source}, created at ${timeOf(read.madeMs)}, signed with the key in the settings`);
   } catch (error) {
     const { what } = findingFromError(error);
     const message = error instanceof Error ? error.message : what;

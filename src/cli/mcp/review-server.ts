@@ -102,10 +102,10 @@ function lockAt(path: string): Lock {
 
 /** Reads the tools of a server. Null when the server cannot be asked; the reason is printed then. */
 async function liveServer(command: readonly string[], options: ServerOptions): Promise<LiveServer | null> {
-  const place = serverTarget(command, options);
+  const target = serverTarget(command, options);
   const warn = (line: string) => printError(`writ mcp: ${line}\n`);
   try {
-    return await readServer(openServer(place, warn), sourceOf(place));
+    return await readServer(openServer(target, warn), sourceOf(target));
   } catch (error) {
     if (error instanceof SilentServer || error instanceof Error) warn(error.message);
     return null;

@@ -40,8 +40,8 @@ export function serverTarget(command: readonly string[], { url, header = [] }: S
 }
 
 /** Where a server is, as the lock file keeps it. Headers are left out, because they may be secret. */
-export function sourceOf(place: ServerTarget): readonly string[] {
-  return place.kind === 'command' ? place.command : [place.url.href];
+export function sourceOf(target: ServerTarget): readonly string[] {
+  return target.kind === 'command' ? target.command : [target.url.href];
 }
 
 function addressOf(text: string): URL {

@@ -114,8 +114,8 @@ function written(value: Json, indent: string): string {
 }
 
 /** The white space at the beginning of the line of a place. */
-function indentAt(text: string, place: number): string {
-  const line = text.slice(text.lastIndexOf('\n', place - 1) + 1, place);
+function indentAt(text: string, offset: number): string {
+  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
@@ -183,7 +183,7 @@ function skip(text: string, start: number): number {
   return start + (gap.exec(text)?.[0].length ?? 0);
 }
 
-function fault(text: string, place: number, why: string): CommentedJsonError {
-  const before = text.slice(0, place).split('\n');
+function fault(text: string, offset: number, why: string): CommentedJsonError {
+  const before = text.slice(0, offset).split('\n');
   return new CommentedJsonError(`line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}: ${why}`);
 }

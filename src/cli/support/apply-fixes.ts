@@ -27,7 +27,7 @@ export interface AppliedFix {
   readonly diagnostic: Diagnostic;
   readonly title: string;
   /** The place in the text that the fix was applied to. */
-  readonly place: Position;
+  readonly position: Position;
 }
 
 export interface FileChange {
@@ -143,7 +143,7 @@ function applyFixes(sources: PolicySources, fixes: readonly OfferedFix[]): Polic
 
 function describe({ diagnostic, fix }: OfferedFix, { files }: PolicySources): AppliedFix {
   const text = files.find(({ path }) => path === diagnostic.span.file)?.text ?? '';
-  return { diagnostic, title: fix.title, place: position(text, diagnostic.span.start) };
+  return { diagnostic, title: fix.title, position: position(text, diagnostic.span.start) };
 }
 
 function changesBetween(before: PolicySources, after: PolicySources): readonly FileChange[] {

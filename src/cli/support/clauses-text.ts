@@ -23,7 +23,7 @@ function renderClause(judged: ClauseResult, sourceOf: SourceOf): string {
   const marks = createMarks();
   const { guarantee, claim, trial } = judged;
   const start = `${guarantee.name}: ${escapeForTerminal(clauseText(claim, sourceOf))}`;
-  const place = lineText(claim.span, sourceOf);
+  const location = lineText(claim.span, sourceOf);
   const tried = trial === null ? '' : `; ${trialText(trial)}`;
   switch (judged.kind) {
     case 'proved':
@@ -38,13 +38,13 @@ function renderClause(judged: ClauseResult, sourceOf: SourceOf): string {
         ...(isConditionUnknown ? [unknown] : []),
         requestText(facts),
       ];
-      return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(place)}`, ...lines]
+      return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(location)}`, ...lines]
         .join('\n    ')
         .concat('\n');
     }
     case 'undecided': {
       const reasons = undecidedLines(judged, sourceOf).map((line) => `    ${line}\n`);
-      return `${marks.bad('?')} ${start} ${marks.bad('undecided')} ${marks.faint(place)}\n${reasons.join('')}${trial === null ? '' : `    ${trialText(trial)}\n`}`;
+      return `${marks.bad('?')} ${start} ${marks.bad('undecided')} ${marks.faint(location)}\n${reasons.join('')}${trial === null ? '' : `    ${trialText(trial)}\n`}`;
     }
   }
 }

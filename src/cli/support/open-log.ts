@@ -22,8 +22,8 @@ export async function withLog(
   const { file } = named;
   if (file === null)
     return await withRecords(named, async (records) => {
-      const place = commandStoreLocation(named);
-      return await run(await openStoredLog(records, { ...named, place }));
+      const location = commandStoreLocation(named);
+      return await run(await openStoredLog(records, { ...named, location }));
     });
   const log = await openExport(file).catch((error: unknown) => {
     const isOther = error instanceof NoExportError;

@@ -57,13 +57,13 @@ function toRule(id: string, summary: string, page: string | null): object {
   return { id, shortDescription: { text: summary }, ...help };
 }
 
-function toResult({ code, severity, message, help, related, fix, ...place }: Finding): object {
+function toResult({ code, severity, message, help, related, fix, ...location }: Finding): object {
   return {
     ruleId: code,
     ruleIndex: ruleIndexes.get(code),
     level: severity,
     message: { text: literally(help === null ? message : `${message}\nhelp: ${help}`) },
-    locations: [toLocation(place)],
+    locations: [toLocation(location)],
     ...(related.length === 0
       ? {}
       : {

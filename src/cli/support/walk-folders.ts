@@ -12,8 +12,8 @@ function stepText({ kind, depth, text, truth, value, why, rule }: DecisionStep):
   const marks = createMarks();
   const indent = '  '.repeat(depth);
   const escaped = escapeForTerminal(text);
-  const place = rule === null ? '' : ` ${marks.faint(`${escapeForTerminal(rule.file)}:${rule.line}`)}`;
-  if (kind === 'rule') return `\n${escaped}${place}\n`;
+  const location = rule === null ? '' : ` ${marks.faint(`${escapeForTerminal(rule.file)}:${rule.line}`)}`;
+  if (kind === 'rule') return `\n${escaped}${location}\n`;
   if (kind !== 'condition') return `${depth === 0 ? '\n' : `${indent}→ `}${escaped}\n`;
   const mark = truth === null ? ' '.repeat(truthWidth) : truth.padEnd(truthWidth);
   const paint = truth === 'true' ? marks.good : truth === 'unknown' ? marks.bad : marks.faint;

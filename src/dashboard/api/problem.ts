@@ -12,7 +12,7 @@ export class ApiProblem extends Error {
   /** HTTP status; 0 when no reply came. */
   readonly status: number;
   readonly title: string;
-  readonly places: readonly ProblemLocation[];
+  readonly errors: readonly ProblemLocation[];
   readonly requestId: string | null;
 
   constructor(facts: {
@@ -20,14 +20,14 @@ export class ApiProblem extends Error {
     readonly status: number;
     readonly title: string;
     readonly detail: string;
-    readonly places?: readonly ProblemLocation[];
+    readonly errors?: readonly ProblemLocation[];
     readonly requestId?: string | null;
   }) {
     super(facts.detail);
     this.code = facts.code;
     this.status = facts.status;
     this.title = facts.title;
-    this.places = facts.places ?? [];
+    this.errors = facts.errors ?? [];
     this.requestId = facts.requestId ?? null;
   }
 }
@@ -40,7 +40,7 @@ export function unreachable(method: string): ApiProblem {
     title: 'Writ cannot be reached',
     detail:
       method === 'GET'
-        ? 'look at your connection and try again'
+        ? 'check your connection and try again'
         : 'this may not have been saved: look before you send it again',
   });
 }
@@ -63,14 +63,14 @@ export function problemIn(
   retryAfter: string | null = null,
 ): ApiProblem {
   const text = (value: unknown, other: string) => (typeof value === 'string' ? value : other);
-  const places = Array.isArray(body?.errors) ? (body.errors as ProblemLocation[]) : [];
+  const errors = Array.isArray(body?.errors) ? (body.errors as ProblemLocation[]) : [];
   const detail = text(body?.detail, 'the service gave no reason');
   return new ApiProblem({
     code: text(body?.type, '').replace('urn:writ:error:', '') || `http_${status}`,
     status,
     title: text(body?.title, `The service answered ${status}`),
     detail: retryAfter === null ? detail : `${detail} (try again in ${retryAfter} s)`,
-    places,
+    errors,
     requestId: typeof body?.instance === 'string' ? body.instance : null,
   });
 }

@@ -38,14 +38,16 @@ export function completeRequest(
   text: string,
   { at, isAsked }: { readonly at: number; readonly isAsked: boolean },
 ): CompletionList | null {
-  const place = jsonPlaceAt(text.slice(0, at));
-  if (place === null || (!isAsked && !place.hasBegun)) return null;
+  const position = jsonPlaceAt(text.slice(0, at));
+  if (position === null || (!isAsked && !position.hasBegun)) return null;
   const action = /"action_key"\s*:\s*"([^"\\]*)"/.exec(text)?.[1];
-  const options = place.isName
-    ? names(vocabulary, place.path, action).map((offer) => ({ apply: `"${offer.label}": `, ...offer }))
-    : values(vocabulary, place.path, action);
-  const free = options.filter(({ label }) => !place.isName || !place.namesBefore.has(label));
-  return free.length === 0 ? null : { from: place.from, options: free.map((one) => closed(one, text, at)) };
+  const options = position.isName
+    ? names(vocabulary, position.path, action).map((offer) => ({ apply: `"${offer.label}": `, ...offer }))
+    : values(vocabulary, position.path, action);
+  const free = options.filter(({ label }) => !position.isName || !position.namesBefore.has(label));
+  return free.length === 0
+    ? null
+    : { from: position.from, options: free.map((one) => closed(one, text, at)) };
 }
 
 /** An editor closes quotes by itself, so an offer before such a quote ends there. */

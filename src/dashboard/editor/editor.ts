@@ -111,10 +111,10 @@ export function openEditor(options: EditorOptions): Editor {
     },
     askNamesAgain: () => view.dispatch({ effects: namesChanged.of(null) }),
     goTo(at) {
-      const place = Math.min(at, view.state.doc.length);
+      const offset = Math.min(at, view.state.doc.length);
       view.dispatch({
-        selection: EditorSelection.cursor(place),
-        effects: EditorView.scrollIntoView(place, { y: 'center' }),
+        selection: EditorSelection.cursor(offset),
+        effects: EditorView.scrollIntoView(offset, { y: 'center' }),
       });
       view.focus();
     },

@@ -15,10 +15,10 @@ export type ReadJson =
   | {
       readonly value: unknown;
       /** Places by JSON pointer; the place of a member is the place of its value. */
-      readonly places: ReadonlyMap<string, TextRange>;
+      readonly positions: ReadonlyMap<string, TextRange>;
       readonly fault: null;
     }
-  | { readonly value: null; readonly places: ReadonlyMap<string, TextRange>; readonly fault: JsonFault };
+  | { readonly value: null; readonly positions: ReadonlyMap<string, TextRange>; readonly fault: JsonFault };
 
 const depthMax = 32;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids these within a text.
@@ -29,16 +29,16 @@ const wordPattern = /(?:true|false|null)\b/y;
 export function readJson(text: string): ReadJson {
   const reader = new JsonReader(text);
   try {
-    return { value: reader.whole(), places: reader.places, fault: null };
+    return { value: reader.whole(), positions: reader.positions, fault: null };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return { value: null, places: reader.places, fault: error.fault };
+    return { value: null, positions: reader.positions, fault: error.fault };
   }
 }
 
 /** A class because all its methods share the position in the text. */
 class JsonReader {
-  readonly places = new Map<string, TextRange>();
+  readonly positions = new Map<string, TextRange>();
   readonly #text: string;
   #at = 0;
 
@@ -58,7 +58,7 @@ class JsonReader {
     if (depth > depthMax) this.#fail(`it is nested more than ${depthMax} deep`);
     const from = this.#at;
     const read = this.#anyValue(pointer, depth);
-    this.places.set(pointer, { from, to: this.#at });
+    this.positions.set(pointer, { from, to: this.#at });
     return read;
   }
 
@@ -194,11 +194,11 @@ function escapePointer(name: string): string {
  * The place that a pointer names. If there is none, the place of the nearest enclosing part; for the root,
  * only its first character.
  */
-export function placeOf(places: ReadonlyMap<string, TextRange>, pointer: string): TextRange {
+export function placeOf(positions: ReadonlyMap<string, TextRange>, pointer: string): TextRange {
   for (let ancestor = pointer; ancestor !== ''; ancestor = ancestor.slice(0, ancestor.lastIndexOf('/'))) {
-    const place = places.get(ancestor);
-    if (place !== undefined) return place;
+    const position = positions.get(ancestor);
+    if (position !== undefined) return position;
   }
-  const root = places.get('');
+  const root = positions.get('');
   return root === undefined ? { from: 0, to: 0 } : { from: root.from, to: Math.min(root.from + 1, root.to) };
 }

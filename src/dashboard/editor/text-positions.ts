@@ -14,9 +14,9 @@ export interface TextEdit extends LineRange {
 }
 
 /** A column beyond the end of a line, or a line beyond the text, counts as that end. */
-export function rangeOf(text: string, place: LineRange): { readonly from: number; readonly to: number } {
-  const from = offsetOf(text, place.line, place.column);
-  return { from, to: Math.max(from, offsetOf(text, place.end_line, place.end_column)) };
+export function rangeOf(text: string, range: LineRange): { readonly from: number; readonly to: number } {
+  const from = offsetOf(text, range.line, range.column);
+  return { from, to: Math.max(from, offsetOf(text, range.end_line, range.end_column)) };
 }
 
 function offsetOf(text: string, line: number, column: number): number {

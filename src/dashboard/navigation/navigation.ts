@@ -11,7 +11,7 @@ export interface PageAddress {
   readonly hash: string;
 }
 
-type Listener = (place: PageAddress) => void;
+type Listener = (address: PageAddress) => void;
 
 const listeners = new Set<Listener>();
 
@@ -41,14 +41,14 @@ export function setQuery(changes: Readonly<Record<string, string | null>>, { rep
 }
 
 export function useAddress(): PageAddress {
-  const [place, setPlace] = useState(currentAddress);
+  const [address, setAddress] = useState(currentAddress);
   useEffect(() => {
-    listeners.add(setPlace);
+    listeners.add(setAddress);
     // The address may have changed since this was drawn.
-    setPlace((before) => (addressIn(before) === addressIn(currentAddress()) ? before : currentAddress()));
-    return () => void listeners.delete(setPlace);
+    setAddress((before) => (addressIn(before) === addressIn(currentAddress()) ? before : currentAddress()));
+    return () => void listeners.delete(setAddress);
   }, []);
-  return place;
+  return address;
 }
 
 /** The parameters of `pattern` (`/agents/:id`) in `path`; null when the path does not match. */
@@ -94,8 +94,8 @@ function addressIn({ path, query, hash }: PageAddress): string {
 }
 
 function tell(): void {
-  const place = currentAddress();
-  for (const listener of [...listeners]) listener(place);
+  const address = currentAddress();
+  for (const listener of [...listeners]) listener(address);
 }
 
 function decode(text: string): string {

@@ -128,7 +128,7 @@ export function useStaleBanners(since: string | null): readonly Banner[] {
       words: (
         <>
           The policies on disk are not active: they failed to load <Ago at={since} />. The last good set
-          decides. <a href="/policies">See what is wrong</a>
+          decides. <a href="/policies">Show the problem</a>
         </>
       ),
     },

@@ -76,7 +76,7 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
         </strong>
         : stopped <Ago at={at} /> by <PlainText text={by} isShort />, because “
         <PlainText text={whyStopped} />
-        ”. Requests are decided by the policies again at once, and those that wait can be approved.
+        ”. The policies decide requests again immediately, and pending requests can be approved.
       </p>
       <SendForm
         word="Let act again"

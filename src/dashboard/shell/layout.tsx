@@ -104,8 +104,8 @@ export function Layout({ pages, children }: LayoutProps) {
 function useMenu() {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const opener = useRef<HTMLElement>(null);
-  const place = useAddress();
-  useEffect(() => setMenuOpen(false), [place]);
+  const address = useAddress();
+  useEffect(() => setMenuOpen(false), [address]);
   useEffect(() => {
     if (!isMenuOpen) return;
     const narrow = window.matchMedia(narrowQuery);

@@ -59,7 +59,8 @@ function NobodyYet() {
 
 const ssoProblems: Readonly<Record<string, string>> = {
   'no-role': 'You are in no group that has access here. Ask an admin which group you need.',
-  'not-provisioned': 'Your provider has not told Writ of you. Ask an admin to assign Writ to you there.',
+  'not-provisioned':
+    'Your provider has not sent your account to Writ. Ask an admin to assign Writ to you there.',
   'no-address': 'The provider gave no e-mail address for you that it has verified. Ask an admin.',
   disabled: 'Your access here is disabled. Ask an admin.',
   'address-taken':

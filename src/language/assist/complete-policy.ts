@@ -17,24 +17,24 @@ export function completePolicy(
   text: string,
   { at, isAsked }: { readonly at: number; readonly isAsked: boolean },
 ): CompletionList | null {
-  const place = placeAt(text, at);
-  if (place.isProse) return null;
-  const [path = ''] = pathPattern.exec(place.before) ?? [];
-  if (path === '' && !isAsked && !/\b(?:has|to|by|on|in|ask|over)\s$/.test(place.before)) return null;
+  const position = placeAt(text, at);
+  if (position.isProse) return null;
+  const [path = ''] = pathPattern.exec(position.before) ?? [];
+  if (path === '' && !isAsked && !/\b(?:has|to|by|on|in|ask|over)\s$/.test(position.before)) return null;
   const all = withDeclared(vocabulary, text);
-  const head = place.before.slice(0, place.before.length - path.length);
+  const head = position.before.slice(0, position.before.length - path.length);
   const dot = path.lastIndexOf('.');
   const root = path.split('.')[0] ?? '';
-  if (isPatternList(place, head)) return { from: at - path.length, options: patternOffers(all) };
+  if (isPatternList(position, head)) return { from: at - path.length, options: patternOffers(all) };
   const from = at - (path.length - dot - 1);
-  if (dot === -1) return { from, options: wordOffers(all, place, head) };
+  if (dot === -1) return { from, options: wordOffers(all, position, head) };
   const base = path.slice(0, dot);
-  const list = place.variables.get(root);
+  const list = position.variables.get(root);
   const options =
     root === 'payload'
-      ? fieldOffers(actionsAt(all, place), base)
+      ? fieldOffers(actionsAt(all, position), base)
       : list !== undefined
-        ? fieldOffers(actionsAt(all, place), `${list}[]${base.slice(root.length)}`)
+        ? fieldOffers(actionsAt(all, position), `${list}[]${base.slice(root.length)}`)
         : attributeOffers(all, base);
   return options.length === 0 ? null : { from, options };
 }
@@ -128,14 +128,14 @@ const jsonTypeText = [
 
 function wordOffers(
   vocabulary: Vocabulary,
-  place: PolicyPosition,
+  position: PolicyPosition,
   head: string,
 ): readonly CompletionOption[] {
-  const { declaration, depth } = place;
+  const { declaration, depth } = position;
   const { names } = vocabulary;
   const isFirst = head.trim() === '';
   if (isFirst && depth === 0) return words([...declarationWords, 'shadow']);
-  if (/\bhas\s+$/.test(head)) return fieldOffers(actionsAt(vocabulary, place), 'payload');
+  if (/\bhas\s+$/.test(head)) return fieldOffers(actionsAt(vocabulary, position), 'payload');
   if (/\b(?:to|approval\s+by|(?:never|always)\s+ask)\s+(?:\S+\s+(?:and|or)\s+)*$/.test(head))
     return [
       ...named(names.approvers, 'approvers', 1),
@@ -163,7 +163,7 @@ function wordOffers(
         ...named(names.hours, 'hours', 2),
       ]
     : [];
-  const variables = named([...place.variables.keys()], 'variable', 1);
+  const variables = named([...position.variables.keys()], 'variable', 1);
   return [...lists, ...variables, ...expressionOffers(vocabulary), ...words(vocabulary.keywords, -1)];
 }
 

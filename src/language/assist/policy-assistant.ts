@@ -69,7 +69,7 @@ export function createPolicyAssistant(): PolicyAssistant {
   const answers: {
     readonly [Kind in AssistantQuestionKind]: (question: AssistantQuestions[Kind]) => AssistantAnswers[Kind];
   } = {
-    complete: ({ text, ...place }) => (set === null ? null : completePolicy(set.words, text, place)),
+    complete: ({ text, ...position }) => (set === null ? null : completePolicy(set.words, text, position)),
     hover({ at, path, text }) {
       if (set === null) return null;
       const texts = new Map(filesWith({ path, text }).map((one) => [one.path, one]));

@@ -71,8 +71,8 @@ export function silenceByFile(
   for (const diagnostic of diagnostics) {
     const { file, start } = diagnostic.span;
     const fileSilences = byFile.get(file) ?? [];
-    const place = fileSilences.length === 0 ? null : wholeAround(start, whole.get(file) ?? []);
-    const lines = linesOf(place ?? diagnostic.span, starts.get(file) ?? [0]);
+    const enclosing = fileSilences.length === 0 ? null : wholeAround(start, whole.get(file) ?? []);
+    const lines = linesOf(enclosing ?? diagnostic.span, starts.get(file) ?? [0]);
     const silence = fileSilences.find((each) => silencesIt(each, diagnostic, lines));
     if (silence === undefined) left.push(diagnostic);
     else {
@@ -150,10 +150,10 @@ function readSilence({ text, span }: Comment, line: number): Silence | Diagnosti
 
 function codeUnknown(target: string, text: string, span: Span): Diagnostic {
   const start = span.start + text.indexOf(target, text.indexOf('allow') + 'allow'.length);
-  const place = { ...span, start, end: start + target.length };
-  return warning('silence-code-unknown', place, `no diagnostic has the code \`${target}\``, {
+  const enclosing = { ...span, start, end: start + target.length };
+  return warning('silence-code-unknown', enclosing, `no diagnostic has the code \`${target}\``, {
     help: 'write the code in brackets after `warning`',
-    ...didYouMean({ text: target, span: place }, silenceable),
+    ...didYouMean({ text: target, span: enclosing }, silenceable),
   });
 }
 

@@ -80,7 +80,10 @@ export function diagnosticToJson(diagnostic: Diagnostic, sourceOf: SourceOf): Js
     message,
     ...jsonPlace(diagnostic.span, sourceOf),
     help: help ?? null,
-    related: related.map((place) => ({ ...jsonPlace(place.span, sourceOf), message: place.message })),
+    related: related.map((location) => ({
+      ...jsonPlace(location.span, sourceOf),
+      message: location.message,
+    })),
     fix:
       fix === undefined
         ? null
@@ -123,16 +126,16 @@ function renderOne(diagnostic: Diagnostic, sourceOf: SourceOf, paint: Paint): st
   const draw = new Excerpts(sourceOf, paint, String(gutter).length);
   return [
     `${paint(severity, `${severity}[${code}]`)}${paint('strong', `: ${escapeForTerminal(message)}`)}`,
-    ...draw.place(diagnostic.span, severity),
+    ...draw.location(diagnostic.span, severity),
     ...(help === undefined ? [] : [draw.remark('help', help)]),
-    ...related.flatMap((place) => renderRelated(place, draw, paint)),
+    ...related.flatMap((location) => renderRelated(location, draw, paint)),
   ].join('\n');
 }
 
-function renderRelated(place: RelatedLocation, draw: Excerpts, paint: Paint): readonly string[] {
+function renderRelated(location: RelatedLocation, draw: Excerpts, paint: Paint): readonly string[] {
   return [
-    `${paint('note', 'note')}${paint('strong', `: ${escapeForTerminal(place.message)}`)}`,
-    ...draw.place(place.span, 'note'),
+    `${paint('note', 'note')}${paint('strong', `: ${escapeForTerminal(location.message)}`)}`,
+    ...draw.location(location.span, 'note'),
   ];
 }
 
@@ -148,7 +151,7 @@ class Excerpts {
     this.#gutter = gutter;
   }
 
-  place(span: Span, style: keyof typeof styles): readonly string[] {
+  location(span: Span, style: keyof typeof styles): readonly string[] {
     const text = this.#sourceOf(span.file);
     const arrow = `${' '.repeat(this.#gutter)}${this.#paint('gutter', '-->')}`;
     // A diagnostic about the whole directory has no file.

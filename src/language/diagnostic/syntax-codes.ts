@@ -2,7 +2,7 @@
 const syntaxErrors = {
   'unexpected-character': 'a character that no token begins with',
   'unexpected-token': 'the text does not follow the grammar here',
-  'bidi-control': 'a character that changes the direction in which text is shown',
+  'bidi-control': 'a character that changes the text direction',
   'control-character': 'a control character other than tab and line break',
   'nesting-too-deep': 'brackets or prefix operators are nested more than 64 deep',
   'expression-too-deep': 'an expression combines more than 500 operators one inside the other',

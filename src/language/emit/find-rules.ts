@@ -21,14 +21,14 @@ const headsKeptMax = 4_096;
 
 export function createRuleHeads(action: OpenAction): RuleHeads {
   const heads = new BoundedMap<number, RuleHead>(headsKeptMax);
-  const read = (place: number) => action.head(place);
+  const read = (index: number) => action.head(index);
   return { length: action.ruleCount, at: (place) => memo(heads, place, read) };
 }
 
 /** Finds every rule, without an index. */
 export function findAll({ ruleCount }: OpenAction): IndexedCode['find'] {
   return (_facts, _state, matched) => {
-    for (let place = 0; place < ruleCount; place += 1) matched[place] = place;
+    for (let index = 0; index < ruleCount; index += 1) matched[index] = index;
     return ruleCount;
   };
 }

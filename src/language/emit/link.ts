@@ -174,7 +174,7 @@ export function link(
       const passed = passGate(request);
       if (passed === null) return [];
       const declared = program.open(request.action)!;
-      return passed.decider.tried(passed.facts).map((place) => declared.head(place).id);
+      return passed.decider.tried(passed.facts).map((index) => declared.head(index).id);
     },
     entries: (request) => entriesBy(request, (gate) => gate) ?? [],
     entriesRecorded: (request) => entriesBy(request, recordedGate),
@@ -329,8 +329,8 @@ function servedAs(
 /** The text of all functions of an action, except the payload check. */
 function sourceOf(action: OpenAction, ctx: LinkContext): string {
   if (servedAs(action, ctx) === 'own') return ownText(action, ctx).text;
-  const texts = Array.from({ length: action.ruleCount }, (_, place) =>
-    ruleText(action.condition(place), ctx),
+  const texts = Array.from({ length: action.ruleCount }, (_, index) =>
+    ruleText(action.condition(index), ctx),
   );
   return [...new Set(texts)].join('\n\n');
 }
@@ -348,7 +348,7 @@ function ownRules(action: OpenAction, ctx: LinkContext): RulesUnit {
 }
 
 function headsOf(action: OpenAction): readonly RuleHead[] {
-  return Array.from({ length: action.ruleCount }, (_, place) => action.head(place));
+  return Array.from({ length: action.ruleCount }, (_, index) => action.head(index));
 }
 
 /** Uses shared texts, and combines the truths of all rules into one number. */
@@ -357,7 +357,7 @@ function sharedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   const rules = headsOf(action);
   const shared = new SharedRules(lets, ctx);
   const evaluate = (readsRisk: boolean): ((facts: Facts, state: State) => number) | null => {
-    const frame = placeFrame(action, shared, (place) => rules[place]!.readsRisk === readsRisk);
+    const frame = placeFrame(action, shared, (index) => rules[index]!.readsRisk === readsRisk);
     return frame === null ? null : (facts, state) => digitsOf(shared.layout, frame, facts, state);
   };
   const code: KeyedCode = {
@@ -377,11 +377,11 @@ const noDigits = (): number => 0;
 function placeFrame(
   action: OpenAction,
   shared: SharedRules,
-  isWanted: (place: number) => boolean,
+  isWanted: (index: number) => boolean,
 ): Frame | null {
-  const places = Array.from({ length: action.ruleCount }, (_, place) => place).filter(isWanted);
-  const [base] = places.map((place) => shared.placeRule(action.condition(place)));
-  return base === undefined ? null : { base, count: places.length };
+  const indexes = Array.from({ length: action.ruleCount }, (_, index) => index).filter(isWanted);
+  const [base] = indexes.map((place) => shared.placeRule(action.condition(place)));
+  return base === undefined ? null : { base, count: indexes.length };
 }
 
 /** Uses shared texts, and an index that finds the rules to try. */
@@ -393,9 +393,9 @@ function indexedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
     find: ctx.realisation === 'without index' ? findAll(action) : findByIndex(action, ctx),
     layout: shared.layout,
     bases,
-    placeRule: (place) => {
-      bases[place] = shared.placeRule(action.condition(place));
-      return bases[place];
+    placeRule: (index) => {
+      bases[index] = shared.placeRule(action.condition(index));
+      return bases[index];
     },
     reason: (rule) => shared.reason(rule),
     approver: (one) => shared.approver(one),

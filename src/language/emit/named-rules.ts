@@ -32,7 +32,7 @@ interface NamedSome extends RuleForm {
 
 interface TraceParts {
   readonly paths: TraceForm['paths'];
-  readonly formRule: (place: number, head: RuleHead) => FormRule;
+  readonly formRule: (index: number, head: RuleHead) => FormRule;
 }
 
 interface OneRule {
@@ -60,7 +60,7 @@ export class NamedRules {
   }
 
   all(): RuleForm {
-    this.#all ??= this.#name(Array.from({ length: this.#action.ruleCount }, (_, place) => place));
+    this.#all ??= this.#name(Array.from({ length: this.#action.ruleCount }, (_, index) => index));
     return this.#all;
   }
 
@@ -79,10 +79,10 @@ export class NamedRules {
     return truthFired(fired) === 2 || takesPartUnknown(this.#rule(placeFired(fired)).head);
   }
 
-  #name(places: readonly number[]): RuleForm {
+  #name(indexes: readonly number[]): RuleForm {
     const { paths } = this.#parts;
-    const others = this.#action.ruleCount - places.length;
-    const named = places.map((place) => this.#rule(place));
+    const others = this.#action.ruleCount - indexes.length;
+    const named = indexes.map((place) => this.#rule(place));
     const rules = named.map(({ inForm }) => inForm);
     return {
       form: others === 0 ? { rules, paths } : { rules, paths, others },

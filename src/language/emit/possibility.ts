@@ -15,7 +15,7 @@ export type PossibilityOf = (agent: AgentFacts) => Possibility;
 
 export function createPossibility(action: OpenAction, source: SharedSource): PossibilityOf {
   const { ruleCount, hasShadow } = action;
-  const heads = Array.from({ length: ruleCount }, (_, place) => action.head(place));
+  const heads = Array.from({ length: ruleCount }, (_, index) => action.head(index));
   const lets = letsOfUnknown(action.lets);
   const rules = { length: ruleCount, at: (place: number) => heads[place]! };
   const afterRisk = action.hasAfterRisk ? Uint8Array.from(heads, ({ readsRisk }) => Number(readsRisk)) : null;
@@ -25,7 +25,7 @@ export function createPossibility(action: OpenAction, source: SharedSource): Pos
 }
 
 function placeAll(action: OpenAction, shared: SharedRules): IndexedCode {
-  const placeRule = (place: number): number => shared.placeRule(conditionOfUnknown(action.condition(place)));
+  const placeRule = (index: number): number => shared.placeRule(conditionOfUnknown(action.condition(index)));
   return {
     find: () => action.ruleCount,
     layout: shared.layout,
@@ -43,8 +43,8 @@ function weigh(heads: readonly RuleHead[], truths: ArrayLike<Kleene>): Possibili
   let isGranted = false;
   let isGrantedAtOnce = false;
   let isAsked = false;
-  for (const [place, { effect, isShadow, requirement }] of heads.entries()) {
-    const truth = truths[place]!;
+  for (const [index, { effect, isShadow, requirement }] of heads.entries()) {
+    const truth = truths[index]!;
     if (isShadow || truth === 0) continue;
     if (effect === 'deny' && truth === isTrue) return 'never';
     if (effect === 'allow') {

@@ -105,7 +105,8 @@ export class SharedRules {
     const ctx: ConstantContext = { program, lists: session.lists, textSets, letAt };
     const base = layout.length + 2;
     layout.push(ready.code, base + ready.slots.length + 2);
-    for (const { place, make } of ready.slots) layout.push(make(template.constants[place] as Constant, ctx));
+    for (const { index: place, make } of ready.slots)
+      layout.push(make(template.constants[place] as Constant, ctx));
     return base;
   }
 }

@@ -66,9 +66,9 @@ export function* createTracerInSteps(
 ): Generator<void, Tracer> {
   const readings = new Map<string, PathReader>();
   const ofTables = new TableReadings(action, tables);
-  const pathsOf = (place: number): Set<string> => {
+  const pathsOf = (index: number): Set<string> => {
     const readPaths = new Set<string>();
-    collect(action.condition(place), { action, tables: ofTables, readings, readPaths });
+    collect(action.condition(index), { action, tables: ofTables, readings, readPaths });
     return readPaths;
   };
   for (let place = 0; place < action.ruleCount; place += 1) {
@@ -77,9 +77,9 @@ export function* createTracerInSteps(
   }
   const { all, readers } = createReaders(readings, run);
   const paths = all.map(([path]) => path);
-  const places = new Map(paths.map((path, place) => [path, place] as const));
+  const indexes = new Map(paths.map((path, place) => [path, place] as const));
   const formRule = (place: number, { id, effect, points, isShadow }: RuleHead): FormRule => {
-    const reads = [...pathsOf(place)].sort().map((path) => places.get(path)!);
+    const reads = [...pathsOf(place)].sort().map((path) => indexes.get(path)!);
     return isShadow ? [id, effect, points, reads, 'shadow'] : [id, effect, points, reads];
   };
   const unread: readonly TraceValue[] = paths.map(() => 'unknown');
@@ -130,9 +130,9 @@ function createReaders(
     readers.push(run!(emitReadings(forms, from)));
   }
   for (const [at, [, { read }]] of others.entries()) {
-    const place = written.length + at;
+    const index = written.length + at;
     readers.push((facts, values, risk) => {
-      values[place] = read(facts, risk);
+      values[index] = read(facts, risk);
     });
   }
   return { all: [...written, ...others], readers };

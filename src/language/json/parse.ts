@@ -87,10 +87,10 @@ function parseObject(cursor: Cursor): Json {
   enter(cursor, '}');
   while (cursor.text[cursor.index] !== '}') {
     const start = cursor.index;
-    if (cursor.text[start] !== '"') refuse(cursor, 'a member name in double quotes should stand here');
+    if (cursor.text[start] !== '"') refuse(cursor, 'a member name in double quotes is expected here');
     const name = parseString(cursor);
     cursor.path.push(name);
-    if (Object.hasOwn(object, name)) refuse(cursor, 'the member stands twice in its object', start);
+    if (Object.hasOwn(object, name)) refuse(cursor, 'the member name is duplicated in its object', start);
     skipSpace(cursor);
     expect(cursor, ':');
     skipSpace(cursor);
@@ -127,26 +127,27 @@ function enter(cursor: Cursor, closing: string): void {
   }
   cursor.index += 1;
   skipSpace(cursor);
-  if (cursor.text[cursor.index] === ',') refuse(cursor, `a value or \`${closing}\` should stand here`);
+  if (cursor.text[cursor.index] === ',') refuse(cursor, `a value or \`${closing}\` is expected here`);
 }
 
 /** Steps over the comma between two members or elements; stops at the closing bracket. */
 function separate(cursor: Cursor, closing: string): void {
   skipSpace(cursor);
   if (cursor.text[cursor.index] === closing) return;
-  if (cursor.text[cursor.index] !== ',') refuse(cursor, `\`,\` or \`${closing}\` should stand here`);
+  if (cursor.text[cursor.index] !== ',') refuse(cursor, `\`,\` or \`${closing}\` is expected here`);
   cursor.index += 1;
   skipSpace(cursor);
-  if (cursor.text[cursor.index] === closing) refuse(cursor, `a comma stands before \`${closing}\``);
+  if (cursor.text[cursor.index] === closing)
+    refuse(cursor, `a trailing comma before \`${closing}\` is not allowed`);
 }
 
 function expect(cursor: Cursor, character: string): void {
-  if (cursor.text[cursor.index] !== character) refuse(cursor, `\`${character}\` should stand here`);
+  if (cursor.text[cursor.index] !== character) refuse(cursor, `\`${character}\` is expected here`);
   cursor.index += 1;
 }
 
 function parseWord(cursor: Cursor, word: string, value: Json): Json {
-  if (!cursor.text.startsWith(word, cursor.index)) refuse(cursor, 'a value should stand here');
+  if (!cursor.text.startsWith(word, cursor.index)) refuse(cursor, 'a value is expected here');
   cursor.index += word.length;
   return value;
 }
@@ -156,7 +157,7 @@ const numberAtIndex = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/y;
 function parseNumber(cursor: Cursor): Json {
   numberAtIndex.lastIndex = cursor.index;
   const text = numberAtIndex.exec(cursor.text)?.[0];
-  if (text === undefined) return refuse(cursor, 'a value should stand here');
+  if (text === undefined) return refuse(cursor, 'a value is expected here');
   const fault = numberFault(text);
   if (fault !== null) refuse(cursor, fault);
   cursor.index += text.length;
@@ -175,7 +176,7 @@ function parseString(cursor: Cursor): string {
     cursor.index += 1;
     value += character === '\\' ? parseEscape(cursor) : character;
   }
-  if (!value.isWellFormed()) refuse(cursor, 'the string holds half of a surrogate pair', start);
+  if (!value.isWellFormed()) refuse(cursor, 'the string contains a lone surrogate', start);
   cursor.index += 1;
   return value;
 }

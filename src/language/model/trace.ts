@@ -91,7 +91,7 @@ export function tracedRules({ form, truths, values }: Trace): readonly TracedRul
   const read = values.map(
     (value): ReadValue => (typeof value === 'string' ? { missing: value } : { value: value[0] }),
   );
-  return form.rules.map(([rule, effect, points, places, shadow], at) => {
+  return form.rules.map(([rule, effect, points, indexes, shadow], at) => {
     const letter = truths[at] ?? '';
     return {
       rule,
@@ -100,7 +100,7 @@ export function tracedRules({ form, truths, values }: Trace): readonly TracedRul
       points,
       isShadow: shadow !== undefined,
       isSatisfied: letter !== letter.toLowerCase(),
-      reads: Object.fromEntries(places.map((place) => [form.paths[place]!, read[place]!])),
+      reads: Object.fromEntries(indexes.map((index) => [form.paths[index]!, read[index]!])),
     };
   });
 }

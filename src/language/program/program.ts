@@ -198,7 +198,7 @@ export interface ColumnTerm extends TermNode {
   /** The name of the column, for people; empty when each row is a single value. */
   readonly column: string;
   /** The place of the cell in its row. */
-  readonly place: number;
+  readonly index: number;
   readonly key: Term;
 }
 

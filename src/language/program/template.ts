@@ -218,7 +218,7 @@ function writeTermParts(term: Term, into: TemplateBuilder): void {
       break;
     case 'column':
       writeTerm(term.key, into);
-      writeConstant(term, String(term.place), into);
+      writeConstant(term, String(term.index), into);
       break;
     case 'else':
       writeTerm(term.subject, into);

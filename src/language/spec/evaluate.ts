@@ -315,8 +315,8 @@ function readColumn(
     const row = pushedRow(table, key, scope);
     return row === unknown || row === null ? unknown : readCell(table, column, row);
   }
-  const place = table.columns.findIndex((one) => one.name === column);
-  return findCell(table.rows, key, place) ?? unknown;
+  const columnIndex = table.columns.findIndex((one) => one.name === column);
+  return findCell(table.rows, key, columnIndex) ?? unknown;
 }
 
 /** Whether the row and its cell exist; unknown when the key or the row is unknown. */
@@ -333,8 +333,8 @@ function hasCell(
     if (row === unknown || row === null) return row === null ? false : unknown;
     return Object.hasOwn(row, column) && row[column] !== null;
   }
-  const place = table.columns.findIndex((one) => one.name === column);
-  const cell = findCell(table.rows, key, place);
+  const columnIndex = table.columns.findIndex((one) => one.name === column);
+  const cell = findCell(table.rows, key, columnIndex);
   return cell !== null && cell !== undefined;
 }
 

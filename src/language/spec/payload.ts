@@ -68,10 +68,10 @@ function recordIssues(
   { payload, pointer }: Pick<PayloadContext, 'payload' | 'pointer'>,
 ): readonly PayloadIssue[] {
   const declared = shape.fields.flatMap((field): readonly PayloadIssue[] => {
-    const place = `${pointer}/${segment(field.name)}`;
+    const fieldPointer = `${pointer}/${segment(field.name)}`;
     if (Object.hasOwn(record, field.name))
-      return slotIssues(field, record[field.name] as Json, { payload, pointer: place, record });
-    return field.isOptional ? [] : [{ pointer: place, message: payloadFaults.missing }];
+      return slotIssues(field, record[field.name] as Json, { payload, pointer: fieldPointer, record });
+    return field.isOptional ? [] : [{ pointer: fieldPointer, message: payloadFaults.missing }];
   });
   if (shape.isOpen) return declared;
   const names = new Set(shape.fields.map(({ name }) => name));

@@ -39,12 +39,12 @@ export function isMentioned(
 }
 
 function startsEntry(tokens: readonly string[], start: number, tree: TrieNode): boolean {
-  let place = tree.next.get(tokens[start]!);
+  let node = tree.next.get(tokens[start]!);
   // Usually false at once, because most tokens begin no entry.
-  if (place === undefined || isWord(tokens[start - 1])) return false;
-  for (let at = start + 1; place !== undefined; at += 1) {
-    if (place.isEnd && !isWord(tokens[at])) return true;
-    place = place.next.get(tokens[at] ?? '');
+  if (node === undefined || isWord(tokens[start - 1])) return false;
+  for (let at = start + 1; node !== undefined; at += 1) {
+    if (node.isEnd && !isWord(tokens[at])) return true;
+    node = node.next.get(tokens[at] ?? '');
   }
   return false;
 }
@@ -63,11 +63,11 @@ function treeOf(foldedWords: ReadonlySet<string> | readonly string[]): TrieNode 
 }
 
 function plant(tree: TrieNode, tokens: readonly string[]): void {
-  let place = tree;
+  let node = tree;
   for (const step of tokens) {
-    const next = place.next.get(step) ?? { next: new Map(), isEnd: false };
-    place.next.set(step, next);
-    place = next;
+    const next = node.next.get(step) ?? { next: new Map(), isEnd: false };
+    node.next.set(step, next);
+    node = next;
   }
-  place.isEnd = true;
+  node.isEnd = true;
 }

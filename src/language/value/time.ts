@@ -279,7 +279,7 @@ function pad(n: number, width: number): string {
 interface ZoneClock {
   readonly format: Intl.DateTimeFormat;
   /** The position of each number among the numbers of a formatted time. */
-  readonly places: Readonly<Record<ClockPart, number>>;
+  readonly digits: Readonly<Record<ClockPart, number>>;
   second: number;
   local: number;
 }
@@ -296,7 +296,7 @@ function clockOf(zone: string): ZoneClock {
 
 function newClock(zone: string): ZoneClock {
   const format = zoneFormat(zone);
-  return { format, places: placesIn(format), second: Number.NaN, local: 0 };
+  return { format, digits: placesIn(format), second: Number.NaN, local: 0 };
 }
 
 function zoneFormat(zone: string): Intl.DateTimeFormat {
@@ -313,16 +313,16 @@ function zoneFormat(zone: string): Intl.DateTimeFormat {
   });
 }
 
-function placesIn(format: Intl.DateTimeFormat): ZoneClock['places'] {
+function placesIn(format: Intl.DateTimeFormat): ZoneClock['digits'] {
   const numbers = format.formatToParts(0).filter(({ value }) => /^\d+$/.test(value));
   const placeOf = (part: ClockPart) => [part, numbers.findIndex(({ type }) => type === part)] as const;
-  return Object.fromEntries(clockParts.map(placeOf)) as ZoneClock['places'];
+  return Object.fromEntries(clockParts.map(placeOf)) as ZoneClock['digits'];
 }
 
-function readClock({ format, places }: ZoneClock, second: number): number {
+function readClock({ format, digits }: ZoneClock, second: number): number {
   const text = format.format(second * 1_000);
   const numbers = text.match(/\d+/g) ?? [];
-  const field = (part: ClockPart): number => Number(numbers[places[part]]);
+  const field = (part: ClockPart): number => Number(numbers[digits[part]]);
   // West of Greenwich, the first hours of the calendar still belong to year 0, which is written 1 BC.
   const year = text.includes('BC') ? 1 - field('year') : field('year');
   const day = dayNumber(year, field('month'), field('day'));

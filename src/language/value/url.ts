@@ -118,8 +118,8 @@ function filled(part: string): string {
 
 function write({ scheme, host, port, path, query, fragment }: UrlParts): string {
   const isUsual = port === null || usualPorts.get(scheme) === port;
-  const place = `${scheme}://${host}${isUsual ? '' : `:${port}`}`;
-  return `${place}${withoutDotSegments(decodeUnreserved(path))}${decodeUnreserved(query)}${decodeUnreserved(fragment)}`;
+  const origin = `${scheme}://${host}${isUsual ? '' : `:${port}`}`;
+  return `${origin}${withoutDotSegments(decodeUnreserved(path))}${decodeUnreserved(query)}${decodeUnreserved(fragment)}`;
 }
 
 const encoded = /%([0-9A-Fa-f]{2})/g;

@@ -66,7 +66,7 @@ function startsOf(leaf: Leaf, atom: LeafAtom): readonly number[] {
     case 'text':
       return sorted(
         leaf,
-        [...placesOf(leaf, values)].flatMap((place) => [place, place + 1]),
+        [...placesOf(leaf, values)].flatMap((index) => [index, index + 1]),
       );
     default:
       return [...leaf.cells.keys()];
@@ -74,7 +74,7 @@ function startsOf(leaf: Leaf, atom: LeafAtom): readonly number[] {
 }
 
 /** Indexes of the cells that hold one of the texts. */
-function placesOf({ cells, places }: Leaf, values: readonly Value[]): ReadonlySet<number> {
+function placesOf({ cells, indexes }: Leaf, values: readonly Value[]): ReadonlySet<number> {
   const spans = new Set<number>();
   if (values.length > cells.length) {
     const named = plainKeys(values);
@@ -82,8 +82,8 @@ function placesOf({ cells, places }: Leaf, values: readonly Value[]): ReadonlySe
     return spans;
   }
   for (const value of values) {
-    const place = places.get(value as string);
-    if (place !== undefined) spans.add(place);
+    const index = indexes.get(value as string);
+    if (index !== undefined) spans.add(index);
   }
   return spans;
 }
@@ -92,10 +92,10 @@ function placesOf({ cells, places }: Leaf, values: readonly Value[]): ReadonlySe
  * Indexes of cells in order: the given ones, each state that is no value, the first value, and the cell of
  * all other texts.
  */
-function sorted({ cells, domain }: Leaf, places: readonly number[]): readonly number[] {
+function sorted({ cells, domain }: Leaf, indexes: readonly number[]): readonly number[] {
   const firstValue = cells.findIndex(({ value }) => isValue(value));
   const states = firstValue < 0 ? cells.length : firstValue;
-  const starts = new Set([...Array.from({ length: states }, (_, at) => at), states, ...places]);
+  const starts = new Set([...Array.from({ length: states }, (_, at) => at), states, ...indexes]);
   if (domain === 'text') starts.add(cells.length - 1);
   return [...starts].filter((at) => at < cells.length).sort((a, b) => a - b);
 }

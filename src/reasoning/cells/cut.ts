@@ -72,7 +72,7 @@ export function cutLeaf(leaf: Leaf, cutting: CutState): void {
 export function cellPlaceOf(leaf: Leaf, value: Value | UnknownValue | undefined): number {
   if (value === undefined || value === null || value === unknown)
     return leaf.cells.findIndex((cell) => cell.value === value);
-  if (leaf.domain === 'text') return leaf.places.get(value as string) ?? -1;
+  if (leaf.domain === 'text') return leaf.indexes.get(value as string) ?? -1;
   const key = keyOf(value);
   const isOwn = (cell: Cell): boolean => !cell.isOther && isValue(cell.value) && keyOf(cell.value) === key;
   const index = leaf.cells.findIndex(isOwn);
@@ -110,8 +110,8 @@ function valueCells(leaf: Leaf, after: number, faults: Faults): readonly Cell[] 
     case 'closed':
       return plain(leaf.values.filter(fits));
     case 'text': {
-      const { cells, places } = textCells(leaf, after, faults);
-      leaf.places = places;
+      const { cells, indexes } = textCells(leaf, after, faults);
+      leaf.indexes = indexes;
       return [...plain(cells), { value: 'other', isOther: true }];
     }
     case 'address':

@@ -77,7 +77,7 @@ export interface Leaf {
   cells: readonly Cell[];
   order: readonly SolverLiteral[];
   /** The index of the cell of each named text. */
-  places: TextIndex;
+  indexes: TextIndex;
   rest: Rest | null;
 }
 

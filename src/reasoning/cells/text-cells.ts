@@ -13,7 +13,7 @@ import { foldedKeys, type Keys, plainKeys } from './text-keys.ts';
 export interface TextCells {
   /** One text for each cell, sorted. */
   readonly cells: readonly string[];
-  readonly places: TextIndex;
+  readonly indexes: TextIndex;
 }
 
 /** The index of the cell of each named text, readable like a map. */
@@ -94,7 +94,7 @@ function truthsIn({ texts, answers: known }: LongTexts, { understood, truthAt }:
 
 function apart(texts: readonly string[], after: number): TextCells {
   const cells = [...new Set(texts)].sort();
-  return { cells, places: new Map(cells.map((text, at) => [text, after + at])) };
+  return { cells, indexes: new Map(cells.map((text, at) => [text, after + at])) };
 }
 
 /** Cells that are shared by texts of the same signature; the least text stands for all of them. */
@@ -123,7 +123,7 @@ function joined(leaf: Leaf, { short, long, after }: NamedTexts & { readonly afte
   const size = long.reduce((sum, values) => sum + values.length, short.size);
   return {
     cells: sorted.map(([, text]) => text),
-    places: { get, has: (text) => get(text) !== undefined, size },
+    indexes: { get, has: (text) => get(text) !== undefined, size },
   };
 }
 
@@ -153,12 +153,12 @@ function signatures({ atoms }: Leaf): Signatures {
   }
   const next = sequenceNumbers();
   /** Several answers are packed into one mark. */
-  const signature = (text: string, answersOf: readonly Uint8Array[], place: number): number => {
+  const signature = (text: string, answersOf: readonly Uint8Array[], index: number): number => {
     let number = next(0, short.get(text) ?? 0);
     for (let at = 0; at < answersOf.length; at += answersAtOnce) {
       const end = Math.min(answersOf.length, at + answersAtOnce);
       let mark = 0;
-      for (let one = at; one < end; one += 1) mark = mark * answers + answersOf[one]![place]!;
+      for (let one = at; one < end; one += 1) mark = mark * answers + answersOf[one]![index]!;
       number = next(number, mark);
     }
     return number;

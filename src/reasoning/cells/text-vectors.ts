@@ -64,7 +64,7 @@ function remembered(patterns: readonly string[], isAvoiding: boolean): readonly 
 }
 
 interface State {
-  readonly places: readonly number[];
+  readonly states: readonly number[];
   readonly text: string;
 }
 
@@ -80,7 +80,7 @@ function walk(programs: readonly PatternProgram[], isAvoiding: boolean): readonl
   const alphabet = alphabetOf(programs);
   const automata = programs.map((program) => automatonOf(program, alphabet));
   const one: Walk = { automata, alphabet, isAvoiding, visits: new Map(), textsByAnswers: new Map() };
-  let layer: readonly State[] = [{ places: automata.map(() => 0), text: '' }];
+  let layer: readonly State[] = [{ states: automata.map(() => 0), text: '' }];
   while (layer.length > 0) {
     for (const state of layer) note(one, state);
     const next: State[] = [];
@@ -93,8 +93,8 @@ function walk(programs: readonly PatternProgram[], isAvoiding: boolean): readonl
   return [...one.textsByAnswers.values()];
 }
 
-function note({ automata, isAvoiding, textsByAnswers: found }: Walk, { places, text }: State): void {
-  const answers = automata.map((automaton, at) => automaton.accepts(places[at]!));
+function note({ automata, isAvoiding, textsByAnswers: found }: Walk, { states, text }: State): void {
+  const answers = automata.map((automaton, at) => automaton.accepts(states[at]!));
   const key = answers.join();
   const vector = found.get(key) ?? { answers, texts: [] };
   if (isAvoiding || vector.texts.length < textsPerVector) vector.texts.push(text);
@@ -108,14 +108,14 @@ function nextStates({ automata, alphabet, isAvoiding, visits }: Walk, state: Sta
   for (const [letter, codePoint] of alphabet.entries()) {
     let key = '';
     for (let at = 0; at < automata.length; at += 1) {
-      const place = automata[at]!.step(state.places[at]!, letter);
+      const place = automata[at]!.step(state.states[at]!, letter);
       places[at] = place;
       key += String.fromCharCode(place);
     }
     const visited = visits.get(key) ?? 0;
     if (visited > again) continue;
     visits.set(key, visited + 1);
-    states.push({ places: [...places], text: state.text + String.fromCodePoint(codePoint) });
+    states.push({ states: [...places], text: state.text + String.fromCodePoint(codePoint) });
   }
   return states;
 }
@@ -126,8 +126,8 @@ function nextStates({ automata, alphabet, isAvoiding, visits }: Walk, state: Sta
  */
 interface Automaton {
   /** The next place; `letter` is the index of the code point in the alphabet. */
-  readonly step: (place: number, letter: number) => number;
-  readonly accepts: (place: number) => boolean;
+  readonly step: (state: number, letter: number) => number;
+  readonly accepts: (state: number) => boolean;
 }
 
 interface AutomatonState {
@@ -149,17 +149,17 @@ function automatonOf(program: PatternProgram, alphabet: readonly number[]): Auto
     next: new Uint16Array(alphabet.length),
     accepts: null,
   });
-  const places = [placeAt(program.start, null)];
+  const states = [placeAt(program.start, null)];
   const numberOf = (position: ProgramPosition, before: number): number => {
     const key = `${position.join()} ${kindOf(before)}`;
-    const number = numbers.get(key) ?? places.length;
-    if (number === places.length) places.push(placeAt(position, before));
+    const number = numbers.get(key) ?? states.length;
+    if (number === states.length) states.push(placeAt(position, before));
     numbers.set(key, number);
     return number;
   };
   return {
     step: (at, letter) => {
-      const { position, before, next } = places[at]!;
+      const { position, before, next } = states[at]!;
       if (next[letter] === 0) {
         const codePoint = alphabet[letter]!;
         next[letter] = numberOf(program.step(position, before, codePoint), codePoint);
@@ -167,9 +167,9 @@ function automatonOf(program: PatternProgram, alphabet: readonly number[]): Auto
       return next[letter]!;
     },
     accepts: (at) => {
-      const place = places[at]!;
-      place.accepts ??= program.accepts(place.position, place.before);
-      return place.accepts;
+      const state = states[at]!;
+      state.accepts ??= program.accepts(state.position, state.before);
+      return state.accepts;
     },
   };
 }

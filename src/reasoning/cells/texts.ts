@@ -50,7 +50,7 @@ function requireVectors(leaf: Leaf, { circuit, faults }: CutState): void {
   const isRest = isWhere(leaf, ({ isOther }) => isOther, circuit);
   if (faults.has('texts-lack-the-rest')) circuit.require([notLiteral(isRest)]);
   if (patterns.length <= jointPatternsMax) {
-    const vectors = textVectors([...patterns, ...leaf.patterns], leaf.places);
+    const vectors = textVectors([...patterns, ...leaf.patterns], leaf.indexes);
     if (vectors === null) return;
     const possible = vectors.filter(({ answers }) => !answers.slice(patterns.length).includes(false));
     const satisfiable = faults.has('texts-lack-a-vector') ? possible.slice(0, -1) : possible;

@@ -70,7 +70,9 @@ export function smallestChange(
     decide: options.decide,
     triesMax: options.triesMax ?? triesMaxDefault,
   });
-  const tried = [...peoplePlaces(set, base), ...placesOf(search)].map((place) => tryPlace(search, place));
+  const tried = [...peoplePlaces(set, base), ...placesOf(search)].map((location) =>
+    tryPlace(search, location),
+  );
   const singles = tried.flatMap((tries) => singleChanges(search, tries));
   const changes = [...singles, ...pairChanges(search, tried)];
   const ranked = changes.toSorted((a, b) => compareChanges(search, a, b));
@@ -94,21 +96,21 @@ interface ChangeTrial {
 }
 
 interface LocationTrial {
-  readonly place: ChangeLocation;
+  readonly location: ChangeLocation;
   readonly tries: readonly ChangeTrial[];
 }
 
 /** One try for each combination of truths of the conditions, and for each value that has a name. */
-function tryPlace(search: Search, place: ChangeLocation): LocationTrial {
-  const atoms = search.atoms.filter((atom) => reads(atom, place.key));
+function tryPlace(search: Search, location: ChangeLocation): LocationTrial {
+  const atoms = search.atoms.filter((atom) => reads(atom, location.key));
   const signature = (facts: Facts): string =>
     atoms.map((atom) => String(atomTruth(atom, search.set, facts))).join();
-  const seen = new Set(place.subject === 'people' ? [] : [signature(search.facts)]);
-  const tries = place.candidates.flatMap((candidate): ChangeTrial[] => {
+  const seen = new Set(location.subject === 'people' ? [] : [signature(search.facts)]);
+  const tries = location.candidates.flatMap((candidate): ChangeTrial[] => {
     const facts = candidate.apply(search.facts);
     // Conditions are evaluated only on payloads of the declared shape.
-    if (place.subject === 'payload' && !search.isWellShaped(facts)) return [];
-    const factsKey = place.subject === 'people' ? null : signature(facts);
+    if (location.subject === 'payload' && !search.isWellShaped(facts)) return [];
+    const factsKey = location.subject === 'people' ? null : signature(facts);
     const isRepeated =
       factsKey !== null && seen.has(factsKey) && candidate.named === null && candidate.entry === null;
     const decision = isRepeated ? null : search.decide(facts, singleShare);
@@ -116,7 +118,7 @@ function tryPlace(search: Search, place: ChangeLocation): LocationTrial {
     if (factsKey !== null) seen.add(factsKey);
     return [{ candidate, facts, decision }];
   });
-  return { place, tries };
+  return { location, tries };
 }
 
 /** A change with the keys that rank it. */
@@ -125,19 +127,21 @@ interface RankedChange {
   /** The distance of the change as a share of the current value; 1 if the place has no scale. */
   readonly distance: number;
   readonly conditions: number;
-  readonly places: number;
+  readonly count: number;
 }
 
-function singleChanges(search: Search, { place, tries }: LocationTrial): readonly RankedChange[] {
+function singleChanges(search: Search, { location, tries }: LocationTrial): readonly RankedChange[] {
   const successful = tries.filter(({ decision }) => isWanted(search, decision));
   return outcomes.flatMap((outcome) => {
     const towards = successful.filter(({ decision }) => decision.outcome === outcome);
     const phrases =
-      place.scale === null ? plainPhrases(search, place, towards) : nearestPhrases(search, place, towards);
+      location.scale === null
+        ? plainPhrases(search, location, towards)
+        : nearestPhrases(search, location, towards);
     return phrases
       .toSorted((a, b) => a.phrase.conditions.length - b.phrase.conditions.length)
       .slice(0, perPlaceMax)
-      .map(({ phrase, instance }) => rankedChange([{ place, phrase }], instance));
+      .map(({ phrase, instance }) => rankedChange([{ location, phrase }], instance));
   });
 }
 
@@ -149,10 +153,10 @@ interface ChangePhrase {
 /** The nearest change on each side of the current value, and the changes that have no point on the scale. */
 function nearestPhrases(
   search: Search,
-  place: ChangeLocation,
+  location: ChangeLocation,
   tries: readonly ChangeTrial[],
 ): readonly ChangePhrase[] {
-  const current = place.scale?.current ?? null;
+  const current = location.scale?.current ?? null;
   const isAbove = ({ candidate: { at } }: ChangeTrial): boolean =>
     at !== null && current !== null && toNumber(at) > toNumber(current);
   const onScale = tries.filter(({ candidate }) => candidate.at !== null);
@@ -161,7 +165,7 @@ function nearestPhrases(
   );
   const others = tries.filter(({ candidate }) => candidate.at === null);
   return [...nearest, ...others].map((instance) => ({
-    phrase: createPhrase(search, place, [instance]),
+    phrase: createPhrase(search, location, [instance]),
     instance,
   }));
 }
@@ -169,16 +173,16 @@ function nearestPhrases(
 /** Merges the tries that one phrase describes, and the values that have names. */
 function plainPhrases(
   search: Search,
-  place: ChangeLocation,
+  location: ChangeLocation,
   tries: readonly ChangeTrial[],
 ): readonly ChangePhrase[] {
   const groups = new Map<string, ChangeTrial[]>();
   for (const one of tries) {
-    const key = phraseKey(search, place, one);
+    const key = phraseKey(search, location, one);
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
   return [...groups.values()].map((group) => ({
-    phrase: createPhrase(search, place, group),
+    phrase: createPhrase(search, location, group),
     instance: group[0] as ChangeTrial,
   }));
 }
@@ -188,7 +192,7 @@ function plainPhrases(
  * step-ups are no part of them.
  */
 function pairChanges(search: Search, tried: readonly LocationTrial[]): readonly RankedChange[] {
-  const ownTried = tried.filter(({ place }) => place.subject !== 'people');
+  const ownTried = tried.filter(({ location }) => location.subject !== 'people');
   const best = Math.min(
     ...ownTried.flatMap(({ tries }) => tries.map(({ decision }) => rankOf(decision.outcome))),
   );
@@ -200,8 +204,8 @@ function pairChanges(search: Search, tried: readonly LocationTrial[]): readonly 
     const decision = search.decide(facts, pairShare);
     if (decision === null || rankOf(decision.outcome) >= Math.min(best, rankOf(search.base.outcome)))
       continue;
-    const pair = [a, b].map(({ place, one }) => ({ place, one: { ...one, facts, decision } }));
-    const keys = pair.map(({ place, one }) => phraseKey(search, place, one));
+    const pair = [a, b].map(({ location, one }) => ({ location, one: { ...one, facts, decision } }));
+    const keys = pair.map(({ location: place, one }) => phraseKey(search, place, one));
     const key = [decision.outcome, ...keys].join(' and ');
     groups.set(key, [...(groups.get(key) ?? []), pair]);
   }
@@ -214,11 +218,11 @@ type TryPair = readonly PlacedTry[];
 /** The ranked change for pairs that one phrase describes. */
 function rankedPair(search: Search, group: readonly TryPair[]): RankedChange {
   const [first] = group as readonly [TryPair];
-  const parts = first.map(({ place }, index) => ({
-    place,
+  const parts = first.map(({ location }, index) => ({
+    location,
     phrase: createPhrase(
       search,
-      place,
+      location,
       group.flatMap((pair) => pair[index]?.one ?? []),
     ),
   }));
@@ -226,7 +230,7 @@ function rankedPair(search: Search, group: readonly TryPair[]): RankedChange {
 }
 
 interface PlacedTry {
-  readonly place: ChangeLocation;
+  readonly location: ChangeLocation;
   readonly one: ChangeTrial;
 }
 
@@ -235,14 +239,14 @@ function pairsOf(tried: readonly LocationTrial[]): readonly (readonly [PlacedTry
   const pairs = tried.flatMap((first, index) =>
     tried
       .slice(index + 1)
-      .filter(({ place }) => !areNested(place.key, first.place.key))
+      .filter(({ location }) => !areNested(location.key, first.location.key))
       .flatMap((second) =>
         first.tries.slice(0, pairRepresentativesMax).flatMap((a, i) =>
           second.tries.slice(0, pairRepresentativesMax).map((b, j) => ({
             order: i + j,
             pair: [
-              { place: first.place, one: a },
-              { place: second.place, one: b },
+              { location: first.location, one: a },
+              { location: second.location, one: b },
             ] as const,
           })),
         ),
@@ -256,18 +260,18 @@ function areNested(a: string, b: string): boolean {
 }
 
 interface PhrasedPart {
-  readonly place: ChangeLocation;
+  readonly location: ChangeLocation;
   readonly phrase: Phrase;
 }
 
 function rankedChange(phrased: readonly PhrasedPart[], { facts, decision }: ChangeTrial): RankedChange {
   const { outcome, by } = decision;
   const texts = new Set<string>();
-  const parts = phrased.flatMap(({ place, phrase }): ChangePart[] => {
+  const parts = phrased.flatMap(({ location, phrase }): ChangePart[] => {
     // A condition that reads both places of a pair appears once.
     const newConditions = phrase.conditions.filter((condition) => !texts.has(condition));
     for (const condition of newConditions) texts.add(condition);
-    return newConditions.length === 0 ? [] : [{ of: place.subject, text: newConditions.join(' and ') }];
+    return newConditions.length === 0 ? [] : [{ of: location.subject, text: newConditions.join(' and ') }];
   });
   const verb = parts.every(({ of }) => of === 'people') ? 'once' : 'if';
   const text = `${outcome} ${verb} ${parts.map((part) => part.text).join(' and ')}`;
@@ -275,7 +279,7 @@ function rankedChange(phrased: readonly PhrasedPart[], { facts, decision }: Chan
     change: { outcome, by, text, parts, facts },
     distance: Math.max(...phrased.map(({ phrase }) => phrase.distance)),
     conditions: texts.size,
-    places: phrased.length,
+    count: phrased.length,
   };
 }
 
@@ -285,12 +289,12 @@ function compareChanges({ direction }: Search, a: RankedChange, b: RankedChange)
   const outcome = rankOf(a.change.outcome) - rankOf(b.change.outcome);
   const subject = ({ change }: RankedChange): number =>
     Math.max(...change.parts.map(({ of }) => subjects.indexOf(of)));
-  const places = a.places - b.places;
+  const count = a.count - b.count;
   // The nearest boundary ends an ALLOW, whatever lies beyond it.
   const near = a.distance - b.distance;
   const from = subject(a) - subject(b);
   const kind = direction === 1 ? from || near || outcome : outcome || from;
-  return places || kind || a.conditions - b.conditions || near;
+  return count || kind || a.conditions - b.conditions || near;
 }
 
 function isWanted({ base, direction }: Search, { outcome }: Decision): boolean {

@@ -91,11 +91,11 @@ interface FieldSlot {
 }
 
 /** The place and the places inside it, as far as atoms read them. */
-function slotPlaces(source: LocationSource, place: FieldSlot): readonly ChangeLocation[] {
-  const { slot, steps, key } = place;
+function slotPlaces(source: LocationSource, location: FieldSlot): readonly ChangeLocation[] {
+  const { slot, steps, key } = location;
   const { type } = slot;
   if (!source.atoms.some((atom) => reads(atom, key))) return [];
-  const fields = isReadItself(source, place) ? [fieldPlace(source, place)] : [];
+  const fields = isReadItself(source, location) ? [fieldPlace(source, location)] : [];
   if (type.kind === 'record') {
     const inner = type.shape.fields.flatMap((field: Field) =>
       slotPlaces(source, {
@@ -135,13 +135,13 @@ function isReadItself({ atoms }: LocationSource, { slot, isOptional, key }: Fiel
   return slot.type.kind === 'record' && (isOptional || slot.isNullable) && read((one) => isBelow(one, key));
 }
 
-function fieldPlace(source: LocationSource, place: FieldSlot): ChangeLocation {
+function fieldPlace(source: LocationSource, location: FieldSlot): ChangeLocation {
   const { set, facts } = source;
-  const { slot, steps, key, isOptional } = place;
+  const { slot, steps, key, isOptional } = location;
   const current = jsonAt(facts.payload, steps);
   const atoms = source.atoms.filter((atom) => reads(atom, key));
   const put = (value: Json | undefined) => putField(set, steps, value);
-  const scale = scaleOf(source, place);
+  const scale = scaleOf(source, location);
   const isNamed = slot.type.kind === 'boolean' || (slot.type.kind === 'text' && slot.type.values !== null);
   const values = slot.isSecret && current !== undefined ? [] : valuesFor({ set, atoms }, slot, current);
   const isInList = steps.some((step) => typeof step === 'number');
@@ -381,7 +381,7 @@ function factPlaces(source: LocationSource): readonly ChangeLocation[] {
       [],
     ];
   };
-  const places = [
+  const locations = [
     inAgent('risk_tier', riskTiers, true),
     inAgent('tags', changed('agent.tags')),
     inAgent('control_owner', texts('agent.control_owner', ownersAt(texts('agent.control_owner')))),
@@ -396,7 +396,7 @@ function factPlaces(source: LocationSource): readonly ChangeLocation[] {
     inUser('roles', changed('request.user.roles')),
     inUser('groups', changed('request.user.groups')),
   ];
-  return places.filter(({ key }) => readersOf(source, key).length > 0);
+  return locations.filter(({ key }) => readersOf(source, key).length > 0);
 }
 
 function ownersAt(texts: readonly string[]): readonly string[] {

@@ -113,5 +113,5 @@ function whyUnknown(key: string, { agent, request, meters }: Facts): string | nu
   if (key === 'request.ip' && request.ip !== undefined && parseIp(request.ip) === null)
     return 'it is no IP address';
   if (factAt({ agent, request, meters }, key) !== undefined) return null;
-  return name === 'user' ? 'no verified token says on whose behalf the agent asks' : 'the host does not say';
+  return name === 'user' ? 'no verified token names the person behind the agent' : 'the host does not say';
 }

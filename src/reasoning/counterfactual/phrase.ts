@@ -35,19 +35,24 @@ const examplesMax = 3;
 const allTries = 1;
 
 /** The phrase for instances of one place that have the same decision. Throws if there is no instance. */
-export function createPhrase(search: Search, place: ChangeLocation, instances: readonly Instance[]): Phrase {
+export function createPhrase(
+  search: Search,
+  location: ChangeLocation,
+  instances: readonly Instance[],
+): Phrase {
   const [first] = instances;
   if (first === undefined) throw new Error('the phrase has no instance');
-  if (place.subject === 'people') return plainPhrase(place.name);
-  const ranged = scalePhrase(search, place, first);
+  if (location.subject === 'people') return plainPhrase(location.name);
+  const ranged = scalePhrase(search, location, first);
   if (ranged !== null) return ranged;
   const names = [...new Set(instances.flatMap(({ candidate }) => candidate.named ?? []))];
-  if (names.length > 0) return plainPhrase(namesText(place.name, names));
+  if (names.length > 0) return plainPhrase(namesText(location.name, names));
   const { facts } = first;
-  const turned = neededAtoms(search, place, first);
-  if (turned.length === 0) return plainPhrase(valueText(place, first));
+  const turned = neededAtoms(search, location, first);
+  if (turned.length === 0) return plainPhrase(valueText(location, first));
   const holding = turned.map((atom) => holdingText(search, atom, facts));
-  const from = place.subject === 'time' ? ` (from ${formatTimestamp(fromNumber(facts.nowMs / 1_000))})` : '';
+  const from =
+    location.subject === 'time' ? ` (from ${formatTimestamp(fromNumber(facts.nowMs / 1_000))})` : '';
   const conditions = turned.map(
     (atom, index) =>
       `${holding[index]}${examplesText(search, atom, instances)}${index === turned.length - 1 ? from : ''}`,
@@ -57,15 +62,19 @@ export function createPhrase(search: Search, place: ChangeLocation, instances: r
 }
 
 /** A key that is equal for instances of one place and one decision that one phrase describes. */
-export function phraseKey(search: Search, place: ChangeLocation, instance: Instance): string {
+export function phraseKey(search: Search, location: ChangeLocation, instance: Instance): string {
   const { at, named } = instance.candidate;
-  if (at !== null || named !== null || place.subject === 'people') return place.name;
-  const turned = neededAtoms(search, place, instance);
+  if (at !== null || named !== null || location.subject === 'people') return location.name;
+  const turned = neededAtoms(search, location, instance);
   return turned.map((atom) => holdingText(search, atom, instance.facts)).join(' and ');
 }
 
-function neededAtoms(search: Search, place: ChangeLocation, { facts, decision }: Instance): readonly Atom[] {
-  return neededTurns(search, turnedAtoms(search, place, facts), { facts, outcome: decision.outcome });
+function neededAtoms(
+  search: Search,
+  location: ChangeLocation,
+  { facts, decision }: Instance,
+): readonly Atom[] {
+  return neededTurns(search, turnedAtoms(search, location, facts), { facts, outcome: decision.outcome });
 }
 
 function plainPhrase(text: string): Phrase {

@@ -37,10 +37,10 @@ export function separateTexts({ leaves }: ProofContext): void {
 export function mayAffectChange({ ctx, causes, joint }: ChangedProblem): (rule: Rule) => boolean {
   const differs = ctx.circuit.or(causes.map((cause) => cause.differs));
   const canBe = (literals: SolverClause): boolean => solveNearFor(ctx, [differs, ...literals]) !== false;
-  const places = new Map([...ctx.leaves.values()].map((leaf) => [leaf, placesOf(leaf, canBe)]));
+  const reachable = new Map([...ctx.leaves.values()].map((leaf) => [leaf, placesOf(leaf, canBe)]));
   const isFalseThere = (condition: Expression): boolean => {
     const leaf = leafCondition(ctx, condition);
-    const cells = leaf === null ? null : (places.get(leaf.leaf) ?? null);
+    const cells = leaf === null ? null : (reachable.get(leaf.leaf) ?? null);
     return cells !== null && isFalseAt(leaf!, cells);
   };
   return ({ condition }) => ![...conjuncts(ctx, joint.written.after(condition))].some(isFalseThere);
@@ -138,12 +138,12 @@ function distinguishedCells(understood: ConditionMeaning, { cells, marks }: Line
   if (understood.kind !== 'values' || !understood.values.every((value) => marks.has(keyOf(value))))
     return null;
   const last = cells.length - 1;
-  const places = understood.values.flatMap((value) => {
+  const reachable = understood.values.flatMap((value) => {
     const isAtLeast = (at: number): boolean => compare(cells[at]!.value as Decimal, value as Decimal) >= 0;
     const at = lowest(isAtLeast, 0, last);
     return [at, Math.min(at + 1, last)];
   });
-  return [...new Set([0, ...places])].map((at) => cells[at]!);
+  return [...new Set([0, ...reachable])].map((at) => cells[at]!);
 }
 
 /** The conditions that must all hold, as far as `mayAffectChange` can judge their form. */

@@ -199,10 +199,10 @@ function namedOf(
     const candidates = candidatesFor(ctx, deciding, demand);
     const isSomeDefinite = circuit.or(candidates.map(({ isDefinite }) => isDefinite));
     let [isDefiniteEarlier, isUnknownEarlier, from] = [circuit.no, circuit.no, 0];
-    for (const [place, own] of candidates.entries()) {
+    for (const [index, own] of candidates.entries()) {
       if (!ids.has(own.rule.id)) continue;
-      const passed = candidates.slice(from, place);
-      from = place;
+      const passed = candidates.slice(from, index);
+      from = index;
       isDefiniteEarlier = circuit.or([isDefiniteEarlier, ...passed.map(({ isDefinite }) => isDefinite)]);
       isUnknownEarlier = circuit.or([isUnknownEarlier, ...passed.map(({ isUnknown }) => isUnknown)]);
       const isFirstDefinite = circuit.and([own.isDefinite, notLiteral(isDefiniteEarlier)]);

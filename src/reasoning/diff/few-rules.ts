@@ -175,15 +175,15 @@ function writtenRequirement(
 function together(left: readonly Rule[], others: readonly string[]): readonly OpenRules[] {
   const order = [...left.map(({ id }) => id), ...others].sort();
   const isLeft = new Set(left.map(({ id }) => id));
-  const place = new Map<string, number>();
+  const indexById = new Map<string, number>();
   let passed = 0;
   for (const id of order) {
-    if (isLeft.has(id)) place.set(id, passed);
+    if (isLeft.has(id)) indexById.set(id, passed);
     else passed += 1;
   }
   const sorted = left.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const groups = Map.groupBy(sorted, (rule) =>
-    isGuard(rule) ? `${kindOf(rule)} ${place.get(rule.id)}` : rule.id,
+    isGuard(rule) ? `${kindOf(rule)} ${indexById.get(rule.id)}` : rule.id,
   );
   return [...groups.values()].map((rules) => ({ rules, standIn: standInFor(rules[0]!) }));
 }

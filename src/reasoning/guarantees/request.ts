@@ -237,12 +237,12 @@ function slot(source: RequestSource, place: Slot, field: Field | null): Json {
 }
 
 /** A random text, of the form that the slot requires if such a text can be found. */
-function text(source: RequestSource, place: Slot, field: Field | null): string {
+function text(source: RequestSource, slot: Slot, field: Field | null): string {
   const { random, constants } = source;
-  const isOfForm = formOf(place);
+  const isOfForm = formOf(slot);
   const drawn = (): string =>
     random.pick([
-      ...textSamples[(place.type as TextType).of],
+      ...textSamples[(slot.type as TextType).of],
       ...constants.texts,
       ...currenciesFor(source, field),
     ]);
@@ -250,7 +250,7 @@ function text(source: RequestSource, place: Slot, field: Field | null): string {
     const one = drawn();
     if (isOfForm(one)) return one;
   }
-  const made = wordsOf(place.type as TextType).filter(isOfForm);
+  const made = wordsOf(slot.type as TextType).filter(isOfForm);
   return made.length > 0 ? random.pick(made) : drawn();
 }
 
@@ -260,17 +260,17 @@ const forms = new WeakMap<Slot, (text: string) => boolean>();
  * Returns whether the slot admits a text. Answers are kept, since the same few texts are tested again and
  * again.
  */
-function formOf(place: Slot): (text: string) => boolean {
-  const cached = forms.get(place);
+function formOf(slot: Slot): (text: string) => boolean {
+  const cached = forms.get(slot);
   if (cached !== undefined) return cached;
-  const shape = { fields: [{ ...place, name: 'text', isOptional: false }], isOpen: false };
+  const shape = { fields: [{ ...slot, name: 'text', isOptional: false }], isOpen: false };
   const answers = new Map<string, boolean>();
   const isOfForm = (text: string): boolean => {
     const answer = answers.get(text) ?? checkPayload(shape, { text }).length === 0;
     answers.set(text, answer);
     return answer;
   };
-  forms.set(place, isOfForm);
+  forms.set(slot, isOfForm);
   return isOfForm;
 }
 

@@ -28,11 +28,11 @@ export function fractionOf({ coefficient, exponent }: Decimal): Fraction {
  * The fraction as a decimal, rounded down if it has more than `places` decimals; null if it exceeds what a
  * decimal can hold.
  */
-export function roundedDecimal({ top, bottom }: Fraction, places: number): Decimal | null {
-  const scale = 10n ** BigInt(places);
+export function roundedDecimal({ top, bottom }: Fraction, digits: number): Decimal | null {
+  const scale = 10n ** BigInt(digits);
   const scaled = top * scale;
   const down = scaled / bottom - (scaled % bottom < 0n ? 1n : 0n);
-  return bounded(down, -places);
+  return bounded(down, -digits);
 }
 
 export function plus(a: Fraction, b: Fraction): Fraction {

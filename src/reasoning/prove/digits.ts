@@ -39,8 +39,8 @@ interface DigitSum {
  */
 export function exactLiteral(ctx: ProofContext, { side, leaves, elements }: DigitSum): SolverLiteral {
   if (isShort(ctx, side, elements) || isShortProduct(ctx, side, elements)) return ctx.circuit.yes;
-  const places = [...elements.values()].map((one) => (one.kind === 'slot' ? one.key : ''));
-  const key = `digits ${places.join()} ${expressionMeaning(side)}`;
+  const keys = [...elements.values()].map((one) => (one.kind === 'slot' ? one.key : ''));
+  const key = `digits ${keys.join()} ${expressionMeaning(side)}`;
   const cached = ctx.bounds.get(key);
   if (cached !== undefined) return cached.literal;
   const literal = ctx.circuit.free(true);
@@ -82,7 +82,7 @@ const elementsMax = 1_000_000;
 
 /** Whether the list has few enough elements, each short by itself. */
 function isShortOfAll(ctx: ProofContext, { sources, variable, body }: Quantify): boolean {
-  const [first] = elementPlaces(ctx, sources, new Map())?.places ?? [];
+  const [first] = elementPlaces(ctx, sources, new Map())?.keys ?? [];
   const longest = sources.reduce((total, source) => total + longestOf(source), 0);
   return (
     first !== undefined && longest <= elementsMax && isShort(ctx, body, new Map([[variable, first.element]]))

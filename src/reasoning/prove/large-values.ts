@@ -19,7 +19,7 @@ type FillPattern = { readonly kind: 'another' | 'sample' | 'itself'; readonly pa
 
 interface NamedText {
   readonly kind: 'named';
-  readonly place: number;
+  readonly index: number;
   readonly padding: string;
 }
 
@@ -27,7 +27,7 @@ const fillings: readonly FillPattern[] = [
   { kind: 'another', padding: 'x' },
   { kind: 'sample', padding: 'q' },
   { kind: 'itself', padding: '.' },
-  ...[0, 1, 2, 3].map((place): NamedText => ({ kind: 'named', place, padding: 'x' })),
+  ...[0, 1, 2, 3].map((index): NamedText => ({ kind: 'named', index, padding: 'x' })),
 ];
 
 const elementsMax = 1_000;
@@ -135,7 +135,7 @@ function filledList(payload: Json, { key, leaf, element }: ListElements, fill: F
       another: others.at(-1),
       itself: list.at(-1),
       sample: undefined,
-      named: kind === 'named' ? fill.named[fill.filling.place] : undefined,
+      named: kind === 'named' ? fill.named[fill.filling.index] : undefined,
     }[kind];
     const added: Json = filler ?? sampleOf(element);
     return [...list, ...Array.from({ length: Math.max(0, high - list.length) }, () => added)];
@@ -144,10 +144,10 @@ function filledList(payload: Json, { key, leaf, element }: ListElements, fill: F
 
 /** The key with the index that an element has in the request, which leaves out empty places. */
 function keyInRequest({ lists, circuit: { solver } }: ProofContext, key: string): string {
-  return key.replace(/^([^[]*)\[(\d+)\]/, (whole, list: string, place: string) => {
+  return key.replace(/^([^[]*)\[(\d+)\]/, (whole, list: string, index: string) => {
     const present = lists.get(list)?.present;
     if (present === undefined) return whole;
-    return `${list}[${present.slice(0, Number(place)).filter((one) => solver.holds(one)).length}]`;
+    return `${list}[${present.slice(0, Number(index)).filter((one) => solver.holds(one)).length}]`;
   });
 }
 

@@ -93,16 +93,16 @@ function recordShape({ type }: Slot): Shape | null {
 }
 
 export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elements: Elements): Leaf | null {
-  const place = placeOfField(ctx, field, elements);
-  if (place === null) return null;
-  const cached = ctx.leaves.get(place.key);
+  const location = placeOfField(ctx, field, elements);
+  if (location === null) return null;
+  const cached = ctx.leaves.get(location.key);
   if (cached !== undefined) return cached;
-  const { type } = place.slot;
+  const { type } = location.slot;
   const leaf = addLeaf(ctx, {
-    ...plainLeaf(ctx, place.key, domainOf(type)),
-    states: place.states,
+    ...plainLeaf(ctx, location.key, domainOf(type)),
+    states: location.states,
     values: type.kind === 'text' ? (type.values ?? []) : [],
-    fits: fitsPlace(place, ctx.action.shape),
+    fits: fitsPlace(location, ctx.action.shape),
     ...(type.kind === 'text' ? { patterns: type.patterns } : {}),
     ...('length' in type ? { lengths: type.length } : {}),
     marks: 'range' in type ? rangeMarks(type.range) : [],
@@ -128,9 +128,9 @@ function tieToCurrency(
   }: { readonly type: Type; readonly field: FieldRead & Expression; readonly elements: Elements },
 ): void {
   const at = currencyLocation(type, field);
-  const place = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
-  if (at === null || place === null) return;
-  const currency = fieldLeaf(ctx, { ...field, ...at, type: place.slot.type }, elements);
+  const location = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
+  if (at === null || location === null) return;
+  const currency = fieldLeaf(ctx, { ...field, ...at, type: location.slot.type }, elements);
   if (currency === null) return;
   ctx.afterCut.push(() => {
     for (const digits of new Set(leaf.cells.map(digitsOfCell).filter((one) => one > 0))) {
@@ -172,7 +172,7 @@ export function plainLeaf({ set }: ProofContext, key: string, domain: Domain): L
     marks: [],
     cells: [],
     order: [],
-    places: new Map(),
+    indexes: new Map(),
     rest: null,
   };
 }
@@ -381,9 +381,9 @@ function tieToBase(ctx: ProofContext, leaf: Leaf, isKnown: boolean): void {
   if (isKnown) circuit.require([notLiteral(hasValue(ctx, base.leaf)), notLiteral(isDerivedUnknown)]);
   for (const [at, { value, isOther }] of base.leaf.cells.entries()) {
     if (isOther || !isValue(value)) continue;
-    const place = derivedPlace(leaf, base.of(value));
-    if (place >= 0)
-      circuit.require([notLiteral(isCell(base.leaf, at, circuit)), isCell(leaf, place, circuit)]);
+    const location = derivedPlace(leaf, base.of(value));
+    if (location >= 0)
+      circuit.require([notLiteral(isCell(base.leaf, at, circuit)), isCell(leaf, location, circuit)]);
   }
 }
 

@@ -73,10 +73,10 @@ interface ListTotal {
 function sumOfSource(ctx: ProofContext, sum: OfSource, parts: SumParts): ListTotal | null {
   const list = elementPlaces(ctx, [sum.source], noElements);
   if (list === null) return null;
-  const addends = list.places.map((place) => addendAt(ctx, sum, { place, parts }));
+  const addends = list.keys.map((element) => addendAt(ctx, sum, { element, parts }));
   if (addends.includes(null)) return null;
   const isWhole = (addends as readonly Addend[]).every(({ leaf }) => leaf.domain === 'integer');
-  const rest = restOf(ctx, sum, { places: list.places, isWhole });
+  const rest = restOf(ctx, sum, { elements: list.keys, isWhole });
   return { isListKnown: list.isKnown, addends: addends as readonly Addend[], rest };
 }
 
@@ -117,26 +117,26 @@ interface Addend {
 }
 
 interface ListPosition {
-  readonly place: ElementPosition;
+  readonly element: ElementPosition;
   readonly parts: SumParts;
 }
 
 function addendAt(
   ctx: ProofContext,
   { variable, body }: OfSource,
-  { place, parts }: ListPosition,
+  { element, parts }: ListPosition,
 ): Addend | null {
-  const sum = parts.sumOf(body, new Map([[variable, place.element]]));
+  const sum = parts.sumOf(body, new Map([[variable, element.element]]));
   if (sum === null || sum.currencies.length > 0) return null;
   const reads = [...sum.terms.keys()].flatMap((term) => ('isKnown' in term ? [] : [term]));
   if (reads.length < sum.terms.size) return null;
   const addends = parts.isKnown(sum);
-  const key = `addend ${placeKey(place.element)} ${canonicalMeaning(body)}`;
+  const key = `addend ${placeKey(element.element)} ${canonicalMeaning(body)}`;
   const made = ctx.leaves.get(key);
-  if (made !== undefined) return { leaf: made, isThere: place.isThere, assumptions: addends, reads };
+  if (made !== undefined) return { leaf: made, isThere: element.isThere, assumptions: addends, reads };
   const leaf = addLeaf(ctx, { ...plainLeaf(ctx, key, isWhole(sum) ? 'integer' : 'number'), marks: [zero] });
-  tieToPlace(ctx, leaf, { place, sum, parts });
-  return { leaf, isThere: place.isThere, assumptions: addends, reads };
+  tieToPlace(ctx, leaf, { element, sum, parts });
+  return { leaf, isThere: element.isThere, assumptions: addends, reads };
 }
 
 function isWhole({ terms, constant }: Sum): boolean {
@@ -156,7 +156,7 @@ function placeKey(element: SlotElement): string {
 function tieToPlace(
   ctx: ProofContext,
   leaf: Leaf,
-  { place, sum, parts }: ListPosition & { readonly sum: Sum },
+  { element, sum, parts }: ListPosition & { readonly sum: Sum },
 ): void {
   const { circuit } = ctx;
   const terms = sum.terms as ReadonlyMap<Leaf, Fraction>;
@@ -165,10 +165,10 @@ function tieToPlace(
     ...[...terms].map(([one, by]) => [one, opposite(by)] as const),
   ]);
   const more = new Map([[leaf, opposite(wholeFraction)], ...terms]);
-  const isNone = notLiteral(place.isThere);
+  const isNone = notLiteral(element.isThere);
   circuit.require([isNone, parts.isAtMostZero(less, opposite(sum.constant))]);
   circuit.require([isNone, parts.isAtMostZero(more, sum.constant)]);
-  ctx.afterCut.push(() => circuit.require([place.isThere, isZero(ctx, leaf)]));
+  ctx.afterCut.push(() => circuit.require([element.isThere, isZero(ctx, leaf)]));
 }
 
 function isZero({ circuit }: ProofContext, leaf: Leaf): SolverLiteral {
@@ -183,21 +183,21 @@ interface RestOfList {
 }
 
 interface PlacesOfSum {
-  readonly places: readonly ElementPosition[];
+  readonly elements: readonly ElementPosition[];
   /** Whether only whole numbers are added up. */
   readonly isWhole: boolean;
 }
 
 /** What the elements without a place add up to; null when there can be none. */
-function restOf(ctx: ProofContext, sum: OfSource, { places, isWhole }: PlacesOfSum): RestOfList | null {
-  const longest = constantOf(sum.source, ctx.set) === null ? longestOf(sum.source) : places.length;
-  if (longest <= places.length || ctx.faults.has('sums-lack-their-rest')) return null;
+function restOf(ctx: ProofContext, sum: OfSource, { elements, isWhole }: PlacesOfSum): RestOfList | null {
+  const longest = constantOf(sum.source, ctx.set) === null ? longestOf(sum.source) : elements.length;
+  if (longest <= elements.length || ctx.faults.has('sums-lack-their-rest')) return null;
   const key = `rest ${canonicalMeaning(sum.source)} ${canonicalMeaning(sum.body)}`;
   const cached = ctx.rests.get(key);
   if (cached !== undefined) return cached;
-  const { low, high } = rangeOfRest(ctx, sum, { places, longest });
+  const { low, high } = rangeOfRest(ctx, sum, { elements, longest });
   const leaf = addLeaf(ctx, {
-    ...plainLeaf(ctx, key, isWhole && places.length > 0 ? 'integer' : 'number'),
+    ...plainLeaf(ctx, key, isWhole && elements.length > 0 ? 'integer' : 'number'),
     fits: (value) =>
       (low === null || compare(low, value as Decimal) <= 0) &&
       (high === null || compare(value as Decimal, high) <= 0),
@@ -210,13 +210,13 @@ function restOf(ctx: ProofContext, sum: OfSource, { places, isWhole }: PlacesOfS
   ctx.afterCut.push(() => {
     ctx.circuit.require([notLiteral(rest.isWhole), isZero(ctx, leaf)]);
     // Elements fill the places first.
-    for (const { isThere } of places) ctx.circuit.require([rest.isWhole, isThere]);
+    for (const { isThere } of elements) ctx.circuit.require([rest.isWhole, isThere]);
   });
   return rest;
 }
 
 interface LengthLimit {
-  readonly places: readonly ElementPosition[];
+  readonly elements: readonly ElementPosition[];
   readonly longest: number;
 }
 
@@ -224,9 +224,9 @@ interface LengthLimit {
 function rangeOfRest(
   ctx: ProofContext,
   { body, variable }: OfSource,
-  { places, longest }: LengthLimit,
+  { elements, longest }: LengthLimit,
 ): Range {
-  const [first] = places;
+  const [first] = elements;
   const open: Range = { low: null, high: null };
   if (first === undefined || body.kind !== 'field') return open;
   const type = placeOfField(ctx, body, new Map([[variable, first.element]]))?.slot.type;
@@ -235,7 +235,7 @@ function rangeOfRest(
   const isHighKnown = high !== null && Number.isFinite(longest) && compare(zero, high) <= 0;
   return {
     low: low !== null && compare(zero, low) <= 0 ? zero : null,
-    high: isHighKnown ? multiply(high, fromNumber(longest - places.length)) : null,
+    high: isHighKnown ? multiply(high, fromNumber(longest - elements.length)) : null,
   };
 }
 

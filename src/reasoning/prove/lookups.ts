@@ -94,10 +94,10 @@ function keysByCell({ rows, key, columns }: Table, column: string): readonly (re
   if (rows === null || rows.count > rowsMax) return null;
   const byColumn = memo(groupsByRows, rows, () => new Map<string, readonly (readonly Value[])[] | null>());
   return memo(byColumn, column, () => {
-    const place = columns.findIndex(({ name }) => name === column);
+    const columnIndex = columns.findIndex(({ name }) => name === column);
     const groups = new Map<string, Value[]>();
     for (const text of [...rowKeys(rows)].toSorted()) {
-      const cell = findCell(rows, text, place);
+      const cell = findCell(rows, text, columnIndex);
       // A row without the cell is like no row at all.
       if (cell === undefined || cell === null) continue;
       memo(groups, JSON.stringify(cell, bigints), (): Value[] => []).push(keyValue(text, key));

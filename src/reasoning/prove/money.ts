@@ -36,8 +36,8 @@ interface CurrencyOf {
 
 /** Whether the amount's currency, a field beside it, is the given one. */
 export function currencyIs(ctx: ProofContext, { field, currency, elements }: CurrencyOf): Pair | null {
-  const place = placeOfField(ctx, field, elements);
-  const at = place === null ? null : currencyLocation(place.slot.type, field);
+  const location = placeOfField(ctx, field, elements);
+  const at = location === null ? null : currencyLocation(location.slot.type, field);
   const named = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
   if (at === null || named === null) return null;
   const read: Expression = { ...field, ...at, type: named.slot.type };

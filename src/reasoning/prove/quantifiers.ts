@@ -31,14 +31,14 @@ export function quantifierAtom(ctx: ProofContext, expression: Quantify, elements
   if (quantifier !== 'some' && quantifier !== 'every') return null;
   const list = elementPlaces(ctx, expression.sources, elements);
   if (list === null) return null;
-  const bodies = list.places.map((place) => bodyAt(ctx, expression, { place, elements }));
+  const bodies = list.keys.map((element) => bodyAt(ctx, expression, { element, elements }));
   const some = ctx.circuit.some(bodies);
   const pair = ctx.circuit.onlyIf(list.isKnown, quantifier === 'some' ? some : negatedLiteral(some));
   return expression.sources.reduce((bounded, one) => boundList(ctx, one, { pair: bounded, elements }), pair);
 }
 
 interface QuantifierLocation {
-  readonly place: ElementPosition;
+  readonly element: ElementPosition;
   readonly elements: Elements;
 }
 
@@ -51,13 +51,13 @@ export interface ElementPosition {
 function bodyAt(
   ctx: ProofContext,
   { quantifier, body, variable }: Quantify,
-  { place, elements }: QuantifierLocation,
+  { element, elements }: QuantifierLocation,
 ): Pair {
-  const met = ctx.lower(body, new Map(elements).set(variable, place.element));
+  const met = ctx.lower(body, new Map(elements).set(variable, element.element));
   const condition = quantifier === 'every' ? negatedLiteral(met) : met;
   return {
-    isTrue: ctx.circuit.and([place.isThere, condition.isTrue]),
-    isFalse: ctx.circuit.or([notLiteral(place.isThere), condition.isFalse]),
+    isTrue: ctx.circuit.and([element.isThere, condition.isTrue]),
+    isFalse: ctx.circuit.or([notLiteral(element.isThere), condition.isFalse]),
   };
 }
 
@@ -72,7 +72,7 @@ export function countAtom(
   const list = elementPlaces(ctx, expression.sources, elements);
   if (list === null) return null;
   const { circuit } = ctx;
-  const bodies = list.places.map(({ isThere, element }) => ({
+  const bodies = list.keys.map(({ isThere, element }) => ({
     isThere,
     ...ctx.lower(expression.body, new Map(elements).set(expression.variable, element)),
   }));
@@ -134,7 +134,7 @@ export function membershipAtom(
     type,
     span: expression.span,
   };
-  const answers = list.places.map(({ isThere, element }) => {
+  const answers = list.keys.map(({ isThere, element }) => {
     const inside = new Map(elements).set(memberVariable, element);
     const same = ctx.lower(comparisonCall('==', read, expression.subject), inside);
     const isNull = ctx.lower({ kind: 'is-null', subject: read, type: booleanType, span: read.span }, inside);
@@ -167,7 +167,7 @@ const memberVariable = '$member';
 
 interface Places {
   readonly isKnown: SolverLiteral;
-  readonly places: readonly ElementPosition[];
+  readonly keys: readonly ElementPosition[];
 }
 
 export function elementPlaces(
@@ -198,7 +198,7 @@ export function elementPlaces(
       })),
     );
   }
-  return { isKnown: ctx.circuit.and(isKnown), places };
+  return { isKnown: ctx.circuit.and(isKnown), keys: places };
 }
 
 function roundsOver(source: Expression, constant: unknown): number {
@@ -301,13 +301,13 @@ function declaredList(ctx: ProofContext, read: Expression, elements: Elements): 
     const longest = Number.POSITIVE_INFINITY;
     return { key: leaf.key, leaf, element: tagElement, least: 0, longest, computed: null };
   }
-  const place = read.kind === 'field' ? placeOfField(ctx, read, elements) : null;
-  const type = place?.slot.type;
-  if (place === null || type?.kind !== 'list') return null;
+  const element = read.kind === 'field' ? placeOfField(ctx, read, elements) : null;
+  const type = element?.slot.type;
+  if (element === null || type?.kind !== 'list') return null;
   const leaf = leafOf(ctx, read, elements);
   const least = type.length.low === null ? 0 : toNumber(type.length.low);
   const longest = longestOf({ type });
-  return leaf && { key: place.key, leaf, element: type.element, least, longest, computed: null };
+  return leaf && { key: element.key, leaf, element: type.element, least, longest, computed: null };
 }
 
 function computedList(ctx: ProofContext, read: Expression, elements: Elements): DeclaredList | null {

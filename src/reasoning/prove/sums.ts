@@ -260,8 +260,8 @@ function fieldSum(
   if (leaf === null || !isNumber(leaf)) return null;
   const terms = new Map([[leaf, wholeFraction]]);
   if (field.type.kind !== 'money') return { ...noSum, terms };
-  const place = placeOfField(ctx, field, elements);
-  const at = place === null ? null : currencyLocation(place.slot.type, field);
+  const location = placeOfField(ctx, field, elements);
+  const at = location === null ? null : currencyLocation(location.slot.type, field);
   const named = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
   if (at === null || named === null) return null;
   const read: Expression = { ...field, ...at, type: named.slot.type };

@@ -42,7 +42,7 @@ export function chooseText(ctx: ProofContext, leaf: Leaf): string {
   for (const text of withLength(candidatesFor(ctx, leaf, family), lengthIn(ctx, leaf))) {
     if (!leaf.fits(text)) continue;
     firsts.named ??= text;
-    if (leaf.places.has(text)) continue;
+    if (leaf.indexes.has(text)) continue;
     firsts.fitting ??= text;
     if (isAsInModel(ctx, family, text)) return text;
   }
@@ -155,7 +155,7 @@ function vectorTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   const { patterns, literals } = leaf.rest;
   const answers = literals.map((literal) => ctx.circuit.solver.holds(literal));
   const vectors =
-    patterns.length > jointPatternsMax ? null : textVectors([...patterns, ...leaf.patterns], leaf.places);
+    patterns.length > jointPatternsMax ? null : textVectors([...patterns, ...leaf.patterns], leaf.indexes);
   if (vectors === null) return matching(patterns.filter((_, at) => answers[at]).slice(0, jointPatternsMax));
   const expectedAnswers = [...answers, ...leaf.patterns.map(() => true)].join();
   return vectors.find((vector) => vector.answers.join() === expectedAnswers)?.texts ?? [];

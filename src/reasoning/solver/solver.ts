@@ -15,20 +15,20 @@ const activityMax = 1e100;
 class VsidsOrder {
   readonly #heap: number[] = [];
   /** By variable, its place in the heap; -1 when the variable is not in the heap. */
-  readonly #places: number[] = [];
+  readonly clauseIndexes: number[] = [];
   readonly #activities: number[] = [];
   #increment = 1;
 
   /** Adds the next variable; variables are numbered from 0. */
   append(): void {
-    this.#places.push(-1);
+    this.clauseIndexes.push(-1);
     this.#activities.push(0);
-    this.insert(this.#places.length - 1);
+    this.insert(this.clauseIndexes.length - 1);
   }
 
   insert(variable: number): void {
-    if (this.#places[variable]! >= 0) return;
-    this.#places[variable] = this.#heap.length;
+    if (this.clauseIndexes[variable]! >= 0) return;
+    this.clauseIndexes[variable] = this.#heap.length;
     this.#heap.push(variable);
     this.#rise(variable);
   }
@@ -38,7 +38,7 @@ class VsidsOrder {
     const [top] = this.#heap;
     const last = this.#heap.pop();
     if (top === undefined || last === undefined) return null;
-    this.#places[top] = -1;
+    this.clauseIndexes[top] = -1;
     if (last !== top) {
       this.#put(0, last);
       this.#sink(last);
@@ -49,7 +49,7 @@ class VsidsOrder {
   /** Notes that the variable took part in a conflict. */
   bump(variable: number): void {
     this.#activities[variable]! += this.#increment;
-    if (this.#places[variable]! >= 0) this.#rise(variable);
+    if (this.clauseIndexes[variable]! >= 0) this.#rise(variable);
   }
 
   /** Ends a conflict: earlier conflicts count less from now on. */
@@ -61,7 +61,7 @@ class VsidsOrder {
   }
 
   #rise(variable: number): void {
-    let at = this.#places[variable]!;
+    let at = this.clauseIndexes[variable]!;
     while (at > 0) {
       const parent = (at - 1) >> 1;
       if (!this.#isMore(variable, this.#heap[parent]!)) break;
@@ -72,7 +72,7 @@ class VsidsOrder {
   }
 
   #sink(variable: number): void {
-    let at = this.#places[variable]!;
+    let at = this.clauseIndexes[variable]!;
     for (;;) {
       let child = 2 * at + 1;
       if (child >= this.#heap.length) break;
@@ -91,7 +91,7 @@ class VsidsOrder {
 
   #put(at: number, variable: number): void {
     this.#heap[at] = variable;
-    this.#places[variable] = at;
+    this.clauseIndexes[variable] = at;
   }
 }
 
@@ -160,10 +160,10 @@ export class Watchers {
   }
 
   /** Drops the longer clauses from a place on. */
-  cut(place: number): void {
-    if (place === this.clauses.length) return;
-    this.blockers.length = place;
-    this.clauses.length = place;
+  cut(length: number): void {
+    if (length === this.clauses.length) return;
+    this.blockers.length = length;
+    this.clauses.length = length;
   }
 }
 
@@ -192,22 +192,22 @@ function bestByLbd(learned: readonly WatchedClause[]): WatchedClause[] {
 
 /** Grows with the given clauses, which are never removed. */
 class OccurrenceLists {
-  readonly #places: SolverClause[][] = [];
+  readonly clauseIndexes: SolverClause[][] = [];
   #read = 0;
 
   read(given: readonly SolverClause[]): void {
     for (; this.#read < given.length; this.#read += 1) {
       const clause = given[this.#read]!;
       for (const literal of clause) {
-        const places = this.#places[literal] ?? [];
-        places.push(clause);
-        this.#places[literal] = places;
+        const clauses = this.clauseIndexes[literal] ?? [];
+        clauses.push(clause);
+        this.clauseIndexes[literal] = clauses;
       }
     }
   }
 
   of(literal: SolverLiteral): readonly SolverClause[] {
-    return this.#places[literal] ?? [];
+    return this.clauseIndexes[literal] ?? [];
   }
 }
 
@@ -242,7 +242,7 @@ export class Solver {
   #kept: WatchedClause[] = [];
   #isImpossible = false;
   #conflicts = 0;
-  readonly #places = new OccurrenceLists();
+  readonly clauseIndexes = new OccurrenceLists();
   /** How many of the given clauses the last model satisfies. */
   #met = 0;
   /** True while repairs run: undone values are then not saved as phases for the next search. */
@@ -328,7 +328,7 @@ export class Solver {
     this.#undo(this.#sharedWith(assumptions));
     this.#isRepairing = true;
     this.#assumed = assumptions;
-    this.#places.read(this.given);
+    this.clauseIndexes.read(this.given);
     const canAssume = this.#assumeAll(assumptions);
     if (canAssume !== true) return canAssume === 'impossible' ? false : this.#undoAll();
     this.#model.grow(this.variables, this.phases);
@@ -337,7 +337,7 @@ export class Solver {
     for (let at = 0; at < this.#trail.length; at += 1) {
       const literal = this.#trail[at]!;
       if (this.#model.holds(literal)) continue;
-      for (const clause of this.#places.of(notLiteral(literal)))
+      for (const clause of this.clauseIndexes.of(notLiteral(literal)))
         if (!this.#meet(clause)) return this.#undoAll();
     }
     for (const literal of this.#trail) this.#model.turn(literal);

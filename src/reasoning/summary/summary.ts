@@ -104,7 +104,7 @@ function isProved({ claims }: SentenceReading, verdicts: Verdicts): boolean {
 
 function whyNot({ claims }: SentenceReading, outcome: Verdicts): string {
   const verdicts = claims.flatMap((claim) => outcome.map((of) => of.get(claim)));
-  if (verdicts.some((one) => one?.kind === 'refuted')) return 'a request was found of which it is not true';
+  if (verdicts.some((one) => one?.kind === 'refuted')) return 'a request refutes it';
   const undecided = verdicts.find((one) => one?.kind === 'undecided');
   return undecided?.kind === 'undecided' ? undecidedReasons[undecided.why] : 'it was not decided';
 }

@@ -131,8 +131,8 @@ function describeMeter(meter: DeclarationOf<'meter'>, explaining: ConditionConte
       : `, in the last ${over.text}`,
     since.length === 0 ? '' : `, starting again with each grant of ${describePattern(since, explaining)}`,
     source.set.meters.get(meter.name.text)?.readsResult === true
-      ? '; not known until it is reported what was returned'
-      : '; the request itself and those that wait count',
+      ? '; unknown until the result is reported'
+      : '; the request itself and pending requests count',
   ].join('');
 }
 

@@ -9,7 +9,7 @@ import { type ChainPosition, laneTuples, readLanes } from '../store/contract/lan
 import type { CheckpointPurpose, SignedCheckpoint } from '../store/contract/store.ts';
 
 export interface CheckpointSigner {
-  sign(place: ChainPosition, purpose: CheckpointPurpose, atMs: number): SignedCheckpoint;
+  sign(position: ChainPosition, purpose: CheckpointPurpose, atMs: number): SignedCheckpoint;
   isGenuine(checkpoint: SignedCheckpoint): boolean;
   /** 32 bytes in base64url. */
   readonly publicKey: string;
@@ -20,8 +20,8 @@ const signaturePurpose = 'audit checkpoints';
 export function createCheckpointSigner(masterKey: Uint8Array): CheckpointSigner {
   const { privateKey, publicKey, publicText } = signingKeysOf(masterKey, signaturePurpose);
   return {
-    sign(place, purpose, atMs) {
-      const unsigned = { ...place, purpose, atMs };
+    sign(position, purpose, atMs) {
+      const unsigned = { ...position, purpose, atMs };
       const signature = sign(null, signedBytes(unsigned), privateKey).toString('base64url');
       return { ...unsigned, signature };
     },

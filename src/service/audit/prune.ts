@@ -54,7 +54,7 @@ export async function pruneRecords(store: Store, options: PruneOptions): Promise
       const going = takeWhileGone(records, options);
       const ends = createLaneEnds(before);
       for (const record of going) ends.take(record);
-      if (going.length > 0) due = { last: ends.place(), count: (due?.count ?? 0) + going.length };
+      if (going.length > 0) due = { last: ends.link(), count: (due?.count ?? 0) + going.length };
       const stays = records[going.length];
       if (stays !== undefined) {
         kept = {

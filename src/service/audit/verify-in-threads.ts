@@ -26,15 +26,15 @@ export async function verifyInThreads(
 ): Promise<Verification> {
   const { threads = Math.min(availableParallelism(), threadsMax), recordsOfThread: size = recordsOfThread } =
     options;
-  const { records: place } = store;
-  if (!('path' in place) || threads < 2 || options.after !== undefined)
+  const { records: location } = store;
+  if (!('path' in location) || threads < 2 || options.after !== undefined)
     return await verifyChain(store, options);
   const { pruning, lastSequence } = await store.chain.segment(0, 0);
   const begin: Link = pruning ?? chainStart;
   const ranges = cut(begin.sequence, lastSequence, size);
   if (ranges.length < 2) return await verifyChain(store, options);
   const checkpoints = [...(await store.chain.checkpoints()), ...(options.checkpoints ?? [])];
-  const data: VerifyThreadData = { path: place.path, masterKey: store.masterKey, checkpoints };
+  const data: VerifyThreadData = { path: location.path, masterKey: store.masterKey, checkpoints };
   const checked = await checkAll(ranges, { data, threads, onChecked: options.onChecked, lastSequence });
   const end = endOf(begin, checked);
   const rest = await verifyChain(store, end === begin ? options : { ...options, after: end });

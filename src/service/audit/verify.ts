@@ -125,10 +125,10 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
     // Records may also be deleted while the walk reads others; the chain then begins later.
     if (pruning !== null && pruning.sequence > ends.last().sequence) ends = createLaneEnds(pruning);
     first ??= ends.last();
-    const before = ends.place();
+    const before = ends.link();
     const chainBreak = checkSegment(ends, segment, { witnesses, sealKey });
     if (chainBreak !== null) return broken(await explain(store, chainBreak, ends));
-    const end = ends.place();
+    const end = ends.link();
     options.onChecked?.(end.sequence, lastSequence);
     const isStopped = (await onSegment?.(records, { before, lastSequence })) === 'stop';
     if (!isStopped && !isLast) continue;
@@ -229,7 +229,7 @@ function checkPlace({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
 function checkKnot({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
   if (entry.kind !== 'knot') return null;
   const tied = readLanes(JSON.parse(String(entry.ends_json))) ?? [];
-  const all = ends.place().lanes ?? [];
+  const all = ends.link().lanes ?? [];
   for (const { lane, sequence, hash } of tied) {
     const end = ends.of(lane);
     if (sequence > end.sequence) return missing(sequence);
@@ -303,7 +303,7 @@ function isSameState({ stored, byEvents }: LaterStates): boolean {
 function findContradicted(ends: LaneEnds, witnesses: Witnesses): ChainBreak | null {
   const here = witnesses.get(ends.last().sequence);
   if (here === undefined) return null;
-  const end = ends.place();
+  const end = ends.link();
   const other = here.find((witness) => !isSamePlace(witness, end));
   if (other === undefined) return null;
   const message = `the chain was rewritten: a checkpoint of ${timeText(other)} has another hash here`;
@@ -319,8 +319,8 @@ function isSamePlace(witness: ChainPosition, end: ChainPosition): boolean {
 }
 
 /** Checks that the last records of an earlier walk are still there, unchanged. */
-async function checkAfter(store: Store, { lanes, ...place }: ChainPosition): Promise<ChainBreak | null> {
-  for (const end of lanes ?? [place]) {
+async function checkAfter(store: Store, { lanes, ...link }: ChainPosition): Promise<ChainBreak | null> {
+  for (const end of lanes ?? [link]) {
     const gone = await checkWalked(store, end);
     if (gone !== null) return gone;
   }

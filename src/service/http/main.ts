@@ -135,7 +135,7 @@ async function closeAll(opened: readonly CloseStep[]): Promise<void> {
 }
 
 async function start(config: Config, options: ServeOptions, opened: CloseStep[]): Promise<RunningServer> {
-  const place = storeLocationOf({
+  const location = storeLocationOf({
     data: config.data,
     database: config.store,
     durability: config.durability,
@@ -147,7 +147,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   const loading = import('./app.ts');
   const logOptions = logOptionsOf(config, options);
   const waiting = createWaitForStore({ forMs: config.storeWaitMs, log: logOptions });
-  const store = await waiting(() => openServed(place));
+  const store = await waiting(() => openServed(location));
   opened.push(() => store.close());
   const lost = new Promise<StoreError>((resolve) => store.onEnd(resolve));
   const clock = await waiting(() => startClock(config, { store, log, wall }));
@@ -203,7 +203,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   print(
     welcome({
       url,
-      dataFile: displayLocation(place),
+      dataFile: displayLocation(location),
       dataDirectory: config.data,
       database: config.store,
       policies: policies.state(),
@@ -235,10 +235,10 @@ function noteIgnored({ ignoredVariables }: Config, log: PolicyLog): void {
 }
 
 /** Opens the store and serves it; nothing stays open when that fails. */
-async function openServed(place: StoreLocation): Promise<Store> {
-  const store = await openStore({ ...place, isUpgradeAllowed: true });
+async function openServed(location: StoreLocation): Promise<Store> {
+  const store = await openStore({ ...location, isUpgradeAllowed: true });
   try {
-    await checkState(store, displayLocation(place));
+    await checkState(store, displayLocation(location));
     await store.serve();
     return store;
   } catch (error) {

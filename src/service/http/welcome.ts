@@ -28,11 +28,11 @@ export interface Welcome {
 
 /** A whole command for the store of the service, so that it works wherever it is pasted. */
 function commandOn({ dataDirectory, database }: Welcome, command: string): string {
-  const place = [
+  const flags = [
     `--data ${shellWord(dataDirectory)}`,
     ...(database === null ? [] : ['--store "$WRIT_STORE"']),
   ].join(' ');
-  return `${writCommand()} ${command} ${place}`;
+  return `${writCommand()} ${command} ${flags}`;
 }
 
 /** Whether the service runs from an installed package, not from a checkout. */
@@ -52,7 +52,7 @@ export function welcome(facts: Welcome): string {
   const { url, policies, dataFile } = facts;
   const lines = [
     `Writ listens on ${url} (API and dashboard)`,
-    `  policies  ${policies.place} (${count(policies.actions, 'action')}, ${count(policies.rules, 'rule')}, set ${policies.digest.slice(0, 12)})`,
+    `  policies  ${policies.location} (${count(policies.actions, 'action')}, ${count(policies.rules, 'rule')}, set ${policies.digest.slice(0, 12)})`,
     `  data      ${dataFile}`,
     ...setUpLines(facts),
     '',

@@ -3,14 +3,14 @@
 
 import type { Directory } from './directory.ts';
 
-const place = { kind: 'service', id: 'address' } as const;
+const key = { kind: 'service', id: 'address' } as const;
 
 /** Remembers the address. When several processes start at once, any of them may be remembered. */
 export async function rememberAddress({ documents, clock }: Directory, address: string): Promise<void> {
-  const present = await documents.find(place.kind, place.id);
+  const present = await documents.find(key.kind, key.id);
   if (present !== null && present.json === JSON.stringify(address)) return;
   const put = {
-    ...place,
+    ...key,
     seen: present?.version ?? 0,
     name: null,
     parent: null,
@@ -23,6 +23,6 @@ export async function rememberAddress({ documents, clock }: Directory, address: 
 
 /** Null before the first start. */
 export async function rememberedAddress({ documents }: Pick<Directory, 'documents'>): Promise<string | null> {
-  const present = await documents.find(place.kind, place.id);
+  const present = await documents.find(key.kind, key.id);
   return present === null ? null : (JSON.parse(present.json) as string);
 }

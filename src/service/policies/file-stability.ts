@@ -120,6 +120,6 @@ function gone(path: string): PolicyPath {
   return { path, mark: '', stamp: null };
 }
 
-function byPath(places: readonly PolicyPath[]): Map<string, PolicyPath> {
-  return new Map(places.map((place) => [place.path, place]));
+function byPath(paths: readonly PolicyPath[]): Map<string, PolicyPath> {
+  return new Map(paths.map((place) => [place.path, place]));
 }

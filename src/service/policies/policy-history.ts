@@ -149,8 +149,8 @@ function textsPut(
   { digest, packed, seen }: { readonly digest: string; readonly packed: PackedTexts; readonly seen: number },
 ): DocumentWrite {
   const createdAtMs = Math.trunc(clock());
-  const place = { kind: textsKind, id: digest, name: null, parent: null, createdAtMs, endsAtMs: null };
-  return { ...place, seen, json: packed.json };
+  const row = { kind: textsKind, id: digest, name: null, parent: null, createdAtMs, endsAtMs: null };
+  return { ...row, seen, json: packed.json };
 }
 
 /** Removals of what is beyond the limits: old activations, and texts that no kept activation needs. */

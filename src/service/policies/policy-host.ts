@@ -34,7 +34,7 @@ export interface PolicyState {
   /** `stale`: the policies now at the place are not the active ones. */
   readonly status: 'current' | 'stale';
   /** Where the policies come from: a directory, or a bundle in a file or at an address. */
-  readonly place: string;
+  readonly location: string;
   /** The directory in which people may change the policies; null when the policies come from a bundle. */
   readonly directory: string | null;
   readonly digest: string;
@@ -191,7 +191,7 @@ class LivePolicies implements PolicyHost {
     const failure = this.#failure;
     const status = failure === null ? 'current' : 'stale';
     const directory = this.#directory;
-    return { status, place: directory, directory, digest, commit, loadedAt, ...counts, failure };
+    return { status, location: directory, directory, digest, commit, loadedAt, ...counts, failure };
   }
 
   isReady(): boolean {
@@ -254,7 +254,7 @@ class LivePolicies implements PolicyHost {
       case 'same':
         return this.#recover(news.commit);
       case 'impaired':
-        this.#log?.warn({ detail: news.text }, 'watching policies is impaired, a regular look goes on');
+        this.#log?.warn({ detail: news.text }, 'cannot watch the policies; still polling the directory');
         return;
       case 'not-read':
         this.#log?.warn({ paths: news.paths }, 'files named like policy files are not read');
@@ -275,7 +275,7 @@ class LivePolicies implements PolicyHost {
       void this.#compiler?.end();
       this.#compiler = null;
       return this.#replaceCompiler({
-        summary: 'what was compiled could not be linked',
+        summary: 'could not link the compiled policies',
         compiling: set.content,
         error,
       });
@@ -293,7 +293,7 @@ class LivePolicies implements PolicyHost {
   #recover(commit: string | null): void {
     if (this.#active === null || (this.#failure === null && commit === this.#active.commit)) return;
     if (this.#failure !== null)
-      this.#log?.info({ digest: this.#active.digest }, 'the directory holds the active policies again');
+      this.#log?.info({ digest: this.#active.digest }, 'the directory contains the active policies again');
     this.#failure = null;
     if (commit !== this.#active.commit) this.#active = { ...this.#active, commit };
     this.#announce();

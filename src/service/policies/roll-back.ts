@@ -19,12 +19,12 @@ export class RollBackRefusal extends Error {
 
 /** Returns why no set at all can be written back, in lower case; null when a set may be. */
 export function noRollBack(
-  { directory, place }: Pick<PolicyState, 'directory' | 'place'>,
+  { directory, location }: Pick<PolicyState, 'directory' | 'location'>,
   replicas: Store['replicas'],
 ): string | null {
   if (replicas !== null)
     return 'several processes may serve this store: change the files where they come from';
-  return directory === null ? `the policies come from a bundle: put the earlier one at ${place}` : null;
+  return directory === null ? `the policies come from a bundle: put the earlier one at ${location}` : null;
 }
 
 interface RollBack {
@@ -85,18 +85,18 @@ function textsByPath(texts: SetTexts): ReadonlyMap<string, string> {
  * can be written.
  */
 async function checkPlace(root: string, { path, before }: Change): Promise<void> {
-  const place = join(root, path);
-  const fileText = await textAt(place);
+  const target = join(root, path);
+  const fileText = await textAt(target);
   if (fileText !== before) {
     const what = before === null ? 'is there and belongs to no set' : 'has changed since it was read';
-    throw new RollBackRefusal(`\`${path}\` ${what}: what it holds would be lost`);
+    throw new RollBackRefusal(`\`${path}\` ${what}: its contents would be lost`);
   }
-  const folder = await existingFolder(dirname(place));
+  const folder = await existingFolder(dirname(target));
   const real = await realpath(folder);
   const isInside = real === root || real.startsWith(`${root}${sep}`);
-  const isLinked = (await lstat(place).catch(() => null))?.isSymbolicLink() === true;
+  const isLinked = (await lstat(target).catch(() => null))?.isSymbolicLink() === true;
   if (!isInside || real !== folder || isLinked)
-    throw new RollBackRefusal(`\`${path}\` is reached by a link: change it where it comes from`);
+    throw new RollBackRefusal(`\`${path}\` is a symbolic link: change its target`);
   await access(folder, constants.W_OK).catch(() => {
     throw new RollBackRefusal(`the folder \`${relative(root, folder) || '.'}\` cannot be written here`);
   });
@@ -107,9 +107,9 @@ async function existingFolder(folder: string): Promise<string> {
 }
 
 /** The text without a byte order mark, as sets hold texts; null when there is no file. */
-async function textAt(place: string): Promise<string | null> {
+async function textAt(path: string): Promise<string | null> {
   try {
-    return new TextDecoder().decode(await readFile(place));
+    return new TextDecoder().decode(await readFile(path));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw refusalOf(error);
@@ -117,10 +117,10 @@ async function textAt(place: string): Promise<string | null> {
 }
 
 /** Writes a text beside its place, under a name that is never read as a policy. */
-async function writeDraft(place: string, text: string): Promise<string> {
-  const draft = join(dirname(place), `.${basename(place)}.${process.pid}.new`);
-  await mkdir(dirname(place), { recursive: true });
-  const mode = (await lstat(place).catch(() => null))?.mode ?? 0o644;
+async function writeDraft(path: string, text: string): Promise<string> {
+  const draft = join(dirname(path), `.${basename(path)}.${process.pid}.new`);
+  await mkdir(dirname(path), { recursive: true });
+  const mode = (await lstat(path).catch(() => null))?.mode ?? 0o644;
   const file = await open(draft, 'w', mode & 0o777);
   try {
     await file.writeFile(text);
@@ -134,10 +134,10 @@ async function writeDraft(place: string, text: string): Promise<string> {
 /** Undoes the changes that were made before the disk refused one. */
 async function putBack(root: string, changes: readonly Change[]): Promise<void> {
   for (const { path, before, after } of changes) {
-    const place = join(root, path);
-    if (after === null ? (await textAt(place)) !== null : (await textAt(place)) !== after) continue;
-    if (before === null) await rm(place, { force: true });
-    else await rename(await writeDraft(place, before), place);
+    const target = join(root, path);
+    if (after === null ? (await textAt(target)) !== null : (await textAt(target)) !== after) continue;
+    if (before === null) await rm(target, { force: true });
+    else await rename(await writeDraft(target, before), target);
   }
 }
 

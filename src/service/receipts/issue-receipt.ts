@@ -65,7 +65,7 @@ async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Pro
 const notTaken: IssueResult = {
   kind: 'conflict',
   detail:
-    'nobody has taken this approval: ask again with `Prefer: attach, receipt`, or with the same idempotency key',
+    'this approval is not used yet: ask again with `Prefer: attach, receipt`, or with the same idempotency key',
 };
 
 const receiptOver: IssueResult = {

@@ -19,13 +19,17 @@ export const amountsMax = 200;
 /** Returns the first amounts of the payload, at most `amountsMax`; leaves out secret fields. */
 export function amountsIn(payload: JsonObject, shape: Shape): readonly AmountView[] {
   const amounts: AmountView[] = [];
-  const ofRecord = (record: JsonObject, { fields }: Shape, place: string): void => {
+  const ofRecord = (record: JsonObject, { fields }: Shape, pointer: string): void => {
     for (const { name, type, isSecret } of fields) {
       if (isSecret || !Object.hasOwn(record, name)) continue;
-      of(record[name]!, type, { place: `${place}/${escaped(name)}`, record });
+      of(record[name]!, type, { pointer: `${pointer}/${escaped(name)}`, record });
     }
   };
-  const of = (value: Json, type: Type, { place, record }: { place: string; record: JsonObject }): void => {
+  const of = (
+    value: Json,
+    type: Type,
+    { pointer: place, record }: { pointer: string; record: JsonObject },
+  ): void => {
     if (amounts.length === amountsMax || value === null) return;
     if (type.kind === 'money' && type.currencyField !== null && typeof value === 'number') {
       const text = moneyTextOrNull(value, (currencyOfJson(type, record, payload) ?? null) as Json);
@@ -34,7 +38,7 @@ export function amountsIn(payload: JsonObject, shape: Shape): readonly AmountVie
       ofRecord(value as JsonObject, type.shape, place);
     } else if (type.kind === 'list' && Array.isArray(value)) {
       for (const [at, element] of value.entries())
-        of(element, type.element.type, { place: `${place}/${at}`, record });
+        of(element, type.element.type, { pointer: `${place}/${at}`, record });
     }
   };
   ofRecord(payload, shape, '');

@@ -117,7 +117,7 @@ function comment(
       const isTheirs = people.get(person)?.isActive === true && mayComment(state, caller, agent);
       if (!isTheirs) return { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
       if (kind === 'answer' && !state.comments.some((one) => one.kind === 'question'))
-        return { kind: 'conflict', detail: 'nobody has asked a question here' };
+        return { kind: 'conflict', detail: 'this request has no open question' };
       return [
         eventOf('commented', { who, atMs: nowMs, state: lifecycleOf(state) }, { person, email, kind, text }),
       ];

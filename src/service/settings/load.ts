@@ -91,8 +91,8 @@ function roleRulesText(value: unknown): string | null {
 // Settings of a bundle that the service follows instead of the policy directory. INVARIANT: a bundle from
 // another machine must be signed.
 
-function isWebAddress(place: string): boolean {
-  return /^https?:/.test(place);
+function isWebAddress(source: string): boolean {
+  return /^https?:/.test(source);
 }
 
 /**
@@ -100,20 +100,20 @@ function isWebAddress(place: string): boolean {
  * service.
  */
 function bundleProblems(settingOf: ValueOfSetting, isDirectorySet: boolean): readonly string[] {
-  const [place, key] = [settingOf('bundle'), settingOf('bundle.key')];
-  if (place === null) return key === null ? [] : ['bundle is required with bundle.key'];
+  const [source, key] = [settingOf('bundle'), settingOf('bundle.key')];
+  if (source === null) return key === null ? [] : ['bundle is required with bundle.key'];
   if (isDirectorySet) return ['policies and bundle cannot both be set: the service follows one of them'];
-  return isWebAddress(String(place)) && key === null
+  return isWebAddress(String(source)) && key === null
     ? ['bundle.key is required if bundle is an address: it names the required signer']
     : [];
 }
 
 /** The bundle that the service follows; null when it follows the policy directory. */
 function bundleOf(settingOf: ValueOfSetting): BundleSettings | null {
-  const [place, key] = [settingOf('bundle'), settingOf('bundle.key')];
-  if (place === null) return null;
+  const [source, key] = [settingOf('bundle'), settingOf('bundle.key')];
+  if (source === null) return null;
   return {
-    place: String(place),
+    source: String(source),
     key: key === null ? null : String(key),
     isOlderAllowed: settingOf('bundle.allow_older') === true,
     bytesMax: Number(settingOf('bundle.bytes_max')),

@@ -89,9 +89,9 @@ export function addRequest(
   if (policy !== null) policy[at]! += 1;
   if (isByRule) ruleCount(cell, decision.by).decided += 1;
   for (const rule of decision.rules) meet(ruleCount(cell, rule), createdAtMs);
-  for (let place = 0; place < trace.form.rules.length; place += 1) {
-    const rule = trace.form.rules[place]!;
-    if (isShadow(rule) && isMet(rule, trace.truths[place]!)) addShadow(cell, rule, { createdAtMs, decision });
+  for (let index = 0; index < trace.form.rules.length; index += 1) {
+    const rule = trace.form.rules[index]!;
+    if (isShadow(rule) && isMet(rule, trace.truths[index]!)) addShadow(cell, rule, { createdAtMs, decision });
   }
 }
 

@@ -36,14 +36,14 @@ export function storeLocationOf({ data, database, durability }: ConfiguredStore)
 }
 
 /** Returns the file that must exist already, unless the store is to be created. */
-export function fileOf(place: StoreLocation): string {
-  return 'url' in place ? place.keyFile : place.path;
+export function fileOf(location: StoreLocation): string {
+  return 'url' in location ? location.keyFile : location.path;
 }
 
 /** Returns the place as people may see it: the address of a database without its password. */
-export function displayLocation(place: StoreLocation): string {
-  if (!('url' in place)) return place.path;
-  const url = new URL(place.url);
+export function displayLocation(location: StoreLocation): string {
+  if (!('url' in location)) return location.path;
+  const url = new URL(location.url);
   url.password = '';
   return url.href;
 }
@@ -67,14 +67,14 @@ export async function openStore(options: StoreLocation): Promise<Store> {
 }
 
 /** Returns the schema of an existing store, and that of this version. Rejects with a StoreError. */
-export async function schemaVersionsOf(place: StoreLocation): Promise<SchemaVersions> {
-  if (!('url' in place)) {
-    refuseBesideKey(place.path);
+export async function schemaVersionsOf(location: StoreLocation): Promise<SchemaVersions> {
+  if (!('url' in location)) {
+    refuseBesideKey(location.path);
     const { sqliteSchemaVersions } = await import('./examine/examine-sqlite.ts');
-    return sqliteSchemaVersions(place.path);
+    return sqliteSchemaVersions(location.path);
   }
   const { postgresSchemaVersions } = await import('./examine/examine-postgres.ts');
-  return await postgresSchemaVersions(place.url);
+  return await postgresSchemaVersions(location.url);
 }
 
 /** A store that can be copied, of this version or an earlier one. */
@@ -88,9 +88,9 @@ export interface CopySource {
 }
 
 /** Opens a store to copy it, which upgrades neither the store nor the copy. Rejects with a StoreError. */
-export async function openToCopy(place: StoreLocation): Promise<CopySource> {
+export async function openToCopy(location: StoreLocation): Promise<CopySource> {
   try {
-    const store = await openStore(place);
+    const store = await openStore(location);
     return {
       isEarlier: false,
       copyTo: (target) => store.copyTo(target),
@@ -99,11 +99,11 @@ export async function openToCopy(place: StoreLocation): Promise<CopySource> {
     };
   } catch (error) {
     const isEarlier = error instanceof StoreError && error.code === 'older-database';
-    if (!isEarlier || 'url' in place) throw error;
+    if (!isEarlier || 'url' in location) throw error;
     const { copyDatabase } = await import('./sqlite/file/copy.ts');
     return {
       isEarlier,
-      copyTo: (target) => copyDatabase(place.path, target),
+      copyTo: (target) => copyDatabase(location.path, target),
       // Only the earlier version writes to its store.
       noteBackup: async () => {},
       close: async () => {},
@@ -114,14 +114,14 @@ export async function openToCopy(place: StoreLocation): Promise<CopySource> {
 /**
  * Examines an existing store and changes nothing. Rejects with a StoreError when the store cannot be used.
  */
-export async function examineStore(place: StoreLocation): Promise<ExaminedStore> {
-  if (!('url' in place)) {
-    refuseBesideKey(place.path);
+export async function examineStore(location: StoreLocation): Promise<ExaminedStore> {
+  if (!('url' in location)) {
+    refuseBesideKey(location.path);
     const { examineSqlite } = await import('./examine/examine-sqlite.ts');
-    return examineSqlite(place.path);
+    return examineSqlite(location.path);
   }
   const { examinePostgres } = await import('./examine/examine-postgres.ts');
-  return await examinePostgres(place);
+  return await examinePostgres(location);
 }
 
 /**
@@ -143,11 +143,11 @@ export async function openStoreAt(options: StoreLocation): Promise<Store> {
  * Opens the records of an existing store for reading only; a service may be writing to it. Rejects with a
  * StoreError.
  */
-export async function openRecords(place: RecordsLocation): Promise<RecordReader> {
-  if (!('url' in place)) {
+export async function openRecords(location: RecordsLocation): Promise<RecordReader> {
+  if (!('url' in location)) {
     const { openSqliteRecords } = await import('./sqlite/record-reader.ts');
-    return await openSqliteRecords(place.path);
+    return await openSqliteRecords(location.path);
   }
   const { openPostgresRecords } = await import('./postgres/record-reader.ts');
-  return await openPostgresRecords(place.url);
+  return await openPostgresRecords(location.url);
 }

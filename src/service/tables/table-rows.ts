@@ -82,13 +82,13 @@ export type RowChangeResult =
   | { readonly kind: 'unknown' | 'conflict' };
 
 /** Adds a row that fits its table, or replaces the row with the same key. */
-export function pushRow(by: RowChanger, place: RowKey, row: JsonObject): Promise<RowChangeResult> {
-  return change(by, place, row);
+export function pushRow(by: RowChanger, rowKey: RowKey, row: JsonObject): Promise<RowChangeResult> {
+  return change(by, rowKey, row);
 }
 
 /** Removes a row; `unknown` when there is none with the key. */
-export function removeRow(by: RowChanger, place: RowKey): Promise<RowChangeResult> {
-  return change(by, place, null);
+export function removeRow(by: RowChanger, rowKey: RowKey): Promise<RowChangeResult> {
+  return change(by, rowKey, null);
 }
 
 async function change(

@@ -23,7 +23,7 @@ export interface UserSettings {
 
 /** Why a token identifies nobody, as words that follow "the token". */
 export const userUnknowns = {
-  unconfigured: 'was not looked at: no issuer is configured',
+  unconfigured: 'was ignored: no issuer is configured',
   keyless: 'cannot be checked: the keys of the issuer are not known',
   malformed: 'is no signed JWT',
   algorithm: 'is signed by an algorithm that is not accepted',

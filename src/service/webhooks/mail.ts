@@ -93,7 +93,9 @@ export function createMailer(options: MailerOptions): Mailer {
     post(mail) {
       if (ending.signal.aborted) return;
       if (lineBreak.test(mail.to) || lineBreak.test(mail.subject))
-        return onFailure(new Error('an address or a subject holds a line break: the message was not sent'));
+        return onFailure(
+          new Error('an address or a subject contains a line break: the message was not sent'),
+        );
       if (waiting.length >= waitingMax) {
         counts.givenUp += 1;
         return onFailure(new Error(`more than ${waitingMax} messages wait`));

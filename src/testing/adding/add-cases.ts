@@ -47,13 +47,13 @@ function plain({ meters, satisfied, ...facts }: Situation): object {
 }
 
 function withCase(source: SourceText, one: AddedCase): string | null {
-  const place = insertionPoint(source);
-  if (place === null) return null;
+  const insertion = insertionPoint(source);
+  if (insertion === null) return null;
   const inserted = (unset: readonly string[]): string => {
-    const lines = caseLines(one, unset).map((line) => `${place.indent}${line}\n`);
-    const before = source.text.slice(0, place.offset);
+    const lines = caseLines(one, unset).map((line) => `${insertion.indent}${line}\n`);
+    const before = source.text.slice(0, insertion.offset);
     const isApart = before.endsWith('\n') || before === '';
-    return `${before}${isApart ? '' : '\n'}${lines.join('')}${source.text.slice(place.offset)}`;
+    return `${before}${isApart ? '' : '\n'}${lines.join('')}${source.text.slice(insertion.offset)}`;
   };
   // Facts that only the file's defaults add are removed by `unset`.
   const read = readTestFile({ ...source, text: inserted([]) }).cases.at(-1);

@@ -28,10 +28,10 @@ export function hunkOf(before: string, after: string): Hunk {
     ...now.slice(same, now.length - sameAtEnd).map((line) => `+${line}`),
     ...old.slice(old.length - sameAtEnd, old.length - sameAtEnd + contextCount).map((line) => ` ${line}`),
   ];
-  const place = (count: number): string => `${count === 0 ? from : from + 1},${count}`;
+  const range = (count: number): string => `${count === 0 ? from : from + 1},${count}`;
   const oldCount = old.length - sameAtEnd + contextCount - from;
   const nowCount = now.length - sameAtEnd + contextCount - from;
-  return { head: `@@ -${place(oldCount)} +${place(nowCount)} @@`, lines };
+  return { head: `@@ -${range(oldCount)} +${range(nowCount)} @@`, lines };
 }
 
 /**

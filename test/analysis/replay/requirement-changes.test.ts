@@ -57,7 +57,7 @@ test.each<[string, Decision, Decision, readonly string[]]>([
     'a stricter step-up',
     decision({ approvals: [], reauth }),
     decision({ approvals: [], reauth: { withinSeconds: null } }),
-    ['accepts a step-up for this very request alone instead of a step-up of the last 5m'],
+    ['accepts a step-up only for this request instead of a step-up of the last 5m'],
   ],
 ])('%s', (_, before, now, phrases) => {
   expect(changedRequirements(before, now)).toEqual(phrases);

@@ -59,7 +59,7 @@ test('from the link that the first start prints to the first decision', async ()
   await page.getByRole('heading', { level: 1, name: 'Welcome to Writ' }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   // The agent of the first start is taken over.
-  await page.getByRole('heading', { name: 'Your first agent is there' }).waitFor();
+  await page.getByRole('heading', { name: 'Your first agent is registered' }).waitFor();
   await page.getByText('Waiting for its first request').waitFor();
   await page.getByRole('link', { name: 'Register another agent' }).press('Enter');
   await page.getByLabel('Name').fill('my-agent');
@@ -131,7 +131,7 @@ test('the first question can be asked from the page, on a telephone', async () =
   await page.getByText('Your account is created').waitFor();
   await page.unroute(signIn);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Your first agent is there' }).waitFor();
+  await page.getByRole('heading', { name: 'Your first agent is registered' }).waitFor();
   await page.goto('/agents?owner=ann@example.com');
   await page.getByRole('link', { name: 'first-agent' }).waitFor();
   await page.goto('/welcome');

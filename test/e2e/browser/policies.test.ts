@@ -191,7 +191,7 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   await page.getByText('The policies on disk are not active').waitFor();
   await page.getByRole('link', { name: 'Policies ! failed to load' }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByRole('link', { name: 'See what is wrong' }).click();
+  await page.getByRole('link', { name: 'Show the problem' }).click();
   await page.getByText('Last reload failed', { exact: true }).waitFor();
 
   // The failed text becomes the copy in the playground, where it is fixed.

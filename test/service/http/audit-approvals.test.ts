@@ -89,7 +89,7 @@ test('the command line prints the same as a table, as CSV without formulas, and 
   const json = (await run('--since', '2020-01-01', '--json')).stdout.trimEnd().split('\n');
   expect(json.map((line) => JSON.parse(line))).toEqual(await items());
   expect((await run('--since', '2020-01-01', '--until', '2020-02-01')).stdout).toBe(
-    'nobody voted on a request in this time\n',
+    'no votes in this period\n',
   );
   expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('--since') });
 });

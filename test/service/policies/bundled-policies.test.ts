@@ -95,7 +95,7 @@ async function open(
   settings: Partial<Parameters<typeof openBundledPolicies>[0]> = {},
 ): Promise<PolicyHost> {
   const host = await openBundledPolicies({
-    place: place.file,
+    source: place.file,
     key: ours.key,
     isOlderAllowed: false,
     pollMs: 20,
@@ -279,7 +279,7 @@ describe('a bundle at an address', () => {
     const place = createPlace();
     const { port } = server.address() as AddressInfo;
     serve(await bundleOf(limit(10), { madeMs: 1_000 }), '"one"');
-    const host = await open(place, { place: `http://127.0.0.1:${port}/policies.writ` });
+    const host = await open(place, { source: `http://127.0.0.1:${port}/policies.writ` });
     await until(() => asked.filter((tag) => tag === '"one"').length > 2);
     expect(asked[0]).toBeUndefined();
     const changes: (string | undefined)[] = [];
@@ -319,7 +319,7 @@ describe('a bundle at an address', () => {
     const good = await bundleOf(limit(10), { madeMs: 1_000 });
     answer = (reply) => reply.end(good);
     const rate = { withinMs: 200, bytes: 1_024 };
-    const host = await open(place, { place: address, rate });
+    const host = await open(place, { source: address, rate });
     const faults: readonly (readonly [typeof answer, RegExp])[] = [
       [() => undefined, /the server stalls: nothing came in 0\.2 s/],
       [(reply) => reply.writeHead(200).flushHeaders(), /the server stalls/],

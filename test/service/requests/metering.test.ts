@@ -105,7 +105,7 @@ describe('a limit', () => {
     const refused = await service.ask(pay(5));
     expect(refused.decision).toBe('DENY');
     expect((await service.record(refused.request_id)).meters).toEqual({
-      spent: { unknown: 'it holds a value that is not known' },
+      spent: { unknown: 'it has an unknown value' },
     });
     world.nowMs += dayMs;
     expect((await service.ask(pay(5))).decision).toBe('ALLOW');
@@ -254,7 +254,7 @@ describe('a meter that reads what calls returned', () => {
     await service.take(activeOf(text.replaceAll('24h', '23h')));
     const asked = await service.ask({ host: 'a' }, inSession('web.fetch'));
     expect((await service.record(asked.request_id)).meters).toEqual({
-      bytes: { unknown: 'it holds a value that is not known' },
+      bytes: { unknown: 'it has an unknown value' },
     });
     const mailed = await service.ask({}, inSession('mail.send'));
     expect((await service.record(mailed.request_id)).meters).toEqual({ tainted: { low: '1', high: '2' } });

@@ -62,7 +62,7 @@ function approval(requestId: string, others: Partial<RequestChange> = {}): Reque
   return { requestId, events, from: ['pending'], seen: 0, ...others };
 }
 
-const metersAsOf = ({ meters }: Store) => ({ places: [spentPlace], position: meters.position() });
+const metersAsOf = ({ meters }: Store) => ({ series: [spentPlace], position: meters.position() });
 
 interface OtherTransaction {
   readonly statements: string;

@@ -55,8 +55,8 @@ export class Examples {
     reservoir.seen += 1;
     if (reservoir.examples.length < examplesAtMost) reservoir.examples.push(example);
     else {
-      const place = this.#random.below(reservoir.seen);
-      if (place < examplesAtMost) reservoir.examples[place] = example;
+      const index = this.#random.below(reservoir.seen);
+      if (index < examplesAtMost) reservoir.examples[index] = example;
     }
   }
 

@@ -96,7 +96,7 @@ function approvalsFor(
   const approving = votes.filter(({ person, email, isOwner, group, rules }, at) => {
     if (group !== asked || !rules.includes(rule) || (needs > 1 && isOwner)) return false;
     // The last vote of each person counts.
-    const isTakenBack = votes.some((later, place) => place > at && later.person === person);
+    const isTakenBack = votes.some((later, index) => index > at && later.person === person);
     return !isTakenBack && !isExcepted(except, logged.facts, { id: person, email });
   });
   return approving.length;

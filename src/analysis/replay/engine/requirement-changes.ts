@@ -57,7 +57,7 @@ function stepUpPhrases(before: Requirements['reauth'], now: Requirements['reauth
 
 function stepUpAge(seconds: number | null): string {
   return seconds === null
-    ? 'a step-up for this very request alone'
+    ? 'a step-up only for this request'
     : `a step-up of the last ${durationText(seconds)}`;
 }
 

@@ -128,7 +128,7 @@ function perDay(votes: readonly number[], daysAll: number): DayFigures {
   const sorted = [...votes].sort((a, b) => a - b);
   // Days without a vote come before all others.
   const none = Math.max(0, daysAll - sorted.length);
-  const at = (place: number): number => (place < none ? 0 : (sorted[place - none] ?? 0));
+  const at = (index: number): number => (index < none ? 0 : (sorted[index - none] ?? 0));
   const all = none + sorted.length;
   const middle = all === 0 ? 0 : (at((all - 1) >> 1) + at(all >> 1)) / 2;
   return { median: middle, worst: sorted.at(-1) ?? 0 };

@@ -128,7 +128,7 @@ function ResetFactors({ person, onChange, onClose }: PartProps & QuestionProps) 
   return (
     <Note tone="escalate" icon="warning">
       <p>
-        They sign in with their password alone until they set up codes or a passkey again, and their sessions
+        They sign in with only their password until they set up codes or a passkey again, and their sessions
         end. Make sure that the request really comes from them.
       </p>
       <ProofForm word="Reset the second factors" variant="danger" onProof={reset} onClose={onClose} />

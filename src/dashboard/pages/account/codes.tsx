@@ -188,7 +188,7 @@ function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <Dialog title="Remove one-time codes" onClose={onClose}>
-      <p>You then sign in with your password alone.</p>
+      <p>You then sign in with only your password.</p>
       <ProofForm word="Remove them" variant="danger" onProof={remove} onClose={onClose} />
     </Dialog>
   );

@@ -82,7 +82,7 @@ export async function setAssignee(id: string, person: string | null): Promise<vo
   await (person === null
     ? call('unassignRequest', { params })
     : call('assignRequest', { params, body: { person } }));
-  showToast(person === null ? 'It is assigned to nobody' : 'Assigned: others see it');
+  showToast(person === null ? 'The assignment is removed' : 'Assigned: others see it');
 }
 
 interface SnoozeDialogProps {

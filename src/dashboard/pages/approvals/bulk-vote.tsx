@@ -108,7 +108,7 @@ function BulkForm({ vote, items, results, onResults, onClose }: BulkFormProps) {
           help={
             isApproval
               ? 'Recorded with your name for each. Each approval covers the whole payload, which the page of the request shows.'
-              : 'Recorded with your name for each. A rejection is for good.'
+              : 'Recorded with your name for each request. A rejection is permanent.'
           }
           isOptional={isApproval}
           name="comment"
@@ -130,7 +130,7 @@ function BulkForm({ vote, items, results, onResults, onClose }: BulkFormProps) {
             icon={isApproval ? 'allow' : 'deny'}
             isBusy={isBusy}
           >
-            {isApproval ? `Approve ${toSend.length}` : `Reject ${toSend.length} for good`}
+            {isApproval ? `Approve ${toSend.length}` : `Reject ${toSend.length} permanently`}
           </Button>
         )}
         <Button variant={!isSent && toSend.length > 0 ? 'quiet' : 'primary'} onClick={onClose}>

@@ -26,7 +26,7 @@ interface PointerPosition {
 
 export function Plot(props: PlotProps) {
   const { label, steps, series, stepName, valueText, onZoom, onZoomOut, hintId } = props;
-  const { place, drawn, pointed, hasFailed } = useDrawnPlot(props);
+  const { container, drawn, pointed, hasFailed } = useDrawnPlot(props);
   const anchor = useRef<number | null>(null);
   const count = Math.max(0, steps.edges.length - 1);
   const index = pointed === null || pointed.index >= count ? null : pointed.index;
@@ -75,7 +75,7 @@ export function Plot(props: PlotProps) {
           letGo();
           drawn.current?.point(null);
         }}
-        ref={place}
+        ref={container}
       />
       {hasFailed && (
         <p class="overview-no-plot" role="status">
@@ -97,10 +97,10 @@ export function Plot(props: PlotProps) {
   );
 }
 
-/** Draws the plot into `place`, and draws it again when its values change. */
+/** Draws the plot into `container`, and draws it again when its values change. */
 function useDrawnPlot(props: PlotProps) {
   const { steps, series, form } = props;
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const drawn = useRef<DrawnPlot | null>(null);
   const [pointed, setPointed] = useState<PointerPosition | null>(null);
   const [hasFailed, setFailed] = useState(false);
@@ -110,10 +110,10 @@ function useDrawnPlot(props: PlotProps) {
     let isWanted = true;
     loadDraw().then(
       (drawPlot) => {
-        if (!isWanted || place.current === null) return;
+        if (!isWanted || container.current === null) return;
         const { steps, series, form } = latest.current;
         drawn.current = drawPlot(
-          place.current,
+          container.current,
           { steps, series, form },
           {
             onPoint: (at) => setPointed((before) => (isSame(before, at) ? before : at)),
@@ -131,7 +131,7 @@ function useDrawnPlot(props: PlotProps) {
     };
   }, []);
   useEffect(() => drawn.current?.update({ steps, series, form }), [steps, series, form]);
-  return { place, drawn, pointed, hasFailed };
+  return { container, drawn, pointed, hasFailed };
 }
 
 let turn: Promise<unknown> = Promise.resolve();

@@ -33,7 +33,7 @@ export function markDiagnostics(
 
 /** Marks of a request's fault in JSON, or else of its issues. */
 export function markIssues(
-  { places, fault }: ReadJson,
+  { positions: places, fault }: ReadJson,
   issues: readonly RequestIssue[],
 ): readonly EditorMark[] {
   if (fault !== null) return [{ ...fault, severity: 'error', fix: null }];
@@ -65,7 +65,7 @@ export function fixedFiles(
 /** What the service refused about the form of a request, as issues of the request. */
 export function problemIssues(problem: ApiProblem | null): readonly RequestIssue[] {
   if (problem?.code !== 'invalid_body') return [];
-  return problem.places
+  return problem.errors
     .filter(({ pointer }) => pointer === '/request' || pointer.startsWith('/request/'))
     .map(({ pointer, detail }) => ({
       pointer: pointer.slice('/request'.length),

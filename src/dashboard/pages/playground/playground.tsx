@@ -119,7 +119,7 @@ function useFixes(playground: PlaygroundState, isOfNow: TryState['isOfNow']): (f
     const fixed = fixedFiles(fix, textOf);
     const [edit] = fix.edits;
     // The places of a fix refer to the text that the answer was about.
-    if (!latest.current.isOfNow) showToast('The text has changed since; the new answer is on its way');
+    if (!latest.current.isOfNow) showToast('The text has changed; the new answer is loading');
     else if (fixed === null) {
       setQuery({ file: edit?.file ?? null });
       showToast('The file is being opened; apply it again then');
@@ -144,7 +144,7 @@ function useWays({ path, paths, textOf, isUntouched }: PlaygroundState, decidedB
   useEffect(() => {
     // A text that failed to become active is loaded first.
     if (linkedLines === null || query.has('take')) return;
-    goTo(path, { place: linkedLines });
+    goTo(path, { range: linkedLines });
     setQuery({ at: null }, { replace: true });
   }, [query]);
   useEffect(() => {
@@ -154,9 +154,9 @@ function useWays({ path, paths, textOf, isUntouched }: PlaygroundState, decidedB
   const open = (file: string): void => setQuery({ file });
   return {
     target,
-    goToPlace: (place: LineRange & { readonly file: string }): void => {
-      open(place.file);
-      goTo(place.file, { place });
+    goToPlace: (range: LineRange & { readonly file: string }): void => {
+      open(range.file);
+      goTo(range.file, { range });
     },
     goToRule: (rule: string): void => {
       const holder = paths.find((one) => findRule(textOf(one) ?? '', rule) !== null);
@@ -181,7 +181,7 @@ export interface Target {
   readonly at: number;
 }
 
-export type EditorTarget = { readonly place: LineRange } | { readonly rule: string };
+export type EditorTarget = { readonly range: LineRange } | { readonly rule: string };
 
 export function useTargets(path: string, text: string | null) {
   const [pendingTarget, setPendingTarget] = useState<{
@@ -192,7 +192,7 @@ export function useTargets(path: string, text: string | null) {
   useEffect(() => {
     if (pendingTarget === null || pendingTarget.path !== path || text === null) return;
     const { what } = pendingTarget;
-    const at = 'rule' in what ? findRule(text, what.rule) : rangeOf(text, what.place).from;
+    const at = 'rule' in what ? findRule(text, what.rule) : rangeOf(text, what.range).from;
     setTarget(at === null ? null : { at, path });
     setPendingTarget(null);
   }, [pendingTarget, path, text]);

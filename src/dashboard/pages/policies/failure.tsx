@@ -29,7 +29,7 @@ export function FailureNote({ failure }: { readonly failure: Failure }) {
     <Note tone="deny" icon="warning">
       <strong>{causes[cause]}</strong>
       <p>
-        The last good set decides meanwhile. It failed <Ago at={at} />
+        The last valid set still decides. It failed <Ago at={at} />
         {errors > 0 && `, with ${errors} ${errors === 1 ? 'error' : 'errors'}`}. Correct the files; they are
         read again when they change.
       </p>

@@ -109,37 +109,37 @@ function FileText({ file, here, isFailed, marks }: FileTextProps) {
   useEffect(() => {
     if (line !== null) document.getElementById(`L${line}`)?.scrollIntoView({ block: 'center' });
   }, [line]);
-  const place: FileLocation = { path, ...(isFailed ? { of: 'failed' } : {}) };
+  const location: FileLocation = { path, ...(isFailed ? { of: 'failed' } : {}) };
   const shownMarks: readonly SourceMark[] = here === null ? marks : [...marks, { tone: 'here', ...here }];
   return (
     <div class="policies-file">
       <div class="policies-text">
         {!isWhole && <Note icon="warning">The list is longer than what is shown here.</Note>}
-        <Pages place={place} shown={shown} />
+        <Pages place={location} shown={shown} />
         <PolicySource
           text={shown.text}
           firstLine={shown.from}
           label={`${path}, lines ${shown.from} to ${shown.to}`}
           marks={shownMarks}
           isPlain={!path.endsWith('.policy')}
-          lineHref={(number) => fileHref({ ...place, line: number })}
+          lineHref={(number) => fileHref({ ...location, line: number })}
         />
-        <Pages place={place} shown={shown} />
+        <Pages place={location} shown={shown} />
       </div>
-      {policies.length > 0 && <Outline place={place} policies={policies} isFailed={isFailed} />}
+      {policies.length > 0 && <Outline place={location} policies={policies} isFailed={isFailed} />}
     </div>
   );
 }
 
 function Pages({
-  place,
+  place: location,
   shown: { from, to, count, size },
 }: {
   readonly place: FileLocation;
   readonly shown: LineWindow;
 }) {
   if (from === 1 && to === count) return null;
-  const href = (first: number): string => `${fileHref(place)}&from=${first}`;
+  const href = (first: number): string => `${fileHref(location)}&from=${first}`;
   return (
     <nav class="policies-pages" aria-label="Lines">
       {from > 1 && <a href={href(Math.max(1, from - size))}>Lines before</a>}
@@ -157,7 +157,7 @@ interface OutlineProps {
   readonly isFailed: boolean;
 }
 
-function Outline({ place, policies, isFailed }: OutlineProps) {
+function Outline({ place: location, policies, isFailed }: OutlineProps) {
   const hits = useResource('getPolicyHits', isFailed ? null : {}, ['policies']);
   const byRule = new Map((hits.data?.items ?? []).map((item) => [`${item.policy}/${item.rule}`, item]));
   return (
@@ -171,7 +171,7 @@ function Outline({ place, policies, isFailed }: OutlineProps) {
       {policies.map(({ name, doc, rules }) => (
         <section key={name}>
           <h2>
-            <a href={fileHref({ ...place, policy: name })}>{name}</a>
+            <a href={fileHref({ ...location, policy: name })}>{name}</a>
           </h2>
           {doc !== null && (
             <p class="policies-help">
@@ -183,7 +183,7 @@ function Outline({ place, policies, isFailed }: OutlineProps) {
               const decided = byRule.get(id)?.decided;
               return (
                 <li key={id}>
-                  <a href={fileHref({ ...place, rule: id })}>{id.split('/').at(-1)}</a>
+                  <a href={fileHref({ ...location, rule: id })}>{id.split('/').at(-1)}</a>
                   {decided !== undefined && (
                     <span title={`decided ${decided} times`}>
                       <span class="visually-hidden">decided </span>

@@ -23,6 +23,6 @@ export function fileHref({ path, of, rule, policy, line }: FileLocation): string
 
 /** The address at which a file that failed to load is fixed: the playground starts from its text. */
 export function fixHref(path: string, at: { readonly line: number; readonly column: number } | null): string {
-  const place = at === null ? {} : { at: `${at.line}:${at.column}` };
-  return `/playground?${new URLSearchParams({ file: path, take: 'failed', ...place })}`;
+  const position = at === null ? {} : { at: `${at.line}:${at.column}` };
+  return `/playground?${new URLSearchParams({ file: path, take: 'failed', ...position })}`;
 }

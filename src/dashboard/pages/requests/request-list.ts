@@ -230,8 +230,8 @@ function remembered(owner: string, key: string): ListState | null {
 type Query = ReturnType<typeof filterQuery>;
 
 function fetchPage(query: Query, cursor: string | null, signal: AbortSignal) {
-  const place = cursor === null ? {} : { cursor };
-  return call('listRequests', { query: { ...query, ...place, limit: String(pageSize) }, signal });
+  const page = cursor === null ? {} : { cursor };
+  return call('listRequests', { query: { ...query, ...page, limit: String(pageSize) }, signal });
 }
 
 /** The newest items up to one in `known`, if one is found within `pagesMax` pages. */

@@ -48,7 +48,7 @@ export default function Welcome() {
         ) : (
           <Step
             number={2}
-            title={first === null ? 'The agent is registered' : 'Your first agent is there'}
+            title={first === null ? 'The agent is registered' : 'Your first agent is registered'}
             isDone
           >
             {first === null ? (

@@ -180,6 +180,6 @@ const proofLimitText = {
 
 function proofText({ findings, actions, horizon }: PolicyDiff): string {
   const isChanged = findings.some(({ direction }) => direction !== 'reworded');
-  const claim = isChanged ? 'Nothing else changes' : 'No decision changes';
-  return `${claim}: proved for all requests of ${many(actions.length, 'action')}, decided from ${horizon.from} to ${horizon.to}`;
+  const headline = isChanged ? 'Nothing else changes' : 'No decision changes';
+  return `${headline}: proved for all requests of ${many(actions.length, 'action')}, decided from ${horizon.from} to ${horizon.to}`;
 }

@@ -85,7 +85,7 @@ function FindingTest({ finding, request, sides }: FindingTestProps) {
   const [first = ''] = when;
   return (
     <AddTest
-      file={causes.find(({ place }) => place !== null)?.place?.file ?? 'policies.policy'}
+      file={causes.find(({ location }) => location !== null)?.location?.file ?? 'policies.policy'}
       name={`${from} → ${to}${first === '' ? '' : ` when ${first}`}`}
       request={request}
       satisfied={satisfied}
@@ -137,8 +137,8 @@ function Fact({ name, texts }: { readonly name: string; readonly texts: readonly
 
 function Cause({ cause, ways }: { readonly cause: DiffCause } & Pick<FindingProps, 'ways'>) {
   const { onLine, sides } = ways;
-  const { place, side, reads } = cause;
-  const shown = place === null ? '' : `${place.file}:${place.line}`;
+  const { location, side, reads } = cause;
+  const shown = location === null ? '' : `${location.file}:${location.line}`;
   return (
     <dd>
       <MessageText text={causeText(cause)} />
@@ -148,9 +148,9 @@ function Cause({ cause, ways }: { readonly cause: DiffCause } & Pick<FindingProp
           <PlainText text={reads.join('; ')} />
         </>
       )}{' '}
-      {place !== null &&
+      {location !== null &&
         (side === 'new' && onLine !== undefined ? (
-          <button type="button" class="text-button" onClick={() => onLine(place.file, place.line)}>
+          <button type="button" class="text-button" onClick={() => onLine(location.file, location.line)}>
             <PlainText text={shown} isShort />
           </button>
         ) : (

@@ -113,6 +113,6 @@ function fieldProblems(problem: unknown, fieldOf: Readonly<Record<string, string
   if (!(problem instanceof ApiProblem)) return [];
   const field = fieldOf[problem.code];
   if (field !== undefined) return [{ field, detail: problem.message }];
-  const found = problem.places.map(({ pointer, detail }) => ({ field: pointer.split('/')[1] ?? '', detail }));
+  const found = problem.errors.map(({ pointer, detail }) => ({ field: pointer.split('/')[1] ?? '', detail }));
   return found.filter((one, at) => found.findIndex((other) => other.field === one.field) === at);
 }

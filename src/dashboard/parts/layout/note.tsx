@@ -47,7 +47,7 @@ function hasPage({ code, status }: ApiProblem): boolean {
 /** Each detail once; the service repeats that of the first place. */
 function detailsOf(problem: ApiProblem | null): readonly string[] {
   if (problem === null) return ['Reload the page.'];
-  const places = problem.places.map(({ detail }) => detail);
+  const places = problem.errors.map(({ detail }) => detail);
   return [...new Set([problem.message, ...places].map(sentence))];
 }
 

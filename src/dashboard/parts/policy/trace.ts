@@ -56,11 +56,11 @@ export function tracePolicies(
   rules: readonly TraceRule[],
   decidedBy: string | null = null,
 ): readonly TracePolicy[] {
-  const place = ({ id, truth }: TraceRule): number => (id === decidedBy ? -1 : rank[truth]);
+  const rankOf = ({ id, truth }: TraceRule): number => (id === decidedBy ? -1 : rank[truth]);
   const byPolicy = Map.groupBy(rules, ({ policy }) => policy);
-  const first = (own: readonly TraceRule[]): number => Math.min(...own.map(place));
+  const first = (own: readonly TraceRule[]): number => Math.min(...own.map(rankOf));
   return [...byPolicy]
-    .map(([name, own]) => ({ name, rules: own.toSorted((a, b) => place(a) - place(b)) }))
+    .map(([name, own]) => ({ name, rules: own.toSorted((a, b) => rankOf(a) - rankOf(b)) }))
     .toSorted((a, b) => first(a.rules) - first(b.rules));
 }
 

@@ -178,7 +178,7 @@ function readKey(path: Path, ctx: Context): MeterKey | null {
   }
   const field = resolveField(path, ctx);
   if (field === null) return null;
-  const isRequired = field.places.at(-1)?.isCertain === true;
+  const isRequired = field.nodes.at(-1)?.isCertain === true;
   const isScalar = isComparable(field.read.type) && field.read.type.kind !== 'money';
   if (isRequired && isScalar && !field.read.isSecret) {
     return { kind: 'payload', read: field.read };

@@ -77,8 +77,8 @@ function lacksCurrency(type: Type, { fields }: Shape): type is FieldMoney {
   );
 }
 
-function placedShape(shape: Shape, place: TypeContext): Shape {
-  const { body, env, of, records, steps } = place;
+function placedShape(shape: Shape, ctx: TypeContext): Shape {
+  const { body, env, of, records, steps } = ctx;
   const written = new Map(body?.fields.map(({ name, type }) => [name.text, typeWithin(type)]));
   const fields = shape.fields.map((field) => {
     const node = written.get(field.name);
@@ -86,7 +86,7 @@ function placedShape(shape: Shape, place: TypeContext): Shape {
       records: [...records, { shape, steps }],
       steps: steps && [...steps, field.name],
       body: node?.kind === 'record-type' ? node.body : null,
-      span: node?.kind === 'money-type' ? node.currency.span : (node?.span ?? place.span),
+      span: node?.kind === 'money-type' ? node.currency.span : (node?.span ?? ctx.span),
       of,
       env,
     };
@@ -111,14 +111,14 @@ function typeWithin(node: TypeNode): TypeNode {
   }
 }
 
-function placedSlot(slot: Slot, place: TypeContext): Slot {
+function placedSlot(slot: Slot, ctx: TypeContext): Slot {
   const { type } = slot;
   if (type.kind === 'list') {
-    const element = placedSlot(type.element, { ...place, steps: null });
+    const element = placedSlot(type.element, { ...ctx, steps: null });
     return element === type.element ? slot : { ...slot, type: { ...type, element } };
   }
   if (type.kind !== 'record' || !needsPlacing(type.shape)) return slot;
-  return { ...slot, type: { ...type, shape: placedShape(type.shape, place) } };
+  return { ...slot, type: { ...type, shape: placedShape(type.shape, ctx) } };
 }
 
 /** Returns the amount with the place of its currency. An amount needs the signers of its currency too. */

@@ -222,18 +222,18 @@ function createReading(
   const columnsFault = createColumnsCheck({ key, shape }, format);
   return (row, into) => {
     const { line, cells } = row;
-    const place = (column: string) => ({ line, column, source: cells[column] });
+    const cellAt = (column: string) => ({ line, column, source: cells[column] });
     const fault = columnsFault(row);
     if (fault !== null) return tableFileMalformed(path, fault.line, fault.fault);
     const keyOfRow = keyText(cells[key.name], readKey);
     if (keyOfRow === null) {
       const isEmpty = cells[key.name] === undefined;
-      return isEmpty ? keyMissing(path, place(key.name)) : cellUnfit(path, place(key.name), key.type);
+      return isEmpty ? keyMissing(path, cellAt(key.name)) : cellUnfit(path, cellAt(key.name), key.type);
     }
     const rowCells: (TableCell | undefined)[] = [];
     for (const one of fields) {
       const cell = cellIn(cells, one.field, one);
-      if (cell === null) return cellUnfit(path, place(one.field.name), one.field.type);
+      if (cell === null) return cellUnfit(path, cellAt(one.field.name), one.field.type);
       rowCells.push(cell);
     }
     into.add(keyOfRow, rowCells);

@@ -25,7 +25,7 @@ export interface FieldPath {
 export interface ResolvedField {
   readonly read: FieldRead;
   readonly steps: readonly NameNode[];
-  readonly places: readonly PathNode[];
+  readonly nodes: readonly PathNode[];
 }
 
 /**
@@ -35,45 +35,45 @@ export function resolveField(path: FieldPath, ctx: Context): ResolvedField | nul
   const { root, steps } = path;
   const variable = ctx.variables.get(root.text);
   const whole = isResult(root.text, ctx) ? ctx.actions.result! : ctx.actions.payload;
-  let place = variable === undefined ? whole : variableNode(variable);
-  const places = [place];
+  let node = variable === undefined ? whole : variableNode(variable);
+  const nodes = [node];
   for (const [index, step] of steps.entries()) {
-    const next = stepInto(place, step.text);
+    const next = stepInto(node, step.text);
     if (next === null) {
-      reportStep(place, path, index, ctx);
+      reportStep(node, path, index, ctx);
       return null;
     }
     if (next.isFailed || step.text === '') return null;
-    places.push(next);
-    place = next;
+    nodes.push(next);
+    node = next;
   }
-  if (place.slots.length === 0) return null;
-  const type = typeOfNode(place);
+  if (node.slots.length === 0) return null;
+  const type = typeOfNode(node);
   if ('differ' in type) {
     ctx.env.report(fieldTypesDiffer(path, ...type.differ));
     return null;
   }
-  const { isSecret, steps: texts } = place;
+  const { isSecret, steps: texts } = node;
   const span = spanning(root.span, (steps.at(-1) ?? root).span);
   return {
     read: {
       kind: 'field',
       root: root.text,
       steps: texts,
-      ...allSigners(place),
+      ...allSigners(node),
       isSecret,
       type: type.common,
       span,
     },
     steps,
-    places,
+    nodes,
   };
 }
 
 /** Reports why a step leads nowhere, unless that has been reported already. */
-function reportStep(place: PathNode, path: FieldPath, index: number, ctx: Context): void {
+function reportStep(node: PathNode, path: FieldPath, index: number, ctx: Context): void {
   if (path.steps[index]?.text === '') return;
-  const types = place.slots.map(({ slot }) => slot.type);
+  const types = node.slots.map(({ slot }) => slot.type);
   const stray = types.find(({ kind }) => kind !== 'record');
   if (stray !== undefined) ctx.env.report(fieldMistyped(path, index, stray));
   else if (ctx.actions.keys.length > 0) {
@@ -85,18 +85,18 @@ function reportStep(place: PathNode, path: FieldPath, index: number, ctx: Contex
 
 /** Whether every step is known to be present and not null; reports the first step that is not. */
 export function requirePresence(field: ResolvedField, ctx: Context): boolean {
-  if (field.places.at(-1)?.isCertain === true) return true;
-  return field.places.every((_, at) => isPresent(field, at, ctx) && isNotNull(field, at, ctx));
+  if (field.nodes.at(-1)?.isCertain === true) return true;
+  return field.nodes.every((_, at) => isPresent(field, at, ctx) && isNotNull(field, at, ctx));
 }
 
 /** As `requirePresence`, but the last step may be absent or null. */
 export function requirePresenceBefore(field: ResolvedField, ctx: Context): boolean {
-  return requirePresence({ ...field, places: field.places.slice(0, -1) }, ctx);
+  return requirePresence({ ...field, nodes: field.nodes.slice(0, -1) }, ctx);
 }
 
 function isPresent(field: ResolvedField, at: number, ctx: Context): boolean {
   const steps = field.steps.slice(0, at);
-  if (field.places[at]?.isOptional !== true) return true;
+  if (field.nodes[at]?.isOptional !== true) return true;
   if (isKnown(ctx.presence, presenceFact('present', field.read.root, textsOf(steps)))) return true;
   ctx.env.report(fieldMayBeAbsent(field.read, steps));
   return false;
@@ -104,7 +104,7 @@ function isPresent(field: ResolvedField, at: number, ctx: Context): boolean {
 
 function isNotNull(field: ResolvedField, at: number, ctx: Context): boolean {
   const steps = field.steps.slice(0, at);
-  if (field.places[at]?.isNullable !== true) return true;
+  if (field.nodes[at]?.isNullable !== true) return true;
   if (isKnown(ctx.presence, presenceFact('not-null', field.read.root, textsOf(steps)))) return true;
   ctx.env.report(fieldMayBeNull(field.read, steps));
   return false;

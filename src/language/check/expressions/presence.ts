@@ -155,7 +155,7 @@ export function inferNullTest(node: BinaryExpression, written: Tree, around: Con
   }
   const field = resolveField(subject, ctx);
   if (field === null || !requirePresenceBefore(field, ctx)) return failed;
-  if (field.places.at(-1)?.isNullable !== true) {
+  if (field.nodes.at(-1)?.isNullable !== true) {
     ctx.env.report(nullNever(node, field.read, mayBeMissing(field)));
     return failed;
   }
@@ -174,11 +174,11 @@ function isFieldRoot(root: string, ctx: Context): boolean {
 }
 
 function mayBeMissing(field: ResolvedField): boolean {
-  return field.places.at(-1)?.isCertain === false;
+  return field.nodes.at(-1)?.isCertain === false;
 }
 
 function factsOf(field: ResolvedField): Presence {
-  const texts = field.places.map((_, at) => field.read.steps.slice(0, at));
+  const texts = field.nodes.map((_, at) => field.read.steps.slice(0, at));
   return new Set(
     texts.flatMap((steps) => [
       presenceFact('present', field.read.root, steps),

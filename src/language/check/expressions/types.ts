@@ -374,8 +374,8 @@ function checkCurrencyField(node: FieldNode, fields: ReadonlyMap<string, Field>,
   if (field?.type.kind !== 'money') return;
   const currency = fields.get(field.type.currencyField ?? '');
   if (currency === undefined) return;
-  const place = node.type.kind === 'money-type' ? node.type.currency.span : node.type.span;
-  checkCurrency(place, { amount: field, currency }, env);
+  const span = node.type.kind === 'money-type' ? node.type.currency.span : node.type.span;
+  checkCurrency(span, { amount: field, currency }, env);
 }
 
 interface WithCurrency {
@@ -384,15 +384,15 @@ interface WithCurrency {
 }
 
 /** Reports a field that cannot name the currency of the amount. */
-export function checkCurrency(place: Span, { amount, currency }: WithCurrency, env: Environment): void {
+export function checkCurrency(span: Span, { amount, currency }: WithCurrency, env: Environment): void {
   if (currency.type === failedType) return;
   const isText = currency.type.kind === 'text' && !currency.isSecret;
   const mayMiss = currency.isOptional || currency.isNullable;
   const amountMayMiss = amount.isOptional || amount.isNullable;
-  if (!isText || (mayMiss && !amountMayMiss)) env.report(currencyFieldUnfit(place, currency.name));
+  if (!isText || (mayMiss && !amountMayMiss)) env.report(currencyFieldUnfit(span, currency.name));
   const values = currency.type.kind === 'text' ? (currency.type.values ?? []) : [];
   const stray = values.find((value) => !isCurrency(value));
-  if (stray !== undefined) env.report(unknownCurrency(place, stray));
+  if (stray !== undefined) env.report(unknownCurrency(span, stray));
 }
 
 function plain(type: Type): Slot {

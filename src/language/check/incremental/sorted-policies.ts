@@ -41,10 +41,10 @@ function replaceIn(sorted: Policy[], before: readonly PolicyEntry[], now: readon
   return now.every(({ policy }, at) => {
     const old = before[at]!.policy;
     if (old === policy) return true;
-    const place = placeOf(old.name, sorted);
+    const index = placeOf(old.name, sorted);
     // A name that is declared twice has no place of its own.
-    if (old.name !== policy.name || sorted[place] !== old) return false;
-    sorted[place] = policy;
+    if (old.name !== policy.name || sorted[index] !== old) return false;
+    sorted[index] = policy;
     return true;
   });
 }

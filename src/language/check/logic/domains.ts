@@ -216,11 +216,11 @@ function atomOf(
   constant: Value,
   valueOfLet: ValueOfLet,
 ): readonly DomainAtom[] {
-  const place = placeOf(subject, constant, valueOfLet);
+  const subjectKey = placeOf(subject, constant, valueOfLet);
   const isNone = operator === '==' && typeof constant === 'string' && !fitsText(subject.type, constant);
   const values = isNone ? noText : valuesOf(operator, constant);
-  if (place === null || values === null) return [];
-  return [{ ...place, values: isCounted(subject) ? wholeEnds(values) : values }];
+  if (subjectKey === null || values === null) return [];
+  return [{ ...subjectKey, values: isCounted(subject) ? wholeEnds(values) : values }];
 }
 
 /** Whether the values of the subject are whole numbers. */
@@ -268,9 +268,9 @@ function elementAtoms(
   const texts = constantTexts(node.elements, valueOfLet);
   if (texts === null) return [conditionAtom(node, isTrue)];
   const [first = ''] = texts;
-  const place = placeOf(node.subject, first, valueOfLet);
-  if (place === null) return [conditionAtom(node, isTrue)];
-  return [{ ...place, values: { kind: 'texts', texts, isComplement: !isTrue } }];
+  const subjectKey = placeOf(node.subject, first, valueOfLet);
+  if (subjectKey === null) return [conditionAtom(node, isTrue)];
+  return [{ ...subjectKey, values: { kind: 'texts', texts, isComplement: !isTrue } }];
 }
 
 /** The texts of a list of constants; null for any other list. */

@@ -59,9 +59,9 @@ export function tableFileMalformed(path: TextLiteral, line: number, fault: strin
 
 export function keyMissing(
   path: TextLiteral,
-  place: { readonly line: number; readonly column: string },
+  cell: { readonly line: number; readonly column: string },
 ): Diagnostic {
-  const message = `\`${path.value}\`: line ${place.line} has no key: column \`${place.column}\` is empty`;
+  const message = `\`${path.value}\`: line ${cell.line} has no key: column \`${cell.column}\` is empty`;
   return error('table-cell-unfit', path.span, message, {
     help: 'a row is found by its key: fill it or remove the row',
   });

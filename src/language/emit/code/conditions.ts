@@ -142,7 +142,7 @@ function inHoursCode(writer: Writer, condition: Extract<Condition, { kind: 'in-h
 
 function cellPresence(writer: Writer, cell: ColumnTerm): ConditionCode {
   const key = writer.unit.term(writer, cell.key);
-  return threeValued(js`${use(writer, 'hasCell')}(${rowsCode(writer, cell)}, f, ${key}, ${cell.place})`);
+  return threeValued(js`${use(writer, 'hasCell')}(${rowsCode(writer, cell)}, f, ${key}, ${cell.index})`);
 }
 
 function listPrefixCode(

@@ -197,8 +197,8 @@ function emitTemplate(
   { program, lists, template }: TemplateSource,
   declare: (unit: Unit) => Js,
 ): EmittedTemplate {
-  const places = new Map(template.constants.map((constant, place) => [constant, place] as const));
-  const apart: ConstantsApart = { places, slots: [] };
+  const indexes = new Map(template.constants.map((constant, index) => [constant, index] as const));
+  const apart: ConstantsApart = { indexes, slots: [] };
   const unit = createUnit(program, lists, apart);
   const name = declare(unit);
   return { ...finish(unit, js`return ${name};`), slots: apart.slots };

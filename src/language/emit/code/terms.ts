@@ -115,7 +115,7 @@ function readyValue(value: Value): unknown {
 
 function columnCode(writer: Writer, term: ColumnTerm): Js {
   const key = writer.unit.term(writer, term.key);
-  const cell = js`${use(writer, 'readColumn')}(${rowsCode(writer, term)}, f, ${key}, ${term.place})`;
+  const cell = js`${use(writer, 'readColumn')}(${rowsCode(writer, term)}, f, ${key}, ${term.index})`;
   return boundedCode(writer, term, cell);
 }
 

@@ -30,7 +30,7 @@ export interface Lists {
 /** Constants that are kept outside of the code. */
 export interface ConstantsApart {
   /** The place of each constant in the template. */
-  readonly places: ReadonlyMap<Constant, number>;
+  readonly indexes: ReadonlyMap<Constant, number>;
   /** The value that the code finds at each place of `k`, counted from `b`. */
   readonly slots: CodeSlot[];
 }
@@ -40,7 +40,7 @@ export interface ConstantsApart {
  * template, `make` makes the value from that rule's constant.
  */
 export interface CodeSlot {
-  readonly place: number;
+  readonly index: number;
   readonly make: (constant: Constant, ctx: ConstantContext) => unknown;
 }
 
@@ -109,10 +109,10 @@ export function constantCode<C extends Constant>(
 ): Js {
   const { apart } = writer.unit;
   if (apart === null) return inline();
-  const place = apart.places.get(constant);
-  if (place === undefined) throw new TypeError('the template lacks a constant');
+  const index = apart.indexes.get(constant);
+  if (index === undefined) throw new TypeError('the template lacks a constant');
   // The constant at the same place of an equal template is of the same kind.
-  apart.slots.push({ place, make: make as CodeSlot['make'] });
+  apart.slots.push({ index, make: make as CodeSlot['make'] });
   return js`k[b + ${apart.slots.length - 1}]`;
 }
 

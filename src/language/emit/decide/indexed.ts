@@ -34,7 +34,7 @@ export interface IndexedAction extends Pick<ActionProgram, 'lets'> {
 /** The rules of an action, each read only when it is needed. */
 export interface RuleHeads {
   readonly length: number;
-  at(place: number): RuleHead;
+  at(index: number): RuleHead;
 }
 
 /** The functions of an action whose rules are evaluated one by one. */
@@ -51,7 +51,7 @@ export interface IndexedCode extends DisplayCode {
    */
   readonly bases: Int32Array;
   /** Adds a rule to the layout and returns where its constants begin. */
-  readonly placeRule: (place: number) => number;
+  readonly placeRule: (index: number) => number;
 }
 
 /** The most rules that are sorted by insertion before their truths are combined. */
@@ -145,7 +145,7 @@ export class IndexedDecider implements Decider {
   /** Tries all rules instead of the found ones, as `#tryBeforeRisk` does. */
   #tryAll(facts: Facts): number {
     const count = this.#rules.length;
-    for (let place = 0; place < count; place += 1) this.ruleIndexes[place] = place;
+    for (let index = 0; index < count; index += 1) this.ruleIndexes[index] = index;
     this.#foundCount = count;
     return this.#tryBeforeRisk(facts);
   }

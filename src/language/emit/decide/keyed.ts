@@ -113,7 +113,7 @@ export class KeyedDecider implements Decider {
 
   /** Returns the places of all rules, because one text evaluates all of them. */
   tried(): readonly number[] {
-    return this.#rules.map((_, place) => place);
+    return this.#rules.map((_, index) => index);
   }
 
   /** The decision, with the values that it shows. */

@@ -18,7 +18,7 @@ export interface CodeCell {
 export interface CodeScope {
   readonly shared: ReadonlyMap<string, CodeCell>;
   /** The place of each parameter and variable in the values of a call. */
-  readonly places: ReadonlyMap<string, number>;
+  readonly slots: ReadonlyMap<string, number>;
   readonly arrow: (code: Extract<CodeExpression, { readonly kind: 'arrow' }>['code']) => unknown;
 }
 
@@ -50,9 +50,9 @@ export function expressionOf(expression: CodeExpression, scope: CodeScope): Eval
       return assignmentOf(expression, scope);
     case 'step': {
       const { by, name } = expression;
-      const place = localPlace(name, scope);
+      const slot = localPlace(name, scope);
       return (values) => {
-        values[place] = (values[place] as number) + by;
+        values[slot] = (values[slot] as number) + by;
       };
     }
     case 'choice': {
@@ -84,15 +84,15 @@ export function expressionOf(expression: CodeExpression, scope: CodeScope): Eval
   }
 }
 
-function localPlace(name: string, { places }: CodeScope): number {
-  const place = places.get(name);
-  if (place === undefined) throw new SyntaxError(`generated code names no variable \`${name}\``);
-  return place;
+function localPlace(name: string, { slots }: CodeScope): number {
+  const slot = slots.get(name);
+  if (slot === undefined) throw new SyntaxError(`generated code names no variable \`${name}\``);
+  return slot;
 }
 
 function nameOf(name: string, scope: CodeScope): Evaluate {
-  const place = scope.places.get(name);
-  if (place !== undefined) return (values) => values[place];
+  const slot = scope.slots.get(name);
+  if (slot !== undefined) return (values) => values[slot];
   const cell = scope.shared.get(name);
   if (cell === undefined) throw new SyntaxError(`generated code names nothing by \`${name}\``);
   if (!cell.isFixed) return () => cell.value;
@@ -101,14 +101,14 @@ function nameOf(name: string, scope: CodeScope): Evaluate {
 }
 
 /** The value that a name always has; undefined when the expression is not such a name. */
-function fixedOf(expression: CodeExpression, { places, shared }: CodeScope): CodeCell | undefined {
-  if (expression.kind !== 'name' || places.has(expression.name)) return undefined;
+function fixedOf(expression: CodeExpression, { slots, shared }: CodeScope): CodeCell | undefined {
+  if (expression.kind !== 'name' || slots.has(expression.name)) return undefined;
   const cell = shared.get(expression.name);
   return cell?.isFixed === true ? cell : undefined;
 }
 
 function memberOf({ object, key, isOptional }: Member, scope: CodeScope): Evaluate {
-  const place = object.kind === 'name' ? scope.places.get(object.name) : undefined;
+  const slot = object.kind === 'name' ? scope.slots.get(object.name) : undefined;
   const holder = expressionOf(object, scope);
   if (key.kind !== 'literal') {
     const member = expressionOf(key, scope);
@@ -116,7 +116,7 @@ function memberOf({ object, key, isOptional }: Member, scope: CodeScope): Evalua
   }
   const name = key.value as string;
   if (isOptional) return (values) => (holder(values) as Fields | null | undefined)?.[name];
-  if (place !== undefined) return (values) => (values[place] as Fields)[name];
+  if (slot !== undefined) return (values) => (values[slot] as Fields)[name];
   return (values) => (holder(values) as Fields)[name];
 }
 
@@ -169,7 +169,7 @@ function assignmentOf({ operator, target, value: valueNode }: CodeAssignment, sc
   const value = expressionOf(valueNode, scope);
   if (target.kind === 'member') {
     const [holder, key] = [expressionOf(target.object, scope), expressionOf(target.key, scope)];
-    if (operator === '+=') throw new SyntaxError('generated code adds to variables alone');
+    if (operator === '+=') throw new SyntaxError('generated code adds only to variables');
     return (values) => {
       const object = holder(values) as Fields;
       const name = key(values) as string;
@@ -179,22 +179,22 @@ function assignmentOf({ operator, target, value: valueNode }: CodeAssignment, sc
     };
   }
   if (target.kind !== 'name') throw new SyntaxError('generated code assigns to names and members');
-  const cell = scope.places.has(target.name) ? undefined : scope.shared.get(target.name);
+  const cell = scope.slots.has(target.name) ? undefined : scope.shared.get(target.name);
   if (cell !== undefined && !cell.isFixed && operator === '=') {
     return (values) => {
       cell.value = value(values);
       return cell.value;
     };
   }
-  const place = localPlace(target.name, scope);
+  const slot = localPlace(target.name, scope);
   if (operator === '+=') {
     return (values) => {
-      values[place] = (values[place] as number) + (value(values) as number);
+      values[slot] = (values[slot] as number) + (value(values) as number);
     };
   }
   return (values) => {
     const assigned = value(values);
-    values[place] = assigned;
+    values[slot] = assigned;
     return assigned;
   };
 }

@@ -23,7 +23,7 @@ export function interpret<T>({ text, bindings }: EmittedFunction): T {
     ['Array', { value: Array, isFixed: true }],
   ]);
   for (const [at, value] of bindings.values.entries()) shared.set(`c${at}`, { value, isFixed: true });
-  const scope: CodeScope = { shared, places: new Map(), arrow: (code) => functionOf(code, shared) };
+  const scope: CodeScope = { shared, slots: new Map(), arrow: (code) => functionOf(code, shared) };
   for (const statement of read(text)) {
     if (statement.kind === 'function') {
       shared.set(statement.name, { value: functionOf(statement.code, shared), isFixed: true });
@@ -43,13 +43,13 @@ type Completion = 'done' | 'returned' | 'broken';
 type Carry = (values: CodeValues) => Completion;
 
 function functionOf({ parameters, body }: FunctionTree, shared: ReadonlyMap<string, CodeCell>): unknown {
-  const places = new Map(parameters.map((name, at) => [name, at + 1] as const));
-  declareNames(body, places);
+  const slots = new Map(parameters.map((name, at) => [name, at + 1] as const));
+  declareNames(body, slots);
   const arrow = (): never => {
-    throw new SyntaxError('functions of generated code stand beside each other');
+    throw new SyntaxError('functions of generated code are siblings');
   };
-  const scope: CodeScope = { shared, places, arrow };
-  const blank: CodeValues = Array.from({ length: places.size + 1 }, () => undefined);
+  const scope: CodeScope = { shared, slots, arrow };
+  const blank: CodeValues = Array.from({ length: slots.size + 1 }, () => undefined);
   return called(parameters.length, blank, bodyOf(body, scope));
 }
 
@@ -57,15 +57,15 @@ function functionOf({ parameters, body }: FunctionTree, shared: ReadonlyMap<stri
  * Gives each declared name a place. A function body declares each name once, whatever block the declaration
  * is in.
  */
-function declareNames(statements: readonly CodeStatement[], places: Map<string, number>): void {
+function declareNames(statements: readonly CodeStatement[], slots: Map<string, number>): void {
   for (const statement of statements) {
     if (statement.kind === 'declare' || statement.kind === 'for-in') {
-      if (!places.has(statement.name)) places.set(statement.name, places.size + 1);
+      if (!slots.has(statement.name)) slots.set(statement.name, slots.size + 1);
     }
-    if (statement.kind === 'if') declareNames([statement.whenTrue], places);
-    if (statement.kind === 'block') declareNames(statement.statements, places);
-    if (statement.kind === 'for') declareNames([...statement.start, statement.body], places);
-    if (statement.kind === 'for-in') declareNames([statement.body], places);
+    if (statement.kind === 'if') declareNames([statement.whenTrue], slots);
+    if (statement.kind === 'block') declareNames(statement.statements, slots);
+    if (statement.kind === 'for') declareNames([...statement.start, statement.body], slots);
+    if (statement.kind === 'for-in') declareNames([statement.body], slots);
   }
 }
 
@@ -133,9 +133,9 @@ function carryOf(statement: CodeStatement, scope: CodeScope): Carry | null {
     case 'declare': {
       if (statement.value === null) return null;
       const value = expressionOf(statement.value, scope);
-      const place = scope.places.get(statement.name)!;
+      const slot = scope.slots.get(statement.name)!;
       return (values) => {
-        values[place] = value(values);
+        values[slot] = value(values);
         return 'done';
       };
     }
@@ -173,7 +173,7 @@ function carryOf(statement: CodeStatement, scope: CodeScope): Carry | null {
       };
     }
     case 'function':
-      throw new SyntaxError('functions of generated code stand beside each other');
+      throw new SyntaxError('functions of generated code are siblings');
   }
 }
 
@@ -197,12 +197,12 @@ function forInOf(
   { name, object, body }: Extract<CodeStatement, { kind: 'for-in' }>,
   scope: CodeScope,
 ): Carry {
-  const place = scope.places.get(name)!;
+  const slot = scope.slots.get(name)!;
   const holder = expressionOf(object, scope);
   const round = carryOf(body, scope) ?? (() => 'done');
   return (values) => {
     for (const key in holder(values) as object) {
-      values[place] = key;
+      values[slot] = key;
       const ending = round(values);
       if (ending !== 'done') return ending;
     }

@@ -349,6 +349,6 @@ class Reader {
   }
 
   #fail(): never {
-    throw new SyntaxError(`generated code goes on unexpectedly at ${JSON.stringify(this.#peek().text)}`);
+    throw new SyntaxError(`unexpected generated code at ${JSON.stringify(this.#peek().text)}`);
   }
 }

@@ -110,7 +110,7 @@ function toScalar(value: Value): RuntimeScalar {
   if (isDecimal(value)) return plainNumber(value) ?? value;
   if (isMoneyTerm(value))
     return { amount: plainNumber(value.amount) ?? value.amount, currency: value.currency };
-  throw new TypeError('a list holds texts, truth values, addresses and quantities');
+  throw new TypeError('a list contains strings, booleans, addresses and quantities');
 }
 
 function addTo(byCurrency: Map<string | null, NumericSet>, scalar: RuntimeScalar): void {

@@ -89,11 +89,11 @@ function valueOfCell(type: Type, json: Json): unknown {
 }
 
 /** Returns a cell as generated code compares it; undefined when the cell is unknown. */
-export function readColumn(source: RowSource, facts: Facts, key: Key, place: number): unknown {
+export function readColumn(source: RowSource, facts: Facts, key: Key, column: number): unknown {
   const text = keyText(key);
   if (text === undefined) return undefined;
-  if (source instanceof PushedSource) return source.cell(facts, text, place);
-  return ready(findCell(source, text, place) ?? undefined);
+  if (source instanceof PushedSource) return source.cell(facts, text, column);
+  return ready(findCell(source, text, column) ?? undefined);
 }
 
 export function isRowThere(source: RowSource, facts: Facts, key: Key): Kleene {
@@ -105,11 +105,11 @@ export function isRowThere(source: RowSource, facts: Facts, key: Key): Kleene {
 }
 
 /** Whether the row and its cell exist. */
-export function hasCell(source: RowSource, facts: Facts, key: Key, place: number): Kleene {
+export function hasCell(source: RowSource, facts: Facts, key: Key, column: number): Kleene {
   const text = keyText(key);
   if (text === undefined) return 1;
-  if (!(source instanceof PushedSource)) return (findCell(source, text, place) ?? null) === null ? 0 : 2;
-  return source.hasCell(facts, text, place);
+  if (!(source instanceof PushedSource)) return (findCell(source, text, column) ?? null) === null ? 0 : 2;
+  return source.hasCell(facts, text, column);
 }
 
 /**

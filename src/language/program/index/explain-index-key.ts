@@ -22,9 +22,9 @@ export function explainIndexKey(
   lists: ReadonlyMap<string, List>,
 ): readonly ExplainedIndexKey[] {
   const { postings } = createIndex(rules, keysBy(lists));
-  return [...postings.always].map((place) => ({
-    rule: rules[place]!.id,
-    why: whyAlways(rules[place]!, lists),
+  return [...postings.always].map((index) => ({
+    rule: rules[index]!.id,
+    why: whyAlways(rules[index]!, lists),
   }));
 }
 
@@ -32,7 +32,7 @@ function whyAlways({ condition }: PlannedRule, lists: ReadonlyMap<string, List>)
   if (condition.kind === 'constant') return 'no condition';
   const subjects = new Set(indexKeysOf(condition, lists).map(({ subject }) => name(subject)));
   if (subjects.size === 0) return 'no equality, range or literal condition that all must meet';
-  return `what is asked of ${[...subjects].join(', ')} leaves out too few requests, or too few rules ask it`;
+  return `the conditions on ${[...subjects].join(', ')} exclude too few requests, or too few rules have them`;
 }
 
 function name({ term }: IndexSubject): string {

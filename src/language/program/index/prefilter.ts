@@ -36,21 +36,25 @@ const subjectsMax = 254;
  * Creates the prefilter of an index. `places` are the places of the subjects, by their key. Throws a
  * TypeError for too many subjects.
  */
-export function createPrefilter(rules: readonly FiledRule[], places: ReadonlyMap<string, number>): Prefilter {
-  if (places.size > subjectsMax) throw new TypeError('an index has few subjects');
+export function createPrefilter(
+  rules: readonly FiledRule[],
+  indexes: ReadonlyMap<string, number>,
+): Prefilter {
+  if (indexes.size > subjectsMax) throw new TypeError('an index has few subjects');
   const subjects = new Int32Array(rules.length);
   const bounds = new Float64Array(2 * rules.length);
   for (const [at, { first, indexKeys, parts }] of rules.entries()) {
     const other = indexKeys.find(
-      (indexKey) => indexKey !== first && indexKey.test.kind === 'bounds' && places.has(indexKey.subject.key),
+      (indexKey) =>
+        indexKey !== first && indexKey.test.kind === 'bounds' && indexes.has(indexKey.subject.key),
     );
     const covered = (first?.exactParts ?? 0) + (other?.exactParts ?? 0);
     if (other?.test.kind === 'bounds') {
-      subjects[at] = places.get(other.subject.key)! + 1;
+      subjects[at] = indexes.get(other.subject.key)! + 1;
       bounds[2 * at] = lowest(other.test);
       bounds[2 * at + 1] = highest(other.test);
     }
-    if (first !== null && covered === parts) subjects[at]! |= (places.get(first.subject.key)! + 1) << 8;
+    if (first !== null && covered === parts) subjects[at]! |= (indexes.get(first.subject.key)! + 1) << 8;
   }
   return { subjects, bounds };
 }
@@ -66,15 +70,15 @@ export function applyPrefilter(
 ): number {
   let passedCount = 0;
   for (let at = 0; at < count; at += 1) {
-    const place = ruleIndexes[at]!;
-    const subject = subjects[place]!;
+    const index = ruleIndexes[at]!;
+    const subject = subjects[index]!;
     let isDecided = subject > 0xff && values[(subject >> 8) - 1] != null;
     if ((subject & 0xff) !== 0) {
       const value = values[(subject & 0xff) - 1];
       if (typeof value !== 'number') isDecided = false;
-      else if (!(value >= bounds[2 * place]! && value <= bounds[2 * place + 1]!)) continue;
+      else if (!(value >= bounds[2 * index]! && value <= bounds[2 * index + 1]!)) continue;
     }
-    ruleIndexes[passedCount] = isDecided ? ~place : place;
+    ruleIndexes[passedCount] = isDecided ? ~index : index;
     passedCount += 1;
   }
   return passedCount;

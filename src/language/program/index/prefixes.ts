@@ -13,8 +13,8 @@ export interface Prefixes {
 
 export function createPrefixes(filed: readonly { rule: number; text: string }[]): Prefixes {
   const texts = [...new Set(filed.map(({ text }) => text))].sort();
-  const places = new Map(texts.map((text, place) => [text, place] as const));
-  const postings = filed.map(({ rule, text }): PrefixPosting => ({ place: places.get(text)!, rule }));
+  const count = new Map(texts.map((text, index) => [text, index] as const));
+  const postings = filed.map(({ rule, text }): PrefixPosting => ({ index: count.get(text)!, rule }));
   const shorter = new Int32Array(texts.length);
   for (const [place, text] of texts.entries()) {
     let before = place - 1;
@@ -48,10 +48,10 @@ export function findPrefixes(prefixes: Prefixes, text: string, firing: Int32Arra
     }
   }
   let count = from;
-  for (let place = low - 1; place >= 0; place = shorter[place]!) {
-    if (texts[place]!.length > commonLow) continue;
-    const to = postings.offsets[place + 1]!;
-    for (let at = postings.offsets[place]!; at < to; at += 1) {
+  for (let index = low - 1; index >= 0; index = shorter[index]!) {
+    if (texts[index]!.length > commonLow) continue;
+    const to = postings.offsets[index + 1]!;
+    for (let at = postings.offsets[index]!; at < to; at += 1) {
       firing[count] = postings.rules[at]!;
       count += 1;
     }
@@ -76,18 +76,18 @@ export interface Postings {
 }
 
 export interface PrefixPosting {
-  readonly place: number;
+  readonly index: number;
   readonly rule: number;
 }
 
 /** Files all postings. Places must be below `places`. */
-export function fileAll(postings: readonly PrefixPosting[], places: number): Postings {
-  const offsets = new Int32Array(places + 1);
-  for (const { place } of postings) offsets[place + 1]! += 1;
-  for (let place = 0; place < places; place += 1) offsets[place + 1]! += offsets[place]!;
+export function fileAll(postings: readonly PrefixPosting[], count: number): Postings {
+  const offsets = new Int32Array(count + 1);
+  for (const { index } of postings) offsets[index + 1]! += 1;
+  for (let place = 0; place < count; place += 1) offsets[place + 1]! += offsets[place]!;
   const rules = new Int32Array(postings.length);
-  const next = offsets.slice(0, places);
-  for (const { place, rule } of postings) {
+  const next = offsets.slice(0, count);
+  for (const { index: place, rule } of postings) {
     rules[next[place]!] = rule;
     next[place]! += 1;
   }

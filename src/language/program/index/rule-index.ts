@@ -56,7 +56,7 @@ interface SubjectPostings {
 }
 
 interface TextPostings {
-  readonly places: ReadonlyMap<string, number>;
+  readonly indexes: ReadonlyMap<string, number>;
   readonly postings: Postings;
 }
 
@@ -84,22 +84,22 @@ export function keysBy(lists: ReadonlyMap<string, List>): KeysOf {
 
 /** Creates the index of an action's rules. */
 export function createIndex(rules: readonly PlannedRule[], keysOf: KeysOf): RuleIndex {
-  const entries = rules.map((rule, place): Entry => {
+  const entries = rules.map((rule, index): Entry => {
     return {
-      rule: place,
+      rule: index,
       isNeededUnknown: takesPartUnknown(rule),
       indexKeys: keysOf(rule),
     };
   });
   const weighed = weigh(entries);
   const subjects = subjectsOf(weighed);
-  const places = new Map(subjects.map(({ key }, at) => [key, at] as const));
+  const indexes = new Map(subjects.map(({ key }, at) => [key, at] as const));
   const filed = rules.map(({ condition }, at) => ({
-    first: firstOf(weighed[at]!, places),
+    first: firstOf(weighed[at]!, indexes),
     indexKeys: entries[at]!.indexKeys,
     parts: partsOf(condition).length,
   }));
-  return { subjects, postings: file(weighed, places), prefilter: createPrefilter(filed, places) };
+  return { subjects, postings: file(weighed, indexes), prefilter: createPrefilter(filed, indexes) };
 }
 
 /**
@@ -141,12 +141,12 @@ function findText(ofSubject: SubjectPostings, text: string, matched: Int32Array,
   return ofSubject.prefixes === null ? count : findPrefixes(ofSubject.prefixes, text, matched, count);
 }
 
-function copy({ places, postings }: TextPostings, text: string, matched: Int32Array, from: number): number {
-  const place = places.get(text);
-  if (place === undefined) return from;
+function copy({ indexes, postings }: TextPostings, text: string, matched: Int32Array, from: number): number {
+  const index = indexes.get(text);
+  if (index === undefined) return from;
   let count = from;
-  const to = postings.offsets[place + 1]!;
-  for (let at = postings.offsets[place]!; at < to; at += 1) {
+  const to = postings.offsets[index + 1]!;
+  for (let at = postings.offsets[index]!; at < to; at += 1) {
     matched[count] = postings.rules[at]!;
     count += 1;
   }
@@ -239,11 +239,11 @@ function subjectsOf(entries: readonly WeighedEntry[]): readonly IndexSubject[] {
  * Files each rule under its first index key. When the value of that key may be unknown, the rule is also
  * filed in `whenUnknown`, under its next key.
  */
-function file(entries: readonly WeighedEntry[], places: ReadonlyMap<string, number>): RulePostings {
+function file(entries: readonly WeighedEntry[], indexes: ReadonlyMap<string, number>): RulePostings {
   const always: number[] = [];
   const filed = new Map<string, IndexEntry[]>();
   for (const entry of entries) {
-    const indexKey = firstOf(entry, places);
+    const indexKey = firstOf(entry, indexes);
     if (indexKey === null) {
       always.push(entry.rule);
       continue;
@@ -252,13 +252,13 @@ function file(entries: readonly WeighedEntry[], places: ReadonlyMap<string, numb
     filed.set(indexKey.subject.key, entries);
     entries.push({ entry, indexKey });
   }
-  const bySubject = [...filed].map(([key, rules]) => createSubjectPostings(key, rules, places));
+  const bySubject = [...filed].map(([key, rules]) => createSubjectPostings(key, rules, indexes));
   return { always: Int32Array.from(always), bySubject };
 }
 
 /** Returns the key under which the rule is filed; null when the rule is always tried. */
-function firstOf({ indexKeys }: WeighedEntry, places: ReadonlyMap<string, number>): IndexKey | null {
-  return indexKeys.find(({ subject }) => places.has(subject.key)) ?? null;
+function firstOf({ indexKeys }: WeighedEntry, indexes: ReadonlyMap<string, number>): IndexKey | null {
+  return indexKeys.find(({ subject }) => indexes.has(subject.key)) ?? null;
 }
 
 interface IndexEntry {
@@ -269,7 +269,7 @@ interface IndexEntry {
 function createSubjectPostings(
   key: string,
   filed: readonly IndexEntry[],
-  places: ReadonlyMap<string, number>,
+  indexes: ReadonlyMap<string, number>,
 ): SubjectPostings {
   const ofText: { rule: number; text: string }[] = [];
   const ofPrefix: { rule: number; text: string }[] = [];
@@ -285,21 +285,21 @@ function createSubjectPostings(
     escaping.push({ ...entry, indexKeys: entry.indexKeys.filter((other) => other.subject.key !== key) });
   }
   return {
-    subject: places.get(key)!,
+    subject: indexes.get(key)!,
     texts: createTextPostings(ofText),
     prefixes: ofPrefix.length === 0 ? null : createPrefixes(ofPrefix),
     segments: ofBounds.length === 0 ? null : createSegments(ofBounds),
-    whenUnknown: escaping.length === 0 ? null : file(escaping, places),
+    whenUnknown: escaping.length === 0 ? null : file(escaping, indexes),
   };
 }
 
 function createTextPostings(filed: readonly { rule: number; text: string }[]): TextPostings | null {
   if (filed.length === 0) return null;
-  const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   const postings = filed.map(({ rule, text }): PrefixPosting => {
-    const place = places.get(text) ?? places.size;
-    places.set(text, place);
-    return { place, rule };
+    const index = indexes.get(text) ?? indexes.size;
+    indexes.set(text, index);
+    return { index, rule };
   });
-  return { places, postings: fileAll(postings, places.size) };
+  return { indexes, postings: fileAll(postings, indexes.size) };
 }

@@ -43,12 +43,12 @@ export function createSegments(rules: readonly BoundRule[]): Segments {
     let right = leaves + rightmost(ends, bounds) + 1;
     while (left < right) {
       if (left % 2 === 1) {
-        postings.push({ place: left, rule });
+        postings.push({ index: left, rule });
         left += 1;
       }
       if (right % 2 === 1) {
         right -= 1;
-        postings.push({ place: right, rule });
+        postings.push({ index: right, rule });
       }
       left /= 2;
       right /= 2;
@@ -67,7 +67,7 @@ function keepHolding(
   segments: number,
 ): Pick<Segments, 'lowest' | 'above' | 'nodes'> {
   const holds = new Uint8Array(2 * leaves);
-  for (const { place } of postings) holds[place] = 1;
+  for (const { index } of postings) holds[index] = 1;
   const above: number[] = [];
   // For every node of the tree: the node itself or the next one above it that has a rule.
   const nearest = new Int32Array(2 * leaves).fill(-1);
@@ -75,7 +75,9 @@ function keepHolding(
     nearest[node] = nearest[node >> 1]!;
     if (holds[node] === 1) nearest[node] = above.push(nearest[node]!) - 1;
   }
-  const renumbered = postings.map(({ place, rule }): PrefixPosting => ({ place: nearest[place]!, rule }));
+  const renumbered = postings.map(
+    ({ index: place, rule }): PrefixPosting => ({ index: nearest[place]!, rule }),
+  );
   return {
     lowest: nearest.slice(leaves, leaves + segments),
     above: Int32Array.from(above),

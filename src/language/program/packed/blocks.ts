@@ -125,14 +125,14 @@ export interface ReadAction {
   readonly hasAfterRisk: boolean;
 }
 
-export function readAction(bytes: ByteReader, textAt: (place: number) => string): ReadAction {
+export function readAction(bytes: ByteReader, textAt: (index: number) => string): ReadAction {
   const header = readValue(bytes, textAt) as ActionHeader;
   const count = bytes.integer();
   const flags = bytes.byte();
   const starts = new Uint32Array(count + 1);
-  for (let place = 0; place < count; place += 1) {
+  for (let index = 0; index < count; index += 1) {
     const length = bytes.integer();
-    starts[place] = bytes.at;
+    starts[index] = bytes.at;
     bytes.at += length;
   }
   starts[count] = bytes.at;
@@ -141,7 +141,7 @@ export function readAction(bytes: ByteReader, textAt: (place: number) => string)
 }
 
 /** Reads the rule at the reader's position, without its condition. */
-export function readHead(bytes: ByteReader, textAt: (place: number) => string): RuleHead {
+export function readHead(bytes: ByteReader, textAt: (index: number) => string): RuleHead {
   bytes.integer();
   const flags = bytes.byte();
   const policy = bytes.text();
@@ -164,7 +164,7 @@ export function readHead(bytes: ByteReader, textAt: (place: number) => string): 
 }
 
 /** Reads the condition of the rule at the reader's position. */
-export function readCondition(bytes: ByteReader, textAt: (place: number) => string): Condition {
+export function readCondition(bytes: ByteReader, textAt: (index: number) => string): Condition {
   const length = bytes.integer();
   bytes.at += length;
   return readValue(bytes, textAt) as Condition;

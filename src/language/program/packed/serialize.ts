@@ -11,7 +11,7 @@ import type { PackedBlocks, PackedProgram, PackedTexts } from './packed.ts';
 type ArrayHeader = readonly [part: string, name: string, width: 1 | 4, length: number];
 
 export interface SerializedProgram {
-  readonly places: readonly ArrayHeader[];
+  readonly arrays: readonly ArrayHeader[];
   readonly meters: readonly MeterDefinition[];
   readonly rules: number;
 }
@@ -38,17 +38,17 @@ export function wholeOf(packed: PackedProgram): {
     at += array.byteLength;
     return [part, name, array.BYTES_PER_ELEMENT as 1 | 4, array.length];
   });
-  return { whole: { places, meters: packed.meters, rules: packed.rules }, bytes };
+  return { whole: { arrays: places, meters: packed.meters, rules: packed.rules }, bytes };
 }
 
 /**
  * Returns the packed program in these bytes and shares their memory. The bytes must be complete; they are not
  * checked.
  */
-export function deserialize({ places, meters, rules }: SerializedProgram, bytes: Uint8Array): PackedProgram {
+export function deserialize({ arrays, meters, rules }: SerializedProgram, bytes: Uint8Array): PackedProgram {
   const made: Record<string, Record<string, Uint8Array | Uint32Array>> = {};
   let at = 0;
-  for (const [part, name, width, length] of places) {
+  for (const [part, name, width, length] of arrays) {
     const slice = bytes.subarray(at, at + width * length);
     at += width * length;
     made[part] ??= {};

@@ -23,11 +23,11 @@ export interface OpenAction extends ActionHeader {
   readonly hasAfterRisk: boolean;
   /** The content hash of the action in hexadecimal. Equal parts have equal hashes. */
   readonly hash: string;
-  head(place: number): RuleHead;
-  condition(place: number): Condition;
-  readsRisk(place: number): boolean;
+  head(index: number): RuleHead;
+  condition(index: number): Condition;
+  readsRisk(index: number): boolean;
   /** Reads a whole rule. */
-  rule(place: number): PlannedRule;
+  rule(index: number): PlannedRule;
 }
 
 /** A program whose actions are read each time they are needed. */
@@ -110,13 +110,13 @@ export function unpack(packed: PackedProgram): OpenProgram {
 /** Reads a whole action, as it was planned. */
 export function wholeAction(opened: OpenAction): ActionProgram {
   const { action, shape, result, lets, lists, tables, hours, meters, metering, ruleCount } = opened;
-  const rules = Array.from({ length: ruleCount }, (_, place) => opened.rule(place));
+  const rules = Array.from({ length: ruleCount }, (_, index) => opened.rule(index));
   return { action, shape, result, rules, lets, lists, tables, hours, meters, metering };
 }
 
 interface OpenBlock {
   readonly bytes: ByteReader;
-  readonly textAt: (place: number) => string;
+  readonly textAt: (index: number) => string;
 }
 
 /** Reads one action. A class, because its methods read the bytes of that action in several ways. */
@@ -160,8 +160,8 @@ class ActionReader implements OpenAction {
     return this.#starts.length - 1;
   }
 
-  head(place: number): RuleHead {
-    return readHead(this.#at(place), this.#textAt);
+  head(index: number): RuleHead {
+    return readHead(this.#at(index), this.#textAt);
   }
 
   condition(place: number): Condition {
@@ -256,7 +256,7 @@ function createBlocks(packed: PackedBlocks, texts: Texts): Blocks {
     hash: (at) => hexOf(hashes.subarray(32 * at, 32 * at + 32)),
     block: (at) => {
       const ids = poolOf(at);
-      return { bytes: new ByteReader(bytes, starts[at]!), textAt: (place) => texts.text(ids[place]!) };
+      return { bytes: new ByteReader(bytes, starts[at]!), textAt: (index) => texts.text(ids[index]!) };
     },
   };
 }

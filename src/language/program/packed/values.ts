@@ -8,19 +8,19 @@ import type { ByteReader, ByteWriter } from '../../value/table/bytes.ts';
 /** The texts of one block, numbered in the order of first use. */
 export interface TextPool {
   /** Returns the text's number, and adds the text when it is new. */
-  place(text: string): number;
+  index(text: string): number;
   readonly texts: readonly string[];
 }
 
 export function createTextPool(): TextPool {
-  const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   const texts: string[] = [];
   return {
     texts,
-    place: (text) => {
-      const cached = places.get(text);
+    index: (text) => {
+      const cached = indexes.get(text);
       if (cached !== undefined) return cached;
-      places.set(text, texts.length);
+      indexes.set(text, texts.length);
       return texts.push(text) - 1;
     },
   };
@@ -126,7 +126,7 @@ export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: un
   const write = (value: unknown): void => {
     switch (typeof value) {
       case 'string':
-        writeNumbered(bytes, numberings.text, pool.place(value));
+        writeNumbered(bytes, numberings.text, pool.index(value));
         break;
       case 'number':
         writeNumber(bytes, value);
@@ -165,7 +165,7 @@ export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: un
 
   const writeRecord = (record: object): void => {
     const form = formOf(record);
-    writeNumbered(bytes, numberings.record, pool.place(form.signature));
+    writeNumbered(bytes, numberings.record, pool.index(form.signature));
     for (const key of form.open) write((record as Readonly<Record<string, unknown>>)[key]);
   };
 
@@ -185,7 +185,7 @@ export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: un
 
   const writeTable = (form: Form, rows: readonly Readonly<Record<string, unknown>>[]): void => {
     bytes.byte(marks.table);
-    bytes.integer(pool.place(form.signature));
+    bytes.integer(pool.index(form.signature));
     bytes.integer(rows.length);
     for (const key of form.open) writeArray(rows.map((row) => row[key]));
   };
@@ -194,7 +194,7 @@ export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: un
 }
 
 /** Reads the next value that a writer has written. `textAt` returns the texts of the pool. */
-export function readValue(bytes: ByteReader, textAt: (place: number) => string): unknown {
+export function readValue(bytes: ByteReader, textAt: (index: number) => string): unknown {
   const mark = bytes.byte();
   if (mark < marks.record) return textAt(mark);
   if (mark < marks.integer) return readRecord(bytes, textAt, mark - marks.record);
@@ -245,21 +245,21 @@ export function readValue(bytes: ByteReader, textAt: (place: number) => string):
   }
 }
 
-function readArray(bytes: ByteReader, textAt: (place: number) => string, length: number): unknown[] {
+function readArray(bytes: ByteReader, textAt: (index: number) => string, length: number): unknown[] {
   const values: unknown[] = [];
   for (let left = length; left > 0; left -= 1) values.push(readValue(bytes, textAt));
   return values;
 }
 
-function readRecord(bytes: ByteReader, textAt: (place: number) => string, place: number): unknown {
+function readRecord(bytes: ByteReader, textAt: (index: number) => string, index: number): unknown {
   const record: Record<string, unknown> = {};
-  for (const { key, isFixed, value } of formFrom(textAt(place)).fields) {
+  for (const { key, isFixed, value } of formFrom(textAt(index)).fields) {
     put(record, key, isFixed ? value : readValue(bytes, textAt));
   }
   return record;
 }
 
-function readTable(bytes: ByteReader, textAt: (place: number) => string): unknown[] {
+function readTable(bytes: ByteReader, textAt: (index: number) => string): unknown[] {
   const { fields } = formFrom(textAt(bytes.integer()));
   const rows = Array.from({ length: bytes.integer() }, (): Record<string, unknown> => ({}));
   const columns = fields.map(({ isFixed }) =>
@@ -332,7 +332,7 @@ function readTyped<A extends Int32Array | Float64Array>(
 function placeNewTexts(values: readonly unknown[], pool: TextPool): boolean {
   if (!values.every((value) => typeof value === 'string')) return false;
   const before = pool.texts.length;
-  for (const value of values) pool.place(value);
+  for (const value of values) pool.index(value);
   return pool.texts.length - before === values.length;
 }
 

@@ -33,18 +33,18 @@ export function readTerm(read: FieldRead, scope: Scope): ReadTerm | null {
   const expression = isResult(read.root, scope) ? { ...read, isSigned: true } : read;
   const variable = scope.variables.get(expression.root);
   if (variable !== undefined && expression.steps.length === 0) return variableTerm(expression, variable);
-  const place = resolve(expression, scope);
-  if (place === null) return expression.isSigned ? undeclaredTerm(expression) : null;
-  const { type } = place.slot;
-  const currency = type.kind === 'money' ? currencyOf(expression, place, scope) : null;
+  const resolved = resolve(expression, scope);
+  if (resolved === null) return expression.isSigned ? undeclaredTerm(expression) : null;
+  const { type } = resolved.slot;
+  const currency = type.kind === 'money' ? currencyOf(expression, resolved, scope) : null;
   return {
     kind: 'read',
-    read: toRead(expression, place.mayBeAbsent),
+    read: toRead(expression, resolved.mayBeAbsent),
     currency,
     sort: type.kind,
     element: type.kind === 'list' ? elementOf(type) : null,
     mayBeUnknown:
-      place.mayBeAbsent || expression.isSigned || isUncertain(currency) || mayBeTooLong(type, scope),
+      resolved.mayBeAbsent || expression.isSigned || isUncertain(currency) || mayBeTooLong(type, scope),
     cost: readingCost(type),
   };
 }
@@ -104,12 +104,12 @@ function resolve({ root, steps }: FieldRead, scope: Scope): ResolvedSlot | null 
   if (isResult(root, scope)) return placeOf(scope.result!, steps);
   const slots = scope.variables.get(root)?.slots ?? [];
   const places = slots.map(({ type }) => (type.kind === 'record' ? placeOf(type.shape, steps) : null));
-  const place = places.find((candidate) => candidate !== null);
-  if (place === undefined) return null;
+  const resolved = places.find((candidate) => candidate !== null);
+  if (resolved === undefined) return null;
   const mayBeAbsent =
     slots.some((slot) => slot.isNullable) ||
     places.some((candidate) => candidate === null || candidate.mayBeAbsent);
-  return { ...place, mayBeAbsent };
+  return { ...resolved, mayBeAbsent };
 }
 
 /**
@@ -129,19 +129,19 @@ function toRead(read: FieldRead, mayBeAbsent: boolean): ReadFrom {
  * Returns the read of the field that names an amount's currency, beside the amount or in a record around it;
  * null when there is none.
  */
-function currencyOf(expression: FieldRead, place: ResolvedSlot, { shape }: Scope): CurrencyRead | null {
-  const { type } = place.slot;
+function currencyOf(expression: FieldRead, resolved: ResolvedSlot, { shape }: Scope): CurrencyRead | null {
+  const { type } = resolved.slot;
   const at = currencyLocation(type, expression);
   if (type.kind !== 'money' || at === null) return null;
   const field =
     type.currencyRecord === undefined
-      ? fieldOf(place.owner, type.currencyField!)
+      ? fieldOf(resolved.owner, type.currencyField!)
       : (placeOf(shape, at.steps)?.slot as Field | undefined);
   if (field == null) return null;
   const { root, steps } = at;
   const isOpen = field.isOptional || field.isNullable;
   const { isSecret } = expression;
-  const mayBeAbsent = place.mayBeAbsent || isOpen;
+  const mayBeAbsent = resolved.mayBeAbsent || isOpen;
   const vouching = allSigners(expression, field);
   const read: ReadFrom = { root, steps, isDeclared: true, ...vouching, isSecret, mayBeAbsent };
   const values = field.type.kind === 'text' ? field.type.values : null;

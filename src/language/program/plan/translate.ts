@@ -298,10 +298,10 @@ function toTableTest(
 
 function toHoursTest(
   { hours, ...expression }: Extract<Expression, { kind: 'in-hours' }>,
-  place: ExpressionContext,
+  ctx: ExpressionContext,
 ): Condition {
-  place.ctx.hours.add(hours);
-  const subject = place.term(expression.subject);
+  ctx.ctx.hours.add(hours);
+  const subject = ctx.term(expression.subject);
   // An instant outside of the calendar has no local time.
   return { kind: 'in-hours', subject, hours, mayBeUnknown: true, cost: 30 + subject.cost };
 }
@@ -396,7 +396,7 @@ function columnTerm(expression: ColumnRead, key: Term, ctx: Ctx): ColumnTerm {
   const place = ctx.set.tables.get(table)!.columns.findIndex(({ name }) => name === column);
   const element = type.kind === 'list' ? valueElement(type.element.type.kind) : null;
   const open = openTerm(expression, lookUpCost + key.cost);
-  return { kind: 'column', table, column, place, key, ...open, element };
+  return { kind: 'column', table, column, index: place, key, ...open, element };
 }
 
 /** Returns the shared let, or its expression when that is just as short. */
@@ -441,9 +441,9 @@ function toElse(expression: Extract<Expression, { kind: 'else' }>, { scope, term
   return subject === null ? fallback : elseTerm(subject, fallback);
 }
 
-function toIf(expression: Conditional, place: ExpressionContext): Term {
-  const condition = place.condition(expression.condition);
-  const [whenTrue, otherwise] = [place.term(expression.whenTrue), place.term(expression.otherwise)];
+function toIf(expression: Conditional, ctx: ExpressionContext): Term {
+  const condition = ctx.condition(expression.condition);
+  const [whenTrue, otherwise] = [ctx.term(expression.whenTrue), ctx.term(expression.otherwise)];
   if (condition.kind === 'constant' && condition.truth !== 'unknown')
     return condition.truth === 'true' ? whenTrue : otherwise;
   return {
@@ -510,8 +510,8 @@ function slotsOf(source: Expression, scope: Scope): readonly Slot[] {
   return source.kind === 'else' ? elementSlots(source.subject, scope) : [];
 }
 
-function toQuantified(expression: Quantify, place: ExpressionContext): Condition {
-  const { sources, inner, mayBeUnknown, cost } = toSources(expression, place);
+function toQuantified(expression: Quantify, ctx: ExpressionContext): Condition {
+  const { sources, inner, mayBeUnknown, cost } = toSources(expression, ctx);
   const kind = expression.quantifier === 'every' ? 'every' : 'some';
   if (sources.length === 0) return definite(kind === 'every');
   const body = inner.condition(expression.body);
@@ -526,8 +526,8 @@ function toQuantified(expression: Quantify, place: ExpressionContext): Condition
   };
 }
 
-function toTotal(expression: Quantify, place: ExpressionContext): Term {
-  const { sources, inner, mayBeUnknown, cost } = toSources(expression, place);
+function toTotal(expression: Quantify, ctx: ExpressionContext): Term {
+  const { sources, inner, mayBeUnknown, cost } = toSources(expression, ctx);
   const { variable, type } = expression;
   const common = { variable, sources, sort: type.kind, element: null };
   if (expression.quantifier === 'count') {

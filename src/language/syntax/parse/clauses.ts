@@ -86,10 +86,10 @@ function neededClause(
   names: readonly ClauseName[],
 ): { readonly message: string; readonly help: string } | null {
   if (effect === 'escalate' && !names.includes('to')) {
-    return { message: 'an `escalate` rule says to whom', help: 'add `to` and the name of approvers' };
+    return { message: 'an `escalate` rule needs approvers', help: 'add `to` and the name of approvers' };
   }
   if (effect === 'risk' && !names.includes('bare points')) {
-    return { message: 'a `risk` rule says how many points', help: 'add points such as `+30` after the name' };
+    return { message: 'a `risk` rule needs points', help: 'add points such as `+30` after the name' };
   }
   const parameter = (['except', 'needs', 'within'] as const).find((name) => names.includes(name));
   if (effect === 'allow' && parameter !== undefined && !names.includes('after')) {

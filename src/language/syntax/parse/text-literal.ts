@@ -21,9 +21,9 @@ export function textListOf(token: Token, ctx: ReadContext): TextListExpression |
   // Every second piece stands between two quotes.
   const pieces = token.image.split('"');
   let at = token.startOffset;
-  for (let place = 1; place < pieces.length; place += 2) {
-    const text = pieces[place]!;
-    const start = at + pieces[place - 1]!.length;
+  for (let index = 1; index < pieces.length; index += 2) {
+    const text = pieces[index]!;
+    const start = at + pieces[index - 1]!.length;
     at = start + text.length + 2;
     texts.push(text);
     offsets.push(start, at);

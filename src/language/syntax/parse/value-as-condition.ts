@@ -64,7 +64,7 @@ function reportFallback({ value, extent }: Operand, comparison: BinaryExpression
   const [left, right] = [comparison.left, comparison.right].map(printExpression);
   const better = `(${printExpression(value)} else ${left}) ${comparison.operator} ${right}`;
   const span = spanning(extent, comparison.span);
-  const message = '`or` joins conditions and gives no value in the place of another';
+  const message = '`or` joins conditions and does not choose between values';
   const diagnostic = syntaxError('value-as-condition', span, message, `write \`${better}\``);
   reader.report(withFix(diagnostic, { title: 'use `else`', text: better }));
 }

@@ -45,14 +45,14 @@ export function expressionLines(
       return chainLinks(expression).flatMap((link) => {
         const isFirst = link.operator === null;
         const before = isFirst ? prefix : `${link.operator} `;
-        const place = {
+        const layout = {
           indent: isFirst ? indent : indent + hanging,
           start: isFirst ? start : link.start,
           holdsComment,
         };
         return link.isBracketed
-          ? bracketLines(before, { inner: link.operand, close: link.close }, place)
-          : expressionLines(before, link.operand, place);
+          ? bracketLines(before, { inner: link.operand, close: link.close }, layout)
+          : expressionLines(before, link.operand, layout);
       });
     case 'if':
       return conditionalLines(prefix, expression, room);
@@ -113,10 +113,10 @@ function bracketLines(
 ): readonly PrintedLine[] {
   const line = { indent, start, text: `${prefix}(${printExpression(inner)})` };
   if (fits(line) && !holdsComment({ start: inner.span.start, end: close })) return [line];
-  const place = { indent: indent + 1, start: inner.span.start, holdsComment, hanging: 0 } as const;
+  const layout = { indent: indent + 1, start: inner.span.start, holdsComment, hanging: 0 } as const;
   return [
     { indent, start, text: `${prefix}(` },
-    ...expressionLines('', inner, place),
+    ...expressionLines('', inner, layout),
     { indent, start: close, text: ')', isClosing: true },
   ];
 }

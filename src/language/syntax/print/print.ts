@@ -175,10 +175,10 @@ function tableLines(
   if (text.length <= columnsMax && !holdsComment(source.span)) return [{ ...at, text }];
   return [
     { ...at, text: `table ${name.text} = {` },
-    ...rows.map((row, place) => ({
+    ...rows.map((row, index) => ({
       indent: 1,
       start: row.start,
-      text: `${row.text}${place === rows.length - 1 ? '' : ','}`,
+      text: `${row.text}${index === rows.length - 1 ? '' : ','}`,
     })),
     { indent: 0, start: source.span.end - 1, text: '}', isClosing: true },
   ];

@@ -252,7 +252,7 @@ export function repairIs(cursor: Cursor): Repair | null {
   }
   if (value?.image === 'empty') {
     const write = `length(${path.text}) ${isNot ? '>' : '=='} 0`;
-    return { ...whole, message: 'what is empty has a length of 0', write };
+    return { ...whole, message: 'an empty value has a length of 0', write };
   }
   if (!literalTypes.has(type) && type !== keyword.true && type !== keyword.false)
     return repairIsPhrase(cursor, last);

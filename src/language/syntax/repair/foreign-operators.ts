@@ -224,7 +224,7 @@ export function repairInOr(cursor: Cursor): Repair | null {
   )
     to += 2;
   if (to === 1 || !endsCondition.has(cursor.type(to + 1))) return null;
-  const values = cursor.run(1, to).filter((_, place) => place % 2 === 0);
+  const values = cursor.run(1, to).filter((_, index) => index % 2 === 0);
   return { from: 1, to, message: listMessage, write: listText(values), read: listOf(values) };
 }
 
@@ -252,7 +252,7 @@ export function repairDashedList(cursor: Cursor): Repair | null {
   )
     to += 2;
   if (to === 0) return null;
-  const values = cursor.run(1, to).filter((_, place) => place % 2 === 1);
+  const values = cursor.run(1, to).filter((_, index) => index % 2 === 1);
   const help = `write \`${listText(values)}\``;
   const isCommented = cursor.text(2, to).slice(0, -values.at(-1)!.image.length).includes('#');
   const write = isCommented ? undefined : listText(values);
@@ -270,7 +270,7 @@ function listOf(values: readonly Token[]): readonly Token[] {
   const comma = retype(first, symbol.comma, ',');
   return [
     { ...retype(first, symbol.openSquare, '['), endOffset: first.startOffset - 1 },
-    ...values.flatMap((value, place) => (place === 0 ? [value] : [comma, value])),
+    ...values.flatMap((value, index) => (index === 0 ? [value] : [comma, value])),
     { ...retype(last, symbol.closeSquare, ']'), startOffset: end, endOffset: end - 1 },
   ];
 }

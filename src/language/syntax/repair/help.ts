@@ -205,7 +205,7 @@ const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
   ['`)`', helpForClosing],
   ['`]`', helpForEntry],
   ['`(`', () => 'write `count()`, `sum(payload.amount)`, or `every x in payload.tags (x == "a")`'],
-  ['`of`', () => 'a meter says which action it counts, such as `of order.place`'],
+  ['`of`', () => 'a meter names the action that it counts, such as `of order.place`'],
   [
     '`over`',
     ({ found }) =>

@@ -196,8 +196,8 @@ function closeText(type: TokenType): RepairAt {
     const help = 'a text ends on the line on which it begins';
     const diagnostic = syntaxError('unterminated-text', span, 'this text has no closing quote', help);
     const title = 'close the text at the end of the line';
-    const place = { ...span, start: span.end };
-    reader.report(withFix(diagnostic, { title, text: token.image.charAt(0), span: place }));
+    const emptySpan = { ...span, start: span.end };
+    reader.report(withFix(diagnostic, { title, text: token.image.charAt(0), span: emptySpan }));
     return { read: [retype(token, type)] };
   };
 }

@@ -44,9 +44,9 @@ export function reportErrors(
   const reported: Diagnostic[] = [];
   let last: number | null = null;
   for (const error of errors) {
-    const place = error.found?.startOffset ?? end;
-    if (seen.has(place)) continue;
-    seen.add(place);
+    const offset = error.found?.startOffset ?? end;
+    if (seen.has(offset)) continue;
+    seen.add(offset);
     // The token before is found by index: after skipping, the token that the parser last looked at is a
     // different one.
     const index = error.found === null ? tokens.length : (places.get(error.found) ?? 0);
@@ -174,8 +174,8 @@ function explainRange({
   const help = 'a range in an expression has both ends and follows `in`: `x in 1..5`';
   if (rules.includes('typeRange') || rules.includes('hoursSpan')) return null;
   if (previous?.tokenType === symbol.range && expected === 'a value') {
-    const place = tokenSpan(previous, { source });
-    return syntaxError('open-range', place, 'this range has no upper end', `${help}, or compare by \`>=\``);
+    const offset = tokenSpan(previous, { source });
+    return syntaxError('open-range', offset, 'this range has no upper end', `${help}, or compare by \`>=\``);
   }
   if (found.tokenType !== symbol.range) return null;
   if (expected === 'a value') {

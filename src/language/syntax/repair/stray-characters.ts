@@ -82,11 +82,11 @@ function wordOf(start: number, end: number, reader: Reader): Token {
   const text = reader.source.text.slice(start, end);
   const plain = Array.from(text, (letter) => lookAlikes.get(letter) ?? letter).join('');
   const span = makeSpan(reader, start, end);
-  const place = { startOffset: start, endOffset: end - 1 };
+  const offsets = { startOffset: start, endOffset: end - 1 };
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(plain)) {
     const help = 'names are of the letters `a` to `z`, digits and `_`';
     reader.report(syntaxError('unexpected-character', span, `\`${text}\` is not a name`, help));
-    return { ...place, image: text, tokenType: NameToken, tokenTypeIdx: NameToken.tokenTypeIdx! };
+    return { ...offsets, image: text, tokenType: NameToken, tokenTypeIdx: NameToken.tokenTypeIdx! };
   }
   const stray = Array.from(text).find((letter) => lookAlikes.has(letter)) ?? '';
   const code = stray.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
@@ -95,7 +95,7 @@ function wordOf(start: number, end: number, reader: Reader): Token {
   const diagnostic = syntaxError('unexpected-character', span, message, title);
   reader.report(withFix(diagnostic, { title, text: plain }));
   const tokenType = typeOfName(plain);
-  return { ...place, image: plain, tokenType, tokenTypeIdx: tokenType.tokenTypeIdx! };
+  return { ...offsets, image: plain, tokenType, tokenTypeIdx: tokenType.tokenTypeIdx! };
 }
 
 export function reportStrays(strays: readonly CharacterRun[], reader: Reader): void {
@@ -125,7 +125,7 @@ const strayHelp: ReadonlyMap<string, string> = new Map([
   ['’', "raw texts are written in straight quotes: `'`"],
   ['&', 'write `and`'],
   ['@', 'there are no annotations: write a comment, after `#`'],
-  ['\\', 'remove it: a rule goes on in the next line without a sign'],
+  ['\\', 'remove it: a rule continues on the next line without an operator'],
   ['$', 'fields are read by `payload.count`'],
   ...['–', '—', '−'].map((dash) => [dash, 'a minus and a dash are written `-`'] as const),
   ['`', 'texts are written in straight quotes: `"`'],

@@ -55,8 +55,8 @@ const nothing: PlainReader = () => [];
 export function walked(folders: readonly string[], isHiddenRead: boolean): readonly string[] {
   const from = folders.length === 0 ? ['.'] : folders;
   return from.flatMap((folder) => {
-    const place = folder.replace(/\/+$/, '');
-    return isHiddenRead ? [`${place}/**`, `${place}/**/.*`] : [`${place}/**`];
+    const path = folder.replace(/\/+$/, '');
+    return isHiddenRead ? [`${path}/**`, `${path}/**/.*`] : [`${path}/**`];
   });
 }
 

@@ -69,9 +69,9 @@ function readDecimal(bytes: ByteReader): Decimal {
   return { coefficient: signed % 2n === 0n ? signed / 2n : -(signed + 1n) / 2n, exponent };
 }
 
-/** Reads the cell that is `place` cells after the reader's position; undefined when that cell is empty. */
-export function readCell(bytes: ByteReader, place: number): TableCell | undefined {
-  for (let left = place; left > 0; left -= 1) {
+/** Reads the cell that is `column` cells after the reader's position; undefined when that cell is empty. */
+export function readCell(bytes: ByteReader, column: number): TableCell | undefined {
+  for (let left = column; left > 0; left -= 1) {
     const length = bytes.integer();
     bytes.at += length;
   }

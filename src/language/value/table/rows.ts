@@ -167,8 +167,8 @@ function joined(
   const buckets = new Int32Array(from.length);
   let end = 0;
   let bucket = 0;
-  for (const [place, row] of order.entries()) {
-    while (from[bucket]! <= place) buckets[bucket++] = end;
+  for (const [index, row] of order.entries()) {
+    while (from[bucket]! <= index) buckets[bucket++] = end;
     sorted.set(bytes.subarray(starts[row]!, starts[row + 1]!), end);
     end += starts[row + 1]! - starts[row]!;
   }

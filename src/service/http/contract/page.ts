@@ -75,9 +75,9 @@ export async function collect<T>(
   },
 ): Promise<readonly T[]> {
   const items: T[] = [];
-  let place = after;
+  let cursor = after;
   for (;;) {
-    const stretch = await next(place, atOnce);
+    const stretch = await next(cursor, atOnce);
     for (const value of stretch) {
       if (!matches(value)) continue;
       items.push(value);
@@ -85,7 +85,7 @@ export async function collect<T>(
     }
     const last = stretch.at(-1);
     if (last === undefined || stretch.length < atOnce) return items;
-    place = placeOf(last);
+    cursor = placeOf(last);
     await pause();
   }
 }

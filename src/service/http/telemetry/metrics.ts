@@ -103,10 +103,10 @@ function addClockMetrics(registry: MetricRegistry, clock: Clock): void {
 }
 
 function addStoreMetrics(registry: MetricRegistry, store: MetricsOptions['store']): void {
-  registry.gauge({ name: 'writ_store_queue_depth', help: 'Writes that wait for the disk.' }, () => [
+  registry.gauge({ name: 'writ_store_queue_depth', help: 'Writes waiting for the disk.' }, () => [
     { value: store.queueDepth() },
   ]);
-  registry.gauge({ name: 'writ_store_reads_waiting', help: 'Reads that wait for a connection.' }, () => [
+  registry.gauge({ name: 'writ_store_reads_waiting', help: 'Reads waiting for a connection.' }, () => [
     { value: store.readQueue().waiting },
   ]);
   registry.counted(
@@ -120,7 +120,7 @@ function addStoreMetrics(registry: MetricRegistry, store: MetricsOptions['store'
     { value: store.replicas === null ? 1 : (store.replicas.latest()?.replicas.length ?? 0) },
   ]);
   registry.gauge(
-    { name: 'writ_replicas_ready', help: 'Those of them that can decide by the active policy set.' },
+    { name: 'writ_replicas_ready', help: 'Replicas that can decide with the active policy set.' },
     () => {
       const all = store.replicas === null ? null : (store.replicas.latest()?.replicas ?? []);
       return [{ value: all === null ? 1 : all.filter(({ isReady }) => isReady).length }];
@@ -149,7 +149,7 @@ function addPolicyMetrics(registry: MetricRegistry, policies: Pick<PolicyHost, '
   );
   const state = (name: string, help: string, read: (state: PolicyState) => number) =>
     registry.gauge({ name, help }, () => [{ value: read(policies.state()) }]);
-  state('writ_policies_stale', '1 while the directory holds what cannot take over.', ({ status }) =>
+  state('writ_policies_stale', '1 while the policies in the directory cannot be activated.', ({ status }) =>
     Number(status === 'stale'),
   );
   state(
@@ -207,7 +207,7 @@ function addProcessMetrics(registry: MetricRegistry): void {
   });
   one('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
   one('nodejs_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
-  one('process_open_fds', 'Open file descriptors; -1 where the system does not tell.', openFiles);
+  one('process_open_fds', 'Open file descriptors; -1 if the system does not report them.', openFiles);
 }
 
 function openFiles(): number {

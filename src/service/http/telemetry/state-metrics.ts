@@ -53,7 +53,7 @@ export function addStateMetrics(registry: MetricRegistry, deps: StateMetricsDeps
 
   gauge(
     'writ_pending_requests',
-    'Requests that wait for people, by the group that they ask; one that asks two groups counts in both.',
+    'Pending requests per required group; a request that needs two groups counts in both.',
     ({ pending }) => pending.map(({ group, count }) => ({ value: count, labels: [group] })),
     ['group'],
   );
@@ -157,7 +157,7 @@ function addDeliveryMetrics(registry: MetricRegistry, { webhooks, mail, spans }:
     ],
   );
   registry.gauge(
-    { name: 'writ_deliveries_pending', labels: ['channel'], help: 'Messages that wait to be delivered.' },
+    { name: 'writ_deliveries_pending', labels: ['channel'], help: 'Messages waiting for delivery.' },
     () => [
       { labels: ['webhook'], value: webhooks().pending },
       ...(mail === null ? [] : [{ labels: ['mail'], value: mail().pending }]),

@@ -27,9 +27,9 @@ export interface BundleLimits {
   readonly rate?: FetchLimits['rate'];
 }
 
-/** `place`: an absolute path, or an http or https address. */
-export function bundleSource(place: string, limits: BundleLimits): BundleSource {
-  return /^https?:\/\//.test(place) ? fromAddress(place, limits) : fromFile(place, limits);
+/** `address`: an absolute path, or an http or https address. */
+export function bundleSource(address: string, limits: BundleLimits): BundleSource {
+  return /^https?:\/\//.test(address) ? fromAddress(address, limits) : fromFile(address, limits);
 }
 
 const bytesSetting = 'bundle.bytes_max';

@@ -29,7 +29,7 @@ import {
 
 export interface BundleSettings extends BundleLimits {
   /** An absolute path, or an http or https address. */
-  readonly place: string;
+  readonly source: string;
   /** The public key that must have signed the bundle, 32 bytes in base64url; null accepts any bundle. */
   readonly key: string | null;
   /** Whether a bundle that was made before the active one may take over. */
@@ -82,7 +82,7 @@ class BundledPolicies implements PolicyHost {
   constructor(options: BundleOptions, unpacked: UnpackedBundles) {
     this.#options = options;
     this.#unpacked = unpacked;
-    this.#source = bundleSource(options.place, options);
+    this.#source = bundleSource(options.source, options);
     options.signal?.addEventListener('abort', () => this.#ending.abort(), { once: true });
   }
 
@@ -105,7 +105,7 @@ class BundledPolicies implements PolicyHost {
     const failure = this.#unreachable ?? this.#refused;
     if (this.#host === null) {
       if (broken instanceof BrokenPolicies) throw broken;
-      throw new BrokenPolicies(this.#options.place, failure ?? this.#failed('there is no bundle'));
+      throw new BrokenPolicies(this.#options.source, failure ?? this.#failed('there is no bundle'));
     }
     if (failure !== null) this.#tell(failure);
     this.#host.onChange(() => this.#announce());
@@ -120,7 +120,7 @@ class BundledPolicies implements PolicyHost {
     const state = this.#host!.state();
     const failure = this.#unreachable ?? this.#refused ?? this.#hidden(state.failure);
     const status = failure === null ? state.status : 'stale';
-    return { ...state, status, place: this.#options.place, directory: null, failure };
+    return { ...state, status, location: this.#options.source, directory: null, failure };
   }
 
   /** Hides the folder of the unpacked texts: policies cannot be fixed there. */
@@ -176,7 +176,7 @@ class BundledPolicies implements PolicyHost {
 
   async #open(candidate: Candidate): Promise<void> {
     const {
-      place: _place,
+      source: _place,
       key: _key,
       isOlderAllowed: _older,
       pollMs: _poll,

@@ -144,8 +144,8 @@ async function metersNow(
     call === undefined
       ? policies().entriesRecorded(recordedFacts(record))
       : policies().entries(withRows(call, rows));
-  const places = meterSeriesOf(uses ?? []);
-  return places.length === 0 ? undefined : { places, position: await metering.catchUp() };
+  const series = meterSeriesOf(uses ?? []);
+  return series.length === 0 ? undefined : { series, position: await metering.catchUp() };
 }
 
 interface LoadedRequest {
@@ -261,8 +261,8 @@ async function pointOf({ store }: DecisionsDeps, { record }: RequestState): Prom
 async function pointsOf(deps: DecisionsDeps, states: readonly RequestState[]) {
   const points = new Map<string, CurrentPoint | null>();
   for (const state of states) {
-    const place = pointPlace(state);
-    if (!points.has(place)) points.set(place, await pointOf(deps, state));
+    const pointKey = pointPlace(state);
+    if (!points.has(pointKey)) points.set(pointKey, await pointOf(deps, state));
   }
   return points;
 }

@@ -122,5 +122,5 @@ function sentence(text: string): string {
  */
 export function excludedText(except: readonly string[]): string {
   const fields = except.map((field) => `\`${field}\``).join(' or ');
-  return `the policies leave out whoever ${fields} names, and that is you or not known`;
+  return `the policies exclude the person in ${fields}, and that is you or unknown`;
 }

@@ -105,7 +105,7 @@ function resultIssues(
   { executed, result }: OutcomeReport,
 ): readonly PayloadIssue[] {
   if (result === undefined) return [];
-  if (!executed) return [{ pointer: '', message: 'what was not carried out returns nothing' }];
+  if (!executed) return [{ pointer: '', message: 'an action that was not carried out has no result' }];
   const issues = policies().checkResult(record.actionKey, result);
   return issues ?? [{ pointer: '', message: 'the action declares no result' }];
 }

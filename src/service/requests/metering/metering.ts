@@ -334,7 +334,7 @@ class LiveMetering implements Metering {
 
   #whyUnknown({ definition, key }: MeterUse): string {
     if (key === null) return 'what it is kept for is not known';
-    return this.#totals.isFilled(definition.id) ? 'it holds a value that is not known' : pastNotKnown;
+    return this.#totals.isFilled(definition.id) ? 'it has an unknown value' : pastNotKnown;
   }
 }
 

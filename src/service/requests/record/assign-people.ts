@@ -28,19 +28,19 @@ export function assignPeople(
   const peopleOf = (group: string): readonly string[] =>
     [...assigned].flatMap(([person, own]) => (own === group ? [person] : []));
   /** Finds a place for the person, if need be by moving others. */
-  const place = ({ person, groups }: AssignablePerson, tried: Set<string>): boolean => {
+  const assign = ({ person, groups }: AssignablePerson, tried: Set<string>): boolean => {
     for (const group of groups) {
       const count = needs.get(group);
       if (count === undefined || tried.has(group)) continue;
       tried.add(group);
       const present = peopleOf(group);
-      const isFree = present.length < count || present.some((one) => place(byName.get(one)!, tried));
+      const isFree = present.length < count || present.some((one) => assign(byName.get(one)!, tried));
       if (!isFree) continue;
       assigned.set(person, group);
       return true;
     }
     return false;
   };
-  for (const one of people) place(one, new Set());
+  for (const one of people) assign(one, new Set());
   return assigned;
 }

@@ -261,7 +261,7 @@ function requestView(state: RequestState, nowMs: number): RequestView {
 /** Why people have not granted a request. */
 function whyNot({ record, votes }: RequestState): string {
   const isAsked = record.evaluation?.deniedId !== null || votes.length > 0;
-  return isAsked ? 'A person has refused it' : 'It was evaluated, and nobody was asked';
+  return isAsked ? 'A person has refused it' : 'It was evaluated without asking people';
 }
 
 /** Begins the message of a pending request; what the request waits for follows. */

@@ -32,7 +32,7 @@ export interface LaneEnds {
   /** The last record taken, of any lane. */
   last(): Link;
   /** The last record taken, with the end of each lane when there are several lanes. */
-  place(): ChainPosition;
+  link(): ChainPosition;
   /** Whether there are lanes besides lane 0. */
   areSeveral(): boolean;
 }
@@ -50,7 +50,7 @@ export function createLaneEnds(begin: ChainPosition): LaneEnds {
       ends.set(laneOf(entry), last);
     },
     last: () => last,
-    place() {
+    link() {
       if (!areSeveral()) return last;
       const lanes = [...ends].map(([lane, end]) => ({ lane, ...end }));
       return { ...last, lanes: lanes.sort((a, b) => a.lane - b.lane) };

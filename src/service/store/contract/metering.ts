@@ -57,7 +57,7 @@ export interface SpendingRequest {
 
 /** The meters that a later decision about a request has read. */
 export interface MetersRead {
-  readonly places: readonly MeterSeries[];
+  readonly series: readonly MeterSeries[];
   /** The store's position when the meters were read, as from `MeterStore.position`. */
   readonly position: string | null;
 }
@@ -70,7 +70,7 @@ export interface MeterStore {
    * stored.
    */
   spend(
-    places: readonly MeterSeries[],
+    series: readonly MeterSeries[],
     work: () => SpendingRequest | null,
   ): Promise<AppendResult | 'nothing'>;
   /**

@@ -44,8 +44,7 @@ const leftTables: readonly string[] = ['request_heads', 'heads_mark', 'meter_sna
 export function copiedTables(names: readonly string[]): readonly CopiedTable[] {
   const tableNames = new Set(tables.map(({ name }) => name));
   const strange = names.find((name) => !tableNames.has(name) && !leftTables.includes(name));
-  if (strange !== undefined)
-    throw new StoreError('internal', `no way is known to copy the table \`${strange}\``);
+  if (strange !== undefined) throw new StoreError('internal', `cannot copy the unknown table \`${strange}\``);
   return tables.map((table) => ({ left: [], added: {}, isLarge: false, ...table }));
 }
 

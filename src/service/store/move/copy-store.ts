@@ -174,7 +174,7 @@ async function endOfCopy({ from, to, rows }: CopyHandles): Promise<Link> {
   if (last === undefined || last.hash !== here[0]?.hash)
     throw new StoreError(
       'foreign-database',
-      'the database holds records of another store: name an empty one',
+      'the database has records of another store: name an empty database',
     );
   return { sequence: lastSequence, hash: last.hash };
 }

@@ -14,7 +14,7 @@ import { isInUse, otherPolicies, toStoreFailure } from './server/errors.ts';
 export interface AppendFunctions {
   append(row: RequestRow, limits: AppendLimits, entries: readonly MeterEntryRow[]): Promise<AppendResult>;
   spend(
-    places: readonly MeterSeries[],
+    series: readonly MeterSeries[],
     work: () => SpendingRequest | null,
   ): Promise<AppendResult | 'nothing'>;
   /** Sets the listener that takes in the active policies and returns whether this process has them. */
@@ -25,7 +25,7 @@ export function createRequestAppender(queue: Pick<CommitQueue, 'ask'>, sealKey: 
   let lookAgain = async (): Promise<boolean> => false;
 
   async function send(
-    request: Pick<WaitingRequest, 'places' | 'make' | 'revertMeters'>,
+    request: Pick<WaitingRequest, 'series' | 'make' | 'revertMeters'>,
     idOf: () => string,
   ): Promise<AppendResult | 'nothing'> {
     const sent = new Promise<RequestOutcome>((resolve, reject) => queue.ask({ ...request, resolve, reject }));
@@ -39,26 +39,26 @@ export function createRequestAppender(queue: Pick<CommitQueue, 'ask'>, sealKey: 
 
   async function append(request: NewRequest): Promise<AppendResult> {
     const prepared = preparedOrThrow(request, sealKey);
-    const sent = { places: [], make: () => prepared, revertMeters: doNothing };
+    const sent = { series: [], make: () => prepared, revertMeters: doNothing };
     const word = await send(sent, () => request.row.id);
     if (word === 'nothing') throw new Error('the server returned no result for the request');
     return word;
   }
 
   return {
-    append: (row, limits, entries) => append({ row, limits, entries, places: [] }),
-    async spend(places, work) {
-      if (places.length === 0) {
+    append: (row, limits, entries) => append({ row, limits, entries, series: [] }),
+    async spend(series, work) {
+      if (series.length === 0) {
         const made = work();
-        return made === null ? 'nothing' : await append({ ...made, places });
+        return made === null ? 'nothing' : await append({ ...made, series });
       }
       const pending: SpendingRequest[] = [];
       const make = (): PreparedRequest | null => {
         const spending = work();
         if (spending !== null) pending.push(spending);
-        return spending === null ? null : preparedOrThrow({ ...spending, places }, sealKey);
+        return spending === null ? null : preparedOrThrow({ ...spending, series }, sealKey);
       };
-      const sent = { places, make, revertMeters: () => pending.at(-1)?.revertMeters() };
+      const sent = { series, make, revertMeters: () => pending.at(-1)?.revertMeters() };
       return await send(sent, () => pending.at(-1)?.row.id ?? '');
     },
     onOtherPolicies(listener) {

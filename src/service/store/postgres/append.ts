@@ -20,7 +20,7 @@ export interface NewRequest {
   readonly limits: AppendLimits;
   readonly entries: readonly MeterEntryRow[];
   /** The meters that the decision has read or adds to. */
-  readonly places: readonly MeterSeries[];
+  readonly series: readonly MeterSeries[];
 }
 
 /** The answer of the database about one request of a batch. */
@@ -53,7 +53,7 @@ export function prepareRequest(request: NewRequest, sealKey: SealKey): PreparedR
   const columns = requestColumns(request.row);
   if (!columns.record_json.isWellFormed()) throw new RangeError('a record is well-formed text');
   if (requestIdOrNull(columns.id) === null) throw new RangeError('the id of a request is a UUID');
-  const meters = [...request.places, ...request.entries].flatMap(({ definition, key }) => [definition, key]);
+  const meters = [...request.series, ...request.entries].flatMap(({ definition, key }) => [definition, key]);
   const texts = [...Object.values(columns), ...meters];
   if (texts.some((text) => typeof text === 'string' && text.includes('\0'))) throw zeroByte();
   return { ...request, columns, parts: requestParts(columns), seal: requestSeal(sealKey, columns) };
@@ -75,7 +75,9 @@ export function appendValues(
   const documents = preconditions.flatMap((precondition, at) =>
     (precondition?.documents ?? []).map((document) => ({ ...document, at: at + 1 })),
   );
-  const places = requests.flatMap((request, at) => request.places.map((place) => ({ ...place, at: at + 1 })));
+  const places = requests.flatMap((request, at) =>
+    request.series.map((series) => ({ ...series, at: at + 1 })),
+  );
   const entries = requests.flatMap((request, at) =>
     request.entries.map((entry) => ({ ...entry, at: at + 1 })),
   );

@@ -253,10 +253,10 @@ export class CommitQueue {
 
   /** Meters that other processes enter just now are locked first, so that decisions on them hold. */
   async #sendRequests(requests: readonly WaitingRequest[], nonces: readonly NonceUse[]): Promise<void> {
-    const places = requests.flatMap((one) => one.places);
-    if (!this.moved.isShared(places)) return await this.#append(requests, nonces, (send) => send());
+    const series = requests.flatMap((one) => one.series);
+    if (!this.moved.isShared(series)) return await this.#append(requests, nonces, (send) => send());
     await this.#append(requests, nonces, (send) =>
-      withMetersLocked(this.#connection, places, {
+      withMetersLocked(this.#connection, series, {
         catchUp: () => this.moved.catchUp(this.#connection, this.#fence.slot),
         send,
       }),
@@ -289,7 +289,7 @@ export class CommitQueue {
     this.moved.stored();
     const again = answerBatch(batch, appended);
     if (again.length === 0) return;
-    this.moved.noteShared(again.flatMap(({ places }) => places));
+    this.moved.noteShared(again.flatMap(({ series: places }) => places));
     this.#waiting.addFirst(again);
   }
 
@@ -441,7 +441,7 @@ export interface UnderLock<T> {
  */
 async function withMetersLocked<T>(
   connection: Connection,
-  places: readonly MeterSeries[],
+  series: readonly MeterSeries[],
   { catchUp: look, send }: UnderLock<T>,
 ): Promise<T> {
   const query = (text: string, values: readonly unknown[] = []) => connection.query({ text }, values);
@@ -449,8 +449,8 @@ async function withMetersLocked<T>(
     await Promise.all([
       query('BEGIN'),
       query('SELECT writ_lock_meters($1, $2)', [
-        places.map(({ definition }) => definition),
-        places.map(({ key }) => key),
+        series.map(({ definition }) => definition),
+        series.map(({ key }) => key),
       ]),
       look(),
     ]);

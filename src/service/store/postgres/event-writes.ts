@@ -200,7 +200,7 @@ async function settle({ rows }: Transaction, entry: MovedMeterEntry): Promise<vo
 /** Whether another process has entered the meters since they were read, or this transaction has taken entries out. */
 async function haveMoved(
   { rows, alone, slot }: Transaction,
-  { places, position }: MetersRead,
+  { series, position }: MetersRead,
 ): Promise<boolean> {
   if (position === null) return false;
   await alone();
@@ -208,7 +208,7 @@ async function haveMoved(
     `SELECT 1 FROM meter_entries JOIN unnest($2::text[], $3::text[]) AS place(definition, key)
        ON meter_entries.definition = place.definition AND meter_key = place.key
      WHERE (${isWrittenAfter} OR ${isTakenOutHere}) AND slot IS DISTINCT FROM $4 LIMIT 1`,
-    [position, places.map(({ definition }) => definition), places.map(({ key }) => key), slot],
+    [position, series.map(({ definition }) => definition), series.map(({ key }) => key), slot],
   );
   return moved.length > 0;
 }

@@ -61,9 +61,9 @@ export class MovedMeters {
 
   /** Counts down the batches; to be called when a batch of this process was stored. */
   stored(): void {
-    for (const [place, batches] of this.#shared) {
-      if (batches <= 1) this.#shared.delete(place);
-      else this.#shared.set(place, batches - 1);
+    for (const [series, batches] of this.#shared) {
+      if (batches <= 1) this.#shared.delete(series);
+      else this.#shared.set(series, batches - 1);
     }
   }
 

@@ -14,7 +14,7 @@ export type RequestOutcome = AppendResult | 'policies-changed' | 'nothing';
 
 export interface WaitingRequest {
   /** The meters that the request reads or enters. */
-  readonly places: readonly MeterSeries[];
+  readonly series: readonly MeterSeries[];
   /** Decides the request on the present totals of meters; returns null when there is nothing to store. */
   readonly make: () => PreparedRequest | null;
   readonly revertMeters: () => void;

@@ -118,7 +118,7 @@ async function entryDifferences(
 ): Promise<readonly StateDifference[]> {
   const pruned = await rows("SELECT 1 FROM checkpoints WHERE purpose = 'pruned' LIMIT 1");
   if (pruned.length > 0) return [];
-  const message = 'it is not what the record of its request says';
+  const message = 'it does not match the record of its request';
   const differences: StateDifference[] = [];
   let [request, definition, count] = [leastRequestId, '', 0];
   for (;;) {

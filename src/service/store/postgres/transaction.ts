@@ -159,8 +159,8 @@ function createTransaction(
   const records: NewRecord[] = [];
   const insert = async (table: string, columns: Columns, onConflict = ''): Promise<number> => {
     const names = Object.keys(columns);
-    const places = names.map((_, at) => `$${at + 1}`);
-    const text = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING 1`;
+    const placeholders = names.map((_, at) => `$${at + 1}`);
+    const text = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${placeholders.join(', ')}) ${onConflict} RETURNING 1`;
     return (await rows(text, Object.values(columns))).length;
   };
   const append = (kind: WrittenKind, columns: Columns, beside: Columns = {}): void => {

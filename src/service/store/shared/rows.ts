@@ -275,7 +275,6 @@ export function refusalRecord(columns: RefusalColumns): RefusalRecord {
  */
 function oneOf<T extends string>(values: readonly T[], text: string): T {
   const value = values.find((candidate) => candidate === text);
-  if (value === undefined)
-    throw new Error(`a column holds \`${text}\` where only ${values.join(', ')} may be`);
+  if (value === undefined) throw new Error(`a column has \`${text}\` instead of one of ${values.join(', ')}`);
   return value;
 }

@@ -46,14 +46,14 @@ export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage 
       numbers[used++] = value === null ? -1 : value.length;
       if (value !== null) text += value;
     };
-    for (const [place, write] of writes.entries()) {
+    for (const [index, write] of writes.entries()) {
       if (!isPlain(write) || text.length + unitsOf(write) > unitsMax) {
-        others.push([place, write]);
+        others.push([index, write]);
         continue;
       }
       const { row, openMax, precondition } = write;
       const [document] = precondition?.documents ?? [];
-      putNumber(place);
+      putNumber(index);
       putNumber(openMax);
       putNumber(precondition?.agentVersion ?? null);
       putNumber(precondition?.keyNotAfterMs ?? null);
@@ -114,7 +114,7 @@ function isPlain(write: Write): write is WriteOf<'append-request'> {
 export function readBatch({ count, texts, textBytes, numbers, others }: BatchMessage): readonly Write[] {
   const text = Buffer.from(texts, 0, textBytes).toString('utf8');
   const writes = new Array<Write>(count);
-  for (const [place, write] of others) writes[place] = write;
+  for (const [index, write] of others) writes[index] = write;
   let from = 0;
   let used = 0;
   const number = () => numbers[used++]!;

@@ -56,8 +56,8 @@ function prepareEntries(path: string, database: Database): Pick<MeterHistory, 'p
 
   async function* loose(definition: string, fromMs: number, untilMs: number) {
     for (let after: readonly [number, string] | null = [fromMs, '']; after !== null; ) {
-      const place: readonly [number, string] = after;
-      const grants: readonly GrantedColumns[] = read(() => granted.all(definition, ...place, untilMs));
+      const cursor: readonly [number, string] = after;
+      const grants: readonly GrantedColumns[] = read(() => granted.all(definition, ...cursor, untilMs));
       yield grants.map(entryOf);
       const last = grants.length === entriesAtOnce ? grants.at(-1) : undefined;
       after = last === undefined ? null : [last.granted_ms, last.request_id];

@@ -95,10 +95,10 @@ function addToIndex<T extends WithStatement>(rules: readonly T[], filing: Invert
   const ranged = new Map<string, { readonly item: T; readonly range: Range }[]>();
   for (const one of rules) {
     filing.all.add(one);
-    const place = indexKeysOf(one.statement);
-    if (place === null) rest.push(one);
-    else if ('range' in place) pushTo(ranged, place.key, { item: one, range: place.range });
-    else for (const mark of place.terms) pushTo(filing.byTerm, mark, one);
+    const keys = indexKeysOf(one.statement);
+    if (keys === null) rest.push(one);
+    else if ('range' in keys) pushTo(ranged, keys.key, { item: one, range: keys.range });
+    else for (const mark of keys.terms) pushTo(filing.byTerm, mark, one);
   }
   filing.rest = rest;
   for (const [key, items] of ranged) {

@@ -105,8 +105,8 @@ const schemeStart = /^(?:[a-z][a-z0-9+-]*:?\/?)?$/;
 
 function isNeverUrl({ start, all }: Test): boolean {
   if (all.some((part) => decodeUnreserved(part) !== part)) return true;
-  const [, place = '', after = ''] = /^([^:]*:\/\/[^/?#]*)(.?)/.exec(start) ?? [];
-  if (place === '') return !schemeStart.test(start);
-  if (after === '') return /[A-Z]/.test(place);
-  return canonicalUrl(place) !== `${place}/` || after !== '/';
+  const [, origin = '', after = ''] = /^([^:]*:\/\/[^/?#]*)(.?)/.exec(start) ?? [];
+  if (origin === '') return !schemeStart.test(start);
+  if (after === '') return /[A-Z]/.test(origin);
+  return canonicalUrl(origin) !== `${origin}/` || after !== '/';
 }

@@ -74,7 +74,7 @@ const listAgents = route<AgentDeps>({
     const agents = await collect(
       { countMax: countMax + 1, after },
       {
-        next: (place, count) => store.agents.page({ after: place, countMax: count }),
+        next: (cursor, count) => store.agents.page({ after: cursor, countMax: count }),
         placeOf: (agent) => agent,
         matches: (agent) => isAgentOf(call, agent) && matchesAgentFilter(call.query, agent),
       },

@@ -129,7 +129,7 @@ const listAuditLog = route<AuditDeps>({
     const changes = await collect(
       { countMax: countMax + 1, after },
       {
-        next: (place, count) => store.chain.changes({ beforeSequence: sequenceOf(place), countMax: count }),
+        next: (cursor, count) => store.chain.changes({ beforeSequence: sequenceOf(cursor), countMax: count }),
         placeOf,
         matches,
       },
@@ -343,9 +343,9 @@ function placeOf({ atMs, sequence }: Pick<ChangeRow, 'atMs' | 'sequence'>): Page
   return { createdAtMs: Math.max(0, atMs), id: String(sequence) };
 }
 
-function sequenceOf(place: PageCursor | null): number | null {
-  if (place === null) return null;
-  if (/^\d{1,15}$/.test(place.id)) return Number(place.id);
+function sequenceOf(cursor: PageCursor | null): number | null {
+  if (cursor === null) return null;
+  if (/^\d{1,15}$/.test(cursor.id)) return Number(cursor.id);
   throw new ProblemError('invalid_query', '`cursor` is not from a reply of this list');
 }
 
@@ -451,8 +451,8 @@ function chainBreakView({ sequence, name, difference, message }: ChainBreak) {
 }
 
 function cursorOf({ sequence, hash, lanes }: ChainPosition): string {
-  const place = lanes === undefined ? [sequence, hash] : [sequence, hash, laneTuples(lanes)];
-  return Buffer.from(JSON.stringify(place)).toString('base64url');
+  const cursor = lanes === undefined ? [sequence, hash] : [sequence, hash, laneTuples(lanes)];
+  return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
 function readCursor(cursor: string | undefined): ChainPosition | null {

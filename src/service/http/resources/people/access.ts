@@ -86,7 +86,7 @@ const listInvitations = route<AccessDeps>({
     const storedInvitations = await collect(
       { countMax: countMax + 1, after },
       {
-        next: (place, count) => directory.invitations.list({ after: place, countMax: count }),
+        next: (cursor, count) => directory.invitations.list({ after: cursor, countMax: count }),
         placeOf: ({ value }) => value,
         matches: ({ value }) => access.isOpen(value, nowMs),
       },

@@ -52,12 +52,12 @@ const decidedSchema = objectSchema({
   ),
 });
 
-const placeSchema = orNull(objectSchema({ file: word, line: { type: 'integer', minimum: 1 } }));
+const locationSchema = orNull(objectSchema({ file: word, line: { type: 'integer', minimum: 1 } }));
 
 const causeSchema = objectSchema({
   rule: { ...textOrNull, description: 'Null if the action itself or its payload is the cause.' },
   change: { type: 'string', enum: ['changed', 'new', 'gone', 'renamed'] },
-  place: placeSchema,
+  location: locationSchema,
   side: { type: 'string', enum: ['old', 'new'] },
   reads: { ...words, description: 'Changed definitions that the rule reads.' },
 });
@@ -117,7 +117,7 @@ const remarkSchema = objectSchema({
   kind: { type: 'string', enum: ['reason', 'risk', 'shadow'] },
   change: { type: 'string', enum: ['new', 'gone', 'changed'] },
   rule: word,
-  place: placeSchema,
+  location: locationSchema,
   side: { type: 'string', enum: ['old', 'new'] },
   points: orNull(objectSchema({ old: { type: 'number' }, new: { type: 'number' } })),
 });
@@ -190,7 +190,7 @@ export const compareReplyExample = {
           {
             rule: 'vendor_payments/large_payment',
             change: 'changed',
-            place: { file: 'payments.policy', line: 24 },
+            location: { file: 'payments.policy', line: 24 },
             side: 'new',
             reads: [],
           },

@@ -15,7 +15,7 @@ import { setParameters, setsOf } from './policy-history-view.ts';
 
 // The schemas of plain sentences about policies, as clients see them.
 
-const place = {
+const locationFields = {
   file: { type: 'string', description: 'The path relative to the policy directory.' },
   line: { type: 'integer', minimum: 1 },
 } as const;
@@ -34,7 +34,7 @@ const plainSummarySchema = objectSchema({
           kind: { type: 'string', enum: sentenceKinds },
           text: { type: 'string' },
           rule: { ...textOrNull, description: '`policy/rule`; null for a sentence without a rule.' },
-          ...place,
+          ...locationFields,
           unproved_reason: {
             ...textOrNull,
             description: 'Why the sentence is not proved; null if it is.',
@@ -46,7 +46,7 @@ const plainSummarySchema = objectSchema({
   words: {
     type: 'array',
     description: 'The meanings of the names in the sentences.',
-    items: objectSchema({ name: { type: 'string' }, text: { type: 'string' }, ...place }),
+    items: objectSchema({ name: { type: 'string' }, text: { type: 'string' }, ...locationFields }),
   },
   next_cursor: textOrNull,
 });

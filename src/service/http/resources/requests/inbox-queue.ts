@@ -230,8 +230,8 @@ function walkQueue(
   { page, matches }: { readonly page: PageQuery; readonly matches: (seen: RequestSnapshot) => boolean },
 ): Promise<readonly RequestSnapshot[]> {
   return collect(page, {
-    next: async (place, countMax) => {
-      const after = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
+    next: async (cursor, countMax) => {
+      const after = cursor === null ? null : { expiresAtMs: cursor.createdAtMs, id: cursor.id };
       const { identity: asked, nowMs } = person;
       const waiting = await store.requests.waiting({ identity: asked, nowMs, after, countMax });
       return await decisions.snapshots(waiting.map(requestStateOf));

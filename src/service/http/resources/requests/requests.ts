@@ -78,12 +78,12 @@ const listRequests = route<RequestDeps>({
   ) => {
     const { countMax, after } = readPage(call.query);
     const filter = await readRequestFilter(store, call, clock());
-    const place = after === null ? null : { sequence: after.createdAtMs };
+    const position = after === null ? null : { sequence: after.createdAtMs };
     const {
       items: found,
       next,
       unsearched,
-    } = await store.requests.list({ ...filter, countMax, after: place });
+    } = await store.requests.list({ ...filter, countMax, after: position });
     return {
       items: (await evaluateVotes(found.map(requestStateOf))).map((state) => requestSummary(state, clock())),
       next_cursor: next === null ? null : cursorOf({ createdAtMs: next.sequence, id: 'record' }),

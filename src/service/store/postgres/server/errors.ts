@@ -24,7 +24,7 @@ const messages = {
   'newer-database':
     'another version of Writ has upgraded this database since it was opened here: use that version',
   unreachable: 'the database cannot be reached: nothing is granted until it can',
-  locked: 'another transaction of the database holds a lock: end it, or try again once it is done',
+  locked: 'another transaction has locked the database: end it, or try again once it is done',
   full: 'the disk of the database server is full: free space on it; the service then continues by itself',
   io: 'the database reported an error of its disk: check the disk and the log of the server',
   corrupt: 'the database is damaged: restore it from a backup',
@@ -123,7 +123,7 @@ export function otherPolicies(): StoreError {
  * known.
  */
 export function uncertain(cause: unknown): StoreError {
-  const message = 'the connection to the database broke before it said whether the record is stored';
+  const message = 'the connection to the database failed before it confirmed the record';
   return new StoreError('uncertain', message, { cause });
 }
 

@@ -150,7 +150,7 @@ async function schemaVersion(connection: Connection): Promise<number> {
 }
 
 function foreign(): StoreError {
-  const message = 'the database holds tables of another program: name an empty database for the store';
+  const message = 'the database has tables of another program: name an empty database for the store';
   return new StoreError('foreign-database', message);
 }
 

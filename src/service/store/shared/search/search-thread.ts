@@ -112,6 +112,6 @@ export function searchedList(
       return null;
     });
     if (hits === null || (!isSearch && hits.unsearched > 0)) return await walked(page);
-    return { items: await at(hits.places), next: hits.next, unsearched: hits.unsearched };
+    return { items: await at(hits.positions), next: hits.next, unsearched: hits.unsearched };
   };
 }

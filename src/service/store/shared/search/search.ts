@@ -16,7 +16,7 @@ import { lookedThroughMax, outOfOrderMs, scanKindOf } from '../../queries/reques
 import type { IndexTerm, SearchCandidate, SearchIndex, SequenceSpan } from './search-index.ts';
 
 export interface SearchHits {
-  readonly places: readonly RequestPosition[];
+  readonly positions: readonly RequestPosition[];
   readonly next: RequestPosition | null;
   /** How many record numbers the index does not cover yet. */
   readonly unsearched: number;
@@ -67,18 +67,18 @@ async function catchUp(index: SearchIndex, maxMs: number): Promise<void> {
 async function findPlaces(
   index: SearchIndex,
   page: RequestPage,
-): Promise<{ readonly places: readonly RequestPosition[]; readonly next: RequestPosition | null }> {
-  const places: RequestPosition[] = [];
+): Promise<{ readonly positions: readonly RequestPosition[]; readonly next: RequestPosition | null }> {
+  const positions: RequestPosition[] = [];
   let last: RequestPosition | null = page.after;
   let looked = 0;
   for await (const one of possible(index, page, page.after)) {
-    if (places.length === page.countMax || looked === lookedThroughMax) return { places, next: last };
-    if (isBefore(one, page)) return { places, next: null };
+    if (positions.length === page.countMax || looked === lookedThroughMax) return { positions, next: last };
+    if (isBefore(one, page)) return { positions, next: null };
     looked += 1;
     last = { sequence: one.sequence };
-    if (isFound(one, page.text)) places.push(last);
+    if (isFound(one, page.text)) positions.push(last);
   }
-  return { places, next: null };
+  return { positions, next: null };
 }
 
 async function countFits(index: SearchIndex, filter: RequestFilter, giveUpAt: number): Promise<RequestCount> {

@@ -60,7 +60,7 @@ const mayBeFile: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>(['unwrita
 
 const messages = {
   unwritable: 'the database cannot be opened or written: check that the path is a file and its permissions',
-  locked: 'another process holds the database: end it, or try again once it is done',
+  locked: 'another process has locked the database: end it, or try again once it is done',
   corrupt: 'the file is damaged or is not a database: restore it from a backup',
   full: 'the disk is full: free space on it; a running service then continues by itself',
   io: 'the disk reported an error: check the disk, the limit on the size of files (`ulimit -f`) and the system log',

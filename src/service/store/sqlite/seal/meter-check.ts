@@ -27,9 +27,9 @@ export function* checkMeters(database: Database, key: SealKey): Generator<number
   const state = readSeal(database, key);
   if (state === null) return "the seal is missing, or is not this service's";
   if (!isSameSum(yield* sumOfSnapshots(database, key), sumIn(state, 'meter_snapshots')))
-    return 'the snapshots of meters are not those that the service wrote';
+    return 'the snapshots of meters do not match what the service wrote';
   if (!isSameSum(yield* sumOfEntries(database, key), sumIn(state, 'meter_entries')))
-    return 'the entries of meters are not those that the service wrote';
+    return 'the entries of meters do not match what the service wrote';
   return null;
 }
 

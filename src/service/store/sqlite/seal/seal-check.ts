@@ -180,7 +180,7 @@ function tableDifferences(database: Database, table: SealedTable, key: SealKey):
   const rows = table.hasTags ? rowDifferences(database, table, key) : [];
   const entry = table.name === 'meter_entries' ? entryDifference(database) : null;
   if (rows.length > 0) return rows;
-  return [entry ?? difference(table.name, 'its rows are not those that the service wrote')];
+  return [entry ?? difference(table.name, 'its rows do not match what the service wrote')];
 }
 
 function rowDifferences(database: Database, table: SealedTable, key: SealKey): readonly StateDifference[] {
@@ -211,7 +211,7 @@ function entryDifference(database: Database): StateDifference | null {
     )
     .get();
   if (entry === undefined) return null;
-  const message = 'it is not what the record of its request says';
+  const message = 'it does not match the record of its request';
   return difference('meter_entries', message, JSON.stringify([entry.definition, entry.id]));
 }
 

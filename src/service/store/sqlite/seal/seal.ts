@@ -92,7 +92,7 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
       if (last === null || mayDiffer) load();
       if (last?.sequence !== end.sequence || last.hash !== end.hash) {
         last = null;
-        throw tampered(`the last records of \`${database.name}\` are not those that the service wrote`);
+        throw tampered(`the last records of \`${database.name}\` do not match what the service wrote`);
       }
     },
     finish(end) {
