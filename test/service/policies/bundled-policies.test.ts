@@ -155,7 +155,7 @@ describe('a bundle in a file', () => {
     place.put(await bundleOf(limit(10), { madeMs: 1_000 }));
     const host = await open(place);
     expect([allows(host, 10), allows(host, 11)]).toEqual([true, false]);
-    expect(host.state()).toMatchObject({ status: 'current', place: place.file, directory: null, commit });
+    expect(host.state()).toMatchObject({ status: 'current', location: place.file, directory: null, commit });
     place.put(await bundleOf(limit(20), { madeMs: 2_000 }));
     await until(() => allows(host, 20));
     expect(host.state().failure).toBeNull();

@@ -50,7 +50,7 @@ describe('a policy directory that is active', () => {
     expect(host.current().trace).toBeTypeOf('function');
     expect(host.state()).toEqual({
       status: 'current',
-      place: folder,
+      location: folder,
       directory: folder,
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       commit: null,

@@ -224,7 +224,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
         expect(next).toBeNull();
       }
       const none = { ...everything, untilMs: startMs - 1, after: null, countMax: 5 };
-      expect(await store.requests.list(none)).toEqual({ found: [], next: null, unsearched: 0 });
+      expect(await store.requests.list(none)).toEqual({ items: [], next: null, unsearched: 0 });
     });
 
     test('an agent may come back for what waits or is approved and not over, and for what it has taken', async () => {
