@@ -254,7 +254,9 @@ test('a bundle is followed in place of the directory, and signed where it comes 
   expect(problemsOf({ yaml: 'bundle: a.writ\nbundle.key: short' })).toContain('must be the public key');
   expect(problemsOf({ yaml: 'bundle: http://me:secret@example.com/a' })).toContain('without a password');
   expect(load({ yaml: 'bundle: a.writ' }).loaded).toMatchObject({
-    config: { bundle: { source: expect.stringMatching(/^\/.*\/a\.writ$/), key: null, isOlderAllowed: false } },
+    config: {
+      bundle: { source: expect.stringMatching(/^\/.*\/a\.writ$/), key: null, isOlderAllowed: false },
+    },
   });
   expect(load({ yaml: `${away}\nbundle.key: ${key}\nbundle.poll_seconds: 5` }).loaded).toMatchObject({
     config: { bundle: { source: 'https://policies.example.com/policies.writ', key, pollMs: 5_000 } },
