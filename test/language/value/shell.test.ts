@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shellCommands } from '../../../src/language/value/shell/commands.ts';
+import { shellCommands, whyCommandsUnknown } from '../../../src/language/value/shell/commands.ts';
 import { runningArguments } from '../../../src/language/value/shell/runners.ts';
 import { shellLineLengthMax } from '../../../src/language/value/shell/tokens.ts';
 
@@ -266,6 +266,36 @@ test.each(
   expect(told(line)).toBe('unknown');
 });
 
+test.each([
+  ['npm install x', ['npm install x']],
+  ['npm run exec', ['npm run exec']],
+  ['npm in create', ['npm in create']],
+  ['pnpm add dlx', ['pnpm add dlx']],
+  ['yarn add exec', ['yarn add exec']],
+  ['npm x y', null],
+  ['npm exe y', null],
+  ['npm --silent exec y', null],
+  ['npm -w app x y', null],
+  ['npm install --script-shell=x y', null],
+  ['pnpm m exec y', null],
+  ['yarn workspace app exec y', null],
+])('%j: only the first operand of a package manager is its verb', (line, expected) => {
+  const commands = shellCommands(line)?.map(({ program, args }) => [program, ...args].join(' '));
+  expect(commands ?? null).toEqual(expected);
+});
+
+test.each([
+  ['npm x y', '`npm x y` may start a command that the line does not name'],
+  ['sudo npx y', '`sudo npx y` may start a command that the line does not name'],
+  ['sh -c "eval x"', '`eval x` may start a command that the line does not name'],
+  ['ls $HOME', 'the line has text that a shell replaces, such as `$name`, `~` or `*`, or is not readable'],
+  ['ls *.ts', 'the line has text that a shell replaces, such as `$name`, `~` or `*`, or is not readable'],
+  ['if ls', 'the line is not complete, or shells read it differently'],
+  ['ls -l', null],
+])('says why the commands of %j are unknown', (line, why) => {
+  expect(whyCommandsUnknown(line)).toBe(why);
+});
+
 test('each argument of the table makes a line unknown, shortened, joined and in a bundle as well', () => {
   expect(runningArguments.length).toBeGreaterThan(400);
   const known = runningArguments.flatMap(([program, argument]) => {
@@ -274,7 +304,9 @@ test('each argument of the table makes a line unknown, shortened, joined and in 
     if (/^-[A-Za-z]$/.test(argument)) spellings.push(`${argument}x`, `-z${argument.slice(1)}`);
     const isWord = !argument.startsWith('-');
     const written = argument === '*' ? [''] : isWord ? [argument] : spellings;
-    const lines = written.flatMap((text) => [`${program} ${text} b`, `${program} a ${text}`]);
+    const isVerb = isWord && /^(?:c?npm|bun|deno|pnpm|yarn)$/.test(program);
+    const behind = isVerb ? `${program} -w a ${argument}` : null;
+    const lines = written.flatMap((text) => [`${program} ${text} b`, behind ?? `${program} a ${text}`]);
     return lines.filter((line) => !/^\w+ -\w+=x/.test(line) && told(line) !== 'unknown');
   });
   expect(known).toEqual([]);

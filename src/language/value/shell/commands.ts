@@ -3,6 +3,7 @@
 // counts as entered. INVARIANT: when the answer is a list, it includes everything that the shell starts or
 // opens; whatever the reader does not understand makes the answer null.
 
+import { cut } from '../text.ts';
 import { commandOf, type ShellCommand } from './command.ts';
 import type { ShellWord } from './split-words.ts';
 import { type ShellToken, shellTokens } from './tokens.ts';
@@ -26,20 +27,40 @@ interface ShellReader {
   nesting: number;
   readonly depth: number;
   readonly commands: ShellCommand[];
+  readonly faults: string[];
 }
 
 /**
  * Returns all commands of the line, in the order in which they are written; null when any of them is unknown.
  */
 export function shellCommands(line: string): readonly ShellCommand[] | null {
-  return commandsWithin(line, 1);
+  return commandsWithin(line, { depth: 1, faults: [] });
 }
 
-function commandsWithin(line: string, depth: number): readonly ShellCommand[] | null {
+/** Returns why the commands of the line are unknown; null when they are known. */
+export function whyCommandsUnknown(line: string): string | null {
+  const faults: string[] = [];
+  if (commandsWithin(line, { depth: 1, faults }) !== null) return null;
+  return faults[0] ?? 'the line is not complete, or shells read it differently';
+}
+
+function commandsWithin(
+  line: string,
+  { depth, faults }: Pick<ShellReader, 'depth' | 'faults'>,
+): readonly ShellCommand[] | null {
   const tokens = depth > linesMax ? null : shellTokens(line);
-  if (tokens === null) return null;
-  const reading: ShellReader = { tokens, at: 0, nesting: 0, depth, commands: [] };
+  if (tokens === null) {
+    faults.push(unreadText);
+    return null;
+  }
+  const reading: ShellReader = { tokens, at: 0, nesting: 0, depth, commands: [], faults };
   return readList(reading) && reading.at === tokens.length ? reading.commands : null;
+}
+
+const unreadText = 'the line has text that a shell replaces, such as `$name`, `~` or `*`, or is not readable';
+
+function unnamedCommand(words: readonly string[]): string {
+  return `\`${cut(words.join(' '), 60)}\` may start a command that the line does not name`;
 }
 
 /** Reads commands up to the first token that begins no command. */
@@ -177,11 +198,14 @@ function readSimple(reading: ShellReader): boolean {
     const word = takeWord(reading);
     if (word === null) {
       if (reading.at === start) return false;
-      const started = startedBy(words, (line) => commandsWithin(line, reading.depth + 1));
+      const inner = { depth: reading.depth + 1, faults: reading.faults };
+      const started = startedBy(words, (line) => commandsWithin(line, inner));
+      if (started === null) reading.faults.push(unnamedCommand(words));
       return started?.every((command) => push(reading, command)) === true;
     }
     // A pattern stands for files. A setting in front of a reserved word makes that word a program, which
     // nobody means.
+    if (word.isPattern) reading.faults.push(unreadText);
     if (word.isPattern || (words.length === 0 && word.isPlain && shellReservedWords.has(word.text)))
       return false;
     if (words.length > 0 || !word.isSetting) words.push(word.text);

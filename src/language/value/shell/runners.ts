@@ -79,7 +79,7 @@ nix: run shell develop repl --run --command -c
 nix-build nix-env nix-instantiate: --run --command
 nmap: --script --datadir
 node nodejs ts-node tsx: -e -p -r --eval --print --require --import --loader --experimental-loader --test-reporter --openssl-config --env-file
-npm cnpm: exec x explore edit init create --script-shell --shell --node-options --editor --viewer --browser --git --userconfig --globalconfig
+npm cnpm: exec x explore edit init innit create --script-shell --shell --node-options --editor --viewer --browser --git --userconfig --globalconfig
 nvim vim vi view vimdiff rvim rview gvim: -c -S -s -u -U --cmd --listen +
 openssl: -engine -provider-path engine
 pandoc: -F -L --filter --lua-filter --pdf-engine --defaults
@@ -170,6 +170,21 @@ const oneLetter: Readonly<Record<string, string>> = {
   yarn: 'x',
 };
 
+/**
+ * Programs whose first argument is the verb, unless it is an option, so that a later argument is none: `npm
+ * install x`. The words behind a program have verbs of their own.
+ */
+const verbFirst: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    npm: [],
+    cnpm: [],
+    bun: [],
+    deno: [],
+    pnpm: ['recursive', 'multi', 'm'],
+    yarn: ['workspace', 'workspaces'],
+  }),
+);
+
 /** Programs in versions of their own, such as `python3.12`. */
 const version = /(?<=^(?:python|pypy|perl|ruby|php|lua|node|nodejs|pip)\d?)[\d.]+$/;
 
@@ -178,11 +193,27 @@ export function runsArguments(program: string, args: readonly string[]): boolean
   if (always.has(program)) return true;
   const marked = runs.get(program) ?? runs.get(program.replace(version, ''));
   if (marked === undefined) return false;
-  return marked.isAlways || args.some((arg, at) => isRun(marked, arg, at, program));
+  if (marked.isAlways) return true;
+  const operands = hasVerbFirst(program, args) ? 1 : args.length;
+  return args.some(
+    (arg, at) =>
+      isOptionThatRuns(marked, arg, at, program) || (at < operands && isVerb(marked, arg, program)),
+  );
 }
 
-function isRun(marked: Runs, arg: string, at: number, program: string): boolean {
-  if (marked.words.has(arg) || oneLetter[program] === arg) return true;
+function hasVerbFirst(program: string, [first = '']: readonly string[]): boolean {
+  const around = verbFirst.get(program);
+  return around !== undefined && !first.startsWith('-') && !around.includes(first);
+}
+
+/** npm also accepts the beginning of a verb; `in` is its short form of `install`. */
+function isVerb({ words }: Runs, arg: string, program: string): boolean {
+  if (words.has(arg) || oneLetter[program] === arg) return true;
+  const isShortened = program === 'npm' && arg.length > 1 && arg !== 'in';
+  return isShortened && [...words].some((word) => word.startsWith(arg));
+}
+
+function isOptionThatRuns(marked: Runs, arg: string, at: number, program: string): boolean {
   if (marked.beginnings.some((beginning) => arg.startsWith(beginning))) return true;
   const [, option = ''] = /^--?([^=:]*)/.exec(arg) ?? [];
   if (option.length > 1 && marked.dashed.some((word) => isWord(word, option))) return true;
