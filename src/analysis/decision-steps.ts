@@ -9,7 +9,7 @@ import type { PolicySet, Rule } from '../language/model/policy.ts';
 import type { Facts } from '../language/model/request.ts';
 import type { Truth } from '../language/model/trace.ts';
 import type { ExplainedRule } from '../language/spec/explain-rule.ts';
-import type { UnknownFact } from '../reasoning/counterfactual/near-misses.ts';
+import type { UnknownFact } from '../reasoning/counterfactual/unknown-facts.ts';
 import { allConditionLines } from './condition-lines.ts';
 
 export interface DecisionStep {

@@ -64,6 +64,9 @@ true    escalate p/medium (decides)
     true    agent.risk_tier in ["high", "critical"]
               agent.risk_tier = high
 
+unknown:
+  spent: there is no reading of this meter
+
 what would change it:
   ALLOW if payload.n < 10
 

@@ -15,6 +15,7 @@ import {
   renderDecision,
   renderNear,
   renderRules,
+  renderUnknown,
 } from '../support/explain-text.ts';
 import { defaultPath, loadWorking } from '../support/load-policies.ts';
 import { type GivenFacts, readFacts, readFactValue, readRequestFile } from '../support/read-facts.ts';
@@ -88,6 +89,7 @@ async function decide(options: Options): Promise<ExitCode> {
   else {
     print(renderDecision(explained));
     print(renderRules(explained, { sourceOf: read.sourceOf, isWhole: options.trace === true }));
+    print(renderUnknown(explained));
     if (decision.by === 'default_deny') print(renderNear(explained));
     print(renderChanges(explained));
   }

@@ -16,12 +16,8 @@ import { type ExplainedRule, explain } from '../../language/spec/explain-rule.ts
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
 import { type SmallestChange, smallestChange } from '../../reasoning/counterfactual/change.ts';
-import {
-  type NearRule,
-  nearRules,
-  type UnknownFact,
-  unknownFacts,
-} from '../../reasoning/counterfactual/near-misses.ts';
+import { type NearRule, nearRules } from '../../reasoning/counterfactual/near-misses.ts';
+import { type UnknownFact, unknownFacts } from '../../reasoning/counterfactual/unknown-facts.ts';
 import { createMarks } from '../output/output.ts';
 
 export interface ExplanationInput {
@@ -132,7 +128,7 @@ export function renderNear({ near, decision }: ExplanationInput): string {
 export function renderUnknown({ unknown }: ExplanationInput): string {
   return section(
     'unknown',
-    unknown.map(({ name, why }) => `${name}: ${why}`),
+    unknown.map(({ name, why }) => escapeForTerminal(`${name}: ${why}`)),
   );
 }
 

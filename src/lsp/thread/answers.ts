@@ -30,7 +30,7 @@ import {
   createCompileCache,
   findErrors,
 } from '../../pipeline.ts';
-import { unknownFacts } from '../../reasoning/counterfactual/near-misses.ts';
+import { unknownFacts } from '../../reasoning/counterfactual/unknown-facts.ts';
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
 import { createReadCache, type ReadCache } from '../../service/policies/read-cache.ts';
