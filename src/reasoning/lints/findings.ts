@@ -2,7 +2,7 @@
 
 import type { Decision } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import type { PolicySet, Rule } from '../../language/model/policy.ts';
+import type { PolicySet, Rule, Table } from '../../language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
@@ -35,7 +35,7 @@ export function findingsOfAction(set: PolicySet, action: string, effort = effort
   const claims = set.guarantees
     .filter(({ actions }) => actions.includes(action))
     .flatMap((one) => one.claims);
-  const ctx = contextOf(set, action, claims);
+  const ctx = contextOf(withOpenTables(set), action, claims);
   const questions = new Questions(ctx, effort);
   const of = actionRules(ctx, questions);
   const conditions = [
@@ -46,7 +46,7 @@ export function findingsOfAction(set: PolicySet, action: string, effort = effort
   questions.watch(parts.flatMap(({ literals }) => literals));
   const findings = findingsOfRules(of)
     .filter((finding) => !dependsOnConstantLet(finding, of))
-    .map((finding) => ({ ...finding, example: exampleOf(finding, of) }));
+    .map((finding) => ({ ...finding, example: exampleOf(finding, of, set) }));
   const constants = constantParts(parts, questions);
   const rules = new Map(findings.map((finding) => [finding.rule, finding]));
   return { rules, constants, isCut: questions.isCut, effort: questions.effort };
@@ -72,18 +72,36 @@ function dependsOnConstantLet({ kind, rule, by }: RuleFinding, { ctx, judged }: 
   return all.some(({ condition }) => readsConstantLet(ctx.set, condition));
 }
 
+/**
+ * Returns the set with tables of files that may have any rows, like pushed ones: rows change without the
+ * policies, so a condition is not needless because of them.
+ */
+function withOpenTables(set: PolicySet): PolicySet {
+  const tables = [...set.tables].map(([name, table]) => [name, openTable(table)] as const);
+  return { ...set, tables: new Map(tables) };
+}
+
+function openTable(table: Table): Table {
+  // The only column of a table that the policy spells out has no name.
+  if (table.rows === null || table.columns[0]?.name === '') return table;
+  const other = { isOptional: true, isNullable: false, isSecret: false, isSigned: false };
+  const fields = table.columns.map(({ name, type }) => ({ name, type, ...other }));
+  return { ...table, rows: null, pushed: { shape: { fields, isOpen: false }, keyName: 'key', by: [] } };
+}
+
 function exampleOf(
   { kind, rule }: RuleFinding,
   { ctx, judged, granted }: ActionRules,
+  set: PolicySet,
 ): FindingWithExample['example'] {
   const one = judged.find((each) => each.rule === rule);
   if (one === undefined || kind === 'never-true') return null;
   const isToBeGranted = kind === 'rule-implied' || kind === 'rule-duplicated';
   if (solveFor(ctx, [actsOf(one), ...(isToBeGranted ? [granted] : [])]) !== true) return null;
   const facts = { ...witnessOf(ctx), satisfied: nothingSatisfied };
-  const decision = authorize(ctx.set, facts);
+  const decision = authorize(set, facts);
   const isRefused = decision.by === 'invalid_payload';
-  return !isRefused && hasEffect(ctx.set, rule, facts, decision) ? { facts, decision } : null;
+  return !isRefused && hasEffect(set, rule, facts, decision) ? { facts, decision } : null;
 }
 
 /** Whether the rule has its effect on a request, by the definition and independent of the formula. */

@@ -24,7 +24,7 @@ const texts = {
   }),
   'guard-without-allow': () => ({
     message: 'guards nothing: no `allow` grants a request that it is about',
-    help: 'such requests are refused by default: fix its condition, add an `allow`, or remove it',
+    help: 'such requests are refused by default: fix its condition, add an `allow`, remove it, or say why with `because`',
   }),
   'rule-never-decides': (names) => ({
     message: `never decides: every request that it is about is denied by ${names}`,
