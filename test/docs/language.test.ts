@@ -9,6 +9,7 @@ import { builtins } from '../../src/language/model/builtins.ts';
 import type { JsonObject } from '../../src/language/model/json.ts';
 import { titleText } from '../../src/language/model/title.ts';
 import { resolveRecord } from '../../src/language/spec/payload.ts';
+import { reservedWords } from '../../src/language/syntax/parse/tokens.ts';
 import { compile } from '../../src/pipeline.ts';
 import { runTestFiles } from '../../src/testing/run.ts';
 import { createFolder } from '../service/policies/folder.ts';
@@ -152,6 +153,11 @@ describe('the language reference', () => {
     const counts = ['values', 'amounts', 'spellings', 'titles'].map((mark) => tableAfter(mark).length);
     expect(counts).toEqual([8, 1, 6, 3]);
     expect(blocks('writ').length).toBeGreaterThanOrEqual(12);
+  });
+
+  it('lists the words that name nothing', () => {
+    const [, listed = ''] = /these name nothing else: ([^.]*)\./.exec(text) ?? [];
+    expect(new Set(codes(listed))).toEqual(new Set(reservedWords));
   });
 
   it('can be read in half an hour, and has no long text in a table', () => {

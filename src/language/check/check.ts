@@ -8,7 +8,12 @@ import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import { approverText } from '../model/approvers.ts';
 import type { AskClause, Guarantee, GuaranteeClause, OutcomeClause, PolicySet } from '../model/policy.ts';
 import { declarationsOfKind } from '../syntax/tree/by-kind.ts';
-import type { GuaranteeClauseNode, GuaranteeDeclaration, PolicyFile } from '../syntax/tree/tree.ts';
+import type {
+  GuaranteeClauseNode,
+  GuaranteeDeclaration,
+  PolicyDeclaration,
+  PolicyFile,
+} from '../syntax/tree/tree.ts';
 import { createCollector } from './collect-diagnostics.ts';
 import { resolveActions } from './declarations/actions.ts';
 import { readApprovalClause, readPeople } from './declarations/approval-clause.ts';
@@ -36,7 +41,7 @@ import { type CheckedSet, type CheckState, createCheckState, type LastCheck } fr
 import { sameOrNew } from './logic/same.ts';
 import { claimOfSeveral, unapprovedMisplaced } from './messages/errors.ts';
 import type { ListFile } from './messages/list-files.ts';
-import { warn } from './warnings/warn.ts';
+import { warn, warnOfPolicies } from './warnings/warn.ts';
 
 export type { ListFile } from './messages/list-files.ts';
 export { listFilesOf } from './messages/list-files.ts';
@@ -81,7 +86,8 @@ export function checkErrorsIn(
   const gathered = createCollector();
   gathered.report(names.problems);
   const examined = files.filter(({ span }) => paths.has(span.file));
-  gathered.gather(env.recorder.detached(() => resolve(files, examined, env)));
+  gathered.gather(env.recorder.detached(() => resolveDeclarations(files, env)));
+  gathered.gather(env.recorder.detached(() => resolveRules(examined, env)));
   const byFile = new Map(
     [...gathered.diagnosticsAfter(checkState.fileDiagnostics)]
       .filter(([file]) => paths.has(file))
@@ -124,7 +130,9 @@ interface CheckScope extends Pick<ToCheck, 'files'> {
 function checkIn(env: Environment, { files, problems, lookFor }: CheckScope): CheckedSet {
   const gathered = createCollector();
   gathered.report(problems);
-  const resolution = env.recorder.detached(() => resolve(files, files, env));
+  gathered.gather(env.recorder.detached(() => resolveDeclarations(files, env)));
+  const areDeclarationsWhole = gathered.isWhole();
+  const resolution = env.recorder.detached(() => resolveRules(files, env));
   gathered.gather(resolution);
   const variants = [...gathered.variants.values()];
   const read = new Set([...gathered.used, ...variants.map(({ name }) => name)]);
@@ -136,6 +144,10 @@ function checkIn(env: Environment, { files, problems, lookFor }: CheckScope): Ch
   const isWhole = gathered.isWhole();
   if (isWhole && lookFor === 'warnings')
     gathered.gather(env.recorder.detached(() => warn({ set, files, env, policies, used: gathered.used })));
+  else if (areDeclarationsWhole && lookFor === 'warnings') {
+    const wholePolicies = policies.flat().filter(({ declaration }) => isWithoutError(declaration, env));
+    gathered.gather(env.recorder.detached(() => warnOfPolicies(wholePolicies, env)));
+  }
   const { checkState } = env;
   checkState.fileDiagnostics = gathered.diagnosticsAfter(checkState.fileDiagnostics);
   const byFile = new Map(
@@ -149,15 +161,8 @@ interface ResolvedFile {
   readonly guarantees: readonly Guarantee[];
 }
 
-/**
- * Runs the passes in order, each on the results of those before. Only policies and guarantees of the
- * `examined` files are resolved.
- */
-function resolve(
-  files: readonly PolicyFile[],
-  examined: readonly PolicyFile[],
-  env: Environment,
-): ResolvedFile {
+/** Runs the passes over everything that rules can read, in order, each on the results of those before. */
+function resolveDeclarations(files: readonly PolicyFile[], env: Environment): void {
   resolveDeclaredTypes(env);
   resolveActions(files, env);
   resolveApprovers(env);
@@ -166,7 +171,18 @@ function resolve(
   resolveHours(env);
   findEndlessLets(env);
   resolveMeters(env);
-  return { policies: resolvePolicies(examined, env), guarantees: resolveGuarantees(examined, env) };
+}
+
+function resolveRules(files: readonly PolicyFile[], env: Environment): ResolvedFile {
+  return { policies: resolvePolicies(files, env), guarantees: resolveGuarantees(files, env) };
+}
+
+/** Whether the policy and the lets that it reads are without errors. */
+function isWithoutError(declaration: PolicyDeclaration, { checkState }: Environment): boolean {
+  const outcome = checkState.outcomes.get(declaration);
+  const gathered = createCollector();
+  if (outcome !== undefined) gathered.gather(outcome);
+  return gathered.isWhole();
 }
 
 function resolveApprovers(env: Environment): void {

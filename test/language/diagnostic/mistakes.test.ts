@@ -38,7 +38,9 @@ describe.each(files)('%s', (path) => {
     const { help, fix } = diagnostics[0]!;
     expect(help ?? fix?.title).toBeDefined();
     if (fix === undefined) return;
-    expect(diagnose(applyFix(fix, whole(mistake)), 'whole').map(({ code }) => code)).toEqual([]);
+    const left = diagnose(applyFix(fix, whole(mistake)), 'whole').map(({ code }) => code);
+    // Mistakes in the spelling of an amount do not test its currency.
+    expect(left.filter((code) => code !== 'currency-untested')).toEqual([]);
   });
 });
 

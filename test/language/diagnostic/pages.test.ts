@@ -3,6 +3,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { readingVerbs } from '../../../src/language/check/warnings/rules/open-allows.ts';
 import { checkWarnings } from '../../../src/language/diagnostic/check-codes.ts';
 import { codes, sourceCodes, sourceWarnings } from '../../../src/language/diagnostic/codes.ts';
 import { syntaxCodes, syntaxWarnings } from '../../../src/language/diagnostic/syntax-codes.ts';
@@ -53,6 +54,11 @@ describe('the pages', () => {
     // This code needs a directory of 100,001 files.
     expect(left).toEqual(['directory-too-large']);
   });
+});
+
+it('the page of allow-unconditional lists the verbs of actions that only read', () => {
+  const listed = [...readPage('allow-unconditional').why.matchAll(/`([a-z]+)`/g)].map(([, word]) => word);
+  expect(listed.filter((word) => word !== 'allow')).toEqual([...readingVerbs]);
 });
 
 function isDrawnNowhere(name: string): boolean {

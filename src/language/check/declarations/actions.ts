@@ -31,6 +31,7 @@ import {
   titleNotPrintable,
   titleUnfit,
 } from '../messages/title-errors.ts';
+import { reportDoubleBraces } from '../warnings/rules/placeholders-unread.ts';
 import { placeCurrencies } from './place-currencies.ts';
 
 /** Fills `env.actions` and `env.groups`. */
@@ -163,6 +164,7 @@ function resolveTitle(node: TemplateNode | null, shape: Shape, env: Environment)
     env.report(titleUnfit(node.span, isEmpty ? 'is empty' : `has more than ${titleLengthMax} characters`));
     return null;
   }
+  reportDoubleBraces(node, env);
   const parts = node.parts.map((part) =>
     part.kind === 'template-text' ? part.text : resolveField(part.value, shape, env),
   );

@@ -3,9 +3,10 @@
 import { spanning } from '../../diagnostic/span.ts';
 import type { FieldRead } from '../../model/expression.ts';
 import { allSigners } from '../../model/signers.ts';
+import type { Shape } from '../../model/type.ts';
 import type { NameNode } from '../../syntax/tree/tree.ts';
 import type { PathNode } from '../incremental/resolved.ts';
-import { stepInto, typeOfNode, variableNode } from '../logic/payload-paths.ts';
+import { payloadField, stepInto, typeOfNode, variableNode } from '../logic/payload-paths.ts';
 import { isKnown, presenceFact } from '../logic/presence.ts';
 import {
   fieldMayBeAbsent,
@@ -98,8 +99,28 @@ function isPresent(field: ResolvedField, at: number, ctx: Context): boolean {
   const steps = field.steps.slice(0, at);
   if (field.nodes[at]?.isOptional !== true) return true;
   if (isKnown(ctx.presence, presenceFact('present', field.read.root, textsOf(steps)))) return true;
-  ctx.env.report(fieldMayBeAbsent(field.read, steps));
+  ctx.env.report(fieldMayBeAbsent(field.read, steps, actionsWith(field, steps, ctx)));
   return false;
+}
+
+/** The most actions that a message names. */
+const namedActionsMax = 3;
+
+/** Returns the actions whose payload declares the field; null when all do, or when they are many. */
+function actionsWith(
+  { read: { root } }: ResolvedField,
+  steps: readonly NameNode[],
+  { actions: { keys, shapes }, variables }: Context,
+): readonly string[] | null {
+  if (root !== 'payload' || variables.has(root)) return null;
+  const having = keys.filter((_, at) => isDeclaredIn(shapes[at], textsOf(steps)));
+  return having.length === keys.length || having.length > namedActionsMax ? null : having;
+}
+
+function isDeclaredIn(shape: Shape | undefined, [step, ...others]: readonly string[]): boolean {
+  const type = shape === undefined || step === undefined ? undefined : payloadField(shape, step)?.type;
+  if (type === undefined || others.length === 0) return type !== undefined;
+  return type.kind === 'record' && isDeclaredIn(type.shape, others);
 }
 
 function isNotNull(field: ResolvedField, at: number, ctx: Context): boolean {

@@ -31,18 +31,19 @@ export function inferQuantifier(node: Quantifier, ctx: Context): Expression | nu
   const inferredSources = node.sources.map((source) => inferSource(source, ctx));
   const resolved = inferredSources.filter((source) => source !== null);
   const sources = resolved.length < inferredSources.length ? inferredSources : adaptAll(resolved, ctx.env);
-  const element = elementOf(node, sources, ctx);
+  const element = elementOf(node, sources, ctx) ?? elementOfDeclared(node, ctx);
   const isFree = checkVariable(node, ctx);
   if (ctx.depth >= depthMax) {
     ctx.env.report(quantifierTooDeep(node));
     return null;
   }
-  if (element === null || !isFree) return null;
+  if (element === null || isReserved(node, ctx)) return null;
   const variables = new Map([...ctx.variables, [node.variable.text, element]]);
   const inner = { ...ctx, variables, depth: ctx.depth + 1 };
   const isSum = node.quantifier === 'sum';
   const body = isSum ? inferValue(node.body, inner) : inferCondition(node.body, inner).expression;
-  if (body === null) return null;
+  // The body of a quantifier in error is only looked at for errors of its own.
+  if (body === null || !isFree || sources.some((source) => source === null)) return null;
   const type = resultType(node, body, ctx);
   if (type === null) return null;
   const { quantifier } = node;
@@ -96,6 +97,14 @@ function isDeclaredList(node: Path, ctx: Context): boolean {
   return ctx.env.query('kind', node.root.text) === 'list' && !ctx.variables.has(node.root.text);
 }
 
+/** Returns the element of a declared list, through which no quantifier goes. */
+function elementOfDeclared({ sources }: Quantifier, ctx: Context): Slot | null {
+  const [source] = sources;
+  if (source?.kind !== 'path' || !isDeclaredList(source, ctx)) return null;
+  const type = ctx.env.query('listType', source.root.text);
+  return type === undefined ? null : { type, isNullable: false, isSecret: false, isSigned: false };
+}
+
 function isListCall(source: Expression): boolean {
   return source.kind === 'call' && (source.builtin === 'links' || source.builtin === 'commands');
 }
@@ -133,12 +142,16 @@ function joinSlots(a: Slot, b: Slot): Slot | null {
   return type === null ? null : { ...a, type, isNullable: a.isNullable || b.isNullable };
 }
 
+/** Whether the variable has the name of something that every expression can read. */
+function isReserved({ variable: { text } }: Quantifier, ctx: Context): boolean {
+  return text === '' || isResult(text, ctx) || whyReserved(text) !== null;
+}
+
 function checkVariable(node: Quantifier, ctx: Context): boolean {
   const { text } = node.variable;
   if (text === '') return false;
   const earlier = ctx.env.query('declaration', text)?.name;
-  const isTaken =
-    earlier !== undefined || isResult(text, ctx) || ctx.variables.has(text) || whyReserved(text) !== null;
+  const isTaken = earlier !== undefined || ctx.variables.has(text) || isReserved(node, ctx);
   if (isTaken) ctx.env.report(variableTaken(node.variable, earlier));
   return !isTaken;
 }

@@ -176,14 +176,22 @@ export function anyRead(field: FieldRead): Diagnostic {
 
 // Presence
 
-export function fieldMayBeAbsent(field: FieldRead, steps: readonly NameNode[]): Diagnostic {
+/** `having` are the actions that declare the field; null when all of the matched ones do. */
+export function fieldMayBeAbsent(
+  field: FieldRead,
+  steps: readonly NameNode[],
+  having: readonly string[] | null,
+): Diagnostic {
   const text = pathText(
     field.root,
     steps.map((step) => step.text),
   );
   const whole = field.steps.map(stepText).join('.');
   return error('field-may-be-absent', steps.at(-1)?.span ?? field.span, `\`${text}\` may be absent here`, {
-    help: `ask first: \`${field.root} has ${whole} and ...\`, or give a value: \`(${spelledPath(field)} else ...)\``,
+    help:
+      having === null
+        ? `ask first: \`${field.root} has ${whole} and ...\`, or give a value: \`(${spelledPath(field)} else ...)\``
+        : `only ${listed(having)} ${having.length === 1 ? 'has' : 'have'} it: write the rule in a policy on \`${having.join(', ')}\`, or ask first: \`${field.root} has ${whole} and ...\``,
   });
 }
 

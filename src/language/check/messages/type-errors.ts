@@ -404,7 +404,7 @@ export function quantifierTooDeep(node: Quantifier): Diagnostic {
 
 export function variableTaken(name: NameNode, declared: NameNode | undefined): Diagnostic {
   return error('variable-taken', name.span, `\`${name.text}\` already means something else`, {
-    help: 'choose another name',
+    help: `parameters, variables and declarations share one namespace: take another name, such as \`one_${name.text}\``,
     ...(declared === undefined ? {} : earlier(declared.span, 'declared here')),
   });
 }
@@ -415,7 +415,7 @@ export function sourceDeclaredList(name: NameNode): Diagnostic {
     name.span,
     `declared lists are for \`in\`; \`${name.text}\` is not gone through`,
     {
-      help: `go through the payload's list and test each element: \`some x in payload.xs (x in ${name.text})\``,
+      help: `test a value or each element, \`some x in payload.xs (x in ${name.text})\`, test a text, \`payload.text contains any of ${name.text}\`, or write the list out, \`some x in ["...", "..."] (...)\``,
     },
   );
 }

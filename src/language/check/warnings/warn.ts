@@ -1,6 +1,6 @@
 // Runs the warning rules, which find what is legal but probably not meant; each rule has its own file. Rules
 // about one policy, meter, guarantee or let run again only when the part, or what it rests on, has changed.
-// Rules about the whole set run in every check.
+// Rules about the whole set run in every check of a set without errors.
 
 import type { Expression } from '../../model/expression.ts';
 import type { PolicySet } from '../../model/policy.ts';
@@ -25,6 +25,7 @@ import {
 import { claimedSessions } from './rules/claimed-sessions.ts';
 import { constantConditions } from './rules/constant-conditions.ts';
 import { currenciesNeverEqual } from './rules/currencies-never-equal.ts';
+import { currenciesUntested } from './rules/currencies-untested.ts';
 import { duplicateRules } from './rules/duplicate-rules.ts';
 import { everyOverEmpty } from './rules/every-over-empty.ts';
 import { exactDenyLists } from './rules/exact-deny-lists.ts';
@@ -40,6 +41,7 @@ import {
 import { openAllows } from './rules/open-allows.ts';
 import { openDots } from './rules/open-dots.ts';
 import { patternsMistaken } from './rules/patterns-mistaken.ts';
+import { placeholdersUnread } from './rules/placeholders-unread.ts';
 import { riskNeverReached } from './rules/risk-never-reached.ts';
 import { rulesImplied } from './rules/rules-implied.ts';
 import { rulesNeverDeciding } from './rules/rules-never-deciding.ts';
@@ -61,10 +63,12 @@ const rulesOfParts: readonly ((examined: ConditionScope) => void)[] = [
   everyOverEmpty,
   exactDenyLists,
   currenciesNeverEqual,
+  currenciesUntested,
   listsCovering,
   literalsNeverEqual,
   openDots,
   patternsMistaken,
+  placeholdersUnread,
   lineBreaks,
   stringsAsAddresses,
 ];
@@ -134,6 +138,14 @@ export function warn({ set, files, env, policies, used }: WarningInput): void {
   }
 }
 
+/**
+ * Warns of policies without errors in a set with errors. Only rules that read one policy at a time run: the
+ * others would report what the parts in error are there for.
+ */
+export function warnOfPolicies(policies: readonly ResolvedPolicy[], env: Environment): void {
+  for (const one of policies) examinePolicy(one, env);
+}
+
 function groupsOfAll(
   contributions: readonly Contribution[],
   checkState: Environment['checkState'],
@@ -173,18 +185,14 @@ function besideFew(
 function examineFile(policies: readonly ResolvedPolicy[], env: Environment): Contribution {
   return memoizedMerged(env, policies, () => {
     const sorted = policies.toSorted((a, b) => (a.policy.name < b.policy.name ? -1 : 1));
-    return contributionOf(
-      sorted.map(({ policy, declaration }) =>
-        memoized(env, policy, () =>
-          examine(
-            policy.rules.map(({ condition }) => condition),
-            env,
-            { policy, declaration },
-          ),
-        ),
-      ),
-    );
+    return contributionOf(sorted.map((one) => examinePolicy(one, env)));
   });
+}
+
+function examinePolicy(resolved: ResolvedPolicy, env: Environment): Findings {
+  const { policy } = resolved;
+  const conditions = policy.rules.map(({ condition }) => condition);
+  return memoized(env, policy, () => examine(conditions, env, resolved));
 }
 
 function examineOthers({ lets, meters, guarantees }: PolicySet, env: Environment): Contribution {

@@ -31,11 +31,12 @@ export interface RuleInPolicy {
   readonly statement: Statement;
   /**
    * Meters that the condition reads. `riskTests` holds its comparisons with risk, `enumerations` its reads of
-   * enumerations of the payload.
+   * enumerations of the payload, `amounts` its reads of amounts that have their currency in a field.
    */
   readonly meterReads: readonly MeterReading[];
   readonly riskTests: readonly Compare[];
   readonly enumerations: readonly FieldRead[];
+  readonly amounts: readonly FieldRead[];
   /** Equal for rules of equal content, and rarely equal for others. */
   readonly hash: number;
   /** Equal for rules with the same effect, requirement and validity. */
@@ -64,9 +65,11 @@ export function ruleInPolicy(
   const meterReads: MeterReading[] = [];
   const riskTests: Compare[] = [];
   const enumerations: FieldRead[] = [];
+  const amounts: FieldRead[] = [];
   for (const { node } of parts) {
     if (node.kind === 'field') {
       if (isEnumeration(node)) enumerations.push(node);
+      else if (isAmount(node)) amounts.push(node);
       continue;
     }
     for (const inner of childrenOf(node)) if (inner.kind === 'literal') literals.push(inner);
@@ -88,6 +91,7 @@ export function ruleInPolicy(
     meterReads,
     riskTests,
     enumerations,
+    amounts,
     hash: hashOf(rule, parts, literals),
     asks: structureOf([rule.effect, rule.requirement, rule.validForSeconds]),
   };
@@ -95,6 +99,10 @@ export function ruleInPolicy(
 
 function isEnumeration({ root, isSigned, type }: FieldRead): boolean {
   return root === 'payload' && !isSigned && type.kind === 'text' && type.values !== null;
+}
+
+function isAmount({ root, isSigned, type }: FieldRead): boolean {
+  return root === 'payload' && !isSigned && type.kind === 'money' && type.currencyField !== null;
 }
 
 /** Returns a number that is equal for rules of equal content, and rarely equal for others. */

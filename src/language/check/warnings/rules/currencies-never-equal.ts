@@ -4,9 +4,8 @@
 import { currencyLocation } from '../../../model/currency.ts';
 import type { Expression, FieldRead } from '../../../model/expression.ts';
 import type { Shape, Type } from '../../../model/type.ts';
-import { unknown } from '../../../model/value.ts';
 import type { Environment } from '../../incremental/environment.ts';
-import { constantValue } from '../../logic/constants.ts';
+import { constantValue, type ValueOfLet } from '../../logic/constants.ts';
 import { payloadField } from '../../logic/payload-paths.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ConditionScope } from '../engine/rule-subjects.ts';
@@ -19,11 +18,8 @@ export function currenciesNeverEqual({ enforced, env, valueOfLet }: ConditionSco
       const currencies = field === null ? null : currenciesOf(field, actions, env);
       if (field === null || currencies === null) continue;
       for (const constant of constants) {
-        const value = constantValue(constant, valueOfLet);
-        if (value === null || value === unknown || typeof value !== 'object' || !('currency' in value))
-          continue;
-        const currency = String(value.currency);
-        if (currencies.has(currency)) continue;
+        const currency = currencyOf(constant, valueOfLet);
+        if (currency === null || currencies.has(currency)) continue;
         const held = [...currencies].map((each) => `\`${each}\``).join(', ');
         env.report(
           warning('currency-never-equal', constant.span, `the amount is never in \`${currency}\``, {
@@ -35,11 +31,18 @@ export function currenciesNeverEqual({ enforced, env, valueOfLet }: ConditionSco
   }
 }
 
+/** Returns the currency of a constant amount; null for any other expression. */
+export function currencyOf(constant: Expression, valueOfLet: ValueOfLet): string | null {
+  const value = constantValue(constant, valueOfLet);
+  const isAmount = typeof value === 'object' && value !== null && 'currency' in value;
+  return isAmount ? String(value.currency) : null;
+}
+
 /**
  * Returns an amount of the payload and the expressions that it is compared with; null for the amount when
  * there is none.
  */
-function comparedMoney(node: Expression): readonly [FieldRead | null, readonly Expression[]] {
+export function comparedMoney(node: Expression): readonly [FieldRead | null, readonly Expression[]] {
   if (node.kind === 'in-range') return [moneyField(node.subject), [node.low, node.high]];
   if (node.kind !== 'compare') return [null, []];
   const left = moneyField(node.left);
@@ -54,7 +57,7 @@ function moneyField(node: Expression): FieldRead | null {
  * Returns the currencies that the field can have in the actions; null when any action leaves the currency
  * open.
  */
-function currenciesOf(
+export function currenciesOf(
   field: FieldRead,
   actions: readonly string[],
   env: Environment,

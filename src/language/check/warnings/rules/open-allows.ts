@@ -6,8 +6,8 @@ import type { PolicyDeclaration } from '../../../syntax/tree/tree.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ConditionScope } from '../engine/rule-subjects.ts';
 
-/** First words of the last segment in the keys of actions that only read. */
-const readingVerbs: ReadonlySet<string> = new Set(
+/** First words of the last segment in the keys of actions that only read; the page of the warning lists them. */
+export const readingVerbs: ReadonlySet<string> = new Set(
   'read get list view search find show describe query fetch count check lookup'.split(' '),
 );
 
@@ -18,7 +18,7 @@ export function openAllows({ enforced, declaration, env }: ConditionScope): void
     if (changing === undefined || rule.condition.kind !== 'literal') continue;
     env.report(
       warning('allow-unconditional', name, `\`${rule.name}\` allows \`${changing}\` without condition`, {
-        help: 'only guards limit it: add a condition with `when`, or write `after approval by ...`',
+        help: 'only guards limit it: add a condition with `when`, or write `after approval by ...`; the page lists the verbs of keys that only read',
       }),
     );
   }
