@@ -131,7 +131,7 @@ describe('writ check', () => {
     expect(fine.stdout).toMatch(/: 1 action, 1 policy, 3 rules digest [0-9a-f]{12}\n$/);
     expect(wrong.code).toBe(1);
     expect(wrong.stdout).toContain(' --> a.policy:16:18');
-    expect(wrong.stdout).toMatch(/\n1 error\n$/);
+    expect(wrong.stdout).toMatch(/\n1 error\n· the other warnings and [^\n]*\n$/);
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: false,
@@ -149,6 +149,41 @@ describe('writ check', () => {
     ]);
     expect(lenient).toMatchObject({ code: 0, stdout: expect.stringContaining('warning[') });
     expect(strict).toMatchObject({ code: 1, stdout: expect.stringContaining('error[') });
+  });
+
+  it('names what an undecided guarantee rests on, and ends with 1 only when asked to be strict', async () => {
+    const folder = createFolder({
+      'a.policy': `action a.b { x: string, y: string }
+policy p on a.b { allow short when length(payload.x) < 5 and payload.x contains payload.y }
+guarantee g on a.b { never allow when lower(payload.y) matches '.*Z.*' }
+`,
+    });
+    const [lenient, strict] = await Promise.all([
+      writ(['check', folder]),
+      writ(['check', folder, '--strict']),
+    ]);
+    expect([lenient.code, strict.code]).toEqual([0, 1]);
+    const help = '    help: state the claim without these conditions, or replace them by simpler ones\n';
+    const note = '· an undecided guarantee counts as an error with --strict\n';
+    expect(lenient.stdout).toContain(help);
+    expect(lenient.stdout).not.toContain(note);
+    expect(strict.stdout).toMatch(/^\? g: .* undecided a\.policy:3\n {4}it depends on conditions/m);
+    expect(strict.stdout).toContain(help);
+    expect(strict.stdout.endsWith(note)).toBe(true);
+  });
+
+  it('shows warnings of policies without errors beside the errors, and that others come later', async () => {
+    const folder = createFolder({
+      'a.policy': `${policy}\npolicy wrong on a.b { deny x when payload.m == 1 }\n`,
+      'b.policy': 'policy q on a.b { deny odd when payload.n < 3 and payload.n > 5 }\n',
+    });
+    const { code, stdout } = await writ(['check', folder]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('error[unknown-field]');
+    expect(stdout).toContain('warning[never-true]');
+    expect(stdout).toMatch(
+      /· the other warnings and the guarantees are checked once the errors are fixed\n$/,
+    );
   });
 });
 

@@ -21,6 +21,7 @@ import {
   clauseText,
   shortenCondition,
   textAt,
+  undecidedHelps,
   undecidedReasons,
 } from '../../reasoning/prove/report/wording.ts';
 
@@ -106,6 +107,14 @@ export function undecidedLines({ verdicts }: ClauseVerdict, sourceOf: SourceOf):
     return [`${undecidedReasons[verdict.why]}${terms.length === 0 ? '' : `: ${terms.join(', ')}`}`];
   });
   return [...new Set(lines)];
+}
+
+/** What an author can do about an undecided claim: one line for each different reason. */
+export function undecidedHelp({ verdicts }: ClauseVerdict): string {
+  const helps = verdicts.flatMap((verdict) =>
+    verdict.kind === 'undecided' ? [undecidedHelps[verdict.why]] : [],
+  );
+  return [...new Set(helps)].join('; ');
 }
 
 function termsOf(verdict: Verdict, sourceOf: SourceOf): readonly string[] {

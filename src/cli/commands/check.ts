@@ -169,7 +169,11 @@ function report(result: Result, format: Options['format']): void {
   const { loaded, diagnostics, claims, isStrict } = result;
   const { path, read, compiled } = loaded;
   const checkReport = { path, read, diagnostics, claims, isStrict };
-  const notes = result.leftOut.length === 0 ? [] : [leftOutText(result.leftOut)];
+  const notes = [
+    ...(compiled.set === null && read.sources.files.length > 0 ? [errorsFirst] : []),
+    ...(isStrict && claims.some(({ kind }) => kind === 'undecided') ? [undecidedWrong] : []),
+    ...(result.leftOut.length === 0 ? [] : [leftOutText(result.leftOut)]),
+  ];
   if (format === 'json') printJson(toJson(result));
   else if (format === 'sarif') printJson(toSarif(findingsOf(checkReport), diagnosticPage, notes));
   else {
@@ -180,6 +184,10 @@ function report(result: Result, format: Options['format']): void {
     if (format === 'text') print(notes.map((note) => `· ${note}\n`).join(''));
   }
 }
+
+const undecidedWrong = 'an undecided guarantee counts as an error with --strict';
+
+const errorsFirst = 'the other warnings and the guarantees are checked once the errors are fixed';
 
 /**
  * Names the actions in which what is needless was not looked for to the end, because the absence of a warning would

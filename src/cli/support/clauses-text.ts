@@ -1,7 +1,11 @@
 // Renders the results for a set's guarantees: a line for each claim, and below a refuted claim the request
 // that refutes it.
 
-import { type ClauseResult, undecidedLines } from '../../analysis/findings/guarantee-results.ts';
+import {
+  type ClauseResult,
+  undecidedHelp,
+  undecidedLines,
+} from '../../analysis/findings/guarantee-results.ts';
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -44,7 +48,7 @@ function renderClause(judged: ClauseResult, sourceOf: SourceOf): string {
     }
     case 'undecided': {
       const reasons = undecidedLines(judged, sourceOf).map((line) => `    ${line}\n`);
-      return `${marks.bad('?')} ${start} ${marks.bad('undecided')} ${marks.faint(location)}\n${reasons.join('')}${trial === null ? '' : `    ${trialText(trial)}\n`}`;
+      return `${marks.bad('?')} ${start} ${marks.bad('undecided')} ${marks.faint(location)}\n${reasons.join('')}${trial === null ? '' : `    ${trialText(trial)}\n`}    help: ${undecidedHelp(judged)}\n`;
     }
   }
 }

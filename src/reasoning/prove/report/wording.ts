@@ -29,3 +29,12 @@ export const undecidedReasons: Readonly<Record<UnknownReason, string>> = {
   'huge payloads': 'a payload so large that this is unknown might decide otherwise',
   'too much search': 'the search took too long',
 };
+
+/** What an author can do about each reason. */
+export const undecidedHelps: Readonly<Record<UnknownReason, string>> = {
+  'guessed conditions': 'state the claim without these conditions, or replace them by simpler ones',
+  'long lists': 'declare how many elements the lists have at most, such as `[string] ..20`',
+  'many digits': 'declare the ranges of the numbers',
+  'huge payloads': 'declare how long the texts and lists are at most',
+  'too much search': 'split the claim into several, or name fewer actions',
+};
