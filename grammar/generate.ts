@@ -7,7 +7,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { PolicyParser } from '../src/language/syntax/parse/parser.ts';
-import { contextualWords, createLexer, literal, reservedWords } from '../src/language/syntax/parse/tokens.ts';
+import {
+  contextualWords,
+  createLexer,
+  literal,
+  reservedWords,
+  ruleNameWords,
+} from '../src/language/syntax/parse/tokens.ts';
 import { declarationVocabulary, effectVocabulary } from '../src/language/syntax/repair/vocabulary.ts';
 import { lookaheadTable } from './lookahead.ts';
 import { alternativesOf, fromTheTop, type Production } from './productions.ts';
@@ -46,7 +52,8 @@ const ebnfHeader = `(* The grammar of policy files, made from src/language/synta
 function ebnfTokens(): string {
   const patterns = Object.values(literal).map((type) => `   ${type.name}: ${String(type.PATTERN)}`);
   return `(* Tokens
-   Word: [A-Za-z_][A-Za-z0-9_]* but for the reserved words; beside a dot, before ':' or '?:' and after 'has' any word
+   Word: [A-Za-z_][A-Za-z0-9_]* but for the reserved words; beside a dot, before ':' or '?:' and after 'has' any word;
+   as the name of a policy, rule or guarantee also ${[...ruleNameWords].join(' ')}
    Currency: three capitals
    Weekday: mon tue wed thu fri sat sun
    Text: QuotedText or RawText

@@ -9,7 +9,7 @@ import { builtins } from '../../src/language/model/builtins.ts';
 import type { JsonObject } from '../../src/language/model/json.ts';
 import { titleText } from '../../src/language/model/title.ts';
 import { resolveRecord } from '../../src/language/spec/payload.ts';
-import { reservedWords } from '../../src/language/syntax/parse/tokens.ts';
+import { reservedWords, ruleNameWords } from '../../src/language/syntax/parse/tokens.ts';
 import { compile } from '../../src/pipeline.ts';
 import { runTestFiles } from '../../src/testing/run.ts';
 import { createFolder } from '../service/policies/folder.ts';
@@ -156,8 +156,10 @@ describe('the language reference', () => {
   });
 
   it('lists the words that name nothing', () => {
-    const [, listed = ''] = /these name nothing else: ([^.]*)\./.exec(text) ?? [];
-    expect(new Set(codes(listed))).toEqual(new Set(reservedWords));
+    const [, nothing = ''] = /These name nothing else: ([^.]*)\./.exec(text) ?? [];
+    const [, rules = ''] = /These name a policy, rule or guarantee, but no value: ([^.]*)\./.exec(text) ?? [];
+    expect(new Set(codes(rules))).toEqual(ruleNameWords);
+    expect(new Set([...codes(nothing), ...codes(rules)])).toEqual(new Set(reservedWords));
   });
 
   it('can be read in half an hour, and has no long text in a table', () => {

@@ -44,6 +44,15 @@ test('a word beside a dot, before a colon or after `has` is a name', () => {
   ]);
 });
 
+test('some reserved words name policies, rules and guarantees', () => {
+  expect(typesOf('policy always on guarantee never on deny inside when')).toEqual([
+    ...['Policy', 'Name', 'On', 'Guarantee', 'Name', 'On', 'Deny', 'Name', 'When'],
+  ]);
+  expect(typesOf('never deny always allow every some deny list')).toEqual([
+    ...['Never', 'Deny', 'Always', 'Allow', 'Every', 'Some', 'Deny', 'List'],
+  ]);
+});
+
 test('comments and strays are kept apart, with their places', () => {
   const { tokens, comments, strays } = tokenize('a # b\n§§ c');
   expect(tokens.map((token) => [token.image, token.startOffset, tokenEnd(token)])).toEqual([

@@ -4,7 +4,7 @@
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { NameNode } from '../tree/tree.ts';
 import { plainName, type Reader, syntaxError, withFix } from './context.ts';
-import { isReservedWord, type Token } from './tokens.ts';
+import { isReservedWord, ruleNameWords, type Token } from './tokens.ts';
 
 /**
  * The declared name; null if recovery found none. `what` is the named thing with its article, such as `a
@@ -13,10 +13,14 @@ import { isReservedWord, type Token } from './tokens.ts';
 export function declaredName(token: Token | undefined, noun: string, reader: Reader): NameNode | null {
   const name = plainName(token, reader);
   if (name === null) return null;
-  if (isReservedWord(name.text)) reader.report(reservedName(name, noun));
+  if (isReservedWord(name.text) && !(namesNoValue.has(noun) && ruleNameWords.has(name.text)))
+    reader.report(reservedName(name, noun));
   else if (!/^[a-z][a-z0-9_]*$/.test(name.text)) reportStyle(name, reader);
   return name;
 }
+
+/** What is named by a name that no condition reads. */
+const namesNoValue: ReadonlySet<string> = new Set(['a policy', 'a rule', 'a guarantee']);
 
 /** The error for a word of the language that stands in the place of a name. */
 export function reservedName({ text, span }: Pick<NameNode, 'text' | 'span'>, noun: string): Diagnostic {

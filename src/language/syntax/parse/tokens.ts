@@ -71,6 +71,12 @@ export const reservedWords = [
   ...[...effectWords, ...modeWords, ...declaringWords],
 ] as const;
 
+/** Reserved words that may name a policy, a rule or a guarantee, whose names no condition reads. */
+export const ruleNameWords: ReadonlySet<string> = new Set([
+  ...['inside', 'mentions', 'like', 'matches', 'starts', 'ends'],
+  ...['some', 'every', 'never', 'always'],
+]);
+
 const joiningWords = [
   'then',
   'any',
@@ -417,13 +423,14 @@ const typeOfWord: ReadonlyMap<string, TokenType> = new Map([
 
 /**
  * Gives names that are words of the language the token types of these words, except beside a dot, before `:`
- * or `?:`, and after `has`.
+ * or `?:`, after `has`, and in the place of the name of a policy, rule or guarantee.
  */
 function tellWords(tokens: readonly Token[]): void {
   let before: TokenType | undefined;
   for (let index = 0; index < tokens.length; index++) {
     const token = tokens[index]!;
-    if (token.tokenType === NameToken && before !== symbol.dot && before !== keyword.has) {
+    const isWord = token.tokenType === NameToken && before !== symbol.dot && before !== keyword.has;
+    if (isWord && !(ruleNameWords.has(token.image) && isRuleName(before, tokens[index - 2]?.tokenType))) {
       const next = tokens[index + 1]?.tokenType;
       const type =
         next !== symbol.dot && next !== symbol.colon && next !== symbol.optional && wordType(token.image);
@@ -434,6 +441,12 @@ function tellWords(tokens: readonly Token[]): void {
     }
     before = token.tokenType;
   }
+}
+
+/** Whether a name stands behind `policy`, `guarantee` or an effect that no claim states. */
+function isRuleName(before: TokenType | undefined, earlier: TokenType | undefined): boolean {
+  if (before === keyword.policy || before === keyword.guarantee) return true;
+  return effects.has(before) && earlier !== keyword.never && earlier !== keyword.always;
 }
 
 /** The token type of a word in a place where it need not be a name. */
