@@ -2,7 +2,7 @@
 // window. A meter is computed from records, so its expressions read payload, result, agent, request and
 // action only.
 
-import { childrenOf } from '../../model/children.ts';
+import { childrenOf, descendants } from '../../model/children.ts';
 import { currencyLocation } from '../../model/currency.ts';
 import type { Expression, FieldRead } from '../../model/expression.ts';
 import type { Meter, MeterKey } from '../../model/policy.ts';
@@ -118,14 +118,25 @@ function readArgument(
   return expression === null ? null : { expression };
 }
 
-/** Returns the key after `per` that is the currency of the summed field; null when no key is. */
+/** Returns the key after `per` that is the currency of all summed amounts; null when no key is. */
 function currencyKey(argument: Expression | null, keys: readonly MeterKey[]): FieldRead | null {
-  if (argument?.kind !== 'field' || argument.type.kind !== 'money') return null;
-  const currency = currencyLocation(argument.type, argument);
-  if (currency === null) return null;
-  const path = spelledPath(currency);
+  if (argument?.type.kind !== 'money') return null;
+  const amounts = descendants(argument).filter(
+    ({ type, kind }) => type.kind === 'money' && !joining.has(kind),
+  );
   const reads = keys.flatMap((key) => (key.kind === 'payload' ? [key.read] : []));
-  return reads.find((read) => spelledPath(read) === path) ?? null;
+  const isOfAll = (read: FieldRead): boolean => amounts.every((amount) => isCurrencyOf(read, amount));
+  return reads.find(isOfAll) ?? null;
+}
+
+/** Kinds of expressions whose amounts are those of their parts. */
+const joining: ReadonlySet<Expression['kind']> = new Set([
+  ...(['arithmetic', 'negate', 'call', 'if', 'else', 'quantify'] as const),
+]);
+
+function isCurrencyOf(read: FieldRead, amount: Expression): boolean {
+  const currency = amount.kind === 'field' ? currencyLocation(amount.type, amount) : null;
+  return currency !== null && spelledPath(currency) === spelledPath(read);
 }
 
 interface SumArgument {

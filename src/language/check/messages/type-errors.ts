@@ -205,7 +205,10 @@ export function patternNotConstant(span: Span, operator: string): Diagnostic {
 
 export function wordsUnfit(span: Span, operator: string): Diagnostic {
   return error('words-unfit', span, `\`${operator}\` takes a list of constant texts`, {
-    help: `name a declared list, or write ${operator === 'within' ? '`["example.com"]`' : '`["a", "b"]`'}`,
+    help:
+      operator === 'within'
+        ? 'name a declared list, write `["example.com"]`, or compare one host with another by `==`'
+        : 'name a declared list, or write `["a", "b"]`',
   });
 }
 
