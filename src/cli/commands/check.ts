@@ -39,7 +39,7 @@ const formats = ['text', 'json', 'sarif', 'github'] as const;
 export function defineCheck(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
-    .option('--strict', 'treat warnings as errors')
+    .option('--strict', 'treat warnings and undecided guarantees as errors')
     .option('--trials <n>', 'also try each guarantee on this number of requests', readCount)
     .option('--thorough', 'also look for needless rules in actions with many rules or long conditions')
     .addOption(new Option('--format <format>', 'output format').choices(formats).default('text'))
