@@ -2,7 +2,7 @@
 // comparison is unknown for the others, so the guard has its effect for every such amount.
 
 import { elementsOf } from '../../../model/children.ts';
-import { currencyPlace } from '../../../model/currency.ts';
+import { currencyLocation } from '../../../model/currency.ts';
 import type { Expression, FieldRead } from '../../../model/expression.ts';
 import type { Environment } from '../../incremental/environment.ts';
 import { constantText } from '../../logic/constants.ts';
@@ -10,8 +10,8 @@ import { fieldKey } from '../../logic/domains.ts';
 import { declaredList } from '../../logic/list-forms.ts';
 import { spelledPath } from '../../messages/path-errors.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 import { comparedMoney, currenciesOf, currencyOf } from './currencies-never-equal.ts';
 
 export function currenciesUntested({ enforced, env, valueOfLet }: ConditionScope): void {
@@ -25,7 +25,7 @@ type Scope = Pick<ConditionScope, 'env' | 'valueOfLet'>;
 
 function reportComparison(node: Expression, { rule, actions }: RuleInPolicy, scope: Scope): void {
   const [field, constants] = comparedMoney(node);
-  const place = field === null ? null : currencyPlace(field.type, field);
+  const place = field === null ? null : currencyLocation(field.type, field);
   const currencies = field === null ? null : currenciesOf(field, actions, scope.env);
   if (place === null || currencies === null || currencies.size < 2) return;
   for (const constant of constants) {

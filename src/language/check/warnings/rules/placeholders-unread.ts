@@ -5,7 +5,7 @@ import type { Span } from '../../../diagnostic/span.ts';
 import type { TemplateNode } from '../../../syntax/tree/tree.ts';
 import type { Environment } from '../../incremental/environment.ts';
 import { warning } from '../../messages/problem.ts';
-import type { ConditionScope } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/rule-subjects.ts';
 
 export function placeholdersUnread({ enforced, declaration, env }: ConditionScope): void {
   for (const { literals, parts } of enforced) {

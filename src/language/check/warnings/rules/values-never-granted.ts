@@ -5,7 +5,7 @@
 
 import type { Diagnostic } from '../../../diagnostic/diagnostic.ts';
 import { elementsOf } from '../../../model/children.ts';
-import { currencyPlace } from '../../../model/currency.ts';
+import { currencyLocation } from '../../../model/currency.ts';
 import type { Expression, FieldRead } from '../../../model/expression.ts';
 import type { Action } from '../../../model/policy.ts';
 import type { ValueOfLet } from '../../logic/constants.ts';
@@ -89,7 +89,7 @@ function textsIn(elements: readonly Expression[] | null): readonly string[] {
 
 /** Returns a read of the field with the currency of an amount, in the place of the amount. */
 function currencyFieldOf(amount: FieldRead): FieldRead | null {
-  const place = currencyPlace(amount.type, amount);
+  const place = currencyLocation(amount.type, amount);
   return place === null ? null : { ...amount, steps: place.steps };
 }
 
