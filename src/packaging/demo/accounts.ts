@@ -19,7 +19,7 @@ export type Colleague = keyof typeof colleagues;
 export const colleagueNames = Object.keys(colleagues) as readonly Colleague[];
 
 const agents = {
-  'invoice-payer': { risk_tier: 'medium', owner: 'you', tags: ['payments', 'production'] },
+  'invoice-payer': { risk_tier: 'medium', owner: 'security', tags: ['payments', 'production'] },
   'travel-buyer': { risk_tier: 'low', owner: 'treasury', tags: ['payments'] },
   'treasury-bot': { risk_tier: 'critical', owner: 'security', tags: ['payments', 'production'] },
   'household-banker': { risk_tier: 'high', owner: 'you', tags: ['banking'] },

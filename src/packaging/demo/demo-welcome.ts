@@ -20,7 +20,7 @@ export function demoWelcome({ server, account, policies }: Demo): string {
     `  policies  ${policies} (a copy that you can change)`,
     '',
     'Try this:',
-    '  - approve or reject pending requests under Approvals; colleagues answer after a few minutes',
+    '  - approve or reject pending requests in the inbox; colleagues answer after a few minutes',
     '  - stop an agent, or everything, with the kill switch, and watch the refusals',
     '  - change a limit in the policies, and see its effect on the past week under Playground',
     '',
