@@ -290,6 +290,9 @@ test('a person is named without the id', () => {
   const id = by.replace(/.*\((.*)\)/, '$1');
   expect(personName(by, [{ id, name: 'Ben Baker', email: 'new@example.com' }])).toBe('Ben Baker');
   expect(personName('agent 7', [])).toBe('agent 7');
+  // The first admin's id is a word.
+  const ann = { id: 'first-admin', name: 'Ann', email: 'ann@example.com' };
+  expect(personName('ann@example.com (first-admin)', [ann])).toBe('Ann');
 });
 
 test('a piece of a file keeps its own depth', () => {

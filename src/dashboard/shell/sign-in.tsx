@@ -8,7 +8,7 @@ import { ApiProblem } from '../api/problem.ts';
 import { type Session, useSession } from '../api/session.tsx';
 import { Field } from '../parts/form/field.tsx';
 import { useSending } from '../parts/form/form.ts';
-import { CodeField, codeDigits, codeProblems, focusOnce } from '../parts/form/password-and-code.tsx';
+import { CodeField, codeDigits, codeProblems } from '../parts/form/password-and-code.tsx';
 import { SendForm } from '../parts/form/send-form.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
@@ -16,8 +16,7 @@ import type { Banner } from './banners.tsx';
 
 export function demoBanners(): readonly Banner[] {
   if (demoAccount === null) return [];
-  const words = 'Demo: agents and colleagues are simulated, and nothing here is real.';
-  return [{ key: 'demo', tone: 'accent', icon: 'try', label: 'Demo', words }];
+  return [{ key: 'demo', tone: 'accent', icon: 'try', label: 'Demo', words: 'Demo: nothing here is real.' }];
 }
 
 export function DemoBanner() {
@@ -87,7 +86,7 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
           type="email"
           autoComplete="username webauthn"
           required
-          ref={known === '' ? focusOnce : null}
+          ref={known === '' ? focusField : null}
           value={email}
           onInput={({ currentTarget }) => setEmail(currentTarget.value)}
         />
@@ -105,4 +104,9 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
       {isCodeAsked && <CodeField takesRecoveryCode isFocused code={code} onCode={setCode} />}
     </SendForm>
   );
+}
+
+/** Also a field that a demo has filled in: Enter then signs in. */
+function focusField(input: HTMLInputElement | null): void {
+  input?.focus();
 }

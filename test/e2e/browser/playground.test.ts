@@ -392,10 +392,20 @@ test('while the playground loads, it says nothing of the request or the policies
   const { shared } = await world();
   const { page } = await open(shared, { email });
   const held: (() => void)[] = [];
+  const examples: (() => void)[] = [];
+  await page.route(
+    '**/v1/policies/first-request',
+    (route) => void examples.push(() => void route.continue()),
+  );
   await page.route('**/v1/policies/try', (route) => void held.push(() => void route.continue()));
   await page.goto('/playground');
   await policyEditor(page).waitFor();
   await answer(page).locator('.loading').waitFor();
+  // Until there is a request, nothing is tried.
+  await page.getByRole('region', { name: 'Request', exact: true }).locator('.loading').waitFor();
+  await expect.poll(() => examples.length).toBeGreaterThan(0);
+  expect(held).toEqual([]);
+  for (const release of examples) release();
   await expect.poll(() => held.length).toBeGreaterThan(0);
   expect(await page.locator('.playground-state').count()).toBe(0);
   expect(await diagnostics(page).count()).toBe(0);

@@ -50,8 +50,8 @@ type PersonItem = Reply<'listPeople'>['items'][number];
 const columns: readonly Column<PersonItem>[] = [
   { head: 'Name', kind: 'row', cell: ({ name }) => <PlainText text={name} isShort /> },
   { head: 'E-mail address', label: 'E-mail', cell: ({ email }) => <PlainText text={email} isShort /> },
-  { head: 'Roles', cell: ({ roles }) => <Marks words={roles} /> },
-  { head: 'Groups', cell: ({ groups }) => <Marks words={groups} /> },
+  { head: 'Roles', cell: ({ roles }) => <NamedMarks name="Roles" words={roles} /> },
+  { head: 'Groups', cell: ({ groups }) => <NamedMarks name="Groups" words={groups} /> },
   { head: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
   { head: 'Second factor', class: 'brief-hidden', cell: factorText },
   { head: 'Added', class: 'table-when brief-hidden', cell: ({ created_at: at }) => <Ago at={at} /> },
@@ -69,4 +69,14 @@ const changeColumn: Column<PersonItem> = {
 
 function factorText({ has_totp: hasCodes, has_passkey: hasPasskey }: PersonItem): string {
   return [...(hasCodes ? ['code'] : []), ...(hasPasskey ? ['passkey'] : [])].join(', ') || 'none';
+}
+
+/** Roles or groups; on a phone, where the table has no heads, with their name. */
+function NamedMarks({ name, words }: { readonly name: string; readonly words: readonly string[] }) {
+  return (
+    <div class="access-marks">
+      <span class="brief-word access-soft">{name}</span>
+      <Marks words={words} />
+    </div>
+  );
 }

@@ -71,11 +71,11 @@ function AgentFilters() {
   const { email } = usePerson();
   const same = (words: readonly string[]) => words.map((word) => [word, word] as const);
   return (
-    <Filters>
+    <Filters label="Agents">
       <TextFilter name="text" label="Search" placeholder="Name, owner, tag, id" />
-      <ChoiceFilter name="status" label="Status" any="any" choices={same(statuses)} />
-      <ChoiceFilter name="tier" label="Risk tier" any="any" choices={same(riskTiers)} />
-      <ChoiceFilter name="owner" label="Control owner" any="anyone" choices={[[email, 'me']]} />
+      <ChoiceFilter name="status" label="Status" any="Any" choices={same(statuses)} />
+      <ChoiceFilter name="tier" label="Risk tier" any="Any" choices={same(riskTiers)} />
+      <ChoiceFilter name="owner" label="Control owner" any="Anyone" choices={[[email, 'You']]} />
     </Filters>
   );
 }

@@ -1,4 +1,4 @@
-// The alerts that are on now, and past alerts.
+// The active alerts, and past alerts.
 
 import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
@@ -15,21 +15,23 @@ type Alert = Reply<'listAlerts'>['items'][number];
 export function AlertLog() {
   return (
     <>
-      <OnNow />
+      <ActiveAlerts />
       <Past />
     </>
   );
 }
 
-function OnNow() {
+function ActiveAlerts() {
   return (
     <ListSection
-      title="On now"
+      title="Active alerts"
       list={useResource('listActiveAlerts', {}, ['alerts'])}
       lines={3}
       empty={
         <Empty icon="allow" title="Nothing is out of the ordinary">
-          The rules say what would be.
+          <p>
+            The <a href="/alerts?tab=rules">rules</a> say what raises an alert.
+          </p>
         </Empty>
       }
     >
@@ -82,5 +84,5 @@ const pastColumns: readonly Column<Alert>[] = [
 ];
 
 function lastedText({ started_at: began, ended_at: over }: Alert): string {
-  return over === null ? 'on now' : spanText(Date.parse(over) - Date.parse(began));
+  return over === null ? 'active' : spanText(Date.parse(over) - Date.parse(began));
 }

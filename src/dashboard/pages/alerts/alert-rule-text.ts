@@ -41,8 +41,12 @@ export function ruleChangeText({ kind, threshold, window_minutes: minutes, code 
   return minutes === 0 ? coded : `${coded} for ${minutesText(minutes)}`;
 }
 
-export function recipientsText({ mail_roles: roles, webhook_ids: webhooks }: Rule): string {
-  const mail = roles.length === 0 ? [] : [`mail to ${roles.join(', ')}`];
+/** Who is notified; without a mail server, nobody is by mail. */
+export function recipientsText(
+  { mail_roles: roles, webhook_ids: webhooks }: Rule,
+  sendsMail: boolean,
+): string {
+  const mail = roles.length === 0 || !sendsMail ? [] : [`mail to ${roles.join(', ')}`];
   const channels =
     webhooks === null
       ? 'webhooks and chats that hear of alerts'

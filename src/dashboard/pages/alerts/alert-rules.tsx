@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { useGrant } from '../../api/session.tsx';
+import { useGrant, useSession } from '../../api/session.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
@@ -17,6 +17,7 @@ import { type Rule, RuleDialog } from './rule-dialog.tsx';
 
 export function AlertRules() {
   const mayChange = useGrant('alerts.change') === 'yes';
+  const { session } = useSession();
   const list = useResource('listAlertRules', {}, ['alerts']);
   const [open, setOpen] = useState<Rule | 'new' | null>(null);
   const actionsColumn: Column<Rule> = {
@@ -42,7 +43,7 @@ export function AlertRules() {
         {(rules) => (
           <DataTable
             label="Alert rules"
-            columns={[...columns, mayChange && actionsColumn]}
+            columns={[...columnsOf(session?.sends_mail === true), mayChange && actionsColumn]}
             rows={rules}
             rowKey={({ id }) => id}
           />
@@ -55,10 +56,10 @@ export function AlertRules() {
   );
 }
 
-const columns: readonly Column<Rule>[] = [
+const columnsOf = (sendsMail: boolean): readonly Column<Rule>[] => [
   { head: 'Rule', kind: 'row', cell: ({ name }) => <PlainText text={name} isShort /> },
   { head: 'An alert when', cell: ruleChangeText },
-  { head: 'Told', cell: recipientsText },
+  { head: 'Notified', cell: (rule) => recipientsText(rule, sendsMail) },
   {
     head: 'State',
     cell: ({ active }) => <Badge tone={active ? 'allow' : 'unknown'}>{active ? 'On' : 'Off'}</Badge>,

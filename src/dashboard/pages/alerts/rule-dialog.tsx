@@ -76,8 +76,8 @@ export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
         <RoleChoice
           legend={
             session?.sends_mail === true
-              ? 'Mail to everybody who is'
-              : 'Mail to everybody who is (no mail server is set up)'
+              ? 'Mail to these roles'
+              : 'Mail to these roles, once a mail server is set up'
           }
           name="mail_roles"
           chosen={mail_roles}

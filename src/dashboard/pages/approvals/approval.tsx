@@ -134,7 +134,9 @@ function Whole({ request, problem, reload }: WholeProps) {
             <Section title="What happened">
               <RequestTimeline request={request} />
             </Section>
-            <Discussion request={request} reload={reload} />
+            <div class="approval-discussion">
+              <Discussion request={request} reload={reload} />
+            </div>
           </div>
           <div class="approval-aside">
             <div class={isBar ? 'approval-vote approval-bar' : 'approval-vote'}>

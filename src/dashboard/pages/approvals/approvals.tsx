@@ -4,12 +4,12 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
-import { usePerson } from '../../api/session.tsx';
+import { useGrant, usePerson } from '../../api/session.tsx';
 import { go, setQuery, useAddress } from '../../navigation/navigation.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SavedViews } from '../../parts/form/saved-views.tsx';
-import { Button } from '../../parts/layout/button.tsx';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { isNarrow } from '../../parts/layout/narrow.ts';
 import { Empty, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
@@ -360,12 +360,17 @@ function NothingFits() {
 }
 
 function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
+  const mayJoin = useGrant('people.change') === 'yes';
   return (
     <Empty icon="inbox" title="Nothing waits for you">
-      {groups.length === 0
-        ? 'What a policy escalates waits for the people of a group, or for the control owner of the agent. An admin can make you one of them.'
-        : 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'}{' '}
-      <a href="/approvals?snoozed=yes">Snoozed requests</a> return by themselves.
+      <p>
+        {groups.length > 0
+          ? 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'
+          : 'What a policy escalates waits for the people of a group, or for the control owner of the agent.'}{' '}
+        {groups.length === 0 && !mayJoin && 'An admin can make you one of them. '}
+        <a href="/approvals?snoozed=yes">Snoozed requests</a> return by themselves.
+      </p>
+      {groups.length === 0 && mayJoin && <ButtonLink href="/access">Add yourself to a group</ButtonLink>}
     </Empty>
   );
 }

@@ -51,7 +51,7 @@ export function QueueFilters({ items, groups }: QueueFiltersProps) {
   const isOpen = isAsked || folded.some((name) => query.get(name));
   return (
     <div class="approvals-filters">
-      <Filters>
+      <Filters label="Inbox">
         <TextFilter name="text" label="Search" />
         <ChoiceFilter name="order" label="Order" any="Nearest deadline" choices={orders} />
         <div>
@@ -69,7 +69,7 @@ function MoreFilters({ items, groups }: QueueFiltersProps) {
   const agents = distinct(items.map((item) => agentName(item)));
   const actions = distinct(items.map(({ action_key }) => action_key));
   return (
-    <Filters>
+    <Filters label="More of the inbox">
       <ChoiceFilter name="kind" label="Kind" any="Any" choices={kinds} />
       <ChoiceFilter
         name="group"

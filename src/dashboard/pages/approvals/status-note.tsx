@@ -67,11 +67,14 @@ export function StatusNote({ request, ownDecision, next }: StatusNoteProps) {
   );
 }
 
-/** After the person's own act, moves the focus to the link that leads on. */
+/** After the person's own act, moves the focus to the link that leads on. The page stays where it is if that is in sight. */
 function useFocusOfNext(ownDecision: OwnDecision | null) {
   const status = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (ownDecision !== null) status.current?.querySelector('a')?.focus();
+    if (ownDecision === null) return;
+    status.current?.querySelector('a')?.focus({ preventScroll: true });
+    const { top = 0 } = status.current?.getBoundingClientRect() ?? {};
+    if (top < 0 || top > window.innerHeight) status.current?.scrollIntoView({ block: 'nearest' });
   }, [ownDecision]);
   return status;
 }

@@ -155,7 +155,7 @@ function StepUp({ request, isAllowed, isSteppingUp, onStepUp, onSent }: StepUpPr
   return (
     <>
       {isAllowed && (
-        <div>
+        <div class="approval-votes">
           <Button variant="primary" icon="reauth" onClick={() => onStepUp(true)}>
             Step up
           </Button>

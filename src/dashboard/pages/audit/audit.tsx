@@ -38,9 +38,9 @@ export default function Audit() {
       }
     >
       <ChainStatus />
-      <Filters>
+      <Filters label="Audit">
         <TextFilter name="who" label="Who" />
-        <ChoiceFilter name="what" label="What" any="anything" choices={whatChoices} />
+        <ChoiceFilter name="what" label="What" any="Anything" choices={whatChoices} />
         {!isApprovals && <TextFilter name="subject" label="Id of the subject" />}
         <DayFilter name="from" label="From" />
         <DayFilter name="to" label="Until (inclusive)" />

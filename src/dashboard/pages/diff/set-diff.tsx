@@ -30,14 +30,16 @@ export function SetDiffView({ setDiff, pair }: SetDiffProps) {
       <Section title="Decisions that differ">
         <Decided setDiff={setDiff} />
       </Section>
-      {actions.length > 0 && (
-        <Section title="In sentences">
-          <ChangedSentences pair={pair} actions={actions} />
+      <div class="diff-texts">
+        {actions.length > 0 && (
+          <Section title="In sentences">
+            <ChangedSentences pair={pair} actions={actions} />
+          </Section>
+        )}
+        <Section title="Text diff">
+          <Files files={setDiff.files} />
         </Section>
-      )}
-      <Section title="Text diff">
-        <Files files={setDiff.files} />
-      </Section>
+      </div>
     </div>
   );
 }

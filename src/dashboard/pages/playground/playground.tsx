@@ -46,7 +46,7 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
   const { query } = useAddress();
   const requestId = query.get('request');
   const read = useMemo(() => readJson(playground.request), [playground.request]);
-  const isReady = requestId !== null || playground.vocabulary !== null;
+  const isReady = requestId !== null || !playground.isRequestLoading;
   const trying = useTry(isReady ? bodyOf(playground, { requestId, read }) : null, playground.digest ?? '');
   const { tried, decided, problem, isOfNow } = trying;
   const issues = useMemo(
@@ -80,7 +80,7 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
       <Answer
         trying={trying}
         issues={issues}
-        hasFault={requestId === null && read.fault !== null}
+        hasFault={isReady && requestId === null && read.fault !== null}
         onRule={goToRule}
         written={
           requestId === null && read.fault === null && decided !== null

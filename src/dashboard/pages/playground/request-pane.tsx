@@ -8,6 +8,7 @@ import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
 import type { ReadJson } from '../../editor/json-positions.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { Button } from '../../parts/layout/button.tsx';
+import { Loading } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { exampleText } from './example-request.ts';
@@ -47,10 +48,12 @@ export function RequestPane(props: RequestPaneProps) {
         </div>
       }
     >
-      {requestId === null ? (
-        <WrittenRequest {...props} />
-      ) : (
+      {requestId !== null ? (
         <LoggedRequest key={requestId} id={requestId} onCopy={setRequest} />
+      ) : playground.isRequestLoading ? (
+        <Loading label="The request is loading" lines={10} />
+      ) : (
+        <WrittenRequest {...props} />
       )}
       {isChoosing && <LoggedRequestDialog onClose={() => setChoosing(false)} />}
     </Section>

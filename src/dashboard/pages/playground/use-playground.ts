@@ -32,6 +32,8 @@ export interface PlaygroundState {
   /** Discards the changes of a file; null discards all. */
   readonly reset: (path: string | null) => void;
   readonly request: string;
+  /** Whether the first example is still being loaded; the request is empty until then. */
+  readonly isRequestLoading: boolean;
   /** Whether neither a policy nor the request has been written yet. */
   readonly isUntouched: boolean;
   readonly setRequest: (text: string) => void;
@@ -96,6 +98,8 @@ export function usePlayground(): PlaygroundState {
         changes: one === null ? [] : before.changes.filter((change) => change.path !== one),
       })),
     request: draft.request ?? firstText(first, words.data, openedAt),
+    isRequestLoading:
+      draft.request === null && first.data === null && (first.isLoading || words.data === null),
     isUntouched: draft.request === null && changes.length === 0,
     setRequest: (request) => setDraft((before) => ({ ...before, request })),
     vocabulary: words.data,

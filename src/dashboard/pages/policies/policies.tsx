@@ -301,8 +301,10 @@ export function PolicyTable({ items, rules }: PolicyTableProps) {
   if (items.length === 0)
     return (
       <Empty icon="policy" title="There is no policy: every request is refused">
-        Nothing passes unless some <code>allow</code> is definitely true. Begin with a file in the policy
-        directory, or try one in the <a href="/playground">playground</a>.
+        <p>
+          Nothing passes unless some <code>allow</code> is definitely true. Begin with a file in the policy
+          directory, or try one in the <a href="/playground">playground</a>.
+        </p>
       </Empty>
     );
   const decided = new Map<string, number>();

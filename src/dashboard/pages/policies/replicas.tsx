@@ -13,12 +13,12 @@ type ReplicaReply = Reply<'listReplicas'>;
 
 /** Renders nothing for people who may not see replicas. */
 export function Replicas() {
-  return useGrant('replicas.view') === 'yes' ? <WhoServes /> : null;
+  return useGrant('replicas.view') === 'yes' ? <ReplicaSection /> : null;
 }
 
-function WhoServes() {
+function ReplicaSection() {
   return (
-    <Section title="Who serves">
+    <Section title="Replicas">
       <ResourceView
         resource={useResource('listReplicas', {}, ['policies'])}
         loading="The replicas are loading"
@@ -51,12 +51,12 @@ function ReplicaTable({ serving: { items, policies, store } }: { readonly servin
       ),
     },
     {
-      head: 'Has read',
+      head: 'Policy set',
       cell: ({ directory_digest: digest }) => <DigestRead digest={digest} active={policies.digest} />,
     },
     { head: 'Version', cell: ({ version }) => version },
-    { head: 'Serves since', cell: ({ started_at: at }) => <Ago at={at} /> },
-    { head: 'Heard of', cell: ({ seen_at: at }) => <Ago at={at} /> },
+    { head: 'Started', cell: ({ started_at: at }) => <Ago at={at} /> },
+    { head: 'Last seen', cell: ({ seen_at: at }) => <Ago at={at} /> },
   ];
   return <DataTable label="List of replicas" columns={columns} rows={items} rowKey={({ slot }) => slot} />;
 }

@@ -7,6 +7,7 @@ import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { setQuery } from '../../navigation/navigation.ts';
 import { Field } from '../../parts/form/field.tsx';
+import { ChoiceFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -16,14 +17,14 @@ import {
   chipsOf,
   decisionChoices,
   type FilterName,
-  type Filters,
   filterNames,
+  type Filters as GivenFilters,
   localTime,
   statusChoices,
 } from './filters.ts';
 
 interface FilterBarProps {
-  readonly filters: Filters;
+  readonly filters: GivenFilters;
   readonly search: RefObject<HTMLInputElement | null>;
 }
 
@@ -31,20 +32,22 @@ export function FilterBar({ filters, search }: FilterBarProps) {
   const [isOpen, setOpen] = useState(false);
   const chips = chipsOf(filters);
   return (
-    <search class="requests-filters" aria-label="Requests">
-      <div class="requests-bar">
-        <SearchField text={filters.text ?? ''} search={search} />
-        <Choice name="decision" label="Decision" choices={decisionChoices} value={filters.decision} />
-        <Choice name="status" label="Status" choices={statusChoices} value={filters.status} />
-        <Button
-          aria-expanded={isOpen}
-          aria-controls="requests-more"
-          icon="down"
-          onClick={() => setOpen(!isOpen)}
-        >
-          More filters
-        </Button>
-      </div>
+    <div class="requests-filters">
+      <Filters label="Requests">
+        <TextFilter name="text" label="Search" placeholder="Ids, reasons, payloads" input={search} />
+        <ChoiceFilter name="decision" label="Decision" any="Any" choices={decisionChoices} />
+        <ChoiceFilter name="status" label="Status" any="Any" choices={statusChoices} />
+        <div>
+          <Button
+            aria-expanded={isOpen}
+            aria-controls="requests-more"
+            icon="down"
+            onClick={() => setOpen(!isOpen)}
+          >
+            More filters
+          </Button>
+        </div>
+      </Filters>
       <div id="requests-more">{isOpen && <MoreFilters filters={filters} />}</div>
       {chips.length > 0 && (
         <ul class="requests-chips" aria-label="Filters that are set">
@@ -58,7 +61,7 @@ export function FilterBar({ filters, search }: FilterBarProps) {
           </li>
         </ul>
       )}
-    </search>
+    </div>
   );
 }
 
@@ -87,74 +90,7 @@ function useFollowed(input: RefObject<HTMLInputElement | null>, value: string): 
   }, [value]);
 }
 
-/** Milliseconds without typing before a search is sent. */
-const typingPauseMs = 350;
-
-function SearchField({
-  text,
-  search,
-}: {
-  readonly text: string;
-  readonly search: RefObject<HTMLInputElement | null>;
-}) {
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useFollowed(search, text);
-  const ask = (value: string, pauseMs: number): void => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setQuery({ text: value.trim() }, { replace: true }), pauseMs);
-  };
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return (
-    <form
-      class="requests-search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        ask(search.current?.value ?? '', 0);
-      }}
-    >
-      <Icon name="search" />
-      <input
-        ref={search}
-        type="search"
-        aria-label="Search in ids, actions, reasons and payloads"
-        placeholder="Search ids, reasons, payloads"
-        maxLength={200}
-        defaultValue={text}
-        onInput={({ currentTarget }) => ask(currentTarget.value, typingPauseMs)}
-        onKeyDown={({ key, currentTarget }) => {
-          if (key === 'Escape') currentTarget.blur();
-        }}
-      />
-    </form>
-  );
-}
-
-interface ChoiceProps {
-  readonly name: FilterName;
-  readonly label: string;
-  readonly choices: readonly (readonly [value: string, word: string])[];
-  readonly value: string | undefined;
-}
-
-function Choice({ name, label, choices, value = '' }: ChoiceProps) {
-  return (
-    <select
-      aria-label={label}
-      class="requests-choice"
-      value={value}
-      onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
-    >
-      <option value="">Any {label.toLowerCase()}</option>
-      {choices.map(([one, word]) => (
-        <option key={one} value={one}>
-          {word}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-function MoreFilters({ filters }: { readonly filters: Filters }) {
+function MoreFilters({ filters }: { readonly filters: GivenFilters }) {
   const mayViewAgents = useGrant('agents.view') !== 'no';
   const mayViewPolicies = useGrant('policies.view') !== 'no';
   const agents = useResource('listAgents', mayViewAgents ? { query: { limit: '200' } } : null);
@@ -162,20 +98,20 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
   const policies = useResource('getPolicies', mayViewPolicies ? { query: { limit: '200' } } : null);
   return (
     <div class="requests-more">
-      <TextFilter
+      <NameFilter
         name={'agent'}
         label={'Agent'}
         filters={filters}
         names={agents.data?.items.map(({ name }) => name)}
       />
-      <TextFilter
+      <NameFilter
         name={'action'}
         label={'Action'}
         filters={filters}
         names={actions.data?.items.map(({ action_key: key }) => key)}
         help="The full key"
       />
-      <TextFilter
+      <NameFilter
         name={'policy'}
         label={'Policy'}
         filters={filters}
@@ -209,10 +145,10 @@ const spans = [
 interface OneFilter {
   readonly name: FilterName;
   readonly label: string;
-  readonly filters: Filters;
+  readonly filters: GivenFilters;
 }
 
-function TextFilter({
+function NameFilter({
   name,
   label,
   filters,

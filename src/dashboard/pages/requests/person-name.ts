@@ -4,7 +4,7 @@ import type { Reply } from '../../../api/operations.ts';
 
 export type People = Reply<'getRequest'>['people'];
 
-const recordName = /^(.*) \(([0-9a-f-]{36})\)$/;
+const recordName = /^(.*) \(([\w-]+)\)$/;
 
 /** The name today of a person in the record, "ben@example.com (b3f1…)"; the recorded address when nobody has the id. */
 export function personName(by: string, people: People): string {

@@ -22,7 +22,7 @@ export function StepUpDialog({ request, onClose, onDone }: StepUpDialogProps) {
         <strong>
           <PlainText text={agentName(request)} isShort />
         </strong>{' '}
-        wants to do{' '}
+        asks for{' '}
         <strong>
           <PlainText text={title === '' ? action_key : title} isShort />
         </strong>

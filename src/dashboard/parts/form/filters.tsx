@@ -1,15 +1,25 @@
 // Filters of a list; each is a parameter of the address. INVARIANT: changing a filter returns to the first
 // page, and an earlier value never overwrites what a person is typing.
 
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { setQuery, useAddress } from '../../navigation/navigation.ts';
 import './filters.css';
 
 const typingMs = 250;
 
-export function Filters({ children }: { readonly children: ComponentChildren }) {
-  return <search class="filters">{children}</search>;
+interface FiltersProps {
+  /** Tells these filters from others on the page. */
+  readonly label: string;
+  readonly children: ComponentChildren;
+}
+
+export function Filters({ label, children }: FiltersProps) {
+  return (
+    <search class="filters" aria-label={label}>
+      {children}
+    </search>
+  );
 }
 
 interface TextFilterProps {
@@ -17,10 +27,15 @@ interface TextFilterProps {
   readonly label: string;
   /** What the text may be, if the label does not say it. */
   readonly placeholder?: string;
+  /** Receives the field, for a key that leads to it. */
+  readonly input?: RefObject<HTMLInputElement | null>;
 }
 
+/** The longest text that the service searches for. */
+const textLengthMax = 200;
+
 /** Puts the typed text into the address once typing pauses. */
-export function TextFilter({ name, label, placeholder }: TextFilterProps) {
+export function TextFilter({ name, label, placeholder, input }: TextFilterProps) {
   const { query } = useAddress();
   const current = query.get(name) ?? '';
   const [typed, setTyped] = useState(current);
@@ -45,7 +60,9 @@ export function TextFilter({ name, label, placeholder }: TextFilterProps) {
       <label for={id}>{label}</label>
       <input
         id={id}
+        ref={input ?? null}
         type="search"
+        maxLength={textLengthMax}
         autoComplete="off"
         spellcheck={false}
         placeholder={placeholder}

@@ -58,7 +58,7 @@ export function CodeField({ takesRecoveryCode = false, isFocused = false, ...pro
 }
 
 /** Focuses an empty field, for fields that a button opens. */
-export function focusOnce(input: HTMLInputElement | null): void {
+function focusOnce(input: HTMLInputElement | null): void {
   if (input?.value === '') input.focus();
 }
 
