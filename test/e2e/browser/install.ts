@@ -4,7 +4,7 @@
 // into place.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Chromium, findChromium, unpackedFolder } from './chromium.ts';
@@ -18,6 +18,7 @@ if (findChromium() === null) {
   await unpack(unpackedFolder());
 }
 const chromium = findChromium();
+if (chromium !== null && Object.keys(chromium.env).length > 0) addFonts(unpackedFolder());
 if (chromium !== null) tryOut(chromium);
 
 async function unpack(folder: string): Promise<void> {
@@ -25,7 +26,6 @@ async function unpack(folder: string): Promise<void> {
   try {
     mkdirSync(making, { recursive: true });
     await unpackInto(making);
-    writeFileSync(join(making, 'fonts.conf'), fontsConfig(folder));
     rmSync(folder, { recursive: true, force: true });
     renameSync(making, folder);
   } finally {
@@ -41,15 +41,31 @@ async function unpackInto(folder: string): Promise<void> {
   for (const name of ['chromium.br', 'al2023.tar.br', 'fonts.tar.br']) await inflate(join(packed, name));
 }
 
-/** Only the fonts of the package, so that pages look the same on every machine. */
+/**
+ * Only fonts from npm, so that pages look the same on every machine: those of the package, and one for code, which
+ * the package lacks.
+ */
+function addFonts(folder: string): void {
+  const codeFonts = fileURLToPath(new URL('./ttf/', import.meta.resolve('dejavu-fonts-ttf/package.json')));
+  for (const name of ['DejaVuSansMono.ttf', 'DejaVuSansMono-Bold.ttf'])
+    cpSync(join(codeFonts, name), join(folder, 'fonts', name));
+  writeFileSync(join(folder, 'fonts.conf'), fontsConfig(folder));
+}
+
 function fontsConfig(folder: string): string {
   return `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
   <dir>${join(folder, 'fonts')}</dir>
   <cachedir>${join(folder, 'fonts-cache')}</cachedir>
+  ${['system-ui', 'sans-serif', 'serif'].map((family) => preferred(family, 'Open Sans')).join('\n  ')}
+  ${preferred('monospace', 'DejaVu Sans Mono')}
 </fontconfig>
 `;
+}
+
+function preferred(family: string, font: string): string {
+  return `<alias binding="same"><family>${family}</family><prefer><family>${font}</family></prefer></alias>`;
 }
 
 function tryOut({ path, env }: Chromium): void {
