@@ -1,7 +1,7 @@
 // `node test/e2e/browser/screenshots.ts [--out FOLDER] [--only NAME,...] [--docs]`: takes pictures of every page
 // of a service with a week of history, in both themes at three sizes and on paper, as PNG files for people to
-// look at. With `--docs` it also replaces those of docs/pictures. Prints console messages, pages that are too
-// wide and the findings of axe; any of these ends it with exit code 1.
+// look at. With `--docs` it also replaces those of docs/pictures, and the clip. Prints console messages, pages that
+// are too wide and the findings of axe; any of these ends it with exit code 1.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { type Demo, openDemo } from '../../../src/packaging/demo/demo.ts';
 import { accessibilityFaults, launchBrowser, signInAs, sizes } from './browser.ts';
+import { takeClip } from './clip.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -163,6 +164,7 @@ const browser = await launchBrowser();
 try {
   let faults = 0;
   for (const look of looks) faults += await picture(browser, demo, look);
+  if (options.docs) await takeClip(browser, demo, join(docsFolder, 'approval-clip.png'));
   console.log(`pictures are in ${options.out}; ${faults} faults`);
   if (faults > 0) process.exitCode = 1;
 } finally {
