@@ -62,7 +62,7 @@ test('several are rejected for one reason by keys alone; each says what came of 
   expect(await accessibilityFaults(page)).toEqual([]);
   // A rejection without a reason is not sent.
   const why = dialog.getByLabel('Why you reject');
-  const send = dialog.getByRole('button', { name: 'Reject 3 for good' });
+  const send = dialog.getByRole('button', { name: 'Reject 3 permanently' });
   await send.press('Enter');
   await eventually(() => why.evaluate((element) => element === document.activeElement)).toBe(true);
   expect(await statusOf(first)).toBe('pending');
@@ -219,7 +219,7 @@ test('repeats are one row, which is unfolded or decided as a whole', async () =>
   await page.getByText('3 chosen').waitFor();
   await page.getByRole('button', { name: 'Reject 3…' }).click();
   await page.getByLabel('Why you reject').fill('asked three times');
-  await page.getByRole('button', { name: 'Reject 3 for good' }).click();
+  await page.getByRole('button', { name: 'Reject 3 permanently' }).click();
   await page.getByRole('dialog', { name: '3 of 3 recorded' }).waitFor();
   expect(await Promise.all(ids.map(statusOf))).toEqual(['rejected', 'rejected', 'rejected']);
 });
