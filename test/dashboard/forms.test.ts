@@ -16,7 +16,6 @@ const service = shareService();
 const withoutCalls = [
   'pages/playground/logged-request.tsx',
   'pages/playground/new-file.tsx',
-  'pages/requests/filter-bar.tsx',
   'parts/form/saved-views.tsx',
 ];
 
