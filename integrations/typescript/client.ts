@@ -2,6 +2,7 @@
 // for people, and reports the outcome. It needs `fetch` and nothing else. INVARIANT: a tool runs under
 // `allowed` and under nothing else, and an approval serves one run.
 
+import { failedCall, type ReturnedCall, resultOf } from '../../src/language/value/reported-result.ts';
 import {
   type AllowedDecision,
   type Decision,
@@ -15,7 +16,6 @@ import {
   refusal,
 } from './decision.ts';
 import { exchange, type Fetch, type Question, UnreachableError, type WholeAnswer } from './exchange.ts';
-import { failedCall, type ReturnedCall, resultOf } from './result.ts';
 
 export type { AllowedDecision, Decision, DeniedDecision, PendingDecision, PossibleAction, RequestStatus };
 export { UnreachableError };

@@ -1,8 +1,6 @@
 // Turns a reply of the service into what the asking program may do. INVARIANT: a reply is `allowed` only if
 // every field is as the service sends it for a grant; any other reply is a refusal.
 
-import { readResultFields } from './result.ts';
-
 export interface AllowedDecision {
   readonly kind: 'allowed';
   readonly requestId: string;
@@ -181,4 +179,14 @@ function isView(body: unknown): body is View {
   if (typeof body !== 'object' || body === null) return false;
   const view = body as Readonly<Record<string, unknown>>;
   return texts.every((name) => typeof view[name] === 'string') && typeof view.risk_score === 'number';
+}
+
+/** Reads the header `Writ-Result`: the names of the declared fields; undefined when no result is declared. */
+function readResultFields(header: string | null): readonly string[] | undefined {
+  if (header === null || header === '') return undefined;
+  try {
+    return header.split(',').map((name) => decodeURIComponent(name.trim()));
+  } catch {
+    return undefined;
+  }
 }

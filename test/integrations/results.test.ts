@@ -3,7 +3,7 @@
 
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { connect, DeniedError, PendingError } from '../../integrations/typescript/client.ts';
-import { resultOf, returnedByTool } from '../../integrations/typescript/result.ts';
+import { resultOf, returnedByTool } from '../../src/language/value/reported-result.ts';
 import { firstAdmin } from '../service/http/person-client.ts';
 import { type Service, shareService } from '../service/http/service.ts';
 import { usePolicies } from '../service/http/written-policies.ts';

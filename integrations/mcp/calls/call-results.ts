@@ -2,8 +2,8 @@
 // the tool's structured content or from where the lock file says. INVARIANT: a response that is no result of a
 // tool, such as a task or a question of the server, has no result, so that its meters stay unknown.
 
+import { resultOf, returnedByTool } from '../../../src/language/value/reported-result.ts';
 import type { AllowedDecision } from '../../typescript/client.ts';
-import { resultOf, returnedByTool } from '../../typescript/result.ts';
 import {
   isObject,
   type Json,

@@ -4,6 +4,11 @@
 // each grant serves one execution.
 
 import {
+  failedCall,
+  type ReturnedCall,
+  returnedByTool,
+} from '../../../src/language/value/reported-result.ts';
+import {
   type AllowedDecision,
   type Decision,
   type DeniedDecision,
@@ -15,7 +20,6 @@ import {
   type Writ,
 } from '../client.ts';
 import { refusal, waitingText } from '../decision.ts';
-import { failedCall, type ReturnedCall, returnedByTool } from '../result.ts';
 
 export interface GuardSettings {
   /** The client, made with `connect`, which alone knows the key. */

@@ -35,6 +35,7 @@ import { createRefusalHints } from './resources/requests/refusal-hints.ts';
 import { createWaits } from './resources/requests/wait.ts';
 import { createDownloads } from './routing/downloads.ts';
 import type { Metrics } from './telemetry/metrics.ts';
+import { createUnknownResultNotes } from './telemetry/unknown-results.ts';
 
 /** What every part is made from. */
 export interface Base {
@@ -212,7 +213,7 @@ function createUpkeep(deps: ConfiguredDeps, { store, clock, log }: Base) {
 type Upkeep = ReturnType<typeof createUpkeep>;
 
 /** Makes the parts that decide: at first, and again after people have acted. */
-function createDeciding(deps: ConfiguredDeps, { store, clock }: Base, upkeep: Upkeep) {
+function createDeciding(deps: ConfiguredDeps, { store, clock, metrics, log }: Base, upkeep: Upkeep) {
   const { requestNews: news, metering, statistics, changeFeed } = upkeep;
   const directory = createDirectory(store.documents, clock);
   const switches = createKillSwitchBoard({ directory, steadyMs: () => performance.now() });
@@ -228,7 +229,10 @@ function createDeciding(deps: ConfiguredDeps, { store, clock }: Base, upkeep: Up
     },
     onUncertain: (record) => statistics.unsure(record),
   });
-  const decisions = createDecisions(deciding);
+  const decisions = createDecisions({
+    ...deciding,
+    onUnknownResult: createUnknownResultNotes({ metrics, log }),
+  });
   const receipts = createReceipts({
     decisions,
     keys: createReceiptKeys(store.masterKey, directory),

@@ -30,6 +30,7 @@ import {
   type RequestState,
   withEvents,
 } from './record/request-state.ts';
+import { createCallReporter, type ReportCall } from './report-call.ts';
 
 export interface Decisions {
   approve(id: string, draft: VoteDraft): Promise<ChangeResult>;
@@ -43,6 +44,8 @@ export interface Decisions {
   /** Steps up for an agent, whose waiting requests are then decided again. */
   stepUpAgent(agentId: string, person: StepUpPerson): Promise<RefusedChange | SteppedUpAgent>;
   report(id: string, report: OutcomeReport): Promise<ChangeResult>;
+  /** Reports the outcome of a call of an agent that is named by what was called. */
+  readonly reportCall: ReportCall;
   /** Gives up the wait, for the agent that made the request. */
   withdraw(id: string, by: AgentCaller): Promise<ChangeResult>;
   /**
@@ -66,6 +69,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     stepUp: (id, person) => stepUp(deps, id, person),
     stepUpAgent: (agentId, person) => stepUpAgent(deps, agentId, person),
     report: (id, report) => reportOutcome(deps, id, report),
+    reportCall: createCallReporter(deps),
     withdraw: (id, by) => withdrawRequest(deps, id, by),
     snapshot: async (id) => (await readRequest(deps, { id, asker: null }))?.snapshot ?? null,
     snapshots: (states) => loadMany(deps, states),

@@ -1,6 +1,9 @@
 // Reads the Prometheus text format, version 0.0.4, by its definition: metrics with their type and their
 // samples. Throws at the first line that breaks the format, and at samples that contradict their type.
 
+import { expect } from 'vitest';
+import type { Service } from './service.ts';
+
 const types = ['counter', 'gauge', 'histogram', 'summary'] as const;
 
 export interface Metric {
@@ -120,4 +123,17 @@ function checkHistogram(name: string, samples: readonly Sample[]): void {
   if (count === undefined || count !== buckets.at(-1)?.value)
     throw new Error(`${name}: the count is not of all`);
   if (!samples.some((sample) => sample.name === `${name}_sum`)) throw new Error(`${name} has no sum`);
+}
+
+/** What `GET /metrics` of a service answers. */
+export async function metricsOf({ url }: Pick<Service, 'url'>): Promise<string> {
+  const reply = await fetch(`${url}/metrics`);
+  expect(reply.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  return await reply.text();
+}
+
+/** The value of a series in the exposition; NaN when the series is absent. */
+export function seriesValue(text: string, series: string): number {
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${series} `));
+  return line === undefined ? Number.NaN : Number(line.slice(series.length + 1));
 }

@@ -1,8 +1,9 @@
 // POST /v1/hooks/claude-code: a tool call of Claude Code is decided like any other request. A call that is
 // refused, stopped or fails gets a `deny`.
 
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { addPoint } from '../../../src/service/agents/points/change-point.ts';
+import { metricsOf, seriesValue } from './exposition.ts';
 import { type Client, firstAdmin, personWith, signedIn } from './person-client.ts';
 import { recordOf, type Service, shareService, wrongKey } from './service.ts';
 import { codeOf, give, usePolicies } from './written-policies.ts';
@@ -169,4 +170,87 @@ test('the session of a point is that of its agent, whatever session a host names
     sessions.add((request as { readonly session: string }).session);
   }
   expect([...sessions]).toEqual([`point:${made.point.id}/agent-${service.agent.id}`]);
+});
+
+describe('what a tool returned', () => {
+  const flow = `
+approvers security "Security"
+action web.fetch { url: string } result { trusted: boolean, is_error?: boolean, note?: string }
+action mail.send { to: string }
+meter untrusted = count() of web.fetch when not result.trusted per session over 1h
+policy web on web.* { allow all }
+policy mail on mail.* {
+  allow all
+  escalate tainted to security within 1h when untrusted > 0
+}`;
+  beforeAll(() => usePolicies(service, flow));
+
+  let sessions = 0;
+  /** The events of one session: a fetch, what it returned, and a mail. */
+  function session() {
+    sessions += 1;
+    const at = { session_id: `flow-${sessions}` };
+    const fetchPage = (id: string | undefined, more: object = {}) =>
+      hook('', {
+        event: { ...at, tool_name: 'mcp__web__fetch', tool_input: { url: 'u' }, tool_use_id: id, ...more },
+      });
+    const mail = { ...at, tool_name: 'mcp__mail__send', tool_input: { to: 'kim' } };
+    return {
+      fetchPage,
+      ran: (id: string | undefined, tool_response?: unknown) =>
+        fetchPage(id, { hook_event_name: 'PostToolUse', tool_response }),
+      /** `allow`, or `deny` while people are asked. */
+      mails: async () => (await hook('', { event: mail })).word ?? 'allow',
+    };
+  }
+
+  test.each([
+    ['a trusted page', '{"trusted":true}', 'allow'],
+    ['a whole result', { content: [], structuredContent: { trusted: true } }, 'allow'],
+    ['an untrusted page', '{"trusted":false}', 'deny'],
+    ['a text that looks like fields', [{ type: 'text', text: '{"trusted":true}' }], 'deny'],
+    ['another type', '{"trusted":"yes"}', 'deny'],
+    ['too much', JSON.stringify({ trusted: true, note: 'x'.repeat(70_000) }), 'deny'],
+    ['nothing', undefined, 'deny'],
+  ])('%s decides about the next call', async (_, response, word) => {
+    const { fetchPage, ran, mails } = session();
+    const id = `toolu_flow_${sessions}`;
+    expect((await fetchPage(id)).body).toEqual({});
+    expect(await mails()).toBe('deny');
+    expect(await ran(id, response)).toMatchObject({ status: 200, body: {} });
+    expect(await mails()).toBe(word);
+    const key = `flow-${sessions}/${id}`;
+    const row = await service.store.requests.findByIdempotencyKey({
+      agentId: service.agent.id,
+      key,
+      nowMs: Date.now(),
+    });
+    expect(row?.status).toBe('consumed');
+  });
+
+  test('a call without an id is found by its content, and another event reports nothing', async () => {
+    const { fetchPage, ran, mails } = session();
+    await fetchPage(undefined);
+    await fetchPage('toolu_two');
+    expect((await ran('toolu_never_asked', '{"trusted":true}')).body).toEqual({});
+    expect(await mails()).toBe('deny');
+    await ran('toolu_two', '{"trusted":true}');
+    expect(await mails()).toBe('deny');
+    await ran(undefined, '{"trusted":true}');
+    expect(await mails()).toBe('allow');
+  });
+
+  test('a tool that failed is reported with the error', async () => {
+    const { fetchPage, mails } = session();
+    await fetchPage('toolu_failed');
+    const failed = { hook_event_name: 'PostToolUseFailure', error: 'broken', is_interrupt: false };
+    expect((await fetchPage('toolu_failed', failed)).body).toEqual({});
+    expect(await mails()).toBe('deny');
+  });
+
+  test('results that are unknown are counted by reason', async () => {
+    const text = await metricsOf(service);
+    for (const reason of ['missing', 'oversized', 'mistyped'])
+      expect(seriesValue(text, `writ_unknown_results_total{reason="${reason}"}`)).toBeGreaterThan(0);
+  });
 });

@@ -6,21 +6,9 @@ import { mergeMetrics } from '../../../src/service/http/telemetry/merge-metrics.
 import { createMetricRegistry } from '../../../src/service/http/telemetry/metric-registry.ts';
 import { createMetricsRounds } from '../../../src/service/http/workers/metrics-rounds.ts';
 import { noteBackup } from '../../../src/service/store/move/placement.ts';
-import { readExposition } from './exposition.ts';
+import { metricsOf, readExposition, seriesValue } from './exposition.ts';
 import { firstAdmin, tokenClient } from './person-client.ts';
-import { authorize, policyText, type Service, startService } from './service.ts';
-
-async function metricsOf(service: Service): Promise<string> {
-  const reply = await fetch(`${service.url}/metrics`);
-  expect(reply.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-  return await reply.text();
-}
-
-/** The value of a series in the exposition; NaN when the series is absent. */
-function seriesValue(text: string, series: string): number {
-  const line = text.split('\n').find((candidate) => candidate.startsWith(`${series} `));
-  return line === undefined ? Number.NaN : Number(line.slice(series.length + 1));
-}
+import { authorize, policyText, startService } from './service.ts';
 
 test('decisions, refusals and time are counted', async () => {
   const service = await startService();

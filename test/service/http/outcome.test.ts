@@ -1,10 +1,12 @@
 // The outcome of a grant: the agent itself or a person reports it once, and the report ends the grant.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { addPoint } from '../../../src/service/agents/points/change-point.ts';
 import { addAgent } from '../../../src/service/agents/registry.ts';
-import { type Answer, firstAdmin, personWith, send } from './person-client.ts';
+import { metricsOf } from './exposition.ts';
+import { type Answer, firstAdmin, personWith, send, signedIn } from './person-client.ts';
 import { type Service, startService } from './service.ts';
-import { ask, codeOf, look } from './written-policies.ts';
+import { ask, codeOf, give, look } from './written-policies.ts';
 
 function report(
   service: Service,
@@ -201,4 +203,147 @@ test('that it was not used frees what it took only where an enforcement point sa
   expect((await send(service, `/v1/enforcement-points/${point.id}`, allowed)).body.may_release).toBe(true);
   expect((await reportAll(service, told, byPoint)).body.items).toEqual([{ request_id, result: 'reported' }]);
   expect((await pay()).decision).toBe('ALLOW');
+});
+
+describe('of a call that is named by what was called', () => {
+  const policies = `action web.fetch { url: string }  result { trusted: boolean }
+    action mail.send { }
+    approvers security "Security"
+    meter untrusted = count() of web.fetch when not result.trusted per session over 1h
+    policy web on web.fetch { allow all  escalate admin to security when payload.url == "admin" }
+    policy mail on mail.send { allow all  deny tainted when untrusted > 0 }`;
+  const fetched = (url: string, more: object = {}) => ({
+    call: { action_key: 'web.fetch', payload: { url }, ...more },
+  });
+  const trusting = { executed: true, result: { trusted: true } };
+
+  async function rig() {
+    const service = await startService({ startsWith: policies });
+    const inSession = (session: string, more: Readonly<Record<string, string>> = {}) => ({
+      'x-agent-api-key': service.apiKey,
+      'x-agent-session': session,
+      ...more,
+    });
+    const fetchPage = (url: string, headers = inSession('s1')) =>
+      ask(service, 'web.fetch', { payload: { url }, headers });
+    const tell = async (report: object, headers: Readonly<Record<string, string>> = inSession('s1')) =>
+      (await reportAll(service, [report], headers)).body.items?.[0];
+    const mail = async () =>
+      (await ask(service, 'mail.send', { payload: {}, headers: inSession('s1') })).decision;
+    return { service, inSession, fetchPage, tell, mail };
+  }
+
+  test('takes the latest grant of the session that is not reported, and a report each', async () => {
+    const { service, inSession, fetchPage, tell, mail } = await rig();
+    const [first, second] = [await fetchPage('a'), await fetchPage('a')];
+    await fetchPage('a', inSession('s2'));
+    expect(await mail()).toBe('DENY');
+    const told = await Promise.all([1, 2].map(() => tell({ ...fetched('a'), ...trusting })));
+    expect(told.map(({ result }) => result)).toEqual(['reported', 'reported']);
+    expect(told.map(({ request_id }) => request_id).toSorted()).toEqual(
+      [first.request_id, second.request_id].toSorted(),
+    );
+    expect(await mail()).toBe('ALLOW');
+    expect(await tell({ ...fetched('a'), ...trusting })).toEqual({ result: 'request_not_found' });
+    expect((await look(service, first.request_id)).body.status).toBe('consumed');
+  });
+
+  test('is not found with another payload, action, session, agent or point', async () => {
+    const { service, inSession, fetchPage, tell, mail } = await rig();
+    await fetchPage('a');
+    const other = await addAgent(service.store, {
+      name: 'other',
+      riskTier: 'low',
+      controlOwner: 'ops',
+      tags: [],
+    });
+    const otherKey = { ...inSession('s1'), 'x-agent-api-key': other.kind === 'added' ? other.apiKey : '' };
+    const point = await addPoint(
+      { documents: service.store.documents, who: 'test', nowMs: Date.now() },
+      { name: 'hooks', agents: [service.agent.id], mayRelease: true },
+    );
+    const byPoint = {
+      ...inSession('s1'),
+      'x-agent-api-key': point.kind === 'made' ? point.apiKey : '',
+      'x-writ-agent': service.agent.name,
+    };
+    const none = { result: 'request_not_found' };
+    const sessionless = { 'x-agent-api-key': service.apiKey };
+    for (const headers of [inSession('s2'), sessionless, otherKey, byPoint])
+      expect(await tell({ ...fetched('a'), ...trusting }, headers)).toEqual(none);
+    expect(await tell({ ...fetched('b'), ...trusting })).toEqual(none);
+    expect(await tell({ call: { action_key: 'mail.send', payload: { url: 'a' } }, ...trusting })).toEqual(
+      none,
+    );
+    expect(await mail()).toBe('DENY');
+  });
+
+  test('comes again under its id without taking another grant', async () => {
+    const { fetchPage, tell } = await rig();
+    const report = { ...fetched('a'), ...trusting, report_id: 'r1' };
+    const [one, two] = [await fetchPage('a'), await fetchPage('a')];
+    const told = [
+      await tell(report),
+      await tell(report),
+      await tell({ ...report, result: { trusted: false } }),
+    ];
+    expect(told).toEqual([
+      { request_id: two.request_id, result: 'reported' },
+      { request_id: two.request_id, result: 'reported' },
+      { result: 'conflict' },
+    ]);
+    expect(await tell({ ...report, report_id: 'r2' })).toEqual({
+      request_id: one.request_id,
+      result: 'reported',
+    });
+  });
+
+  test('is found by the key of its request, or of the call that has taken the approval', async () => {
+    const { service, inSession, fetchPage, tell } = await rig();
+    const own = await fetchPage('a', inSession('s1', { 'idempotency-key': 'k1' }));
+    await fetchPage('a');
+    const byKey = { ...fetched('other', { idempotency_key: 'k1' }), ...trusting };
+    for (let times = 0; times < 2; times += 1)
+      expect(await tell(byKey)).toEqual({ request_id: own.request_id, result: 'reported' });
+    expect(await tell({ ...fetched('a', { idempotency_key: 'none' }), ...trusting })).toEqual({
+      result: 'request_not_found',
+    });
+    expect(await tell({ call: { ...byKey.call, action_key: 'mail.send' }, ...trusting })).toEqual({
+      result: 'request_not_found',
+    });
+    const { request_id: waiting } = await fetchPage('admin', inSession('s1', { 'idempotency-key': 'k2' }));
+    expect(await tell({ ...fetched('admin', { idempotency_key: 'k2' }), ...trusting })).toEqual({
+      result: 'request_not_found',
+    });
+    const admin = await firstAdmin(service);
+    await personWith(service, admin, { email: 'ben@example.com', roles: ['approver'], groups: ['security'] });
+    const ben = await signedIn(service, 'ben@example.com');
+    expect(codeOf(await give(ben, waiting, 'approve'))).toEqual([200, 'approved']);
+    const again = await fetchPage('admin', inSession('s1', { 'idempotency-key': 'k3', prefer: 'attach' }));
+    expect([again.request_id, again.decision]).toEqual([waiting, 'ALLOW']);
+    const taken = { ...fetched('admin', { idempotency_key: 'k3' }), ...trusting };
+    expect(await tell(taken)).toEqual({ request_id: waiting, result: 'reported' });
+  });
+
+  test('names one thing, and a result of the declared shape', async () => {
+    const { service, inSession, fetchPage, tell } = await rig();
+    const { request_id } = await fetchPage('a');
+    for (const report of [
+      trusting,
+      { ...fetched('a'), request_id, ...trusting },
+      { ...fetched('a', { idempotency_key: 'point:x/k' }), ...trusting },
+    ])
+      expect(codeOf(await reportAll(service, [report], inSession('s1')))).toEqual([400, 'invalid_body']);
+    expect(await tell({ ...fetched('a'), executed: true, result: { trusted: 1 } })).toEqual({
+      result: 'invalid_result',
+    });
+    expect(await tell({ ...fetched('a'), executed: true })).toEqual({ request_id, result: 'reported' });
+    const text = await metricsOf(service);
+    expect(text).toContain('writ_unknown_results_total{reason="mistyped"} 1\n');
+    expect(text).toContain('writ_unknown_results_total{reason="missing"} 1\n');
+    const lines = service.log.filter((line) =>
+      line.includes('meters on the result of `web.fetch` are unknown'),
+    );
+    expect(lines).toHaveLength(1);
+  });
 });

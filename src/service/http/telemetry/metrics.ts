@@ -15,6 +15,8 @@ export interface Metrics {
   decided(decision: string, matchedPolicy: string, decideMicroseconds: number | null): void;
   /** Counts an error reply, by the code of its problem. */
   refused(code: string): void;
+  /** Counts a reported call whose declared result is unknown, by what was wrong with the result. */
+  unknownResult(fault: string): void;
   /** Notes how long a request for a decision took, in milliseconds; refused requests count too. */
   took(durationMs: number): void;
   /** Adds what the store holds. */
@@ -48,6 +50,11 @@ export function createMetrics({ store, policies, clock }: MetricsOptions): Metri
     labels: ['code'],
     help: 'Error replies, by code.',
   });
+  const unknownResults = registry.counter({
+    name: 'writ_unknown_results_total',
+    labels: ['reason'],
+    help: 'Calls reported without the result that their action declares, by reason.',
+  });
   const seconds = registry.histogram(
     {
       name: 'writ_authorize_seconds',
@@ -74,6 +81,7 @@ export function createMetrics({ store, policies, clock }: MetricsOptions): Metri
       if (decideMicroseconds !== null) decideSeconds.observe(decideMicroseconds / 1e6);
     },
     refused: (code) => refusals.add(code),
+    unknownResult: (fault) => unknownResults.add(fault),
     took: (durationMs) => seconds.observe(durationMs / 1000),
     addState(deps) {
       readState = addStateMetrics(registry, deps);

@@ -36,7 +36,12 @@ export interface DecisionsDeps {
     'note' | 'read' | 'settle' | 'settled' | 'withdraw' | 'report' | 'catchUp'
   >;
   readonly news?: RequestEvents;
+  /** Called when a call is reported without the result that its action declares. */
+  readonly onUnknownResult?: (actionKey: string, fault: ResultFault) => void;
 }
+
+/** Why the result of a reported call is unknown. */
+export type ResultFault = 'missing' | 'oversized' | 'mistyped';
 
 export type ChangeResult =
   | {

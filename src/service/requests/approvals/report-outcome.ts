@@ -21,6 +21,7 @@ import {
   type Events,
   type RefusedChange,
   type RequestSnapshot,
+  type ResultFault,
 } from './change-request.ts';
 import { recordedFacts } from './decide-again.ts';
 import { closedReason } from './grant-context.ts';
@@ -30,6 +31,12 @@ export interface OutcomeReport {
   readonly executed: boolean;
   /** What the call returned; absent when the report does not include a result. */
   readonly result?: JsonObject;
+  /** Why there is no result; `missing` by default. */
+  readonly fault?: ResultFault;
+  /** Identifies the report, so that it is known when it comes again; absent when its sender gave no id. */
+  readonly reportId?: string;
+  /** Whether an outcome that was reported before is a conflict, even when it is the same. */
+  readonly isFirst?: boolean;
   readonly by: { readonly person: Caller } | AgentCaller;
   /** Whether a report by this caller that the grant is not used takes it out of the meters. */
   readonly mayRelease: boolean;
@@ -46,7 +53,10 @@ export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeRe
       const { state, nowMs } = snapshot;
       if (!isReporter(snapshot, report)) return { kind: 'unknown' };
       const issues = resultIssues(deps, state, report);
-      if (issues.length > 0) return { kind: 'invalid-result', issues };
+      if (issues.length > 0) {
+        deps.onUnknownResult?.(state.record.actionKey, 'mistyped');
+        return { kind: 'invalid-result', issues };
+      }
       const releases = isRelease(snapshot, report);
       const consumed = consumedEvents(snapshot, report, releases);
       if (!Array.isArray(consumed) || !releases) return consumed;
@@ -59,6 +69,10 @@ export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeRe
     afterCommit: (events, state) => {
       const { id: requestId } = state.record;
       const grantedAtMs = grantedAt(state);
+      const { fault = 'missing' } = report;
+      // A result with another shape was noted when it was refused.
+      if (report.executed && result === null && fault !== 'mistyped' && declaresResult(deps, state))
+        deps.onUnknownResult?.(state.record.actionKey, fault);
       deps.metering.report(entriesOf(state).map((entry) => ({ ...entry, requestId, grantedAtMs })));
       if (events.some(({ what }) => what === 'released')) withdraw(deps, state, entered);
     },
@@ -80,7 +94,9 @@ function consumedEvents(
   report: OutcomeReport,
   releases: boolean,
 ): Events | RefusedChange | 'nothing' {
-  const { executed, result = null } = report;
+  const { executed, result = null, reportId, isFirst = false } = report;
+  if (isFirst && state.wasExecuted !== null)
+    return { kind: 'conflict', detail: 'its outcome has been reported' };
   const isRepeated = state.wasExecuted === executed;
   if (isRepeated && result !== null && !isSameMeaning(result, state.result))
     return { kind: 'conflict', detail: 'its outcome has been reported without this result' };
@@ -94,8 +110,16 @@ function consumedEvents(
   if (over !== null && !isOpen) return over;
   const { decidedAtMs, expiresAtMs } = state;
   const after = { status: 'consumed', decidedAtMs, expiresAtMs } as const;
-  const detail: ConsumedDetail = { executed, ...(result === null ? {} : { result }) };
+  const detail: ConsumedDetail = {
+    executed,
+    ...(result === null ? {} : { result }),
+    ...(reportId === undefined ? {} : { reportId }),
+  };
   return [eventOf('consumed', { who: whoOf(report), atMs: nowMs, state: after }, detail)];
+}
+
+function declaresResult({ policies }: DecisionsDeps, { record }: RequestState): boolean {
+  return policies().resultShapeOf(record.actionKey) !== null;
 }
 
 /** What is wrong with the reported result; empty when nothing is. */

@@ -62,6 +62,8 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   readonly wasExecuted: boolean | null;
   /** The result of the call; null when it is not known. */
   readonly result: JsonObject | null;
+  /** The id of the report of the outcome; null when it had none, or there is none. */
+  readonly reportId: string | null;
   /** Who has taken the grant, when, and the receipt then asked for; null when nobody has. */
   readonly taken: (TakenDetail & { readonly atMs: number }) | null;
   /** Whether the request was granted but no longer counts in any meter. */
@@ -135,6 +137,7 @@ export function freshState(record: RequestRecord): RequestState {
     comments: [],
     wasExecuted: null,
     result: null,
+    reportId: null,
     taken: null,
     isReleased: false,
     seen: 0,
@@ -177,8 +180,8 @@ function withEvent(state: RequestState, event: RequestChange): RequestState {
       return { ...base, decision, satisfied, trace, others, policySet, decisions };
     }
     case 'consumed': {
-      const { executed, result = null } = detailOf<ConsumedDetail>(event);
-      return { ...base, wasExecuted: executed, result };
+      const { executed, result = null, reportId = null } = detailOf<ConsumedDetail>(event);
+      return { ...base, wasExecuted: executed, result, reportId };
     }
     case 'taken':
       return { ...base, taken: { ...detailOf<TakenDetail>(event), atMs: event.atMs } };
@@ -214,6 +217,8 @@ export interface ConsumedDetail {
   readonly executed: boolean;
   /** The result of the call, in the shape that its action declares; absent when none was reported. */
   readonly result?: JsonObject;
+  /** The id that the reporter gave the report; absent when it gave none. */
+  readonly reportId?: string;
 }
 
 function voteOf(event: RequestChange): Vote {

@@ -1,16 +1,20 @@
 // Turns what Claude Code tells a hook about a tool call into the action and payload that policies decide. A
 // tool of an MCP server has the same key as through `writ mcp`.
 
-import type { JsonObject } from '../../../../language/model/json.ts';
+import { type JsonLimits, readJson } from '../../../../language/json/read-json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../../language/model/json.ts';
+import { failedCall, type ReturnedCall, returnedByTool } from '../../../../language/value/reported-result.ts';
 
 /** The events that are understood; other members of an event are ignored. */
 export interface ClaudeEvent {
-  readonly hook_event_name: 'PreToolUse' | 'PostToolUse';
+  readonly hook_event_name: 'PreToolUse' | 'PostToolUse' | 'PostToolUseFailure';
   readonly session_id: string;
   readonly tool_name: string;
   readonly tool_input: JsonObject;
   /** Absent in old versions of Claude Code, which then make a new request with each try. */
   readonly tool_use_id?: string;
+  /** What the tool returned; only in the event `PostToolUse`. */
+  readonly tool_response?: Json;
 }
 
 export interface HookedCall {
@@ -60,3 +64,26 @@ export function claudeCall(event: ClaudeEvent, host: Host = 'claude_code'): Hook
     idempotencyKey: id === undefined ? null : `${session}/${id}`,
   };
 }
+
+/**
+ * What the tool returned; null when the event does not say. Claude Code passes the structured content of an MCP
+ * tool as the text of an object, and all other content as a list, so a text that the tool returned is never read
+ * as fields.
+ */
+export function returnedToClaude(event: ClaudeEvent): ReturnedCall | null {
+  const { hook_event_name: name, tool_name: tool, tool_response: response } = event;
+  if (name === 'PostToolUseFailure') return failedCall;
+  if (response === undefined || response === null) return null;
+  if (typeof response !== 'string' || !mcpTool.test(tool)) return returnedByTool(response);
+  const bytes = Buffer.byteLength(response);
+  return { value: objectIn(response) ?? response, isError: false, bytes };
+}
+
+/** The object whose JSON text this is; null when it is no such text. */
+export function objectIn(text: string): JsonObject | null {
+  const json = readJson(Buffer.from(text), hookJsonLimits);
+  return json.ok && isJsonObject(json.value) ? json.value : null;
+}
+
+/** The limits of an event, which may have what a tool returned. */
+export const hookJsonLimits: JsonLimits = { bytesMax: 1024 * 1024, depthMax: 64 };

@@ -4,28 +4,36 @@
 // never `ask`, which would let the person at the terminal decide.
 
 import type { FastifyRequest } from 'fastify';
-import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { JsonObject } from '../../../../language/model/json.ts';
+import { readResult } from '../../../../language/value/reported-result.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import type { RequestView } from '../../../requests/record/reply.ts';
-import type { Store } from '../../../store/contract/store.ts';
+import type { AgentCaller } from '../../../requests/record/request-state.ts';
+import type { CallReport, NamedCall } from '../../../requests/report-call.ts';
 import { invalidBody } from '../../auth/auth-refusals.ts';
 import { toProblem } from '../../connection/error-replies.ts';
 import type { Parameter } from '../../contract/operation.ts';
 import { ProblemError, problems } from '../../contract/problem.ts';
-import { callerIn, type ManagedCall, payloadBodyMax, type Route, route } from '../../routing/route.ts';
+import { callerIn, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { type AuthorizeCall, type AuthorizeHandler, scopedText } from '../requests/authorize-handler.ts';
 import type { RefusalHints } from '../requests/refusal-hints.ts';
 import type { Waits } from '../requests/wait.ts';
 import { type PendingDeps, whilePending } from '../requests/wait-for-decision.ts';
-import { type ClaudeEvent, claudeCall, type HookedCall } from './claude-code.ts';
+import {
+  type ClaudeEvent,
+  claudeCall,
+  type HookedCall,
+  hookJsonLimits,
+  returnedToClaude,
+} from './claude-code.ts';
 
 interface HookDeps extends PendingDeps {
   readonly authorizeHandler: AuthorizeHandler;
   readonly refusalHintOf: RefusalHints;
   readonly waits: Waits;
   readonly decisions: Decisions;
-  readonly store: Store;
-  readonly signInDeps: SignInDeps;
+  readonly policies: Pick<PolicyHost, 'current'>;
 }
 
 /** Seconds to wait for people. Claude Code gives a hook 60 seconds by default. */
@@ -65,12 +73,12 @@ const claudeCodeHook = route<HookDeps, ClaudeEvent>({
   method: 'POST',
   url: '/v1/hooks/claude-code',
   access: 'agent',
-  bodyMax: payloadBodyMax,
+  bodyMax: hookJsonLimits,
   operation: {
     id: 'claudeCodeHook',
     summary: 'Decides a tool call of Claude Code',
     description:
-      'Takes the body of a `PreToolUse` hook unchanged: `mcp__files__read_file` is the action `files.read_file`, the tool `Bash` is `claude_code.Bash`, and `tool_input` is the payload. A `PostToolUse` hook reports that the tool ran. For refused requests, kill switches and errors, the reply is 200 with `deny`.',
+      'Takes the body of a `PreToolUse` hook unchanged: `mcp__files__read_file` is the action `files.read_file`, the tool `Bash` is `claude_code.Bash`, and `tool_input` is the payload. A `PostToolUse` or `PostToolUseFailure` hook reports that the tool ran, and from `tool_response` the fields of the result that the action declares; the reply to it is an empty object. For refused requests, kill switches and errors, the reply is 200 with `deny`.',
     parameters,
     body: {
       description: 'The hook event; other fields are ignored.',
@@ -78,11 +86,12 @@ const claudeCodeHook = route<HookDeps, ClaudeEvent>({
         type: 'object',
         required: ['hook_event_name', 'session_id', 'tool_name', 'tool_input'],
         properties: {
-          hook_event_name: { type: 'string', enum: ['PreToolUse', 'PostToolUse'] },
+          hook_event_name: { type: 'string', enum: ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'] },
           session_id: text,
           tool_name: text,
           tool_input: { type: 'object', additionalProperties: true },
           tool_use_id: text,
+          tool_response: { description: 'What the tool returned, in the event `PostToolUse`.' },
         },
       },
       examples: {
@@ -92,6 +101,14 @@ const claudeCodeHook = route<HookDeps, ClaudeEvent>({
           tool_name: 'Bash',
           tool_input: { command: 'ls' },
           tool_use_id: 'toolu_1',
+        },
+        returned: {
+          hook_event_name: 'PostToolUse',
+          session_id: 'b1d1',
+          tool_name: 'mcp__web__fetch',
+          tool_input: { url: 'https://example.com' },
+          tool_use_id: 'toolu_2',
+          tool_response: '{"trusted":false}',
         },
       },
     },
@@ -123,7 +140,7 @@ const claudeCodeHook = route<HookDeps, ClaudeEvent>({
     const hooked = claudeCall(call.body);
     if (hooked === null)
       return output('deny', 'Nothing was granted: the name of the MCP server is reserved.');
-    if (call.body.hook_event_name === 'PostToolUse') return await reported(deps, call, hooked);
+    if (call.body.hook_event_name !== 'PreToolUse') return await reported(deps, call, hooked);
     const hookCall = callOf(call.request, hooked);
     try {
       return shown(call, await decided(deps, call, { call: hookCall, hooked }));
@@ -163,10 +180,7 @@ function waitSecondsOf(text: string | undefined): number {
 function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall): AuthorizeCall {
   const { identity, headers, url, id, clientAddress, startedAtMs } = request;
   if (identity === null) throw new Error('the hook call has no agent');
-  // A host names another session after `/clear` and for another run, and an agent can start another run. So the session
-  // of a point is that of its agent.
-  const { point, agent } = identity;
-  const sessionId = point === undefined ? session : `agent-${agent.id}`;
+  const sessionId = sessionOf(identity, session);
   const hookHeaders = {
     ...headers,
     prefer: 'attach',
@@ -174,6 +188,14 @@ function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall
     ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
   };
   return { identity, headers: hookHeaders, url, id, clientAddress, startedAtMs };
+}
+
+/**
+ * A host names another session after `/clear` and for another run, and an agent can start another run. So the session of
+ * a point is that of its agent.
+ */
+function sessionOf({ point, agent }: AgentCaller, session: string | null): string | null {
+  return point === undefined ? session : `agent-${agent.id}`;
 }
 
 type PermissionDecision = 'allow' | 'deny' | 'defer';
@@ -212,20 +234,50 @@ async function failed(
   return output('deny', `Nothing was granted: ${problem.message} (${problem.code}).`);
 }
 
-/** Reports that the tool has run. A call that is not known is ignored. */
+/**
+ * Reports that the tool has run, and what it returned, before the reply. A call that is not known is ignored. A result
+ * that does not have the declared shape is reported as none.
+ */
 async function reported(
-  { store, decisions, signInDeps }: HookDeps,
+  { decisions, policies }: HookDeps,
   call: ManagedCall<ClaudeEvent>,
-  { idempotencyKey }: HookedCall,
+  hooked: HookedCall,
 ) {
   const by = callerIn(call);
-  if (idempotencyKey === null) return {};
-  const key = scopedText(by.point, idempotencyKey);
-  if (key === null) throw invalidBody({ kind: 'invalid', problems: [reservedSession] });
-  const nowMs = Math.trunc(signInDeps.directory.clock());
-  const row = await store.requests.findByIdempotencyKey({ agentId: by.agent.id, key, nowMs });
-  if (row !== null) await decisions.report(row.id, { executed: true, by, mayRelease: false });
+  const named = namedCall(by, hooked);
+  const ran = { executed: true, by, mayRelease: false };
+  const fields =
+    policies
+      .current()
+      .resultShapeOf(hooked.actionKey)
+      ?.fields.map(({ name }) => name) ?? [];
+  const told = await decisions.reportCall(named, { ...ran, ...resultIn(fields, call.body) });
+  if (told.kind === 'invalid-result') await decisions.reportCall(named, { ...ran, fault: 'mistyped' });
   return {};
+}
+
+/** The result to report, or why there is none. */
+function resultIn(fields: readonly string[], event: ClaudeEvent): Pick<CallReport, 'result' | 'fault'> {
+  const returned = returnedToClaude(event);
+  const result = returned === null || fields.length === 0 ? 'missing' : readResult(fields, returned);
+  return typeof result === 'string' ? { fault: result } : { result: result as JsonObject };
+}
+
+/** The call, as its request was recorded. */
+function namedCall(by: AgentCaller, { actionKey, payload, session, idempotencyKey }: HookedCall): NamedCall {
+  const kept = sessionOf(by, session);
+  return {
+    actionKey,
+    payload,
+    session: kept === null ? null : scoped(by, kept),
+    idempotencyKey: idempotencyKey === null ? null : scoped(by, idempotencyKey),
+  };
+}
+
+function scoped({ point }: AgentCaller, text: string): string {
+  const inScope = scopedText(point, text);
+  if (inScope === null) throw invalidBody({ kind: 'invalid', problems: [reservedSession] });
+  return inScope;
 }
 
 const reservedSession = {

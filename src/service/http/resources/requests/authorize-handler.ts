@@ -329,7 +329,7 @@ function readBody(body: Uint8Array, bytesMax: number): Envelope {
 const headerForm = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
 /** The value of a header; null when it is not sent. Throws a ProblemError when it is malformed. */
-function readHeader({ headers }: AuthorizeCall, name: string): string | null {
+function readHeader({ headers }: Pick<AuthorizeCall, 'headers'>, name: string): string | null {
   const value = headers[name];
   if (value === undefined) return null;
   if (typeof value === 'string' && headerForm.test(value)) return value;
@@ -344,7 +344,11 @@ const pointScope = 'point:';
  * keys in its own name, which no agent can use. They differ from those of an agent, or of another point, that
  * sends the same text.
  */
-function scopedHeader(call: AuthorizeCall, { point }: Identity, name: string): string | null {
+export function scopedHeader(
+  call: Pick<AuthorizeCall, 'headers'>,
+  { point }: Pick<Identity, 'point'>,
+  name: 'idempotency-key' | 'x-agent-session',
+): string | null {
   const value = readHeader(call, name);
   if (value === null) return null;
   const scoped = scopedText(point, value);

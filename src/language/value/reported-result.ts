@@ -38,15 +38,24 @@ const resultBytesMax = 64 * 1024;
  * `bytes`, `is_error` and `items` (the length of a returned list) are computed here, whatever the value says.
  */
 export function resultOf(fields: readonly string[], returned: ReturnedCall): object | null {
+  const read = readResult(fields, returned);
+  return typeof read === 'string' ? null : read;
+}
+
+/** The same as `resultOf`, or why there is nothing to report. */
+export function readResult(
+  fields: readonly string[],
+  returned: ReturnedCall,
+): object | 'missing' | 'oversized' {
   const reported = Object.fromEntries(
     fields.flatMap((name) => {
       const value = fieldOf(name, returned);
       return value === undefined ? [] : [[name, value]];
     }),
   );
-  if (Object.keys(reported).length === 0) return null;
-  const text = jsonText(reported);
-  return text === null || byteLength(text) > resultBytesMax ? null : (JSON.parse(text) as object);
+  const text = Object.keys(reported).length === 0 ? null : jsonText(reported);
+  if (text === null) return 'missing';
+  return byteLength(text) > resultBytesMax ? 'oversized' : (JSON.parse(text) as object);
 }
 
 function fieldOf(name: string, returned: ReturnedCall): unknown {
@@ -93,14 +102,4 @@ function jsonText(value: unknown): string | null {
 
 function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
-}
-
-/** Reads the header `Writ-Result`: the names of the declared fields; undefined when no result is declared. */
-export function readResultFields(header: string | null): readonly string[] | undefined {
-  if (header === null || header === '') return undefined;
-  try {
-    return header.split(',').map((name) => decodeURIComponent(name.trim()));
-  } catch {
-    return undefined;
-  }
 }
