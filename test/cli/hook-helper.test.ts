@@ -53,6 +53,7 @@ beforeAll(async () => {
     service,
     `action claude_code.Pay { n: integer }
 action claude_code.Fetch { }
+action claude_code.Read { path: string } result { trusted: boolean }
 meter paid = sum(payload.n) of claude_code.Pay per agent over 24h
 meter tainted = count() of claude_code.Fetch per session over 8h
 policy pay on claude_code.* {
@@ -191,10 +192,6 @@ describe.runIf(isRoot)('as another user', () => {
       ['GET /hook/claude', JSON.stringify(event('Fetch'))],
       ['POST /hook/../v1/outcomes', '{}'],
       ['POST /hook/unheard-of', JSON.stringify(event('Fetch'))],
-      [
-        'POST /hook/claude?agent=other&session=x&url=http://127.0.0.1:1&key=writ_x',
-        JSON.stringify({ ...event('Fetch'), hook_event_name: 'PostToolUse' }),
-      ],
       ['POST /hook/claude', '{"session_id":'],
       ['POST /hook/claude', 'x'.repeat(300_000)],
     ];
@@ -204,6 +201,41 @@ describe.runIf(isRoot)('as another user', () => {
       expect([target, said.code, stdout.includes(key)]).toEqual([target, 2, false]);
     }
     expect((await service.store.requests.find(id))?.status).toBe('auto_approved');
+  });
+
+  test('an event after a tool reports the result of a call that was granted, and releases nothing', async () => {
+    const { socket } = await serve();
+    const after = (asked: object, tool_response: unknown) =>
+      run(agentUser, [...asking(socket), '--after'], {
+        ...asked,
+        hook_event_name: 'PostToolUse',
+        session_id: 'another',
+        tool_response,
+      });
+    const pay = event('Read', { path: 'a' });
+    expect((await run(agentUser, asking(socket), pay)).code).toBe(0);
+    // The session of the event does not count, the id of the call does.
+    const told = await after({ ...pay, session_id: 's-1' }, { bytes: 1, trusted: true });
+    expect(told).toEqual({ code: 0, stdout: '{}\n', stderr: expect.stringContaining('there is no grant') });
+    const own = await run(agentUser, [...asking(socket), '--after'], {
+      ...pay,
+      hook_event_name: 'PostToolUse',
+      tool_response: { trusted: true },
+    });
+    expect(own).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
+    const { found } = await service.store.requests.list({
+      ...everything,
+      actionKey: 'claude_code.Read',
+      nowMs: Date.now(),
+      after: null,
+      countMax: 1,
+    });
+    const { what, detail } = found[0]?.events.at(-1) ?? {};
+    expect([what, detail]).toMatchObject(['consumed', { executed: true, result: { trusted: true } }]);
+    expect(found[0]?.events.some((one) => one.what === 'released')).toBe(false);
+    expect((await after(event('Pay', { n: 5 }), {})).code).toBe(0);
+    const invented = await run(agentUser, ['connect', socket, 'POST /hook/claude?after'], '{"session_id":');
+    expect(JSON.parse(invented.stdout).code).toBe(2);
   });
 
   test('a socket of the agent in the place of the helper counts for nothing', async () => {
@@ -247,7 +279,8 @@ describe.runIf(isRoot)('as another user', () => {
 
 describe('in this process', () => {
   function helper() {
-    const options = { url: service.url, key, agent: service.agent.name, session: 'agent-x', waitMsMax: 0 };
+    const asked = { url: service.url, key, agent: service.agent.name };
+    const options = { ...asked, session: 'agent-x', jsonText: [], waitMsMax: 0 };
     const server = createHelper(options);
     onTestFinished(() => {
       server.closeAllConnections();
@@ -296,7 +329,14 @@ describe('in this process', () => {
     const waits: string[] = [];
     const silent = createServer((request) => void waits.push(String(request.headers.prefer)));
     const url = await listening(silent);
-    const server = createHelper({ url, key, agent: 'coder', session: 'agent-x', waitMsMax: 2_000 });
+    const server = createHelper({
+      url,
+      key,
+      agent: 'coder',
+      session: 'agent-x',
+      jsonText: [],
+      waitMsMax: 2_000,
+    });
     onTestFinished(() => {
       server.closeAllConnections();
       server.close();

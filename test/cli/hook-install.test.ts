@@ -174,13 +174,23 @@ test('Cursor asks before writes, MCP tools and all others', async () => {
   const { version, hooks } = JSON.parse(readFileSync(join(here.folder, paths.cursor), 'utf8'));
   expect([version, Object.keys(hooks)]).toEqual([
     1,
-    ['beforeShellExecution', 'beforeMCPExecution', 'beforeReadFile', 'preToolUse'],
+    [
+      'beforeShellExecution',
+      'beforeMCPExecution',
+      'beforeReadFile',
+      'preToolUse',
+      'afterShellExecution',
+      'afterMCPExecution',
+      'postToolUse',
+    ],
   ]);
   for (const [event, groups] of Object.entries<{ readonly command: string }[]>(hooks)) {
     expect(groups).toEqual([
-      { command: expect.stringMatching(/ \|\| exit 2$/), failClosed: true, timeout: 60 },
+      /^(before|pre)/.test(event)
+        ? { command: expect.stringMatching(/ \|\| exit 2$/), failClosed: true, timeout: 60 }
+        : { command: expect.stringMatching(/ --after( --apart)?$/), timeout: 10 },
     ]);
-    expect(groups[0]?.command.includes('--apart')).toBe(event === 'preToolUse');
+    expect(groups[0]?.command.includes('--apart')).toBe(/ToolUse$/.test(event));
   }
 });
 
@@ -198,6 +208,43 @@ describe('the settings', () => {
       url: `${shared().url}/v1/hooks/claude-code`,
       onFailure: 'block',
     });
+  });
+
+  test.each<[HostName, readonly string[]]>([
+    ['claude-code', ['PostToolUse', 'PostToolUseFailure']],
+    ['codex', ['PostToolUse']],
+    ['gemini', ['AfterTool']],
+    ['cursor', ['afterShellExecution', 'afterMCPExecution', 'postToolUse']],
+  ])('%s reports after a tool, once, beside the hooks of others', async (host, events) => {
+    const here = place();
+    const old = { command: 'writ hook --dialect cursor --url http://127.0.0.1:1 --after' };
+    const others = { command: 'mine' };
+    const hooks = Object.fromEntries(events.map((event) => [event, [others, old]]));
+    const file = put(here, 'settings.json', JSON.stringify({ hooks }));
+    const shown = await install(here, [host, '--file', file, '--dry-run']);
+    expect(readFileSync(file, 'utf8')).toBe(JSON.stringify({ hooks }));
+    const { code, stdout } = await install(here, [host, '--file', file]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('It reports the results of ')]);
+    expect(readFileSync(file, 'utf8')).toBe(shown.stdout);
+    for (const event of events) {
+      const groups = JSON.parse(shown.stdout).hooks[event];
+      expect([groups.length, groups[0]]).toEqual([2, others]);
+      expect(JSON.stringify(groups[1])).toMatch(/--after|"url":"[^"]*\/v1\/hooks\/claude-code"/);
+      expect(JSON.stringify(groups[1])).not.toMatch(/exit 2|onFailure/);
+    }
+  });
+
+  test('name the tools that answer with JSON text', async () => {
+    const named = ['--json-text', 'web.fetch', 'db.query', '--dry-run'];
+    const { stdout } = await install(place(), ['gemini', ...named]);
+    const command = JSON.parse(stdout).hooks.AfterTool[0].hooks[0].command;
+    expect(command).toMatch(/ --after --json-text web.fetch --json-text db.query$/);
+    for (const args of [
+      ['gemini', '--socket', '/run/s', ...named],
+      ['claude-code', ...named],
+    ])
+      expect((await install(place(), args)).code).toBe(2);
+    expect((await install(place(), ['gemini', '--json-text', 'a; rm', '--dry-run'])).code).toBe(2);
   });
 
   test('say how long to wait for people, and give the hook longer than that', async () => {

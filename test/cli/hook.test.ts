@@ -67,6 +67,8 @@ function answer(name: DialectName, given: Given = {}): Promise<HookAnswer> {
       isDeferring: given.isDeferring ?? false,
       isApart: given.isApart ?? false,
       session: null,
+      isAfter: false,
+      jsonText: [],
     },
     given.stream ?? Readable.from([input]),
   );

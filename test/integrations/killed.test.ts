@@ -76,7 +76,7 @@ interface Row extends Moment {
   readonly n: number;
 }
 
-/** The hook has no rows for reports, because it ends before its tool runs and reports nothing. */
+/** The hook has no rows for reports, because it ends before its tool runs. */
 function rowsOf(kind: Kind, first: number): readonly Row[] {
   return Object.entries(moments)
     .filter(([, { stop }]) => kind !== 'hook' || stop?.message !== 'outcome')
@@ -134,6 +134,8 @@ async function newClients(): Promise<Readonly<Record<Kind, Called>>> {
           agent: undefined,
           isDeferring: false,
           isApart: false,
+          isAfter: false,
+          jsonText: [],
           session: null,
           waitMs: waits(isHeld),
           withinMs: 60_000,

@@ -5,7 +5,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { sessionOf } from '../../../integrations/mcp/calls/authority.ts';
 import { isPointKey, keyIn } from '../client/key-file.ts';
-import { answerHook, answerWithin, bytesOf } from '../hook/answer-hook.ts';
+import { answerHook, answerInput } from '../hook/answer-hook.ts';
 import { askHelper } from '../hook/ask-helper.ts';
 import { type DialectName, dialectNames, dialects } from '../hook/dialects.ts';
 import { type HostName, hostNames, waitSecondsDefault } from '../hook/install-hook.ts';
@@ -20,6 +20,8 @@ interface HookOptions {
   readonly wait: number;
   readonly escalate: 'deny' | 'defer';
   readonly apart?: boolean;
+  readonly after?: boolean;
+  readonly jsonText?: readonly string[];
 }
 
 /** The longest that people are waited for: an hour. */
@@ -41,6 +43,8 @@ export function defineHook(command: Command, finish: (code: ExitCode) => void): 
       '--apart',
       'cursor: allow shell commands and reads in `preToolUse`, because other hooks ask about them',
     )
+    .option('--after', 'the event comes after a tool: report the result, and exit with 0 in any case')
+    .addOption(jsonTextOption())
     .addHelpText('after', examples)
     .action(async (options: HookOptions) => {
       finish(await hook(options));
@@ -60,6 +64,10 @@ function escalateOption(): Option {
   return new Option('--escalate <word>', description).choices(['deny', 'defer']).default('deny');
 }
 
+function jsonTextOption(): Option {
+  return new Option('--json-text <action...>', 'read the text that these tools return as JSON fields');
+}
+
 const examples = `
 Examples:
   writ hook serve --socket /run/writ/hook.sock --key-file /etc/writ/hook.key --agent coder --url https://writ.example.com
@@ -67,50 +75,66 @@ Examples:
   writ hook --dialect gemini --socket /run/writ/hook.sock < event.json
   writ hook install codex --url https://writ.example.com --wait 300
 
-Exit codes: 0 the tool may run, 2 in every other case.`;
+Exit codes: before a tool, 0 the tool may run, 2 in every other case; after a tool, always 0.`;
 
 function readSeconds(text: string): number {
   if (/^\d{1,4}$/.test(text) && Number(text) <= waitSecondsMax) return Number(text);
   throw new UsageError(`\`${text}\` is not a number of seconds up to ${waitSecondsMax}`);
 }
 
+/** After a tool, nothing is left to stop, so a fault is told and the exit code is 0. */
 async function hook(options: HookOptions): Promise<ExitCode> {
+  if (options.after !== true) return await answer(options);
+  try {
+    return await answer(options);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    printError(`error: ${error.message}\n`);
+    return exitCodes.ok;
+  }
+}
+
+async function answer(options: HookOptions): Promise<ExitCode> {
   // An error that nothing else catches must not let the tool run.
-  process.on('uncaughtException', () => process.exit(exitCodes.usage));
-  const { dialect, wait, escalate, apart, socket } = options;
+  process.on('uncaughtException', () =>
+    process.exit(options.after === true ? exitCodes.ok : exitCodes.usage),
+  );
+  const { dialect, wait, escalate, apart, after, socket } = options;
   if (dialect === undefined)
     throw new UsageError(`nothing was granted: --dialect is missing: ${dialectNames.join(', ')}`);
-  const form = { waitMs: wait * 1_000, isDeferring: escalate === 'defer', isApart: apart === true };
-  const withinMs = form.waitMs + slackMs;
-  const answer =
+  const form = {
+    waitMs: wait * 1_000,
+    isDeferring: escalate === 'defer',
+    isApart: apart === true,
+    isAfter: after === true,
+  };
+  const limits = { dialect: dialects[dialect], withinMs: form.waitMs + slackMs };
+  const answered =
     socket === undefined
-      ? await answerHook(
-          { ...form, ...ownAccess(options), dialect: dialects[dialect], withinMs },
-          process.stdin,
-        )
-      : await answerWithin(withinMs, async (signal) =>
-          askHelper({ ...form, socket, dialect }, await bytesOf(process.stdin), signal),
+      ? await answerHook({ ...form, ...ownAccess(options), ...limits }, process.stdin)
+      : await answerInput({ ...form, ...limits }, process.stdin, (event, signal) =>
+          askHelper({ ...form, socket, dialect }, event, signal),
         );
-  if (answer.stdout !== '') print(`${answer.stdout}\n`);
-  printError(answer.stderr);
+  if (answered.stdout !== '') print(`${answered.stdout}\n`);
+  printError(answered.stderr);
   // Standard input may never end, so the hook closes it.
   process.stdin.destroy();
-  return answer.code === 0 ? exitCodes.ok : exitCodes.usage;
+  return answered.code === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
 /** Access to the service with the agent's own key. */
-function ownAccess({ url = process.env.WRIT_URL }: HookOptions) {
+function ownAccess({ url = process.env.WRIT_URL, jsonText = [] }: HookOptions) {
   const key = process.env.WRIT_API_KEY ?? '';
   if (url === undefined || key === '')
     throw new UsageError(`nothing was granted: ${url === undefined ? '--url' : 'WRIT_API_KEY'} is missing`);
   if (isPointKey(key)) throw new UsageError(`nothing was granted: ${pointKeyIsOpen}`);
-  return { url, key, agent: undefined, session: null };
+  return { url, key, agent: undefined, session: null, jsonText };
 }
 
 const pointKeyIsOpen =
   "WRIT_API_KEY is an enforcement point's key, and the agent can read its own environment: keep the key in another user's file, and run `writ hook serve` as that user";
 
-interface ServeOptions extends Pick<HookOptions, 'url' | 'socket' | 'wait'> {
+interface ServeOptions extends Pick<HookOptions, 'url' | 'socket' | 'wait' | 'jsonText'> {
   readonly keyFile: string;
   readonly agent: string;
 }
@@ -124,6 +148,7 @@ function defineServe(command: Command, finish: (code: ExitCode) => void): void {
     .requiredOption('--agent <agent>', 'the agent to ask for')
     .option('--url <address>', 'the address of the service (WRIT_URL)')
     .addOption(waitOption())
+    .addOption(jsonTextOption())
     .action(async (_options: unknown, called: Command) => {
       finish(await serve(called.optsWithGlobals<ServeOptions>()));
     });
@@ -135,6 +160,7 @@ async function serve({
   keyFile,
   agent,
   wait,
+  jsonText = [],
 }: ServeOptions): Promise<ExitCode> {
   if (socket === undefined) throw new UsageError('--socket is missing: the socket to listen at');
   if (process.getuid === undefined) throw new UsageError('this system has no sockets with an owner');
@@ -145,6 +171,7 @@ async function serve({
     key,
     agent,
     session: sessionOf({ key, agent }),
+    jsonText,
     waitMsMax: wait * 1_000,
   };
   const server = createHelper(options);
@@ -176,6 +203,7 @@ function defineInstall(command: Command, finish: (code: ExitCode) => void): void
     .option('--url <address>', "the address of the service (WRIT_URL); the agent's key is in WRIT_API_KEY")
     .addOption(waitOption())
     .addOption(escalateOption())
+    .addOption(jsonTextOption())
     .option('--file <path>', "the settings file (default: the project's)")
     .option('--dry-run', 'print the settings, write nothing')
     .action(async (host: HostName, _options: unknown, called: Command) => {

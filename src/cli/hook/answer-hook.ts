@@ -1,14 +1,16 @@
 // Turns one event of a coding agent into the answer of its hook: asks the service, waits for people, and
-// refuses when anything is in doubt. INVARIANT: the exit code is 0 when the service has granted just this
-// call or the run is put off, and 2 in every other case, whatever breaks. Any other code would let the tool
-// run.
+// refuses when anything is in doubt. INVARIANT: before a tool, the exit code is 0 when the service has granted
+// just this call or the run is put off, and 2 in every other case, whatever breaks. Any other code would let
+// the tool run. After a tool, the exit code is always 0, and nothing is granted.
 
 import type { Readable } from 'node:stream';
 import { connect, type Decision } from '../../../integrations/typescript/client.ts';
 import { waitingText } from '../../../integrations/typescript/decision.ts';
-import { jsonLimits, readJson } from '../../language/json/read-json.ts';
-import { isJsonObject } from '../../language/model/json.ts';
-import type { Dialect } from './dialects.ts';
+import { readJson } from '../../language/json/read-json.ts';
+import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
+import { hookJsonLimits } from '../../service/http/resources/hooks/claude-code.ts';
+import { type Dialect, nothing } from './dialects.ts';
+import { type ReportAccess, reportFinished } from './report-hook.ts';
 
 /** How the host wants its answers. */
 export interface AnswerForm {
@@ -18,17 +20,12 @@ export interface AnswerForm {
   readonly isDeferring: boolean;
   /** Whether another hook is installed for the events that the dialect decides apart. */
   readonly isApart: boolean;
+  /** Whether the event is one after a tool, also when it cannot be read. */
+  readonly isAfter: boolean;
 }
 
-export interface HookOptions extends AnswerForm {
+export interface HookOptions extends AnswerForm, ReportAccess {
   readonly dialect: Dialect;
-  readonly url: string;
-  /** The key of an agent, or of an enforcement point. */
-  readonly key: string;
-  /** The agent that an enforcement point asks for; undefined with the key of an agent. */
-  readonly agent: string | undefined;
-  /** The session of all calls; null for the session that the host names. */
-  readonly session: string | null;
   /** Milliseconds within which the hook must answer. */
   readonly withinMs: number;
 }
@@ -43,7 +40,40 @@ export interface HookAnswer {
 
 /** Answers the event that `input` holds. Never rejects. */
 export async function answerHook(options: HookOptions, input: Readable): Promise<HookAnswer> {
-  return answerWithin(options.withinMs, async (signal) => answerEvent(options, await bytesOf(input), signal));
+  return answerInput(options, input, (bytes, signal) => answerEvent(options, bytes, signal));
+}
+
+/**
+ * Answers the event that `input` holds with what `answer` says to its bytes. An event after a tool is answered by exit code
+ * 0, whatever becomes of its report. Never rejects.
+ */
+export async function answerInput(
+  { dialect, isAfter, withinMs }: Pick<HookOptions, 'dialect' | 'isAfter' | 'withinMs'>,
+  input: Readable,
+  answer: (bytes: Buffer, signal: AbortSignal) => Promise<HookAnswer>,
+): Promise<HookAnswer> {
+  let isOver = isAfter;
+  const answered = await answerWithin(withinMs, async (signal) => {
+    const bytes = await bytesOf(input);
+    isOver = hasRun(dialect, bytes, isAfter);
+    return answer(bytes, signal);
+  });
+  return isOver ? { ...answered, code: 0, stdout: nothing } : answered;
+}
+
+/** Whether the bytes are an event after a tool; `isAfter` when they are no event at all. */
+function hasRun(dialect: Dialect, bytes: Buffer, isAfter: boolean): boolean {
+  const read = readEvent(bytes);
+  if (!read.ok || !isJsonObject(read.value)) return isAfter;
+  return isNamedAfter(dialect, read.value) || (isAfter && dialect.read(read.value) === null);
+}
+
+function isNamedAfter({ after }: Dialect, { hook_event_name: name }: JsonObject): boolean {
+  return typeof name === 'string' && after.names.includes(name);
+}
+
+function readEvent(bytes: Buffer) {
+  return readJson(withoutMark(bytes), hookJsonLimits);
 }
 
 /** Answers one event. Rejects when the service cannot be asked. */
@@ -53,10 +83,12 @@ export async function answerEvent(
   signal: AbortSignal,
 ): Promise<HookAnswer> {
   const { dialect, url, key, agent, waitMs } = options;
-  const read = readJson(withoutMark(bytes));
+  const read = readEvent(bytes);
   if (!read.ok) return refusedAnswer(`Nothing was granted: the event cannot be read: ${read.issue.detail}.`);
   if (options.isApart && isJsonObject(read.value) && dialect.isDecidedApart(read.value))
     return { code: 0, stdout: dialect.allowed, stderr: '', isDecided: false };
+  if (isJsonObject(read.value) && isNamedAfter(dialect, read.value))
+    return answerReport(options, read.value, signal);
   const call = isJsonObject(read.value) ? dialect.read(read.value) : null;
   if (call === null)
     return refusedAnswer(
@@ -74,6 +106,23 @@ export async function answerEvent(
   });
   const idempotency = idempotencyKey === null ? {} : { idempotencyKey };
   return answerOf(options, await writ.authorize(actionKey, payload, idempotency));
+}
+
+/** Reports the call of an event after a tool. A report that fails is told on standard error. */
+async function answerReport(
+  options: HookOptions,
+  event: JsonObject,
+  signal: AbortSignal,
+): Promise<HookAnswer> {
+  const answer = { code: 0, stdout: nothing, stderr: '', isDecided: false } as const;
+  try {
+    const finished = options.dialect.after.read(event);
+    if (finished === null) throw new Error('the event is not known');
+    await reportFinished(options, finished, signal);
+    return answer;
+  } catch (error) {
+    return { ...answer, stderr: `The result was not reported: ${(error as Error).message}\n` };
+  }
 }
 
 /**
@@ -115,7 +164,7 @@ export async function bytesOf(input: Readable): Promise<Buffer> {
     parts.push(Buffer.from(part));
     length += part.length;
     // The event is too long already, and is refused for that.
-    if (length > jsonLimits.bytesMax + 2 * mark.length) break;
+    if (length > hookJsonLimits.bytesMax + 2 * mark.length) break;
   }
   return Buffer.concat(parts);
 }

@@ -24,13 +24,14 @@ export async function askHelper(
   event: Buffer,
   signal: AbortSignal,
 ): Promise<HookAnswer> {
-  const { socket, dialect, waitMs, isDeferring, isApart } = question;
+  const { socket, dialect, waitMs, isDeferring, isApart, isAfter } = question;
   const fault = socketFault(socket);
   if (fault !== null) return refusedAnswer(`Nothing was granted: ${fault}.`);
   const form = new URLSearchParams({
     wait: String(waitMs / 1_000),
     ...(isDeferring ? { defer: '' } : {}),
     ...(isApart ? { apart: '' } : {}),
+    ...(isAfter ? { after: '' } : {}),
   });
   const text = await exchanged({ socketPath: socket, path: `${hookPath(dialect)}?${form}` }, event, signal);
   return readAnswer(text) ?? refusedAnswer("Nothing was granted: the helper's answer is not readable.");

@@ -1,7 +1,8 @@
 // The helper that keeps the key of an enforcement point from the coding agent: a process of another user, which
 // listens on a Unix socket and asks the service about the events that hooks send. INVARIANT: whoever reaches the
 // socket can have events decided and nothing else. Key, agent, session, address and the longest wait are the
-// helper's; no answer has the key; nothing is reported, released or withdrawn for a caller.
+// helper's; no answer has the key; nothing is released or withdrawn for a caller, and what is reported is that a granted
+// call was executed, with a result.
 
 import { chmodSync, lstatSync, statSync, unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -16,6 +17,8 @@ export interface HelperOptions {
   readonly key: string;
   readonly agent: string;
   readonly session: string;
+  /** Actions whose tools answer with JSON text. */
+  readonly jsonText: readonly string[];
   /** The longest that people are waited for, in milliseconds. */
   readonly waitMsMax: number;
 }
@@ -59,9 +62,13 @@ async function answer(
   return answerWithin(waitMs + slackMs, async (over) => {
     const event = await bytesOf(request);
     if (!request.complete) return refusedAnswer('Nothing was granted: the event is incomplete.');
-    const form = { waitMs, isDeferring: searchParams.has('defer'), isApart: searchParams.has('apart') };
-    const { url, key, agent, session } = options;
-    const target = { url, key, agent, session, dialect: dialects[dialect], withinMs: waitMs + slackMs };
+    const form = {
+      waitMs,
+      isDeferring: searchParams.has('defer'),
+      isApart: searchParams.has('apart'),
+      isAfter: searchParams.has('after'),
+    };
+    const target = { ...options, dialect: dialects[dialect], withinMs: waitMs + slackMs };
     return answerEvent({ ...target, ...form }, event, AbortSignal.any([over, left.signal]));
   });
 }

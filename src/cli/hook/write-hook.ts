@@ -25,6 +25,7 @@ export interface InstallChoice {
   readonly escalate: 'deny' | 'defer';
   readonly file?: string;
   readonly dryRun?: boolean;
+  readonly jsonText?: readonly string[];
 }
 
 /** The longest that the service waits for people when a host asks it itself. */
@@ -52,7 +53,7 @@ export async function installHook(host: HostName, choice: InstallChoice): Promis
 
 function serviceOf(
   host: HostName,
-  { url = process.env.WRIT_URL, socket, wait, escalate }: InstallChoice,
+  { url = process.env.WRIT_URL, socket, wait, escalate, jsonText = [] }: InstallChoice,
 ): Service {
   const isOwn = socket === undefined;
   if (isOwn && (url === undefined || !/^https?:\/\/[^\s']+$/.test(url) || !URL.canParse(url)))
@@ -71,12 +72,27 @@ function serviceOf(
     );
   if (host !== 'claude-code' && escalate === 'defer')
     throw new UsageError('only claude-code supports --escalate defer: omit --escalate');
+  refuseJsonText(host, isOwn, jsonText);
   return {
     url: isOwn ? (url ?? null) : null,
     socket: socket ?? null,
     waitSeconds: wait,
     isDeferring: escalate === 'defer',
+    jsonText,
   };
+}
+
+/** Throws a UsageError when the hook cannot read the text of these tools, or their names do not fit into a command. */
+function refuseJsonText(host: HostName, isOwn: boolean, jsonText: readonly string[]): void {
+  if (jsonText.length === 0) return;
+  if (!isOwn)
+    throw new UsageError('with --socket the helper reads results: give --json-text to `writ hook serve`');
+  if (host === 'claude-code')
+    throw new UsageError(
+      'claude-code reports to the service directly, which reads no text: omit --json-text',
+    );
+  const odd = jsonText.find((action) => !/^[\w.-]+$/.test(action));
+  if (odd !== undefined) throw new UsageError(`\`--json-text ${odd}\` is not an action`);
 }
 
 interface Change {
@@ -150,7 +166,7 @@ const trialMs = 10_000;
 /** Asks about a tool that does not exist, in the way that the hook will ask. */
 async function tryHook({ dialect, trial }: HookedHost, { url, socket }: Service): Promise<TrialResult> {
   const event = JSON.stringify(trial);
-  const form = { waitMs: 0, isDeferring: false, isApart: false };
+  const form = { waitMs: 0, isDeferring: false, isApart: false, isAfter: false };
   if (socket !== null)
     return triedOf(
       await answerWithin(trialMs, (signal) =>
@@ -159,7 +175,7 @@ async function tryHook({ dialect, trial }: HookedHost, { url, socket }: Service)
     );
   const key = process.env.WRIT_API_KEY ?? '';
   if (key === '' || url === null) return { kind: 'not tried' };
-  const access = { url, key, agent: undefined, session: null };
+  const access = { url, key, agent: undefined, session: null, jsonText: [] };
   const options = { ...form, ...access, dialect: dialects[dialect], withinMs: trialMs };
   return triedOf(await answerHook(options, Readable.from([event])));
 }
@@ -177,10 +193,10 @@ interface Installation extends Omit<Change, 'before'> {
 }
 
 function report({ file, hooked, where, service, faults, tried }: Installation): string {
-  const { name, asks, limits } = hooked;
+  const { name, asks, reports, limits } = hooked;
   const says =
     faults.length === 0
-      ? [`${file}: ${name} asks ${where} before ${asks}.`]
+      ? [`${file}: ${name} asks ${where} before ${asks}.`, `It reports the results of ${reports}.`]
       : [`${file} has the hook, but it does not work in ${name}:`, ...faults.map((one) => `  - ${one}`)];
   return [
     ...says,
