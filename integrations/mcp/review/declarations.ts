@@ -1,7 +1,7 @@
-// Turns input schemas of tools into declarations of actions, for a person to read and to edit. INVARIANT:
-// arguments that are valid by the schema, and are JSON that the service takes, are a payload that the
-// declaration takes, but for texts that the type of a path or an address refuses; no text of a server can end
-// a line.
+// Turns schemas of tools into declarations of actions and their results, for a person to read and to edit.
+// INVARIANT: arguments that are valid by the schema, and are JSON that the service takes, are a payload that the
+// declaration takes, but for texts that the type of a path or an address refuses; the same is true of results,
+// without an exception; no text of a server can end a line.
 
 import { isObject, type Json, type JsonObject, member } from '../protocol/messages.ts';
 import { type FieldContext, type FieldKind, fieldKind, isSecret, possibleKinds } from './field-kinds.ts';
@@ -78,6 +78,8 @@ interface Context extends DeclarationOptions {
   readonly count: { any: number };
   /** The kinds that have been written. */
   readonly kinds: Set<FieldKind | 'secret'>;
+  /** Whether the schema is that of a result. */
+  readonly isResult: boolean;
 }
 
 function declare(tool: JsonObject, options: DeclarationOptions): ActionDeclaration {
@@ -92,15 +94,34 @@ function declare(tool: JsonObject, options: DeclarationOptions): ActionDeclarati
     named: { name: '', about: `${String(name).replaceAll(/[_.-]/g, ' ')} ${words}` },
     count: { any: 0 },
     kinds: new Set(),
+    isResult: false,
   };
   const says = comment(words, '');
-  const text = `${says}action ${keyText(`${options.as}.${String(name)}`)} ${recordText(root, context)}\n`;
+  const action = `action ${keyText(`${options.as}.${String(name)}`)} ${recordText(root, context)}`;
+  const text = `${says}${action}${resultText(tool, context)}\n`;
   return {
     text,
     isReading: member(tool, 'annotations', 'readOnlyHint') === true,
     anyCount: context.count.any,
     kinds: context.kinds,
   };
+}
+
+/** The declaration of the result; what does not fit is left out. Empty when nothing is left. */
+function resultText({ outputSchema }: JsonObject, context: Context): string {
+  if (!isObject(outputSchema)) return '';
+  // A field of a result is optional to write, so the places of type `any` in it need nobody's attention.
+  const ofResult = {
+    ...context,
+    root: outputSchema,
+    isResult: true,
+    count: { any: 0 },
+    isOpen: false,
+    indent: '  ',
+  };
+  const text = recordText(outputSchema, ofResult);
+  if (/^ {4}[^ #]/m.test(text)) return `\n  result ${text}`;
+  return text === '{ }' ? '' : '\n# No result: none of the fields in its schema fits.';
 }
 
 function keyText(key: string): string {
@@ -136,17 +157,37 @@ function recordText(schema: JsonObject, context: Context): string {
   const inner = `${context.indent}  `;
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
   const required = Array.isArray(schema.required) ? schema.required : [];
+  const isTop = context.named.name === '';
   const lines = properties.map(([name, property]) => {
     const { type, notes } = fieldType(property, {
       ...context,
       indent: inner,
       named: { ...context.named, name },
     });
+    const unfit = context.isResult ? unfitIn(name, { property, type, notes, isTop }) : null;
+    if (unfit !== null) return comment(`Left out: ${name}, ${unfit}`, inner);
     const field = `${fieldName(name)}${required.includes(name) ? '' : '?'}: ${type}`;
     return `${notes.map((note) => comment(note, inner)).join('')}${inner}${field}\n`;
   });
-  if (context.isOpen) lines.push(`${inner}...\n`);
+  // What a tool returns may have more fields than its schema names.
+  if (context.isOpen || (context.isResult && !isTop)) lines.push(`${inner}...\n`);
   return lines.length === 0 ? '{ }' : `{\n${lines.join('')}${context.indent}}`;
+}
+
+/** Fields that the enforcement point computes, whatever the tool returns under these names. */
+const computed: ReadonlySet<string> = new Set(['bytes', 'items', 'is_error']);
+
+interface ResultField extends FieldType {
+  readonly property: Json;
+  /** Whether it is a field of the result itself. */
+  readonly isTop: boolean;
+}
+
+/** Why a field cannot be one of a result; null when it can. */
+function unfitIn(name: string, { property, type, notes, isTop }: ResultField): string | null {
+  if (isTop && computed.has(name)) return 'which the proxy computes itself';
+  if (isSecret(property, name)) return 'perhaps a secret';
+  return isTop && type === 'any' ? `${notes.join(' ') || 'any value.'}` : null;
 }
 
 function fieldName(name: string): string {
@@ -157,6 +198,7 @@ function fieldName(name: string): string {
 function fieldType(property: Json, context: Context): FieldType {
   const type = typeOf(property, context);
   const { name } = context.named;
+  if (context.isResult) return type;
   const isText = /^\[*string/.test(type.type);
   if (isSecret(property, name) && (isText || member(property, 'writeOnly') === true)) {
     context.kinds.add('secret');
@@ -293,13 +335,14 @@ const formats: Readonly<Record<string, string>> = {
   ipv6: 'ip',
 };
 
-function textType(schema: JsonObject, { named, kinds }: Context): FieldType {
+function textType(schema: JsonObject, { named, kinds, isResult }: Context): FieldType {
   const { format, pattern, minLength, maxLength } = schema;
   const notes = typeof pattern === 'string' ? [`By the server it matches ${pattern}`] : [];
   const formatType = typeof format === 'string' ? formats[format] : undefined;
   if (formatType !== undefined) return { type: formatType, notes };
-  // The value of a secret is not read by anybody: any text is one.
-  const kind = isSecret(schema, named.name) ? null : fieldKind(schema, named);
+  // The value of a secret is not read by anybody: any text is one. A result with a text that its type refuses would be
+  // lost as a whole.
+  const kind = isResult || isSecret(schema, named.name) ? null : fieldKind(schema, named);
   if (kind !== null) kinds.add(kind);
   return { type: `${kind ?? 'string'}${range(minLength, maxLength)}`, notes };
 }
