@@ -1,8 +1,8 @@
 // Reads what a granted call returned, for the report of its outcome: the fields that the action declares, from
-// the tool's structured content or from where the lock file says. INVARIANT: a response that is no result of a
+// the tool's structured content or from where the lock file says, with the labels of a detector. INVARIANT: a response that is no result of a
 // tool, such as a task or a question of the server, has no result, so that its meters stay unknown.
 
-import { resultOf, returnedByTool } from '../../../src/language/value/reported-result.ts';
+import { readResult, returnedByTool } from '../../../src/language/value/reported-result.ts';
 import type { AllowedDecision } from '../../typescript/client.ts';
 import {
   isObject,
@@ -13,22 +13,68 @@ import {
   type RpcResponse,
 } from '../protocol/messages.ts';
 import type { LockedServer, ResultPointers } from '../review/lock.ts';
+import type { GateSettings } from './gate.ts';
+import { type Inspect, inspectedCall, withLabels } from './inspection.ts';
 
-/** The result to report for a response; undefined when the action declares none or there is none. */
+export interface AnsweredCall {
+  readonly request: RpcRequest;
+  readonly response: RpcResponse;
+}
+
+type ResultSettings = Pick<GateSettings, 'as' | 'locked' | 'inspect' | 'warn'>;
+
+/** The result to report for a response; undefined when the action declares none or it is unknown. */
 export function reportedResult(
   { resultFields = [] }: AllowedDecision,
-  request: RpcRequest,
-  response: RpcResponse,
-  locked: LockedServer | null,
-): object | undefined {
+  answered: AnsweredCall,
+  settings: ResultSettings,
+): object | undefined | Promise<object | undefined> {
   if (resultFields.length === 0) return undefined;
-  const { result, error } = response;
-  if (error !== undefined) return resultOf(resultFields, { value: undefined, isError: true }) ?? undefined;
-  if (!isObject(result) || notFinal(result)) return undefined;
+  const fields = fieldsOf(resultFields, answered, settings);
+  if (fields === null || settings.inspect === undefined || !resultFields.includes('labels'))
+    return isFields(fields) ? fields : undefined;
+  return inspected(settings.inspect, { fields, answered }, settings);
+}
+
+type Fields = ReturnType<typeof readResult>;
+
+function isFields(fields: Fields | null): fields is object {
+  return typeof fields === 'object' && fields !== null;
+}
+
+/** The declared fields of a response, or why there are none; null when the response is not final. */
+function fieldsOf(
+  names: readonly string[],
+  { request, response: { result, error } }: AnsweredCall,
+  { locked }: ResultSettings,
+): Fields | null {
+  if (error !== undefined) return readResult(names, { value: undefined, isError: true });
+  if (!isObject(result) || notFinal(result)) return null;
   const returned =
     request.method === 'tools/call' ? returnedByTool(result) : { value: result, isError: false };
-  const mapped = mappedFields(result, pointersOf(request, locked));
-  return resultOf(resultFields, { ...returned, mapped }) ?? undefined;
+  return readResult(names, { ...returned, mapped: mappedFields(result, pointersOf(request, locked)) });
+}
+
+interface FinalCall {
+  readonly fields: Fields;
+  readonly answered: AnsweredCall;
+}
+
+/** The fields with the labels of the detector; undefined when either is unknown. */
+async function inspected(
+  inspect: Inspect,
+  { fields, answered: { request, response } }: FinalCall,
+  { as, warn }: ResultSettings,
+): Promise<object | undefined> {
+  // The tool may have given labels that are not known here, which the detector must not replace.
+  if (fields === 'oversized') return undefined;
+  try {
+    const labels = inspect(inspectedCall(as, request, response));
+    return await withLabels(isFields(fields) ? fields : {}, labels);
+  } catch (error) {
+    warn(`a result of ${request.method} is unknown: the inspection failed: ${(error as Error).message}`);
+    return undefined;
+  }
 }
 
 function notFinal(result: JsonObject): boolean {

@@ -19,7 +19,7 @@ import {
 import { isForwarded } from '../protocol/targets.ts';
 import type { Catalogue } from '../review/catalogue.ts';
 import { filteredListing, type PossibleActions } from '../review/lists.ts';
-import { reportedResult } from './call-results.ts';
+import { type AnsweredCall, reportedResult } from './call-results.ts';
 import { answerRequest, withoutProgress, withReceipt } from './client-requests.ts';
 import type { Caller, Gate } from './gate.ts';
 import type { CallSurroundings } from './guarded-call.ts';
@@ -247,11 +247,6 @@ function endServer(open: OpenConversation, why: string): void {
   open.toServerQuestions.end(why);
 }
 
-interface AnsweredCall {
-  readonly request: RpcRequest;
-  readonly response: RpcResponse;
-}
-
 /**
  * Reports a grant as used: the call was sent, whatever came back. Resolves when a declared result is on
  * record or cannot be reported, and at once when none is declared.
@@ -262,10 +257,8 @@ async function report(
   answered: AnsweredCall | null = null,
 ): Promise<void> {
   if (grant === null) return;
-  const result =
-    answered === null
-      ? undefined
-      : reportedResult(grant, answered.request, answered.response, gate.settings.locked);
+  const read = answered === null ? undefined : reportedResult(grant, answered, gate.settings);
+  const result = read instanceof Promise ? await read : read;
   const reporting = caller.authority.report(grant.requestId, true, result);
   if (result !== undefined) await reporting;
 }

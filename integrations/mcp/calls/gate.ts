@@ -6,6 +6,7 @@ import { type CanonicalValue, canonicalJson } from '../../../src/service/store/c
 import type { JsonObject } from '../protocol/messages.ts';
 import type { LockedServer } from '../review/lock.ts';
 import type { Authority } from './authority.ts';
+import type { Inspect } from './inspection.ts';
 import type { RefusalSettings } from './refusals.ts';
 import { createServerTasks, type ServerTasks } from './server-tasks.ts';
 import { createTasks, type Tasks } from './tasks.ts';
@@ -85,6 +86,8 @@ export interface GateSettings extends RefusalSettings {
   readonly holdMs: number;
   /** Methods that are forwarded although the proxy does not know them. */
   readonly pass: ReadonlySet<string>;
+  /** Labels what tools return; absent when nothing is inspected. */
+  readonly inspect?: Inspect;
   /** Writes one line for the operator. */
   readonly warn: (line: string) => void;
 }

@@ -31,6 +31,8 @@ export function defineMcp(command: Command, finish: Finish): void {
     .option('--receipts', 'send the receipt of each grant to the server')
     .option('--prefix <prefix>', 'prefix of the names in `_meta`, such as com.example/', '')
     .option('--pass <method...>', 'forward a method that the proxy does not know, undecided')
+    .option('--inspect <detector>', 'a program or an address that labels results with a field `labels`')
+    .option('--inspect-timeout <seconds>', 'how long an inspection may take', '5')
     .option('--coaz', 'refuse with the error code of COAZ-MCP instead of a result')
     .option(
       '--listen <address>',

@@ -1,12 +1,19 @@
 // `writ mcp run`, which is also `writ mcp` alone: runs the proxy over the standard streams or on an address.
 
 import type { Server } from 'node:http';
+import { createInspector, type Inspect } from '../../../integrations/mcp/calls/inspection.ts';
 import { createHttpProxy, type ProxySettings, runStdioProxy } from '../../../integrations/mcp/proxy.ts';
 import { serviceAddress } from '../client/api-client.ts';
 import { isPointKey, keyIn } from '../client/key-file.ts';
 import { type ExitCode, exitCodes, printError, UsageError } from '../output/output.ts';
 import { lockedServer } from './review-server.ts';
-import { nameOfServer, type ServerOptions, serverTarget } from './server-options.ts';
+import {
+  addressOf,
+  environmentOfServer,
+  nameOfServer,
+  type ServerOptions,
+  serverTarget,
+} from './server-options.ts';
 
 export interface ProxyOptions extends ServerOptions {
   readonly service?: string;
@@ -19,6 +26,8 @@ export interface ProxyOptions extends ServerOptions {
   readonly prefix: string;
   readonly coaz?: boolean;
   readonly pass?: readonly string[];
+  readonly inspect?: string;
+  readonly inspectTimeout: string;
   readonly listen?: string;
   readonly sharedKey?: boolean;
   readonly sessions: string;
@@ -49,6 +58,7 @@ function settingsOf(command: readonly string[], options: ProxyOptions): ProxySet
     locked: options.lock === undefined ? null : lockedServer(options.lock, as),
     holdMs: holdOf(options) * 1000,
     pass: new Set(options.pass ?? []),
+    ...inspectOf(options),
     warn: (line) => printError(`writ mcp: ${line}\n`),
     prefix: prefixOf(options),
     isCoaz: options.coaz === true,
@@ -57,6 +67,20 @@ function settingsOf(command: readonly string[], options: ProxyOptions): ProxySet
     session: options.session ?? null,
     areReceiptsSent: options.receipts === true,
     server: serverTarget(command, options),
+  };
+}
+
+/** The detector that `--inspect` names; an address, or a program with its arguments. */
+function inspectOf({ inspect, inspectTimeout }: ProxyOptions): { readonly inspect?: Inspect } {
+  if (inspect === undefined) return {};
+  const seconds = Number(inspectTimeout);
+  if (!/^\d{1,2}$/.test(inspectTimeout) || seconds < 1 || seconds > 60)
+    throw new UsageError(`\`--inspect-timeout ${inspectTimeout}\` is not a number of seconds from 1 to 60`);
+  const command = inspect.split(' ').filter((part) => part !== '');
+  if (command.length === 0) throw new UsageError('--inspect is empty: name a program or an address');
+  const place = /^https?:\/\//.test(inspect) ? { url: addressOf(inspect) } : { command };
+  return {
+    inspect: createInspector({ place, environment: environmentOfServer(), timeoutMs: seconds * 1_000 }),
   };
 }
 

@@ -19,7 +19,7 @@ export function withServerOptions(command: Command): Command {
 }
 
 /** The environment of this process, without the secrets that only this process may know. */
-function environmentOfServer(): NodeJS.ProcessEnv {
+export function environmentOfServer(): NodeJS.ProcessEnv {
   const { WRIT_API_KEY: key, WRIT_TOKEN: token, ...environment } = process.env;
   return environment;
 }
@@ -44,7 +44,7 @@ export function sourceOf(target: ServerTarget): readonly string[] {
   return target.kind === 'command' ? target.command : [target.url.href];
 }
 
-function addressOf(text: string): URL {
+export function addressOf(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
     throw new UsageError(`\`${text}\` is not an address such as https://crm.example.com/mcp`);
