@@ -4,7 +4,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -34,17 +34,19 @@ interface Message {
 const call = /CALL (\{.*\}) END/;
 
 /**
- * Returns the events of the model's answer: first the tool call that the prompt asks for, then "Done." when
- * the tool's result is there.
+ * Returns the events of the model's answer: first the tool call that the last prompt asks for, then "Done."
+ * when the tool's result is there.
  */
 function answerTo(messages: readonly Message[]): readonly [event: string, data: object][] {
   const blocks = messages.flatMap(({ content }) =>
     typeof content === 'string' ? [{ type: 'text', text: content }] : content,
   );
-  const wanted = blocks.map(({ text = '' }) => call.exec(text)?.[1]).find((text) => text !== undefined);
-  const isOver = wanted === undefined || blocks.some(({ type }) => type === 'tool_result');
+  const at = blocks.findLastIndex(({ text = '' }) => call.test(text));
+  const wanted = call.exec(blocks[at]?.text ?? '')?.[1];
+  const isOver = wanted === undefined || blocks.slice(at).some(({ type }) => type === 'tool_result');
   const { name = '', input = {} } = isOver ? {} : (JSON.parse(wanted) as { name: string; input: object });
-  const start = isOver ? { type: 'text', text: '' } : { type: 'tool_use', id: 'toolu_1', name, input: {} };
+  const id = `toolu_${blocks.length}`;
+  const start = isOver ? { type: 'text', text: '' } : { type: 'tool_use', id, name, input: {} };
   const delta = isOver
     ? { type: 'text_delta', text: 'Done.' }
     : { type: 'input_json_delta', partial_json: JSON.stringify(input) };
@@ -111,7 +113,7 @@ async function runClaude({ settings, key, args }: Run): Promise<Ran> {
     '--settings',
     settings,
     '--allowedTools',
-    'Bash,Read,Write',
+    'Bash,Read,Write,mcp__web__fetch,mcp__web__send',
   ];
   const child: ChildProcess = spawn(claude, [...args, ...flags], {
     env,
@@ -192,6 +194,36 @@ function tell(what: string, found: string, expected: string): void {
   console.log(`${found === expected ? 'as expected' : 'OTHERWISE  '} ${what}: ${found}`);
 }
 
+/** A server of MCP tools that write down each call, and the policies that decide about them by what `fetch` returned. */
+const [toolCalls, toolList] = [join(folder, 'calls'), join(folder, 'tools')];
+const flow = `
+approvers support "Support"
+action web.fetch { returns: { trusted: boolean } } result { trusted: boolean }
+action web.send { to: string }
+meter untrusted = count() of web.fetch when not result.trusted per session over 8h
+policy web on web.fetch { allow all }
+policy mail on web.send { allow all  escalate after_untrusted to support when untrusted > 0 }
+`;
+
+/** How often `send` ran after pages with these properties were fetched in the same session. */
+async function mailsAfter(url: string, key: string, trusted: boolean): Promise<string> {
+  const command = join(import.meta.dirname, '../test/integrations/mcp/counting-server.ts');
+  const tools = ['fetch', 'send'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+  writeFileSync(toolCalls, '');
+  writeFileSync(toolList, JSON.stringify({ tools, instructions: '' }));
+  const web = { command: process.execPath, args: [command, toolCalls, toolList] };
+  const servers = ['--strict-mcp-config', '--mcp-config', JSON.stringify({ mcpServers: { web } })];
+  const settings = settingsFor(url, '?wait=0');
+  const fetched = promptFor('mcp__web__fetch', { returns: { trusted } });
+  const { session } = await runClaude({ settings, key, args: [fetched, ...servers] });
+  const mail = promptFor('mcp__web__send', { to: 'kim' });
+  await runClaude({ settings, key, args: ['--resume', session, mail, ...servers] });
+  const ran = readFileSync(toolCalls, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"tools/call"'));
+  return ran.map((line) => JSON.parse(line).params.name).join(', ');
+}
+
 const model = createServer((request, response) => void speak(request, response));
 await once(model.listen(0, '127.0.0.1'), 'listening');
 const service = await startExampleService();
@@ -233,6 +265,18 @@ try {
       runClaude({ settings: settingsFor(url, '', 3), key, args: [counting('broken')] }),
     );
     tell(what, `${timesRun()} times`, '1 times');
+  }
+
+  mkdirSync(join(folder, 'policies'));
+  writeFileSync(join(folder, 'policies/flow.policy'), flow);
+  const second = await startExampleService(0, join(folder, 'policies'));
+  try {
+    const other = await second.addAgent('reader');
+    const [trusted, untrusted] = ['a mail after a trusted page', 'a mail after an untrusted page'];
+    tell(trusted, await mailsAfter(second.url, other, true), 'fetch, send');
+    tell(untrusted, await mailsAfter(second.url, other, false), 'fetch');
+  } finally {
+    await second.stop();
   }
 
   writeFileSync(join(folder, 'none.json'), '{}');

@@ -25,9 +25,9 @@ const password = 'correct horse battery';
 const admin = { email: 'ann@example.com', name: 'Ann', password };
 const approver = { email: 'ben@example.com', name: 'Ben', password };
 
-export async function startExampleService(port = 0): Promise<ExampleService> {
+export async function startExampleService(port = 0, folder = policies): Promise<ExampleService> {
   const data = mkdtempSync(join(tmpdir(), 'writ-example-'));
-  const flags = ['--port', String(port), '--policies', policies, '--data', data];
+  const flags = ['--port', String(port), '--policies', folder, '--data', data];
   const child = spawn(process.execPath, [command, 'serve', ...flags], {
     env: { ...process.env, WRIT_LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
