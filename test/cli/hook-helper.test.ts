@@ -223,16 +223,16 @@ describe.runIf(isRoot)('as another user', () => {
       tool_response: { trusted: true },
     });
     expect(own).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
-    const { found } = await service.store.requests.list({
+    const { items } = await service.store.requests.list({
       ...everything,
       actionKey: 'claude_code.Read',
       nowMs: Date.now(),
       after: null,
       countMax: 1,
     });
-    const { what, detail } = found[0]?.events.at(-1) ?? {};
+    const { what, detail } = items[0]?.events.at(-1) ?? {};
     expect([what, detail]).toMatchObject(['consumed', { executed: true, result: { trusted: true } }]);
-    expect(found[0]?.events.some((one) => one.what === 'released')).toBe(false);
+    expect(items[0]?.events.some((one) => one.what === 'released')).toBe(false);
     expect((await after(event('Pay', { n: 5 }), {})).code).toBe(0);
     const invented = await run(agentUser, ['connect', socket, 'POST /hook/claude?after'], '{"session_id":');
     expect(JSON.parse(invented.stdout).code).toBe(2);

@@ -27,7 +27,7 @@ export type Inspect = (call: InspectedCall) => Promise<readonly string[]>;
 
 export interface Detector {
   /** A program that reads the call from standard input and prints its answer, or an address to which the call is posted. */
-  readonly place: { readonly command: readonly string[] } | { readonly url: URL };
+  readonly target: { readonly command: readonly string[] } | { readonly url: URL };
   /** The environment of the program. */
   readonly environment: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
@@ -40,7 +40,7 @@ const answerBytesMax = 64 * 1024;
 const labelsMax = 100;
 const labelLengthMax = 200;
 
-export function createInspector({ place, environment, timeoutMs }: Detector): Inspect {
+export function createInspector({ target, environment, timeoutMs }: Detector): Inspect {
   let underWay = 0;
   return async (call) => {
     if (underWay >= inspectionsMax) throw new Error(`${inspectionsMax} results are being inspected`);
@@ -49,9 +49,9 @@ export function createInspector({ place, environment, timeoutMs }: Detector): In
       const signal = AbortSignal.timeout(timeoutMs);
       const text = JSON.stringify(call);
       const answer =
-        'url' in place
-          ? await answerOfAddress(place.url, text, signal)
-          : await answerOfCommand({ ...place, environment }, text, signal);
+        'url' in target
+          ? await answerOfAddress(target.url, text, signal)
+          : await answerOfCommand({ ...target, environment }, text, signal);
       return labelsIn(answer);
     } finally {
       underWay -= 1;

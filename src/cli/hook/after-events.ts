@@ -90,12 +90,12 @@ function finishedCommand(event: JsonObject, session: string): FinishedCall | nul
   const [command, { output, cwd, workspace_roots: roots }] = [textIn(event, 'command'), event];
   if (command === null) return null;
   const folders = Array.isArray(roots) ? roots.filter((root) => typeof root === 'string') : [];
-  const places = typeof cwd === 'string' ? [cwd] : [undefined, '', ...folders.slice(0, foldersMax)];
+  const candidates = typeof cwd === 'string' ? [cwd] : [undefined, '', ...folders.slice(0, foldersMax)];
   const returned =
     typeof output === 'string'
       ? { value: { output }, isError: false, bytes: Buffer.byteLength(output) }
       : null;
-  const calls = places.map((place) => shellCall(command, place, session));
+  const calls = candidates.map((candidate) => shellCall(command, candidate, session));
   return { calls, returned, text: textOf(output), eventId: null };
 }
 

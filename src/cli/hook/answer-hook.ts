@@ -108,7 +108,7 @@ export async function answerEvent(
   return answerOf(options, await writ.authorize(actionKey, payload, idempotency));
 }
 
-/** Reports the call of an event after a tool. A report that fails is told on standard error. */
+/** Reports the call of an event after a tool. The reason of a failed report goes to standard error. */
 async function answerReport(
   options: HookOptions,
   event: JsonObject,

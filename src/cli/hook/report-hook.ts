@@ -19,9 +19,9 @@ export interface ReportAccess {
 }
 
 /** Milliseconds for a report; less than a hook has. */
-export const reportMsMax = 4_000;
+const reportMsMax = 4_000;
 
-/** Reports a call that has run. Rejects when the service cannot be told, or knows of no such grant. */
+/** Reports a call that has run. Rejects when the service cannot be reached, or knows of no such grant. */
 export async function reportFinished(
   access: ReportAccess,
   finished: FinishedCall,
@@ -96,8 +96,8 @@ function serviceOf({ url, key, agent }: ReportAccess, session: string | null, si
     },
     /** Reports the call, without its result when the service does not take it; whether there was a grant. */
     async tell(call: HookedCall, report: CallResult): Promise<boolean> {
-      const told = await send(call, report);
-      if (told !== 'invalid_result') return told !== 'request_not_found';
+      const reply = await send(call, report);
+      if (reply !== 'invalid_result') return reply !== 'request_not_found';
       return (await send(call, { ...report, result: null })) !== 'request_not_found';
     },
   };

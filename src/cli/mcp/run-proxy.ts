@@ -78,9 +78,9 @@ function inspectOf({ inspect, inspectTimeout }: ProxyOptions): { readonly inspec
     throw new UsageError(`\`--inspect-timeout ${inspectTimeout}\` is not a number of seconds from 1 to 60`);
   const command = inspect.split(' ').filter((part) => part !== '');
   if (command.length === 0) throw new UsageError('--inspect is empty: name a program or an address');
-  const place = /^https?:\/\//.test(inspect) ? { url: addressOf(inspect) } : { command };
+  const target = /^https?:\/\//.test(inspect) ? { url: addressOf(inspect) } : { command };
   return {
-    inspect: createInspector({ place, environment: environmentOfServer(), timeoutMs: seconds * 1_000 }),
+    inspect: createInspector({ target, environment: environmentOfServer(), timeoutMs: seconds * 1_000 }),
   };
 }
 

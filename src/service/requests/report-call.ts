@@ -96,8 +96,8 @@ async function grantsOf(
 ): Promise<readonly RequestState[]> {
   const { actionKey } = call;
   const ofAction = { ...anyRequest, agentId: report.by.agent.id, actionKey, nowMs: Math.trunc(clock()) };
-  const { found } = await store.requests.list({ ...ofAction, after: null, countMax: grantsMax });
-  return found.map(requestStateOf).filter(isGrantOf(report.by));
+  const { items } = await store.requests.list({ ...ofAction, after: null, countMax: grantsMax });
+  return items.map(requestStateOf).filter(isGrantOf(report.by));
 }
 
 function isGrantOf(by: AgentCaller): (state: RequestState) => boolean {

@@ -199,24 +199,27 @@ policy mail on mail.* {
       fetchPage,
       ran: (id: string | undefined, tool_response?: unknown) =>
         fetchPage(id, { hook_event_name: 'PostToolUse', tool_response }),
-      /** `allow`, or `deny` while people are asked. */
-      mails: async () => (await hook('', { event: mail })).word ?? 'allow',
+      mails: async () => {
+        const { body, reason } = await hook('', { event: mail });
+        if (Object.keys(body).length === 0) return 'ALLOW';
+        return /needs 1 approval by security/.test(reason) ? 'ESCALATE' : 'DENY';
+      },
     };
   }
 
   test.each([
-    ['a trusted page', '{"trusted":true}', 'allow'],
-    ['a whole result', { content: [], structuredContent: { trusted: true } }, 'allow'],
-    ['an untrusted page', '{"trusted":false}', 'deny'],
-    ['a text that looks like fields', [{ type: 'text', text: '{"trusted":true}' }], 'deny'],
-    ['another type', '{"trusted":"yes"}', 'deny'],
-    ['too much', JSON.stringify({ trusted: true, note: 'x'.repeat(70_000) }), 'deny'],
-    ['nothing', undefined, 'deny'],
+    ['a trusted page', '{"trusted":true}', 'ALLOW'],
+    ['a whole result', { content: [], structuredContent: { trusted: true } }, 'ALLOW'],
+    ['an untrusted page', '{"trusted":false}', 'ESCALATE'],
+    ['a text that looks like fields', [{ type: 'text', text: '{"trusted":true}' }], 'ESCALATE'],
+    ['another type', '{"trusted":"yes"}', 'ESCALATE'],
+    ['too much', JSON.stringify({ trusted: true, note: 'x'.repeat(70_000) }), 'ESCALATE'],
+    ['nothing', undefined, 'ESCALATE'],
   ])('%s decides about the next call', async (_, response, word) => {
     const { fetchPage, ran, mails } = session();
     const id = `toolu_flow_${sessions}`;
     expect((await fetchPage(id)).body).toEqual({});
-    expect(await mails()).toBe('deny');
+    expect(await mails()).toBe('ESCALATE');
     expect(await ran(id, response)).toMatchObject({ status: 200, body: {} });
     expect(await mails()).toBe(word);
     const key = `flow-${sessions}/${id}`;
@@ -233,11 +236,11 @@ policy mail on mail.* {
     await fetchPage(undefined);
     await fetchPage('toolu_two');
     expect((await ran('toolu_never_asked', '{"trusted":true}')).body).toEqual({});
-    expect(await mails()).toBe('deny');
+    expect(await mails()).toBe('ESCALATE');
     await ran('toolu_two', '{"trusted":true}');
-    expect(await mails()).toBe('deny');
+    expect(await mails()).toBe('ESCALATE');
     await ran(undefined, '{"trusted":true}');
-    expect(await mails()).toBe('allow');
+    expect(await mails()).toBe('ALLOW');
   });
 
   test('a tool that failed is reported with the error', async () => {
@@ -245,7 +248,7 @@ policy mail on mail.* {
     await fetchPage('toolu_failed');
     const failed = { hook_event_name: 'PostToolUseFailure', error: 'broken', is_interrupt: false };
     expect((await fetchPage('toolu_failed', failed)).body).toEqual({});
-    expect(await mails()).toBe('deny');
+    expect(await mails()).toBe('ESCALATE');
   });
 
   test('results that are unknown are counted by reason', async () => {

@@ -251,8 +251,8 @@ async function reported(
       .current()
       .resultShapeOf(hooked.actionKey)
       ?.fields.map(({ name }) => name) ?? [];
-  const told = await decisions.reportCall(named, { ...ran, ...resultIn(fields, call.body) });
-  if (told.kind === 'invalid-result') await decisions.reportCall(named, { ...ran, fault: 'mistyped' });
+  const changed = await decisions.reportCall(named, { ...ran, ...resultIn(fields, call.body) });
+  if (changed.kind === 'invalid-result') await decisions.reportCall(named, { ...ran, fault: 'mistyped' });
   return {};
 }
 
@@ -265,11 +265,11 @@ function resultIn(fields: readonly string[], event: ClaudeEvent): Pick<CallRepor
 
 /** The call, as its request was recorded. */
 function namedCall(by: AgentCaller, { actionKey, payload, session, idempotencyKey }: HookedCall): NamedCall {
-  const kept = sessionOf(by, session);
+  const sessionId = sessionOf(by, session);
   return {
     actionKey,
     payload,
-    session: kept === null ? null : scoped(by, kept),
+    session: sessionId === null ? null : scoped(by, sessionId),
     idempotencyKey: idempotencyKey === null ? null : scoped(by, idempotencyKey),
   };
 }
