@@ -121,6 +121,9 @@ test.each([
   [['--as', 'a', '--lock', 'no-such-file', '--', 'x'], 'cannot be read'],
   [['--as', 'a', '--hold', 'long', '--', 'x'], 'is not a number of seconds'],
   [['--as', 'a', '--prefix', 'io.mcp/', '--', 'x'], 'is not a prefix'],
+  [['--as', 'a', '--inspect', ' ', '--', 'x'], '--inspect is empty'],
+  [['--as', 'a', '--inspect', 'http://u:p@x', '--', 'x'], 'is not an address'],
+  [['--as', 'a', '--inspect', 'x', '--inspect-timeout', '0', '--', 'x'], 'from 1 to 60'],
 ])('refuses %j', async (args, why) => {
   const { code, stderr } = await writ(['mcp', ...args], { env: { WRIT_API_KEY: 'writ_x' } });
   expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);

@@ -1,16 +1,19 @@
 // A detector labels what tools return, and the next call is decided by the labels. Whatever goes wrong leaves the result
 // unknown, and no detector takes a label of the tool away.
 
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import { expect, test, vi } from 'vitest';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   createInspector,
   type Detector,
   type InspectedCall,
 } from '../../../integrations/mcp/calls/inspection.ts';
 import { listening } from '../../service/http/listening.ts';
-import { shareService } from '../../service/http/service.ts';
+import { shareService, temporaryDirectory } from '../../service/http/service.ts';
 import { usePolicies } from '../../service/http/written-policies.ts';
 import { countingServer, initialize, openWire, proxySettings, textOf, tool } from './rig.ts';
 
@@ -155,4 +158,44 @@ test('only results of actions that declare labels are inspected', async () => {
   });
   expect(await mailWaits({ target }, { action: 'plain' })).toBe(false);
   expect(seen).not.toHaveBeenCalled();
+});
+
+test('`writ mcp --inspect` runs the detector, without the key of the proxy', async () => {
+  await usePolicies(service(), policies);
+  const { server } = countingServer(tool('fetch'), tool('send')).settings;
+  const file = join(temporaryDirectory(), 'detector.mjs');
+  const answer = `process.stdin.resume().on('end', () =>
+    console.log(JSON.stringify({ labels: [process.env.WRIT_API_KEY === undefined ? 'fine' : 'injection'] })));`;
+  writeFileSync(file, answer);
+  const calls = [
+    [
+      'initialize',
+      { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+    ],
+    ['tools/call', { name: 'fetch', arguments: { url: 'u' } }],
+    ['tools/call', { name: 'send', arguments: { to: 'kim' } }],
+  ] as const;
+  const detector = `${process.execPath} ${file}`;
+  const options = ['--as', 'files', '--service', service().url, '--session', 'cli', '--hold', '0'];
+  const args = [
+    'mcp',
+    ...options,
+    '--inspect',
+    detector,
+    '--',
+    ...('command' in server ? server.command : []),
+  ];
+  const env = { ...process.env, WRIT_API_KEY: service().apiKey };
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../../src/cli/writ.js'), ...args], {
+    env,
+  });
+  onTestFinished(() => void child.kill());
+  const replies = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const texts: string[] = [];
+  for (const [id, [method, params]] of calls.entries()) {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    texts.push(String((await replies.next()).value));
+  }
+  expect(texts[1]).toContain('"name\\":\\"fetch');
+  expect(texts[2]).toContain('"name\\":\\"send');
 });
