@@ -17,6 +17,7 @@ import {
 import { readNews } from './hint-reader.ts';
 import { type Client, client, firstAdmin, tokenClient } from './person-client.ts';
 import { authorize, policyText, type Service, startService, temporaryDirectory } from './service.ts';
+import { ask } from './written-policies.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -104,6 +105,27 @@ test('replicas of a database know each other, and which set each has read', asyn
   await seesClaims(first, second, admin);
   await first.store.close();
   await expect.poll(async () => (await admin.send('/v1/replicas')).body.items).toHaveLength(1);
+});
+
+test('reports of equal calls at two replicas take a grant each', async () => {
+  const database = await server.createDatabase();
+  const first = await startReplica(database, 'a (1)');
+  const store = await openStore(database);
+  onTestFinished(() => store.close());
+  await store.agents.describe({ ...first.agent, agentId: first.agent.id, name: 'first', atMs: Date.now() });
+  const second = await startReplica(database, 'b (2)');
+  const granted = await Promise.all(Array.from({ length: 6 }, () => ask(first, 'demo.allow')));
+  const outcome = { call: { action_key: 'demo.allow', payload: { amount: 5 } }, executed: true };
+  const report = async ({ url }: Service) => {
+    const headers = { 'x-agent-api-key': first.apiKey, 'content-type': 'application/json' };
+    const body = JSON.stringify({ outcomes: [outcome] });
+    const reply = await fetch(`${url}/v1/outcomes`, { method: 'POST', headers, body });
+    return (await reply.json()).items[0];
+  };
+  const reports = await Promise.all([first, second, first, second, first, second].map(report));
+  const ids = reports.map(({ request_id: id }) => id).toSorted();
+  expect(ids).toEqual(granted.map(({ request_id: id }) => id).toSorted());
+  expect(await report(second)).toEqual({ result: 'request_not_found' });
 });
 
 /**
