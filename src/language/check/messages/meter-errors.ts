@@ -44,7 +44,7 @@ export function distinctUnfit(argument: Expression): Diagnostic {
 
 export function meterCountsNothing(name: NameNode): Diagnostic {
   return error('meter-counts-nothing', name.span, `meter \`${name.text}\` counts no action`, {
-    help: 'an action after `since` restarts the meter and is not counted',
+    help: 'an action after `since` restarts the meter and is not counted: declare two actions, such as `ci.passed` and `ci.failed`',
   });
 }
 
