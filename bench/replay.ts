@@ -42,7 +42,7 @@ async function compiledOf(limit: string) {
   const { sources } = await readPolicies(folder);
   const files = sources.files.map(({ path, text }) => ({
     path,
-    text: `${text.replaceAll('> 1_000 USD', `> ${limit} USD`)}${metered}`,
+    text: `${text.replaceAll(/(?<=payload\.amount )> (?:small_limit|1_000 USD)/g, `> ${limit} USD`)}${metered}`,
   }));
   const { set, engine, diagnostics } = compile({ ...sources, files });
   if (set === null || engine === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'));

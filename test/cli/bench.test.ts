@@ -115,7 +115,7 @@ a.b p/odd no equality, range or literal condition that all must meet
     const file = join(folder, 'payments.policy');
     writeFileSync(
       file,
-      readFileSync(file, 'utf8').replace('payload.amount > 1_000 USD', 'payload.amount > 100_000 USD'),
+      readFileSync(file, 'utf8').replace('payload.amount > small_limit', 'payload.amount > 100_000 USD'),
     );
     const { stdout, code } = await writ([
       'bench',

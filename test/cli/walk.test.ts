@@ -30,9 +30,9 @@ describe('a walk through a decision', () => {
       '  → It is true, so it may grant.\n',
       '  → It is false, so it grants nothing.\n',
       'True: vendor_payments/known_vendor.\n',
-      '  true    payload.amount > 1_000 USD\n            payload.amount = 1500 USD\n  → It is true, so it asks for approval by 2 of finance.\n',
+      '  true    payload.amount > small_limit\n            payload.amount = 1500 USD\n            small_limit = 1000 USD\n  → It is true, so it asks for approval by 2 of finance.\n',
       '    unknown agent.risk_tier in ["high", "critical"]\n            because agent.risk_tier: the registry has no such attribute\n',
-      '\nESCALATE by vendor_payments/large_payment: Payments over 1,000 USD need two people from finance\n',
+      '\nESCALATE by vendor_payments/large_payment: Payments over 1000 USD need two people from finance\n',
     ].map((text) => stdout.indexOf(text));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));

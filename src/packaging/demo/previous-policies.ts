@@ -15,9 +15,9 @@ interface Edit {
  */
 const edits: readonly Edit[] = [
   { before: 'to finance needs 2 within 4h', after: 'to finance within 4h' },
-  { before: 'payload.amount > 1_000 USD', after: 'payload.amount > 2_500 USD' },
+  { before: 'payload.amount > small_limit', after: 'payload.amount > 2_500 USD' },
   {
-    before: 'Payments over 1,000 USD need two people from finance',
+    before: 'Payments over {small_limit} need two people from finance',
     after: 'Payments over 2,500 USD need somebody from finance',
   },
 ];

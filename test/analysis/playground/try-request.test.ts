@@ -60,7 +60,7 @@ describe('a try', () => {
 
   it('lays files over the set: policies, lists, and such as are new', () => {
     const path = 'payments/payments.policy';
-    const laxer = shipped[path]!.replace('payload.amount > 1_000 USD', 'payload.amount > 1_300 USD');
+    const laxer = shipped[path]!.replace('payload.amount > small_limit', 'payload.amount > 1_300 USD');
     expect(tried(payment, [{ path, text: laxer }]).decision?.decision).toBe('ALLOW');
     const list = { path: 'payments/lists/blocked-vendors.txt', text: 'Staples\n' };
     expect(tried(payment, [list]).decision).toMatchObject({

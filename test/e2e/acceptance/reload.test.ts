@@ -50,13 +50,13 @@ it('decides every request by one set or the other, and soon by the new one alone
     request: () => request,
     onReply: (count) => {
       if (count !== 500) return;
-      edit((text) => text.replaceAll('> 1_000 USD', '> 500 USD'));
+      edit((text) => text.replace('payload.amount > small_limit', 'payload.amount > 500 USD'));
     },
   });
   const outcomes = new Set(answered.map(outcomeOf));
   expect([...outcomes].toSorted()).toEqual([
     '200 | ALLOW | vendor_payments | Known vendor, within the limit | auto_approved | 0',
-    '200 | ESCALATE | vendor_payments | Payments over 1,000 USD need two people from finance | pending | 30',
+    '200 | ESCALATE | vendor_payments | Payments over 1000 USD need two people from finance | pending | 30',
   ]);
   const byNew = answered.filter(({ reply }) => reply.body.decision === 'ESCALATE');
   const firstByNewMs = Math.min(...byNew.map(({ answeredAtMs }) => answeredAtMs));
@@ -74,7 +74,9 @@ it('keeps deciding by the last good set when an edit is broken, and says so', as
   const answered = await runLoad({ url: service.url, key, total: 100, clients: 4, request: () => request });
   expect(answered.map(({ reply }) => reply.body.decision)).toEqual(Array(100).fill('ESCALATE'));
 
-  edit((text) => text.replace('fro 10m', 'for 10m').replaceAll('> 500 USD', '> 1_000 USD'));
+  edit((text) =>
+    text.replace('fro 10m', 'for 10m').replace('payload.amount > 500 USD', 'payload.amount > small_limit'),
+  );
   await stateWhen((one) => one.status === 'current');
   const [fixed] = await runLoad({ url: service.url, key, total: 1, clients: 1, request: () => request });
   expect(fixed?.reply.body.decision).toBe('ALLOW');

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { writePreviousPolicies } from '../../../src/packaging/demo/previous-policies.ts';
 import { createFolder } from '../../service/policies/folder.ts';
 
-const limit = 'payload.amount > 1_000 USD';
+const limit = 'payload.amount > small_limit';
 
 function copyOfShipped() {
   const folder = createFolder({});

@@ -28,7 +28,7 @@ const decisionSchema: JsonSchema = {
 const evaluatedExample = {
   decision: false,
   context: {
-    message: 'Payments over 1,000 USD need two people from finance',
+    message: 'Payments over 1000 USD need two people from finance',
     evaluation_id: '019a0000-0000-7000-8000-000000000000',
     reason: 'policy_denied',
     policy: 'vendor_payments',

@@ -249,7 +249,7 @@ export const tryReplyExample = {
   digested: [],
   decision: {
     decision: 'ESCALATE',
-    reason: 'Payments over 1,000 USD need two people from finance',
+    reason: 'Payments over 1000 USD need two people from finance',
     matched_policy: 'vendor_payments',
     rule: 'vendor_payments/large_payment',
     risk_score: 30,

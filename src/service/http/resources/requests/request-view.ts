@@ -364,7 +364,7 @@ export const queuedSchema = {
 export const viewExample = {
   request_id: '019a0000-0000-7000-8000-000000000000',
   decision: 'ESCALATE',
-  reason: 'Payments over 1,000 USD need two people from finance',
+  reason: 'Payments over 1000 USD need two people from finance',
   matched_policy: 'vendor_payments',
   risk_score: 30,
   status: 'pending',
