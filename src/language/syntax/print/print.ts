@@ -325,13 +325,10 @@ function familyLines(family: readonly PrintedDeclaration[]): readonly PrintedLin
   return [{ ...lines[0]!, isBlankBefore: true }, ...lines.slice(1)];
 }
 
-/**
- * The first column in which the `=` of a declaration may stand; for a list from a file, the column behind its
- * `from`.
- */
+/** The first column in which the `=` of a declaration may stand; 0 where it has none, as a list from a file. */
 function assignColumn({ declaration }: PrintedDeclaration): number {
   if (declaration.kind === 'let' && declaration.parameters.length === 0)
     return `let ${declaration.name.text} `.length;
-  if (declaration.kind !== 'list') return 0;
-  return listHead(declaration).length + (declaration.source.kind === 'list-file' ? 0 : 1);
+  if (declaration.kind !== 'list' || declaration.source.kind === 'list-file') return 0;
+  return listHead(declaration).length + 1;
 }
