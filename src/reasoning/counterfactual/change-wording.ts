@@ -1,5 +1,6 @@
 // Writes expressions of the model in the language, so that a proposed change reads as a condition of a
-// policy. Every nested operation is in parentheses, and literals are escaped as data.
+// policy. Nested operations are in parentheses, except for tests that `and` or `or` joins. Literals are escaped as
+// data.
 
 import { elementsOf } from '../../language/model/children.ts';
 import { pathText, quoted, stepText } from '../../language/model/describe.ts';
@@ -39,8 +40,9 @@ export function expressionText(set: PolicySet, expression: Expression): string {
     case 'not':
       return negatedText(set, expression.operand);
     case 'and':
+      return joinedText(set, expression);
     case 'or':
-      return expression.operands.map(inner).join(` ${expression.kind} `);
+      return withinText(set, expression) ?? joinedText(set, expression);
     case 'compare':
     case 'text-test':
     case 'arithmetic':
@@ -93,6 +95,45 @@ export function expressionText(set: PolicySet, expression: Expression): string {
         ? `today in ${joined(expression.args)}`
         : `${expression.builtin}(${joined(expression.args)})`;
   }
+}
+
+type Junction = Extract<Expression, { readonly kind: 'and' | 'or' }>;
+
+function joinedText(set: PolicySet, { kind, operands }: Junction): string {
+  const text = (operand: Expression): string => {
+    const isWithin = operand.kind === 'or' && withinText(set, operand) !== null;
+    const isBracketed = ['and', 'or', 'if', 'else'].includes(operand.kind) && !isWithin;
+    return isBracketed ? `(${expressionText(set, operand)})` : expressionText(set, operand);
+  };
+  return operands.map(text).join(` ${kind} `);
+}
+
+/** The test `within`, which the model has as two tests for each domain; null for any other `or`. */
+function withinText(set: PolicySet, { operands }: Junction): string | null {
+  const hosts = new Set<string>();
+  const domains: string[] = [];
+  for (let at = 0; at < operands.length; at += 2) {
+    const [same, below] = [operands[at], operands[at + 1]];
+    if (same?.kind !== 'compare' || same.operator !== '==' || same.right.kind !== 'literal') return null;
+    if (below?.kind !== 'text-test' || below.operator !== 'ends with' || below.right.kind !== 'literal')
+      return null;
+    const domain = same.right.value;
+    if (typeof domain !== 'string' || below.right.value !== `.${domain}`) return null;
+    for (const { left } of [same, below])
+      hosts.add(isOperation(left) ? `(${expressionText(set, left)})` : expressionText(set, left));
+    domains.push(domain);
+  }
+  const [host] = hosts;
+  return hosts.size === 1 ? `${host} within ${domainsText(set, domains)}` : null;
+}
+
+/** The name of the list with these domains; the domains themselves when no list has exactly these. */
+function domainsText({ lists }: PolicySet, domains: readonly string[]): string {
+  const isSame = ({ entries }: { readonly entries: readonly unknown[] }): boolean =>
+    entries.length === domains.length && entries.every((entry, at) => entry === domains[at]);
+  const list = [...lists.values()].find(isSame);
+  if (list !== undefined) return list.name;
+  return domains.length === 1 ? quoted(domains[0]!) : `[${domains.map(quoted).join(', ')}]`;
 }
 
 /** A date that is moved by years or months, such as `payload.born + 18 years`. */
