@@ -1,8 +1,9 @@
-// Shows what is known of a name: its type, its comment, and who decides.
+// Shows what is known of a name, its type, its comment, and who decides; or what a word of the language means.
 
 import type { Hover, SignatureHelp } from 'vscode-languageserver';
 import { describeName, type NameDescription } from '../language/assist/describe-name.ts';
 import { type Occurrence, occurrenceAt, occurrencesOf } from '../language/assist/names.ts';
+import { describeWord } from '../language/assist/word-descriptions.ts';
 import { type Builtin, builtins } from '../language/model/builtins.ts';
 import { setWords } from './completion.ts';
 import type { RecordedHits } from './service.ts';
@@ -16,10 +17,19 @@ export function hoverAt(position: DocumentPosition, hits: RecordedHits | null): 
   const occurrence = nameAt(position);
   const lines =
     occurrence === null ? [] : [...saidOf(snapshot, occurrence).map(markdown), ...hitLines(occurrence, hits)];
-  if (occurrence === null || lines.length === 0) return null;
+  if (occurrence === null || lines.length === 0) return wordHoverAt(position);
   return {
     contents: { kind: 'markdown', value: lines.join('\n\n') },
     range: rangeOf(document, occurrence.span),
+  };
+}
+
+function wordHoverAt({ snapshot, document, file, offset }: DocumentPosition): Hover | null {
+  const word = snapshot.tests.has(file) ? null : describeWord(document.getText(), offset);
+  if (word === null) return null;
+  return {
+    contents: { kind: 'markdown', value: word.description.map(markdown).join('\n\n') },
+    range: rangeOf(document, { file, start: word.start, end: word.end }),
   };
 }
 

@@ -102,6 +102,28 @@ describe('completion', () => {
   });
 });
 
+describe('behind a value', () => {
+  const offered = async (condition: string): Promise<readonly string[]> => {
+    const position = open(rules.replace('payload.amount > 50', condition));
+    const items = await editor.at('textDocument/completion', file, position, { context: { triggerKind: 1 } });
+    return items
+      .toSorted((one: Got, other: Got) => (one.sortText < other.sortText ? -1 : 1))
+      .map(({ label }: Got) => label);
+  };
+
+  test('operators come first, and no values', async () => {
+    for (const condition of ['payload.vendor |', '(paid) |', 'paid |']) {
+      const labels = await offered(condition);
+      expect(labels.slice(0, 25)).toEqual(
+        expect.arrayContaining(['==', 'in', 'starts with', 'mentions any of']),
+      );
+      expect(labels).not.toContain('payload');
+      expect(labels).toContain('because');
+    }
+    expect(await offered('payload.vendor == |')).toContain('payload');
+  });
+});
+
 describe('hover', () => {
   const hover = async (marked: string): Promise<string> => {
     const found = await editor.at('textDocument/hover', file, open(marked));
@@ -126,6 +148,14 @@ describe('hover', () => {
     );
     const action = await hover(rules.replace('on payment.create', 'on payment.cre|ate'));
     expect(action).toContain('- escalate `payments/much`');
+  });
+
+  test('tells what a word or a phrase of the language means', async () => {
+    const said = await hover(rules.replace('payload.amount > 50', 'payload.vendor mentions an|y of ["a"]'));
+    expect(said).toContain('```writ\nmentions any of\n```');
+    expect(said).toContain('whole words');
+    expect(await hover(rules.replace('escalate', 'escal|ate'))).toContain('until people approve');
+    expect(await hover(rules.replace('payload.amount > 50', 'payload.vendor == "when nob|ody"'))).toBe('');
   });
 
   test('shows the signature of an open call', async () => {

@@ -155,6 +155,14 @@ function wordOffers(
   if (declaration === 'guarantee' && /^\s*allow\s+$/.test(head))
     return words(['only when', 'unapproved only when']);
   if (declaration === 'meter' && /\bover\s+$/.test(head)) return words(windowWords);
+  if (depth > 0 && isBehindValue(vocabulary, position, head))
+    return [
+      ...words(operators, 2),
+      ...words(
+        vocabulary.keywords.filter((one) => !operators.includes(one)),
+        -1,
+      ),
+    ];
   const isOfList = /\b(?:in|any\s+of)\s+$/.test(head);
   const lists = isOfList
     ? [
@@ -165,6 +173,20 @@ function wordOffers(
     : [];
   const variables = named([...position.variables.keys()], 'variable', 1);
   return [...lists, ...variables, ...expressionOffers(vocabulary), ...words(vocabulary.keywords, -1)];
+}
+
+/** What can follow a value. */
+const operators = [
+  ...['and', 'or', 'else', 'in', 'not in', 'like', 'matches', 'starts with', 'ends with', 'contains'],
+  ...['mentions any of', 'inside', 'within', 'is single_script', 'has'],
+  ...['==', '!=', '<', '<=', '>', '>=', '+', '-', '*', '/'],
+];
+
+/** Whether the text before the place ends with a value: a path, a name, a number, a text or a bracket. */
+function isBehindValue({ names }: Vocabulary, { variables }: PolicyPosition, head: string): boolean {
+  const [, last = ''] = /(\.?\w+|[")\]])\s+$/.exec(head) ?? [];
+  if (/^(?:[.\d")\]]|now$)/.test(last)) return true;
+  return variables.has(last) || names.lets.includes(last) || names.meters.includes(last);
 }
 
 function expressionOffers({ functions, attributes, names }: Vocabulary): readonly CompletionOption[] {

@@ -12,6 +12,7 @@ import { formattedText } from './formatted-text.ts';
 import { type ColouredName, colouredNames } from './name-colours.ts';
 import { occurrenceAt } from './names.ts';
 import type { Vocabulary } from './vocabulary.ts';
+import { describeWord } from './word-descriptions.ts';
 
 /** The set to which the edited text belongs. */
 export interface AssistantContext {
@@ -75,11 +76,11 @@ export function createPolicyAssistant(): PolicyAssistant {
       const texts = new Map(filesWith({ path, text }).map((one) => [one.path, one]));
       const files = [...texts.values()].map(treeOf);
       const occurrence = occurrenceAt(files, path, at);
-      if (occurrence === null) return null;
+      if (occurrence === null) return describeWord(text, at);
       const textOf = (file: string): string => texts.get(file)?.text ?? '';
       const description = describeName({ words: set.words, files, textOf }, occurrence);
       return description.length === 0
-        ? null
+        ? describeWord(text, at)
         : { start: occurrence.span.start, end: occurrence.span.end, description };
     },
     colours: ({ path, text }) => colouredNames(filesWith({ path, text }).map(treeOf), path, text),
