@@ -25,7 +25,9 @@ export async function makeVsix(root: string, target: string, version: string): P
     'extension.vsixmanifest': strToU8(vsixManifest(manifest, version)),
     'extension/package.json': strToU8(`${JSON.stringify({ ...manifest, version }, null, 2)}\n`),
     'extension/README.md': readSource('README.md'),
+    'extension/CHANGELOG.md': readFileSync(join(root, 'CHANGELOG.md')),
     'extension/LICENSE.txt': readFileSync(join(root, 'LICENSE')),
+    'extension/icon.png': readSource('icon.png'),
     'extension/language-configuration.json': readSource('language-configuration.json'),
     'extension/policy.tmLanguage.json': readFileSync(join(root, 'grammar/generated/policy.tmLanguage.json')),
     'extension/extension.cjs': strToU8(await oneFile(join(source, 'extension.ts'), 'cjs')),
@@ -66,6 +68,7 @@ ${[
   'cjs:application/javascript',
   'mjs:application/javascript',
   'md:text/markdown',
+  'png:image/png',
   'txt:text/plain',
 ]
   .map((pair) => pair.split(':'))
@@ -91,6 +94,7 @@ function vsixManifest(
       <Property Id="Microsoft.VisualStudio.Code.ExtensionKind" Value="workspace"/>
     </Properties>
     <License>extension/LICENSE.txt</License>
+    <Icon>extension/icon.png</Icon>
   </Metadata>
   <Installation>
     <InstallationTarget Id="Microsoft.VisualStudio.Code"/>
@@ -99,6 +103,8 @@ function vsixManifest(
   <Assets>
     <Asset Type="Microsoft.VisualStudio.Code.Manifest" Path="extension/package.json" Addressable="true"/>
     <Asset Type="Microsoft.VisualStudio.Services.Content.Details" Path="extension/README.md" Addressable="true"/>
+    <Asset Type="Microsoft.VisualStudio.Services.Content.Changelog" Path="extension/CHANGELOG.md" Addressable="true"/>
+    <Asset Type="Microsoft.VisualStudio.Services.Icons.Default" Path="extension/icon.png" Addressable="true"/>
     <Asset Type="Microsoft.VisualStudio.Services.Content.License" Path="extension/LICENSE.txt" Addressable="true"/>
   </Assets>
 </PackageManifest>
