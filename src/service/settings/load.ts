@@ -300,9 +300,9 @@ function flatten(value: unknown, prefix = ''): readonly (readonly [string, unkno
 const variables = new Map(settingNames.map((name) => [environmentVariableOf(name), name]));
 /**
  * Variables that Kubernetes sets for every pod when a service is called `writ`, and variables of the commands
- * that call a service.
+ * and agents that call a service.
  */
-const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d|URL$|TOKEN$)/;
+const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d|URL$|TOKEN$|API_KEY$|AGENT$)/;
 
 /** What is no use in a variable for all programs goes to `ignored`: it is no fault of this service's settings. */
 function readStandardVariables(

@@ -161,7 +161,13 @@ test('the public address, webhooks and mail', () => {
   expect(problemsOf({ yaml: 'smtp:\n  url: http://mail\n' })).toMatch(/must be an smtp or smtps address/);
   expect(problemsOf({ yaml: 'smtp:\n  url: smtp://mail\n' })).toBe('smtp.from is required with smtp.url');
   // The service ignores the variables of commands that call a service.
-  expect(load({ environment: { WRIT_URL: 'http://x', WRIT_TOKEN: 'writp_x' } }).loaded.ok).toBe(true);
+  const environment = {
+    WRIT_URL: 'http://x',
+    WRIT_TOKEN: 'writp_x',
+    WRIT_API_KEY: 'writ_x',
+    WRIT_AGENT: 'a',
+  };
+  expect(load({ environment }).loaded.ok).toBe(true);
 });
 
 test('paths of a file start at the file', () => {
