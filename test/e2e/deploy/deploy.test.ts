@@ -95,7 +95,10 @@ describe('the manifests of Kubernetes', () => {
   });
 
   test('let no container write its root or gain rights, and none run as root', () => {
-    expect(template.spec.securityContext).toMatchObject({ runAsNonRoot: true });
+    expect(template.spec).toMatchObject({
+      securityContext: { runAsNonRoot: true },
+      enableServiceLinks: false,
+    });
     for (const { securityContext } of [container, ...template.spec.initContainers])
       expect(securityContext).toEqual({
         readOnlyRootFilesystem: true,
