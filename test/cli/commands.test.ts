@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFolder } from '../service/policies/folder.ts';
+import { walkHelp } from './help-walk.ts';
 import { writ } from './writ.ts';
 
 const policy = `action a.b {
@@ -48,6 +49,12 @@ describe('the command line', () => {
     });
     expect(none.code).toBe(2);
   });
+
+  it('shows the help of every command, with examples', async () => {
+    const { count, faults } = await walkHelp(writ);
+    expect(faults).toEqual([]);
+    expect(count).toBeGreaterThan(80);
+  }, 60_000);
 
   it('names no default where there is none', async () => {
     const { stdout } = await writ(['serve', '--help']);

@@ -84,6 +84,16 @@ test('requests are followed as they come, each once, also when the service was a
 describe('writ completion', () => {
   test('knows zsh and fish, and no other shell', async () => {
     expect((await writ(['completion', 'zsh'])).stdout).toContain('bashcompinit\n_writ_commands() {');
+    const powershell = (await writ(['completion', 'powershell'])).stdout;
+    expect(powershell).toContain(
+      "    'writ completion' = @('bash', 'zsh', 'fish', 'powershell', '--help', '-h')\n",
+    );
+    expect(powershell).toContain(
+      "    'writ requests --decision' = @('ALLOW', 'ESCALATE', 'REAUTH_REQUIRED', 'DENY')\n",
+    );
+    const keys = [...powershell.matchAll(/^ {4}('writ[^=]*) = @/gm)].map(([, key = '']) => key.toLowerCase());
+    // PowerShell refuses a table with a key twice, in any letter case; there are three tables.
+    expect(keys.filter((key, at) => keys.indexOf(key) !== at && / -/.test(key))).toEqual([]);
     const fish = (await writ(['completion', 'fish'])).stdout;
     expect(fish).toContain(
       "complete -c writ -n '__fish_use_subcommand' -f -a serve -d 'start the service'\n",

@@ -4,6 +4,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, it } from 'vitest';
+import { completionTable } from '../cli/help-walk.ts';
 import { writ } from '../cli/writ.ts';
 
 const pages = [
@@ -31,16 +32,12 @@ function commandLines(text: string): readonly string[] {
   return [...fenced, ...inline].flatMap((line) => typed.exec(line)?.[1] ?? []);
 }
 
-/** The words that the script offers after each path of commands. */
-function table(script: string, name: string): ReadonlyMap<string, readonly string[]> {
-  const [, body = ''] = script.split(`${name}() {`);
-  const rows = body.slice(0, body.indexOf('esac')).matchAll(/'(writ[^']*)'\) echo '([^']*)'/g);
-  return new Map([...rows].map(([, path = '', words = '']) => [path, words.split(' ')]));
-}
-
 it('are commands and options that there are', async () => {
   const { stdout } = await writ(['completion', 'bash']);
-  const [commands, options] = [table(stdout, '_writ_commands'), table(stdout, '_writ_options')];
+  const [commands, options] = [
+    completionTable(stdout, '_writ_commands'),
+    completionTable(stdout, '_writ_options'),
+  ];
   const unknown: string[] = [];
   let count = 0;
   for (const page of pages) {

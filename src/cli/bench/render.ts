@@ -4,6 +4,7 @@ import { type Align, columns } from '../../analysis/columns.ts';
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import { type Outcome, outcomes } from '../../language/model/decision.ts';
 import { count, duration, type Figure, size, times } from '../../measure/figure.ts';
+import { many } from '../output/many.ts';
 import { createMarks } from '../output/output.ts';
 import type { ActionResult, Result } from './result.ts';
 
@@ -103,10 +104,6 @@ export function benchTable(
   const more = all - body.length;
   const rest = more <= 0 ? [] : [`  ${faint(`and ${count(more)} more, see --json`)}`];
   return [faint(head!), ...body, ...rest].join('\n');
-}
-
-export function many(number: number, one: string, more = `${one}s`): string {
-  return `${count(number)} ${number === 1 ? one : more}`;
 }
 
 /** The smallest and the largest round. */

@@ -8,8 +8,9 @@ import type { Facts } from '../../language/model/request.ts';
 import { duration, type Figure, figureOf, percentilesOf, ratioOf, size } from '../../measure/figure.ts';
 import type { Measurement } from '../../measure/measure.ts';
 import { type UsedRules, useOfRules } from '../../measure/rules.ts';
+import { many } from '../output/many.ts';
 import { createMarks } from '../output/output.ts';
-import { benchTable, describeRequests, describeSet, many, perSecond, ratio } from './render.ts';
+import { benchTable, describeRequests, describeSet, perSecond, ratio } from './render.ts';
 
 // Compares two policy sets on the same requests: first the decisions that differ, then the cost of the second
 // set relative to the first, round by round.

@@ -11,11 +11,12 @@ import { localTime } from '../output/local-time.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
 import { printable } from '../output/table.ts';
 import { type GraceOptions, graceMsOf, withGrace } from '../support/grace-period.ts';
+import { addExamples } from '../support/help-layout.ts';
 
 type Finish = (code: ExitCode) => void;
 
 export function defineAgent(command: Command, finish: Finish): void {
-  command.addHelpText('after', examples);
+  addExamples(command, examples);
   defineAdd(command, finish);
   withAgentOptions(command.command('list').description('list the agents')).action(
     async (options: AgentOptions) => {
@@ -34,6 +35,7 @@ export function defineAgent(command: Command, finish: Finish): void {
 const examples = `
 Examples:
   writ agent add buyer-1 --tier low --owner ops@example.com --tag purchasing
+  writ agent show buyer-1
   writ agent rotate buyer-1 --grace 48h
   writ agent rotate buyer-1 --leaked
   writ agent signing buyer-1 required
@@ -42,6 +44,7 @@ Examples:
   writ agent rate buyer-1 --per-minute default --burst default
   writ agent refusal-hints buyer-1 on
   writ agent disable buyer-1
+  writ agent enable buyer-1
   writ agent revoke buyer-1 --yes
   writ agent list --url https://writ.example.com
 

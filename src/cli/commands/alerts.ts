@@ -18,6 +18,7 @@ import {
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, UsageError } from '../output/output.ts';
 import { table } from '../output/table.ts';
+import { addExamples } from '../support/help-layout.ts';
 
 type AlertView = Reply<'listAlerts'>['items'][number];
 
@@ -41,10 +42,10 @@ export function defineAlerts(command: Command, finish: (code: ExitCode) => void)
     .option('--on', 'only active alerts')
     .option('--limit <count>', 'maximum number of entries, 1 to 200')
     .option('--cursor <cursor>', 'the cursor from the previous page')
-    .addHelpText('after', examples + apiHelp)
     .action(async (options: ListOptions) => {
       finish(await withApi(options, (api) => list(api, options)));
     });
+  addExamples(command, examples + apiHelp);
   withApiOptions(command.command('rules').description('list the alert rules')).action(
     async (_own: unknown, command: Command) => {
       const options = command.optsWithGlobals<ApiOptions>();

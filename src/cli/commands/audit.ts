@@ -31,13 +31,14 @@ import {
   UsageError,
 } from '../output/output.ts';
 import { createTable, markForeignLetters } from '../output/table.ts';
+import { addExamples } from '../support/help-layout.ts';
 import { readMoment } from '../support/parse-time.ts';
 import { defineReplay } from './audit-replay.ts';
 
 type Finish = (code: ExitCode) => void;
 
 export function defineAudit(command: Command, finish: Finish): void {
-  command.addHelpText('after', examples);
+  addExamples(command, examples);
   defineVerify(command, finish);
   defineExport(command, finish);
   defineApprovals(command, finish);

@@ -10,6 +10,7 @@ import { bundleContents } from '../../service/policies/bundles/bundle-contents.t
 import { type BundleSigner, writeBundle } from '../../service/policies/compiled/bundle.ts';
 import { commitOf } from '../../service/policies/git-commit.ts';
 import { fileError } from '../output/file-error.ts';
+import { many } from '../output/many.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
 import { defaultPath, loadPacked, showErrors } from '../support/load-policies.ts';
 
@@ -54,7 +55,7 @@ async function build(path: string, { output, sign: keyFile, json }: Options): Pr
   const rules = countRules(loaded.compiled.set?.policies ?? []);
   const made = { file: output, bytes: bytes.length, rules, key: signer?.key ?? null };
   if (json === true) printJson(made);
-  else print(`${output}: ${rules} rules, ${made.bytes} bytes, ${signedText(made.key)}\n`);
+  else print(`${output}: ${many(rules, 'rule')}, ${many(made.bytes, 'byte')}, ${signedText(made.key)}\n`);
   return exitCodes.ok;
 }
 

@@ -17,6 +17,7 @@ import { countRules } from '../../language/model/policy.ts';
 import { type LintReport, withLints } from '../../reasoning/lints/lint.ts';
 import { diagnosticPage } from '../../service/policies/diagnostic-page.ts';
 import { digest } from '../../service/policies/digest.ts';
+import { many } from '../output/many.ts';
 import {
   createMarks,
   type ExitCode,
@@ -235,14 +236,6 @@ function counts(set: Set): { actions: number; policies: number; rules: number } 
 function describe({ path, compiled: { set } }: CheckedPolicies): string {
   const { actions, policies, rules } = counts(set!);
   const marks = createMarks();
-  const what = [
-    many(actions, 'action', 'actions'),
-    many(policies, 'policy', 'policies'),
-    many(rules, 'rule', 'rules'),
-  ];
+  const what = [many(actions, 'action'), many(policies, 'policy', 'policies'), many(rules, 'rule')];
   return `${marks.good('✓')} ${path}: ${what.join(', ')} ${marks.faint(`digest ${digest(set!).slice(0, 12)}`)}\n`;
-}
-
-function many(count: number, one: string, more: string): string {
-  return `${count} ${count === 1 ? one : more}`;
 }

@@ -4,7 +4,7 @@
 import { Argument, type Command, type Option } from 'commander';
 import { type ExitCode, exitCodes, print } from '../output/output.ts';
 
-const shells = ['bash', 'zsh', 'fish'] as const;
+const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 type Shell = (typeof shells)[number];
 
@@ -25,6 +25,7 @@ Examples:
   . <(writ completion bash)                                        in ~/.bashrc
   . <(writ completion zsh)                                         in ~/.zshrc, after compinit
   writ completion fish > ~/.config/fish/completions/writ.fish
+  writ completion powershell | Out-String | Invoke-Expression      in $PROFILE
 `;
 
 /** A command and the words that can follow it. */
@@ -62,31 +63,48 @@ function defaultOf(command: Command): readonly Command[] {
 
 const scripts: Readonly<Record<Shell, (positions: readonly CommandContext[]) => string>> = {
   bash: (positions) => `# Completes writ in bash: . <(writ completion bash)\n${bashScript(positions)}`,
-  zsh: (places) =>
-    `# Completes writ in zsh: . <(writ completion zsh)\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(places)}`,
-  fish: (places) => `# Completes writ in fish: writ completion fish | source\n${fishScript(places)}`,
+  zsh: (positions) =>
+    `# Completes writ in zsh: . <(writ completion zsh)\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(positions)}`,
+  fish: (positions) => `# Completes writ in fish: writ completion fish | source\n${fishScript(positions)}`,
+  powershell: (positions) =>
+    `# Completes writ in PowerShell: writ completion powershell | Out-String | Invoke-Expression\n${powershellScript(positions)}`,
 };
 
-/**
- * A completion script for bash, which zsh can read, too. `*` stands for a value that the script does not
- * know, such as a file.
- */
-function bashScript(places: readonly CommandContext[]): string {
-  const commands = places.map(({ path, commands: all }) => [
-    pathText(path),
-    all.flatMap((one) => [one.name(), ...one.aliases()]),
-  ]);
-  const options = places.map(({ path, options: all, values }) => [
-    pathText(path),
-    [...values, ...all.flatMap(flagsOf)],
-  ]);
-  const values = places.flatMap(({ path, options: all }) =>
-    all
-      .filter(takesValue)
-      .flatMap((option) =>
-        flagsOf(option).map((flag) => [`${pathText(path)} ${flag}`, option.argChoices ?? ['*']]),
-      ),
-  );
+/** The words that can follow a command or an option, by what is before them. */
+type WordTable = readonly (readonly [before: string, words: readonly string[]])[];
+
+/** `*` stands for a value that the script does not know, such as a file. */
+interface WordTables {
+  readonly commands: WordTable;
+  readonly options: WordTable;
+  readonly values: WordTable;
+}
+
+function wordTables(positions: readonly CommandContext[]): WordTables {
+  const withWords = (rows: WordTable): WordTable => rows.filter(([, words]) => words.length > 0);
+  return {
+    commands: withWords(
+      positions.map(({ path, commands }) => [
+        pathText(path),
+        commands.flatMap((one) => [one.name(), ...one.aliases()]),
+      ]),
+    ),
+    options: withWords(
+      positions.map(({ path, options, values }) => [pathText(path), [...values, ...options.flatMap(flagsOf)]]),
+    ),
+    values: positions.flatMap(({ path, options }) =>
+      options
+        .filter(takesValue)
+        .flatMap((option) =>
+          flagsOf(option).map((flag) => [`${pathText(path)} ${flag}`, option.argChoices ?? ['*']] as const),
+        ),
+    ),
+  };
+}
+
+/** A completion script for bash, which zsh can read, too. */
+function bashScript(positions: readonly CommandContext[]): string {
+  const { commands, options, values } = wordTables(positions);
   return [
     bashTable('_writ_commands', commands),
     bashTable('_writ_options', options),
@@ -111,13 +129,39 @@ const bashFunction = `_writ() {
 complete -o default -F _writ writ
 `;
 
-function bashTable(name: string, rows: readonly (readonly unknown[])[]): string {
-  const lines = rows
-    .map(([key, words]) => [String(key), (words as readonly string[]).join(' ')] as const)
-    .filter(([, words]) => words !== '')
-    .map(([key, words]) => `    ${quoted(key)}) echo ${quoted(words)} ;;\n`);
+function bashTable(name: string, rows: WordTable): string {
+  const lines = rows.map(([before, words]) => `    ${quoted(before)}) echo ${quoted(words.join(' '))} ;;\n`);
   return `${name}() {\n  case "$1" in\n${lines.join('')}  esac\n}\n`;
 }
+
+function powershellScript(positions: readonly CommandContext[]): string {
+  const { commands, options, values } = wordTables(positions);
+  return `Register-ArgumentCompleter -Native -CommandName writ -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+${powershellTable('commands', commands)}${powershellTable('options', options)}${powershellTable('values', values)}${powershellBody}}
+`;
+}
+
+function powershellTable(name: string, rows: WordTable): string {
+  const text = (word: string): string => `'${word.replaceAll("'", "''")}'`;
+  const lines = rows.map(([before, words]) => `    ${text(before)} = @(${words.map(text).join(', ')})\n`);
+  return `  $${name} = @{\n${lines.join('')}  }\n`;
+}
+
+const powershellBody = `  $at = 'writ'
+  $previous = ''
+  foreach ($element in ($commandAst.CommandElements | Select-Object -Skip 1)) {
+    if ($element.Extent.EndOffset -ge $cursorPosition) { break }
+    $previous = $element.Extent.Text
+    if ($commands[$at] -contains $previous) { $at = "$at $previous" }
+  }
+  $known = $values["$at $previous"]
+  if ($known -contains '*') { return }
+  if (-not $known) { $known = @($commands[$at]) + @($options[$at]) }
+  $known | Where-Object { $_ -and $_.StartsWith($wordToComplete) } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+`;
 
 function fishScript(positions: readonly CommandContext[]): string {
   return positions

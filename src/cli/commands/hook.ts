@@ -12,6 +12,7 @@ import { type HostName, hostNames, waitSecondsDefault } from '../hook/install-ho
 import { createHelper, listenOnSocket } from '../hook/serve-hook.ts';
 import { type InstallChoice, installHook } from '../hook/write-hook.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
+import { addExamples } from '../support/help-layout.ts';
 
 interface HookOptions {
   readonly dialect: DialectName;
@@ -45,10 +46,10 @@ export function defineHook(command: Command, finish: (code: ExitCode) => void): 
     )
     .option('--after', 'the event comes after a tool: report the result, and exit with 0 in any case')
     .addOption(jsonTextOption())
-    .addHelpText('after', examples)
     .action(async (options: HookOptions) => {
       finish(await hook(options));
     });
+  addExamples(command, examples);
   defineServe(command, finish);
   defineInstall(command, finish);
 }

@@ -6,12 +6,13 @@ import { type ApiOptions, apiHelp, show, withApi, withApiOptions } from '../clie
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print } from '../output/output.ts';
 import { table } from '../output/table.ts';
+import { addExamples } from '../support/help-layout.ts';
 
 type KeysView = Reply<'listReceiptKeys'>;
 
 export function defineKeys(command: Command, finish: (code: ExitCode) => void): void {
-  command.addHelpText(
-    'after',
+  addExamples(
+    command,
     `\nExamples:\n  writ keys list\n  writ keys rotate\n  writ keys rotate --at-once\n${apiHelp}`,
   );
   withApiOptions(command.command('list').description('list the published keys, newest first')).action(

@@ -9,6 +9,7 @@ import { storeMeaning } from '../client/with-store.ts';
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
 import { printable, table } from '../output/table.ts';
+import { addExamples } from '../support/help-layout.ts';
 import {
   type KillSwitchAdmin,
   type KillSwitchOptions,
@@ -20,7 +21,7 @@ import {
 type OptionsWithReason = KillSwitchOptions & { readonly reason: string };
 
 export function defineKillSwitch(command: Command, finish: (code: ExitCode) => void): void {
-  command.addHelpText('after', examples + apiHelp);
+  addExamples(command, examples + apiHelp);
   withOptions(command.command('list').description('list the active kill switches')).action(
     async (options: KillSwitchOptions) => {
       finish(

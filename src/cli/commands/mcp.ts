@@ -15,6 +15,7 @@ import { type ProxyOptions, runProxy } from '../mcp/run-proxy.ts';
 import { withServerOptions } from '../mcp/server-options.ts';
 import { type WrapOptions, wrapConfiguration } from '../mcp/wrap.ts';
 import type { ExitCode } from '../output/output.ts';
+import { addExamples } from '../support/help-layout.ts';
 
 type Finish = (code: ExitCode) => void;
 
@@ -48,7 +49,7 @@ export function defineMcp(command: Command, finish: Finish): void {
       finish(await runProxy(server, options));
     });
   defineReview(command, finish);
-  command.addHelpText('after', examples);
+  addExamples(command, examples);
 }
 
 function defineReview(command: Command, finish: Finish): void {

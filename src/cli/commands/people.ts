@@ -17,6 +17,7 @@ import {
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
 import { table } from '../output/table.ts';
+import { addExamples } from '../support/help-layout.ts';
 import { defineSetUpLink } from './setup-link.ts';
 
 type Finish = (code: ExitCode) => void;
@@ -42,7 +43,7 @@ interface AccessOptions extends ApiOptions {
 }
 
 export function definePeople(command: Command, finish: Finish): void {
-  command.addHelpText('after', examples + apiHelp);
+  addExamples(command, examples + apiHelp);
   defineLists(command, finish);
   defineInvite(command, finish);
   defineInvitations(command, finish);
@@ -59,10 +60,12 @@ Examples:
   writ people withdraw 1f7e0000-0000-4000-8000-000000000000
   writ people change b3f1c2d4-0000-4000-8000-000000000000 --role auditor
   writ people disable b3f1c2d4-0000-4000-8000-000000000000
+  writ people enable b3f1c2d4-0000-4000-8000-000000000000
   writ people applications
   writ people grant c0ffee00-0000-4000-8000-000000000000 --role approver --group finance
   writ people decline c0ffee00-0000-4000-8000-000000000000 --reason "ask your own team first"
   writ people setup-link --data ./var
+  writ people setup-link --data ./var --admin ann@example.com --remove-second-factors
 `;
 
 function withPage(command: Command): Command {

@@ -18,6 +18,7 @@ import { localTime } from '../output/local-time.ts';
 import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
 import { printable, table } from '../output/table.ts';
 import { type GraceOptions, graceMsOf, withGrace } from '../support/grace-period.ts';
+import { addExamples } from '../support/help-layout.ts';
 
 type Finish = (code: ExitCode) => void;
 
@@ -26,7 +27,7 @@ type PointView = Reply<'listEnforcementPoints'>['items'][number];
 type WithKey = Reply<'registerEnforcementPoint'>;
 
 export function definePoint(command: Command, finish: Finish): void {
-  command.addHelpText('after', examples + apiHelp);
+  addExamples(command, examples + apiHelp);
   defineAdd(command, finish);
   defineList(command, finish);
   defineAssign(command, finish);
@@ -41,6 +42,7 @@ Examples:
   writ point assign "files proxy" --agent buyer-1
   writ point rotate "files proxy" --leaked
   writ point disable "files proxy"
+  writ point enable "files proxy"
   writ point revoke "files proxy" --yes
   writ point list
 `;

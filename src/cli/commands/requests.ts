@@ -27,6 +27,8 @@ import {
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
 import { createTable, markForeignLetters, table } from '../output/table.ts';
+import { addExamples } from '../support/help-layout.ts';
+import { readMoment } from '../support/parse-time.ts';
 import { type PrintedRequest, requestText } from '../support/request-text.ts';
 
 // Follows the requests of a running service: fetches the new ones every second, and goes on after the service
@@ -81,6 +83,11 @@ export async function followRequests(
   }
 }
 
+/** A date or a time, as the service reads it. */
+function readTime(text: string): string {
+  return moment(readMoment(text));
+}
+
 function moment(ms: number): string {
   return new Date(ms).toISOString();
 }
@@ -113,12 +120,11 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
     .option('--agent <id>', 'only those of this agent')
     .option('--action <key>', 'only those for this action')
     .option('--policy <name>', 'only those decided by this policy')
-    .option('--from <time>', 'only those since this time')
-    .option('--to <time>', 'only those before this time')
+    .addOption(new Option('--from <time>', 'only those since this date or time').argParser(readTime))
+    .addOption(new Option('--to <time>', 'only those before this date or time').argParser(readTime))
     .option('--limit <count>', 'maximum number of entries, 1 to 200')
     .option('--cursor <cursor>', 'the cursor from the previous page')
     .option('-f, --follow', 'keep running and print each new request, newest last')
-    .addHelpText('after', examples + apiHelp)
     .action(async (options: ListOptions) => {
       if (options.follow === true) {
         finish(await withApi(options, (api) => follow(api, options)));
@@ -136,6 +142,7 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
         }),
       );
     });
+  addExamples(command, examples + apiHelp);
   withApiOptions(command.command('show').description('show one request'))
     .argument('<id>')
     .action(async (id: string, _own: unknown, command: Command) => {
@@ -215,7 +222,6 @@ export function defineAssign(command: Command, finish: Finish): void {
   withApiOptions(command.command('assign').description('assign a pending request to a person'))
     .argument('<id>')
     .argument('<person>', 'the name of a person who can answer it, `me`, or `nobody`')
-    .addHelpText('after', '\nExample:\n  writ requests assign 019a0000-0000-7000-8000-000000000000 "Ben"')
     .action(async (id: string, person: string, _own: unknown, command: Command) => {
       finish(await withApi(command.optsWithGlobals<ApiOptions>(), (api) => assign(api, id, person)));
     });
@@ -245,7 +251,6 @@ export function definePutOff(command: Command, finish: Finish): void {
   withApiOptions(command.command('snooze').description('hide a request from your inbox for a while'))
     .argument('<id>')
     .argument('<duration>', 'such as `30m`, `2h` or `1d`; `0s` shows it again')
-    .addHelpText('after', '\nExample:\n  writ requests snooze 019a0000-0000-7000-8000-000000000000 2h')
     .action(async (id: string, duration: string, _own: unknown, command: Command) => {
       const seconds = readSeconds(duration);
       finish(await withApi(command.optsWithGlobals<ApiOptions>(), (api) => putOff(api, id, seconds)));

@@ -29,7 +29,6 @@ export function defineSetUpLink(command: Command, finish: (code: ExitCode) => vo
       'the address at which people reach the service (WRIT_URL; default: that of its last start)',
     )
     .option('--json', 'print the result as JSON')
-    .addHelpText('after', examples)
     .action(async (options: SetUpLinkOptions) => {
       finish(
         await withStore(options, async ({ documents }) => {
@@ -42,12 +41,6 @@ export function defineSetUpLink(command: Command, finish: (code: ExitCode) => vo
       );
     });
 }
-
-const examples = `
-Examples:
-  writ people setup-link --data ./var
-  writ people setup-link --data ./var --admin ann@example.com --remove-second-factors
-`;
 
 /** Loaded when a link is made, because the help of `writ people` does without the packages of the service. */
 function resetLinks() {

@@ -25,11 +25,12 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
+import { addExamples } from '../support/help-layout.ts';
 
 type Finish = (code: ExitCode) => void;
 
 export function defineStore(command: Command, finish: Finish): void {
-  command.addHelpText('after', examples);
+  addExamples(command, examples);
   defineCopy(command, finish);
   defineMigrate(command, finish);
 }

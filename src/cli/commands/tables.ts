@@ -16,6 +16,7 @@ import {
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, UsageError } from '../output/output.ts';
 import { printable, table } from '../output/table.ts';
+import { addExamples } from '../support/help-layout.ts';
 
 type TableView = Reply<'listTables'>['items'][number];
 
@@ -24,7 +25,7 @@ type RowView = Reply<'listRows'>['items'][number];
 type PageOptions = ApiOptions & { readonly limit?: string; readonly cursor?: string };
 
 export function defineTables(command: Command, finish: (code: ExitCode) => void): void {
-  command.addHelpText('after', examples + apiHelp);
+  addExamples(command, examples + apiHelp);
   withApiOptions(command.command('list'))
     .description('list the tables with pushed rows, or the rows of one')
     .argument('[table]', "the table's name in the active policies")

@@ -15,6 +15,7 @@ import {
   type SetFacts,
 } from '../../service/policies/compiled/bundle.ts';
 import { fileError } from '../output/file-error.ts';
+import { many } from '../output/many.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { signedText } from './build.ts';
 
@@ -44,7 +45,10 @@ async function verifyBundle(file: string, { key, json }: Options): Promise<ExitC
   const report = await examine(bytes, key);
   if (json === true) printJson(report);
   else if (report.problem !== null) printError(`${file}: ${report.problem}\n`);
-  else print(`${file}: ${report.files} files, ${signedText(report.key)}, and the program matches them\n`);
+  else
+    print(
+      `${file}: ${many(report.files, 'file')}, ${signedText(report.key)}, and the program matches them\n`,
+    );
   return report.problem === null ? exitCodes.ok : exitCodes.wrong;
 }
 

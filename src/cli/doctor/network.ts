@@ -7,6 +7,7 @@ import { listenFault } from '../../service/http/start-error.ts';
 import type { Config } from '../../service/settings/load.ts';
 import { readKeys } from '../../service/users/issuer-keys.ts';
 import { tryMailServer } from '../../service/webhooks/mail.ts';
+import { many } from '../output/many.ts';
 import { codeOf, findingFromError, ok, type PartFinding, unused, warned, wrong } from './finding.ts';
 import type { ClockSample } from './records.ts';
 
@@ -52,7 +53,7 @@ export async function examineAddress({ publicUrl, trustedProxies }: Config): Pro
     const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / dayMs);
     if (days < certificateDays)
       return warned(
-        `the certificate of ${publicUrl} expires in ${days} days`,
+        `the certificate of ${publicUrl} expires in ${many(days, 'day')}`,
         'renew it, and find out why it was not renewed automatically',
       );
     return trustedProxies.length === 0
@@ -60,7 +61,7 @@ export async function examineAddress({ publicUrl, trustedProxies }: Config): Pro
           `records and limits see the proxy of ${publicUrl} instead of its clients`,
           'set trusted_proxies to the network of the proxy, such as 127.0.0.1/32',
         )
-      : ok(`${publicUrl}, with a certificate that expires in ${days} days`);
+      : ok(`${publicUrl}, with a certificate that expires in ${many(days, 'day')}`);
   } catch (error) {
     return wrong(`no secure connection to ${publicUrl} (${codeOf(error)})`, tlsFix(codeOf(error)));
   }
@@ -145,7 +146,7 @@ export async function examineIssuer({ setting, issuer, keys }: Issuer): Promise<
     const { keys: found } = JSON.parse(await readKeys({ issuer, keys }, AbortSignal.timeout(waitMs))) as {
       readonly keys?: readonly unknown[];
     };
-    if (Array.isArray(found) && found.length > 0) return ok(`${issuer} has ${found.length} keys`);
+    if (Array.isArray(found) && found.length > 0) return ok(`${issuer} has ${many(found.length, 'key')}`);
     return wrong(`${issuer} has no keys`, `${setting} must be an OpenID Connect issuer`);
   } catch (error) {
     return wrong(

@@ -12,6 +12,7 @@ import { sourcesOf } from '../../service/policies/bundles/read-sources.ts';
 import { readBundle } from '../../service/policies/compiled/bundle.ts';
 import { firstPolicyHelp } from '../../service/policies/directory-listing.ts';
 import type { Config } from '../../service/settings/load.ts';
+import { many } from '../output/many.ts';
 import { loadPacked } from '../support/load-policies.ts';
 import { findingFromError, ok, type PartFinding, unused, warned, wrong } from './finding.ts';
 
@@ -31,10 +32,6 @@ export async function examinePolicies({ policies, bundle, bodyBytesMax }: Config
   return ok(
     `${policies}: ${many(read.files.length, 'file')}, ${many(countRules(compiled.set?.policies ?? []), 'rule')}`,
   );
-}
-
-function many(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
 function errorText(errors: readonly Diagnostic[], source: string): string {

@@ -18,6 +18,28 @@ export function layOutHelp(program: Command): void {
   });
 }
 
+/**
+ * Adds a text with examples to the help of a command. The help of a command below it shows those of the examples
+ * that call it.
+ */
+export function addExamples(command: Command, text: string): void {
+  command.addHelpText('afterAll', ({ command: shown }) =>
+    shown === command ? text : examplesOf(text, pathOf(shown)),
+  );
+}
+
+function examplesOf(text: string, path: string): string {
+  const lines = text
+    .split('\n')
+    .filter((line) => / {2}.*\bwrit\b/.test(line) && `${line} `.includes(` ${path} `));
+  return lines.length === 0 ? '' : ['\nExamples:', ...lines].join('\n');
+}
+
+/** The words of a command, with those of the commands above it. */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
 /** The columns of the terminal, or what `COLUMNS` says. */
 function width(): number {
   return Number(process.env.COLUMNS) || process.stdout.columns || widthDefault;
