@@ -21,6 +21,9 @@ import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createQuestionThread } from '../../../src/lsp/thread/ask.ts';
+import { walkHelp } from '../../cli/help-walk.ts';
+import { keptWrit, type RunWrit } from '../../cli/writ.ts';
+import { documentedLines, isOfPolicies, runLines } from './documented-lines.ts';
 import { checkPullRequest } from './workflow.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -47,25 +50,25 @@ interface Ran {
 /** A folder with the packages, a home of its own, and the payments pack. */
 class Installed {
   readonly place: string;
-  readonly #env: NodeJS.ProcessEnv;
+  readonly env: NodeJS.ProcessEnv;
 
   constructor(name: string) {
     this.place = join(folder, name);
     mkdirSync(join(this.place, 'home'), { recursive: true });
-    this.#env = { ...process.env, HOME: join(this.place, 'home') };
-    delete this.#env.NODE_COMPILE_CACHE;
+    this.env = { ...process.env, HOME: join(this.place, 'home') };
+    delete this.env.NODE_COMPILE_CACHE;
     cpSync(join(root, 'policies/payments'), join(this.place, 'policies'), { recursive: true });
     writeFileSync(join(this.place, 'package.json'), '{"type": "module", "private": true}');
   }
 
   async install(files: readonly string[]): Promise<void> {
     const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock'];
-    await run('npm', ['install', ...flags, ...files], { cwd: this.place, env: this.#env });
+    await run('npm', ['install', ...flags, ...files], { cwd: this.place, env: this.env });
   }
 
   async node(...args: readonly string[]): Promise<Ran> {
     try {
-      return { code: 0, ...(await run(process.execPath, [...args], { cwd: this.place, env: this.#env })) };
+      return { code: 0, ...(await run(process.execPath, [...args], { cwd: this.place, env: this.env })) };
     } catch (error) {
       return error as Ran;
     }
@@ -75,9 +78,17 @@ class Installed {
     return this.node(join(this.place, 'node_modules/.bin/writ'), ...args);
   }
 
+  /** Runs many commands in one process. */
+  kept(): RunWrit {
+    const script = readFileSync(join(root, 'test/cli/kept-writ.ts'), 'utf8');
+    const entry = pathToFileURL(join(this.place, 'node_modules/writ/src/cli/main.js')).href;
+    writeFileSync(join(this.place, 'kept-writ.ts'), script.replace('../../src/cli/main.ts', entry));
+    return keptWrit(pathToFileURL(join(this.place, 'kept-writ.ts')));
+  }
+
   start(...args: readonly string[]): ChildProcess {
     const command = join(this.place, 'node_modules/.bin/writ');
-    return spawn(process.execPath, [command, ...args], { cwd: this.place, env: this.#env });
+    return spawn(process.execPath, [command, ...args], { cwd: this.place, env: this.env });
   }
 }
 
@@ -171,6 +182,18 @@ describe('the package for checking, testing and embedding', () => {
     expect((await installed.writ('test', 'first')).stdout).toMatch(/\d+ passed/);
   });
 
+  test('shows the help of every command', async () => {
+    const { count, faults } = await walkHelp(installed.kept());
+    expect(faults).toEqual([]);
+    expect(count).toBeGreaterThan(80);
+  }, 60_000);
+
+  test('runs every line about policies that the pages show', async () => {
+    const lines = documentedLines().filter(isOfPolicies);
+    expect(lines.length).toBeGreaterThan(10);
+    expect(await runLines(installed, lines, null)).toEqual([]);
+  }, 60_000);
+
   test('says what a command of the service needs', async () => {
     const { code, stderr } = await installed.writ('serve');
     expect([code, stderr]).toEqual([
@@ -244,7 +267,7 @@ describe('the extension for VS Code', () => {
   test('has a manifest that names what is in it', () => {
     const manifest = JSON.parse(readFileSync(join(place, 'extension/package.json'), 'utf8'));
     const { languages, grammars, commands } = manifest.contributes;
-    const named = [manifest.main, languages[0].configuration, grammars[0].path];
+    const named = [manifest.main, manifest.icon, languages[0].configuration, grammars[0].path];
     expect(named.filter((path: string) => !existsSync(join(place, 'extension', path)))).toEqual([]);
     expect(grammars[0].language).toBe(languages[0].id);
     expect(grammars[0].scopeName).toBe(
@@ -255,6 +278,8 @@ describe('the extension for VS Code', () => {
     const vsix = readFileSync(join(place, 'extension.vsixmanifest'), 'utf8');
     const assets = [...vsix.matchAll(/ Path="([^"]+)"/g)].map(([, path = '']) => path);
     expect(assets.filter((path) => !existsSync(join(place, path)))).toEqual([]);
+    for (const part of ['Content.Details', 'Content.Changelog', 'Icons.Default'])
+      expect(vsix).toContain(`Type="Microsoft.VisualStudio.Services.${part}"`);
     expect(vsix).toContain(`Publisher="${manifest.publisher}"`);
   });
 
@@ -329,7 +354,10 @@ describe('the package for serving', () => {
 
   test('takes up a change of the policies, in a thread of its own', async () => {
     const file = join(installed.place, 'policies/payments.policy');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('> 1_000 USD', '> 100 USD'));
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace('small_limit = 1_000 USD', 'small_limit = 100 USD'),
+    );
     const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? '';
     const key = /writ_[\w-]{20,}/.exec(said)?.[0] ?? '';
     const ask = async () => {
@@ -345,4 +373,21 @@ describe('the package for serving', () => {
     };
     await expect.poll(ask).toBe('ESCALATE');
   });
+
+  test('shows the help of every command', async () => {
+    const { count, faults } = await walkHelp(installed.kept());
+    expect(faults).toEqual([]);
+    expect(count).toBeGreaterThan(80);
+  }, 60_000);
+
+  test('runs every line that the pages show, until an incident has stopped everything', async () => {
+    const lines = documentedLines();
+    const running = {
+      url: /https?:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? '',
+      key: /writ_[\w-]{20,}/.exec(said)?.[0] ?? '',
+      setUpToken: /(?<=\/setup#token=)\S+/.exec(said)?.[0] ?? '',
+    };
+    expect(lines.length).toBeGreaterThan(40);
+    expect(await runLines(installed, lines, running)).toEqual([]);
+  }, 180_000);
 });
