@@ -54,7 +54,7 @@ describe('the command line', () => {
     const { count, faults } = await walkHelp(writ);
     expect(faults).toEqual([]);
     expect(count).toBeGreaterThan(80);
-  }, 60_000);
+  });
 
   it('names no default where there is none', async () => {
     const { stdout } = await writ(['serve', '--help']);

@@ -21,6 +21,7 @@ import type { SignedCheckpoint, Store } from '../../service/store/contract/store
 import { type DataOption, withDataOption, withStore } from '../client/with-store.ts';
 import { fileError } from '../output/file-error.ts';
 import { localTime } from '../output/local-time.ts';
+import { many } from '../output/many.ts';
 import {
   createMarks,
   type ExitCode,
@@ -118,7 +119,8 @@ function verifyWithProgress(store: Store, checkpoints: readonly SignedCheckpoint
 }
 
 function describe({ firstSequence, end, checkpointCount }: WholeChain): string {
-  const compared = checkpointCount === 0 ? '' : `; ${count(checkpointCount)} checkpoints match`;
+  const compared =
+    checkpointCount === 0 ? '' : `; ${many(checkpointCount, 'checkpoint matches', 'checkpoints match')}`;
   if (end.sequence < firstSequence) return `there are no records${compared}`;
   const range = `records ${count(firstSequence)} to ${count(end.sequence)} are unchanged`;
   return `${range}${compared}\n  the last has hash ${end.hash}\n  everything else is as the service left it`;

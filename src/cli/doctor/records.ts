@@ -29,7 +29,11 @@ export async function examineRecords({ data, store: database, durability }: Conf
     return { key: keyFinding(fileOf(place), database), store: storeFinding(examined, location), examined };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const [failure, other] = [findingFromError(error), ok('not checked until the other is correct')];
+    const other = ok('not checked until the other is correct');
+    const failure =
+      error.code === 'unreachable'
+        ? wrong(`${location} cannot be reached`, 'start the database, or correct the address in `store`')
+        : findingFromError(error);
     const isKey = aboutKey.has(error.code);
     return { key: isKey ? failure : other, store: isKey ? other : failure, examined: null };
   }

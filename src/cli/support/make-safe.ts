@@ -11,6 +11,7 @@ import type { RequestStatus } from '../../service/store/contract/records.ts';
 import type { RequestFilter, Store } from '../../service/store/contract/store.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
 import { noteRestored } from '../../service/store/move/placement.ts';
+import { many } from '../output/many.ts';
 
 export interface MakeSafeOptions {
   /** The person who states that the store was restored, by the name that the record gets. */
@@ -56,7 +57,7 @@ async function fence(store: Store): Promise<void> {
   if (replicas.length > 0)
     throw new StoreError(
       'already-served',
-      `${replicas.length} replicas serve this database: stop them first`,
+      `${many(replicas.length, 'replica serves', 'replicas serve')} this database: stop all replicas first`,
     );
   await store.replicas.fenceAll();
 }

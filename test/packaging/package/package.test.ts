@@ -186,13 +186,13 @@ describe('the package for checking, testing and embedding', () => {
     const { count, faults } = await walkHelp(installed.kept());
     expect(faults).toEqual([]);
     expect(count).toBeGreaterThan(80);
-  }, 60_000);
+  });
 
   test('runs every line about policies that the pages show', async () => {
     const lines = documentedLines().filter(isOfPolicies);
     expect(lines.length).toBeGreaterThan(10);
     expect(await runLines(installed, lines, null)).toEqual([]);
-  }, 60_000);
+  });
 
   test('says what a command of the service needs', async () => {
     const { code, stderr } = await installed.writ('serve');
@@ -378,7 +378,7 @@ describe('the package for serving', () => {
     const { count, faults } = await walkHelp(installed.kept());
     expect(faults).toEqual([]);
     expect(count).toBeGreaterThan(80);
-  }, 60_000);
+  });
 
   test('runs every line that the pages show, until an incident has stopped everything', async () => {
     const lines = documentedLines();
@@ -389,5 +389,5 @@ describe('the package for serving', () => {
     };
     expect(lines.length).toBeGreaterThan(40);
     expect(await runLines(installed, lines, running)).toEqual([]);
-  }, 180_000);
+  });
 });
