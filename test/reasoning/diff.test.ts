@@ -72,7 +72,7 @@ describe('kept edits', () => {
     };
     const { diff } = compared(same);
     expect(diff.findings).toEqual([]);
-    expect(diff.actions).toEqual([]);
+    expect(diff.compared).toEqual([]);
   });
 });
 

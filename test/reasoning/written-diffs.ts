@@ -36,8 +36,11 @@ const sent = (amount: string, note: string, day: string): string =>
   `action pay.note { amount: ${amount}, note: ${note}, ${day} }
   policy p on pay.note { allow small when payload.amount in 0.01..1_000 }`;
 
-const everyTag = 'some l in payload.links ((l.host == "intra") and every t in l.tags (t == "ok"))';
-const someTag = 'some l in payload.links ((l.host == "intra") and some t in l.tags (t == "ok"))';
+const mailed = (condition: string): string =>
+  `action mail.send { to: [email] } list own = ["our.example", "ours.example"]
+  policy p on mail.send { allow known when ${condition} }`;
+const everyTag = 'some l in payload.links (l.host == "intra" and every t in l.tags (t == "ok"))';
+const someTag = 'some l in payload.links (l.host == "intra" and some t in l.tags (t == "ok"))';
 const noneOf = (text: string): string => text.replace('some', 'no');
 
 const inTwo = (condition: string): string =>
@@ -128,6 +131,15 @@ export const writtenDiffs: readonly KeptDiff[] = [
     findings: [
       `1 DENY ALLOW: ${noneOf(everyTag)} and ${someTag}`,
       `5 ALLOW DENY: ${everyTag} and ${noneOf(someTag)}`,
+    ],
+  },
+  {
+    name: 'elements in domains, of a list and written out',
+    before: mailed('every t in payload.to (domain(t) within own and t != "x@our.example")'),
+    after: mailed('every t in payload.to (domain(t) within "our.example")'),
+    findings: [
+      '1 DENY ALLOW: not (every t in payload.to (domain(t) within own and t != "x@our.example")) and every t in payload.to (domain(t) within "our.example")',
+      '5 ALLOW DENY: every t in payload.to (domain(t) within own and t != "x@our.example") and not (every t in payload.to (domain(t) within "our.example"))',
     ],
   },
   {

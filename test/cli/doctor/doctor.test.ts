@@ -202,6 +202,12 @@ describe('the records', () => {
     expect(await fault('store')).toMatch(what);
   });
 
+  test('a database that does not answer', async () => {
+    // Nothing listens on port 1.
+    const said = await fault('store', { WRIT_STORE: 'postgres://writ@127.0.0.1:1/writ' });
+    expect(said).toMatch(/127\.0\.0\.1:1\/writ cannot be reached \| start the database/);
+  });
+
   test('a clock that is behind the records', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });
     onTestFinished(() => void vi.useRealTimers());

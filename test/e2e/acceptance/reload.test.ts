@@ -56,7 +56,7 @@ it('decides every request by one set or the other, and soon by the new one alone
   const outcomes = new Set(answered.map(outcomeOf));
   expect([...outcomes].toSorted()).toEqual([
     '200 | ALLOW | vendor_payments | Known vendor, within the limit | auto_approved | 0',
-    '200 | ESCALATE | vendor_payments | Payments over 1000 USD need two people from finance | pending | 30',
+    '200 | ESCALATE | vendor_payments | Payments over 100000000 USD need two people from finance | pending | 30',
   ]);
   const byNew = answered.filter(({ reply }) => reply.body.decision === 'ESCALATE');
   const firstByNewMs = Math.min(...byNew.map(({ answeredAtMs }) => answeredAtMs));
