@@ -90,7 +90,10 @@ function wordTables(positions: readonly CommandContext[]): WordTables {
       ]),
     ),
     options: withWords(
-      positions.map(({ path, options, values }) => [pathText(path), [...values, ...options.flatMap(flagsOf)]]),
+      positions.map(({ path, options, values }) => [
+        pathText(path),
+        [...values, ...options.flatMap(flagsOf)],
+      ]),
     ),
     values: positions.flatMap(({ path, options }) =>
       options
