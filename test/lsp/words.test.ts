@@ -20,14 +20,15 @@ test('there is one for every word', () => {
 
 test('the example of each phrase uses it', () => {
   for (const [phrase, { example }] of Object.entries(wordDescriptions))
-    expect(describeWord(example, example.search(new RegExp(`\\b${phrase}\\b`)) + 1)?.description[0]?.text).toBe(
-      phrase,
-    );
+    expect(
+      describeWord(example, example.search(new RegExp(`\\b${phrase}\\b`)) + 1)?.description[0]?.text,
+    ).toBe(phrase);
 });
 
 test('the longest phrase at the place is described, and no name or field', () => {
   const line = 'allow after after approval by finance when payload.to starts with "when" # unless';
-  const phraseAt = (part: string, ahead = 1) => describeWord(line, line.indexOf(part) + ahead)?.description[0]?.text;
+  const phraseAt = (part: string, ahead = 1) =>
+    describeWord(line, line.indexOf(part) + ahead)?.description[0]?.text;
   expect(phraseAt('approval')).toBe('after approval by');
   expect(phraseAt('with')).toBe('starts with');
   expect(phraseAt('to starts')).toBeUndefined();
