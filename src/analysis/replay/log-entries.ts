@@ -5,6 +5,7 @@ import { outcomes } from '../../language/model/decision.ts';
 import { isJsonObject } from '../../language/model/json.ts';
 import type { Facts, MeterReading } from '../../language/model/request.ts';
 import { type Decimal, parseDecimal, zero } from '../../language/value/decimal.ts';
+import { groupsOfVote } from '../../service/requests/record/group-progress.ts';
 import type { RequestRecord } from '../../service/requests/record/record.ts';
 import type { DecidedDetail, Vote } from '../../service/requests/record/request-state.ts';
 import type { LogRecord } from '../../service/store/contract/log.ts';
@@ -84,8 +85,9 @@ export function loggedEvent({ what, expiresAtMs, detail }: EventRead): LoggedEve
   // `eventOf` and `voteEvent` write the details, so their types are known.
   switch (what) {
     case 'approved': {
-      const { person, email, group } = detail as Vote;
-      return { kind: 'approved', person: { id: person, email }, group };
+      const vote = detail as Vote;
+      const person = { id: vote.person, email: vote.email };
+      return { kind: 'approved', person, groups: groupsOfVote(vote) };
     }
     case 'rejected':
       return { kind: 'rejected', group: (detail as Vote).group };

@@ -55,10 +55,10 @@ function became(requestId: string, minute: number, ...events: readonly LoggedEve
   return { kind: 'events', requestId, atMs: startMs + minute * minuteMs, events };
 }
 
-const vote = (id: string, group: string): LoggedEvent => ({
+const vote = (id: string, ...groups: readonly string[]): LoggedEvent => ({
   kind: 'approved',
   person: { id, email: `${id}@example.com` },
-  group,
+  groups,
 });
 
 function granted(minute: number): LoggedEvent {
@@ -120,6 +120,52 @@ test.each([
   const { waits, reading } = tryOn([...approved, later], text);
   expect(waits ?? ends).toEqual({ ...ends, ...expected });
   expect(reading).toBe(text === policies('') ? 'as recorded' : 'in order');
+});
+
+describe('votes for several approvers of one rule', () => {
+  const rule = (approvers: string): string =>
+    policies(`escalate large to ${approvers} within 1h when payload.amount > 10`);
+  const table = 'table people = { a1: "ann@example.com" }';
+  const both = `${table} ${rule('people[agent.id] and boss')} let boss = people["a1"]`;
+  const log = (text: string, ...votes: readonly (readonly LoggedEvent[])[]): readonly LogEntry[] => [
+    asked(text, 'r1', 0, 50),
+    ...votes.map((events, at) => became('r1', 5 + at, ...events)),
+    asked(text, 'r2', 300, 1),
+  ];
+  const [row, boss] = ['people[agent.id]', 'boss'];
+
+  test.each([
+    [
+      'one vote for either',
+      both,
+      [[vote('ann', row, boss)], [vote('ben', boss), granted(6)]],
+      { granted: 1 },
+    ],
+    [
+      'a vote for the second alone',
+      both,
+      [[vote('ann', boss)], [vote('ben', row), granted(6)]],
+      { granted: 1 },
+    ],
+    ['one person for both', both, [[vote('ann', row, boss)]], { open: 1 }],
+    [
+      'a person who is needed for the second only',
+      both,
+      [[vote('ann', row)], [vote('ben', row, boss), granted(6)]],
+      { granted: 1 },
+    ],
+  ] as const)('%s', (_, text, votes, expected) => {
+    const { waits } = tryOn(log(text, ...votes), text);
+    expect(waits).toEqual({ ...ends, ...expected });
+  });
+
+  test('a candidate that asks one of them is answered by the vote for it', () => {
+    const candidate = `${table} ${rule('boss')} let boss = people["a1"]`;
+    const first = log(both, [vote('ann', boss)], [vote('ben', row), granted(6)]);
+    expect(tryOn(first, candidate).waits).toEqual({ ...ends, granted: 1 });
+    const second = log(both, [vote('ann', row)], [vote('ben', row, boss), granted(6)]);
+    expect(tryOn(second, candidate).waits).toEqual({ ...ends, granted: 1 });
+  });
 });
 
 test('the control owner is none of several who approve', () => {

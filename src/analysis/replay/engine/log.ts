@@ -34,7 +34,8 @@ export interface LoggedEvents {
 }
 
 export type LoggedEvent =
-  | { readonly kind: 'approved'; readonly person: LoggedPerson; readonly group: string | null }
+  /** `groups` are those that the vote may count for. */
+  | { readonly kind: 'approved'; readonly person: LoggedPerson; readonly groups: readonly string[] }
   /** `person` is the person's id. */
   | { readonly kind: 'taken-back'; readonly person: string }
   | { readonly kind: 'rejected'; readonly group: string | null }

@@ -17,16 +17,15 @@ import {
   type LogEntry,
   type LoggedEvent,
   type LoggedEvents,
-  type LoggedPerson,
   type LoggedRequest,
 } from './log.ts';
 import { type IncompleteMeter, Readings } from './readings.ts';
 import {
+  approvedRules,
   courseStatusOf,
   forNothing,
   isAnsweredInLog,
   isApproval,
-  isApproved,
   latestOf,
   noteReadings,
   type ReplayedRequest,
@@ -354,10 +353,8 @@ export class OrderedReplay {
     if (atMs >= replayed.deadlineMs) return;
     switch (event.kind) {
       case 'approved': {
-        const { group, person } = event;
         const plain = this.#decideNow(replayed, atMs, nothingSatisfied);
-        if (group !== null && this.#approve(replayed, { person, group }, { plain, isDecided }))
-          this.#decideAgain(replayed, atMs, plain);
+        if (this.#approve(replayed, event, { plain, isDecided })) this.#decideAgain(replayed, atMs, plain);
         return;
       }
       case 'taken-back':
@@ -379,7 +376,7 @@ export class OrderedReplay {
 
   #approve(
     replayed: ReplayedRequest,
-    { person, group }: { readonly person: LoggedPerson; readonly group: string },
+    { person, groups }: Extract<LoggedEvent, { readonly kind: 'approved' }>,
     { plain, isDecided }: { readonly plain: Decision; readonly isDecided: boolean },
   ): boolean {
     const { candidate, rules } = this.#options;
@@ -389,8 +386,8 @@ export class OrderedReplay {
     const isOwner = [replayed.logged.facts.agent, this.#agentOf(replayed)].some((agent) =>
       rules.isControlOwner(person, agent.control_owner ?? ''),
     );
-    const approval = { person: person.id, email: person.email, isOwner, group };
-    return enterApproval(replayed, approval, { firing, asks, isDecided });
+    const given = { person: person.id, email: person.email, isOwner, groups };
+    return enterApproval(replayed, given, { firing, asks, isDecided });
   }
 
   #asksStepUp(replayed: ReplayedRequest, atMs: number): boolean {
@@ -462,10 +459,7 @@ export class OrderedReplay {
     firing: readonly RuleRequirement[],
   ): MetRequirements {
     return {
-      escalate: firing
-        .filter(isApproval)
-        .filter((rule) => isApproved(rule, { logged, votes }))
-        .map(({ rule }) => rule),
+      escalate: approvedRules(firing.filter(isApproval), { logged, votes }).map(({ rule }) => rule),
       reauth: hasSteppedUp
         ? firing.filter(({ kind }) => kind === 'reauth').map(({ rule }) => rule)
         : this.#stepUps.fresh(logged, firing, false),
@@ -532,17 +526,12 @@ function meterEntriesOf(
 // Takes people's votes from the log, as far as they answer what the candidate asks. INVARIANT: a vote counts
 // only for a group that the candidate asks when the vote is given, and only while the candidate's wait lasts.
 
-export interface GivenApproval {
-  readonly person: string;
-  readonly email: string;
-  readonly isOwner: boolean;
-  readonly group: string;
-}
+export type GivenApproval = Omit<ReplayedVote, 'rules'>;
 
 /**
- * Enters an approval. Returns whether everything the candidate asks of the group is now there. `firing` are
- * the rules that would take part now; `isDecided` tells whether this vote made the service decide again in
- * the log.
+ * Enters an approval. Returns whether everything that the candidate's rules ask of the groups is now there.
+ * `firing` are the rules that would take part now; `isDecided` tells whether this vote made the service decide
+ * again in the log.
  */
 function enterApproval(
   replayed: ReplayedRequest,
@@ -553,14 +542,21 @@ function enterApproval(
     isDecided,
   }: { firing: readonly RuleRequirement[]; asks: ApprovalRules; isDecided: boolean },
 ): boolean {
-  const rules = rulesAsking(replayed, firing, asks).filter(({ groups }) => groups.includes(approval.group));
+  const all = rulesAsking(replayed, firing, asks);
+  const rules = all.filter(({ groups }) => groups.some((group) => approval.groups.includes(group)));
   if (rules.length === 0) return false;
-  const vote: ReplayedVote = { ...approval, rules: rules.map(({ rule }) => rule) };
-  replayed.votes = [...replayed.votes, vote];
-  if (!rules.every((rule) => isApproved(rule, replayed))) return false;
-  // If the log asked for no more people and still went on waiting, some vote had lost its person or its rule.
-  const needs = Math.max(...rules.map((rule) => rule.needs));
-  return isDecided || needs < (needsOf(latestOf(replayed.log), approval.group) ?? 0);
+  replayed.votes = [...replayed.votes, { ...approval, rules: rules.map(({ rule }) => rule) }];
+  const approved = approvedRules(all, replayed);
+  if (!rules.every((rule) => approved.includes(rule))) return false;
+  // If the log asked for no more and still went on waiting, some vote had lost its person or its rule.
+  return isDecided || asksMore(latestOf(replayed.log), all);
+}
+
+/** Whether a decision asks for more people of some group than all the rules do. */
+function asksMore({ requires }: Decision, rules: readonly ApprovalRule[]): boolean {
+  return (requires?.approvals ?? []).some(({ group, needs }) =>
+    rules.every((rule) => !rule.groups.includes(group) || rule.needs < needs),
+  );
 }
 
 export type ApprovalRules = ReadonlyMap<string, RuleRequirement>;

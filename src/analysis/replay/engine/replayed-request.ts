@@ -9,12 +9,13 @@ import {
   isExcepted,
   type RuleRequirement,
 } from '../../../language/model/rule-requirement.ts';
+import { rulesMet } from '../../../service/requests/record/vote-scope.ts';
 import { isWaiting, type LoggedEvent, type LoggedRequest } from './log.ts';
 import { countVotes, maxVotesRequired, type Workload } from './workload.ts';
 
 /**
- * A person's approval, kept for those rules of the candidate that asked the group when the approval was
- * given.
+ * A person's approval, kept for those rules of the candidate that asked one of the groups when the approval
+ * was given.
  */
 export interface ReplayedVote {
   /** The person's id. */
@@ -22,14 +23,14 @@ export interface ReplayedVote {
   /** Whether the person is the control owner of the agent. */
   readonly isOwner: boolean;
   readonly email: string;
-  /** Null when the vote approves nothing. */
-  readonly group: string | null;
+  /** The groups that the vote may count for; empty when it approves nothing. */
+  readonly groups: readonly string[];
   readonly rules: readonly string[];
 }
 
 /** A vote for no group. A person's last vote counts, so after this one none of the person's votes does. */
 export function forNothing(person: string): ReplayedVote {
-  return { person, email: '', isOwner: false, group: null, rules: [] };
+  return { person, email: '', isOwner: false, groups: [], rules: [] };
 }
 
 export interface ReplayedRequest {
@@ -81,25 +82,20 @@ export function isApproval(rule: RuleRequirement): rule is ApprovalRule {
 }
 
 /**
- * Whether enough people of each group have approved for the rule. When a group needs several people, the
- * agent's control owner does not count.
+ * The rules for which enough people of each group have approved. When a rule needs several people of a group,
+ * the agent's control owner does not count.
  */
-export function isApproved(rule: ApprovalRule, request: Pick<ReplayedRequest, 'votes' | 'logged'>): boolean {
-  return rule.groups.every((group) => approvalsFor(rule, group, request) >= rule.needs);
-}
-
-function approvalsFor(
-  { rule, needs, except }: ApprovalRule,
-  asked: string,
+export function approvedRules(
+  rules: readonly ApprovalRule[],
   { votes, logged }: Pick<ReplayedRequest, 'votes' | 'logged'>,
-): number {
-  const approving = votes.filter(({ person, email, isOwner, group, rules }, at) => {
-    if (group !== asked || !rules.includes(rule) || (needs > 1 && isOwner)) return false;
-    // The last vote of each person counts.
-    const isTakenBack = votes.some((later, index) => index > at && later.person === person);
-    return !isTakenBack && !isExcepted(except, logged.facts, { id: person, email });
+): readonly ApprovalRule[] {
+  // The last vote of each person counts.
+  const last = new Map(votes.map((vote) => [vote.person, vote]));
+  return rulesMet(rules, [...last.values()], (vote, { rule, needs, except }, group) => {
+    if (!vote.groups.includes(group) || !vote.rules.includes(rule) || (needs > 1 && vote.isOwner))
+      return false;
+    return !isExcepted(except, logged.facts, { id: vote.person, email: vote.email });
   });
-  return approving.length;
 }
 
 /** Whether the log asks everybody whom the candidate asks, and at least as many people. */

@@ -120,22 +120,10 @@ export interface ApprovalScope {
   readonly approvals?: readonly ApprovalRequirement[];
 }
 
-/** A vote that counts for the request, with the groups of rules that it may count for. */
-interface CountedVote {
-  readonly vote: ScopedVote;
-  readonly groups: readonly string[];
-}
-
-/** The last vote of each person, if it counts for one of the rules as they are today. */
-function countedVotes(rules: readonly ApprovalRule[], approved: ApprovalScope): readonly CountedVote[] {
-  const { votes, digest } = approved;
+/** The last vote of each person, if it counts for this request. */
+function lastVotes({ votes, digest }: ApprovalScope): readonly ScopedVote[] {
   const last = new Map(votes.filter((vote) => vote.isApproved).map((vote) => [vote.person, vote]));
-  const groups = [...new Set(rules.flatMap((rule) => rule.groups))];
-  return [...last.values()].flatMap((vote) => {
-    if (vote.invalidReason !== null || vote.digest !== digest) return [];
-    const own = groups.filter((group) => rules.some((rule) => covers(vote, rule, group, approved)));
-    return own.length === 0 ? [] : [{ vote, groups: own }];
-  });
+  return [...last.values()].filter((vote) => vote.invalidReason === null && vote.digest === digest);
 }
 
 /** Whether a vote may count for a group of a rule as both are today. */
@@ -154,7 +142,7 @@ function covers(vote: ScopedVote, rule: ApprovalRule, group: string, approved: A
 
 /** Returns how many people of a group have approved for the rule as it is today, if all others count elsewhere. */
 export function approvalsOf(rule: ApprovalRule, group: string, approved: ApprovalScope): number {
-  return countedVotes([rule], approved).filter(({ groups }) => groups.includes(group)).length;
+  return lastVotes(approved).filter((vote) => covers(vote, rule, group, approved)).length;
 }
 
 /** Whether an approval by a person of the rule's group counts for the rule. */
@@ -166,20 +154,36 @@ export function mayApprove(
   return !(needs > 1 && isOwner(person)) && !isExcepted(except, asked, person);
 }
 
-/**
- * Returns those of the rules for which enough people have approved. Each person counts for one group, which
- * several rules may ask; a vote for several groups counts where people are missing.
- */
+/** Returns those of the rules for which enough people have approved. */
 export function satisfiedRules(
   rules: readonly ApprovalRule[],
   approved: ApprovalScope,
 ): readonly ApprovalRule[] {
-  const counted = countedVotes(rules, approved);
-  const fixed = counted.filter(({ groups }) => groups.length === 1);
-  const flexible = counted.filter(({ groups }) => groups.length > 1);
-  const countOf = (votes: readonly CountedVote[], rule: ApprovalRule, group: string): number =>
-    votes.filter(({ vote, groups }) => groups.includes(group) && covers(vote, rule, group, approved)).length;
-  const placed = placeFlexible(flexible, rules, { approved, given: (...of) => countOf(fixed, ...of) });
+  return rulesMet(rules, lastVotes(approved), (vote, rule, group) => covers(vote, rule, group, approved));
+}
+
+/** Whether a vote may count for a group of a rule. */
+type Covers<Vote> = (vote: Vote, rule: ApprovalRule, group: string) => boolean;
+
+/**
+ * Returns those of the rules for which there are enough votes; each person has one vote. A vote counts for one
+ * group, which several rules may ask; a vote for several groups counts where people are missing.
+ */
+export function rulesMet<Vote extends { readonly person: string }>(
+  rules: readonly ApprovalRule[],
+  votes: readonly Vote[],
+  counts: Covers<Vote>,
+): readonly ApprovalRule[] {
+  const groups = [...new Set(rules.flatMap((rule) => rule.groups))];
+  const counted = votes.map((vote) => ({
+    vote,
+    groups: groups.filter((group) => rules.some((rule) => counts(vote, rule, group))),
+  }));
+  const fixed = counted.filter((one) => one.groups.length === 1);
+  const flexible = counted.filter((one) => one.groups.length > 1);
+  const countOf = (some: readonly CountedVote<Vote>[], rule: ApprovalRule, group: string): number =>
+    some.filter((one) => one.groups.includes(group) && counts(one.vote, rule, group)).length;
+  const placed = placeFlexible(flexible, rules, { counts, given: (...of) => countOf(fixed, ...of) });
   return rules.filter((rule) =>
     rule.groups.every((group) => {
       const own = flexible.filter(({ vote }) => placed.get(vote.person) === group);
@@ -188,14 +192,23 @@ export function satisfiedRules(
   );
 }
 
+/** A vote with the groups of rules that it may count for. */
+interface CountedVote<Vote> {
+  readonly vote: Vote;
+  readonly groups: readonly string[];
+}
+
 /** Returns the group that each person counts for whose vote is for several groups. */
-function placeFlexible(
-  flexible: readonly CountedVote[],
+function placeFlexible<Vote extends { readonly person: string }>(
+  flexible: readonly CountedVote<Vote>[],
   rules: readonly ApprovalRule[],
   {
-    approved,
+    counts,
     given,
-  }: { readonly approved: ApprovalScope; readonly given: (rule: ApprovalRule, group: string) => number },
+  }: {
+    readonly counts: Covers<Vote>;
+    readonly given: (rule: ApprovalRule, group: string) => number;
+  },
 ): ReadonlyMap<string, string> {
   if (flexible.length === 0) return new Map();
   const groups = [...new Set(rules.flatMap((rule) => rule.groups))];
@@ -207,7 +220,7 @@ function placeFlexible(
   }));
   const people = flexible.map(({ vote, groups: own }) => ({
     person: vote.person,
-    groups: own.filter((group) => lacking(group).every((rule) => covers(vote, rule, group, approved))),
+    groups: own.filter((group) => lacking(group).every((rule) => counts(vote, rule, group))),
   }));
   return assignPeople(needed, people);
 }
