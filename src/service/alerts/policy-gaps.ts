@@ -1,13 +1,16 @@
-// Finds what the active policies ask for and this installation does not have: members of an approval group, an
-// issuer of users, an enforcement point of a name. Requests that depend on it can never be granted, and nothing
-// else would say so. People and enforcement points are read only after one of them, or the policies, changed.
+// Finds what the active policies ask for and this installation does not have: members of an approval group, a
+// person whom a table names as approver, an issuer of users, an enforcement point of a name. Requests that
+// depend on it can never be granted, and nothing else would say so. People, enforcement points and pushed rows
+// are read only after one of them, or the policies, changed.
 // INVARIANT: nothing is decided by a gap.
 
-import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
+import { isNamedBy, type RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { type Points, pointsIn } from '../agents/points/point.ts';
-import { approvalGroups } from '../people/approval-groups.ts';
+import { approvalGroups, peopleMax } from '../people/approval-groups.ts';
 import type { Directory } from '../people/directory.ts';
+import { reachOf } from '../people/operations.ts';
 import type { SetNeeds } from '../policies/set-needs.ts';
+import { rowsIn } from '../tables/table-rows.ts';
 
 /** What a gap is found from; the rules are those of the active policies. */
 export interface NeededByPolicies {
@@ -66,15 +69,17 @@ export function watchPolicyGaps(
 /** Everything that gaps are found from, as of one moment. */
 interface GapBasis {
   readonly needed: NeededByPolicies;
-  /** Generations of the people and of the enforcement points. */
+  /** Generations of the people, of the enforcement points, and of pushed rows if they name approvers. */
   readonly generations: readonly number[];
 }
 
 async function basisOf({ directory, needed }: GapDeps): Promise<GapBasis> {
   const { points } = pointsIn(directory.documents);
+  const now = needed();
+  const rows = now.needs.columns.length === 0 ? [] : [rowsIn(directory.documents).generation()];
   return {
-    needed: needed(),
-    generations: await Promise.all([directory.people.generation(), points.generation()]),
+    needed: now,
+    generations: await Promise.all([directory.people.generation(), points.generation(), ...rows]),
   };
 }
 
@@ -94,6 +99,7 @@ async function findPolicyGaps(
 ): Promise<readonly string[]> {
   return [
     ...(await groupGaps(directory, asks)),
+    ...(await personGaps(directory, needs)),
     ...(knowsUsers || needs.user.length === 0
       ? []
       : [
@@ -113,6 +119,53 @@ async function groupGaps(directory: Directory, asks: readonly RuleRequirement[])
       `${rulesText(rules, ['asks', 'ask'])} ${which} ${groups.join(' or ')}, which ${verb} ${missing} in ${where}: nothing can be approved`,
     ];
   });
+}
+
+/** The most rows of a table that are read, the latest first. */
+const rowsMax = 10_000;
+const peopleNamedMax = 10;
+
+/** People whom tables name as approvers, and who cannot approve. */
+async function personGaps(directory: Directory, needs: SetNeeds): Promise<readonly string[]> {
+  const named = await peopleNamed(directory.documents, needs);
+  if (named.size === 0) return [];
+  const people = (await directory.people.list({ countMax: peopleMax })).map(({ value }) => value);
+  const gaps = [...named].flatMap(([name, rules]) => {
+    const person = people.find((one) => isNamedBy(one, name));
+    if (
+      person !== undefined &&
+      person.status === 'active' &&
+      reachOf(person.roles, 'requests.approve').asOwner
+    )
+      return [];
+    const lack = person === undefined ? 'has no account' : 'has an account that may not approve';
+    return [
+      `${rulesText(rules, ['asks', 'ask'])} ${name}, whom a table names and who ${lack}: what is asked of them cannot be approved`,
+    ];
+  });
+  const left = gaps.length - peopleNamedMax;
+  if (left <= 0) return gaps;
+  return [
+    ...gaps.slice(0, peopleNamedMax),
+    `Tables name ${left} more as approvers who have no account that may approve`,
+  ];
+}
+
+/** By address or id, the rules that ask the person: from rows of the policies, and from pushed rows. */
+async function peopleNamed(
+  documents: Directory['documents'],
+  { people, columns }: SetNeeds,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const named = new Map<string, readonly string[]>();
+  const add = (text: unknown, rules: readonly string[]): void => {
+    const name = typeof text === 'string' ? text.trim() : '';
+    if (name !== '') named.set(name, [...new Set([...(named.get(name) ?? []), ...rules])]);
+  };
+  for (const { name, rules } of people) add(name, rules);
+  for (const { table, name, rules } of columns)
+    for (const { value } of await rowsIn(documents).list({ parent: table, countMax: rowsMax }))
+      add(value.row?.[name], rules);
+  return named;
 }
 
 async function pointGaps({ points }: Points, needed: SetNeeds['points']): Promise<readonly string[]> {

@@ -19,7 +19,7 @@ interface ApprovalGroups {
 }
 
 /** More people than an installation has. */
-const peopleMax = 10_000;
+export const peopleMax = 10_000;
 
 /**
  * The groups in the order in which the rules ask them. Left out are the control owner of an agent, who is no

@@ -1,17 +1,31 @@
-// Finds what the enforced rules of a set need that an installation may lack: the person behind an agent, and
-// enforcement points by their names. The result is plain data and small.
+// Finds what the enforced rules of a set need that an installation may lack: the person behind an agent,
+// enforcement points by their names, and people whom tables name as approvers. The result is plain data and
+// small.
 
 import { childrenOf, literalTexts } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Policy, PolicySet } from '../../language/model/policy.ts';
 import { memo } from '../../language/value/memo.ts';
+import { findCell, rowKeys, type TableRows } from '../../language/value/table/rows.ts';
 
 export interface SetNeeds {
   /** The ids of rules that read `request.user`, directly, through a let, or through a meter. */
   readonly user: readonly string[];
   /** The names that rules compare with `request.point`, with the ids of those rules. */
-  readonly points: readonly { readonly name: string; readonly rules: readonly string[] }[];
+  readonly points: readonly NeededName[];
+  /** The addresses and ids by which rows of the set name approvers; at most `peopleMax`. */
+  readonly people: readonly NeededName[];
+  /** The columns of pushed tables that name approvers. */
+  readonly columns: readonly (NeededName & { readonly table: string })[];
 }
+
+/** A name, with the ids of the rules that need it. */
+interface NeededName {
+  readonly name: string;
+  readonly rules: readonly string[];
+}
+
+const peopleMax = 1_000;
 
 /** What one expression reads, apart from what its lets and meters read. */
 interface Reads {
@@ -31,7 +45,93 @@ export function setNeedsOf(set: PolicySet): SetNeeds {
     for (const name of new Set(all.flatMap((one) => one.points)))
       points.set(name, [...(points.get(name) ?? []), rule]);
   }
-  return { user, points: [...points].map(([name, rules]) => ({ name, rules })) };
+  return { user, points: [...points].map(([name, rules]) => ({ name, rules })), ...namedApprovers(set) };
+}
+
+/** People whom the rows of the set name alone as approvers, and the columns of pushed tables that do so. */
+function namedApprovers(set: PolicySet): Pick<SetNeeds, 'people' | 'columns'> {
+  const people = new Map<string, string[]>();
+  const columns = new Map<
+    string,
+    { readonly table: string; readonly name: string; readonly rules: string[] }
+  >();
+  for (const { id, isShadow, requirement } of set.policies.flatMap(({ rules }) => rules)) {
+    if (isShadow || requirement?.kind !== 'approval') continue;
+    const approvers = (requirement.choices ?? []).flatMap(({ anyOf }) => (anyOf.length === 1 ? anyOf : []));
+    for (const one of approvers) {
+      if (one.kind !== 'named' || one.groups !== null) continue;
+      const { names, pushed } = namesIn(set, one.value);
+      for (const name of new Set(names))
+        if (people.size < peopleMax || people.has(name))
+          addRule(
+            memo(people, name, () => []),
+            id,
+          );
+      for (const { table, column } of pushed)
+        addRule(
+          memo(columns, JSON.stringify([table, column]), () => ({ table, name: column, rules: [] })).rules,
+          id,
+        );
+    }
+  }
+  const sorted = [...people].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return { people: sorted.map(([name, rules]) => ({ name, rules })), columns: [...columns.values()] };
+}
+
+function addRule(rules: string[], id: string): void {
+  if (!rules.includes(id)) rules.push(id);
+}
+
+interface NamesInTables {
+  readonly names: readonly string[];
+  readonly pushed: readonly { readonly table: string; readonly column: string }[];
+}
+
+/** The texts that an expression may take from rows, and the columns of pushed tables that it reads. */
+function namesIn(set: PolicySet, expression: Expression): NamesInTables {
+  switch (expression.kind) {
+    case 'literal':
+      return { names: typeof expression.value === 'string' ? [expression.value] : [], pushed: [] };
+    case 'let': {
+      const declared = set.lets.get(expression.id);
+      return declared === undefined ? noNames : namesIn(set, declared.expression);
+    }
+    case 'if':
+      return joinedNames([expression.whenTrue, expression.otherwise].map((one) => namesIn(set, one)));
+    case 'column': {
+      const { table: name, column } = expression;
+      const table = set.tables.get(name);
+      if (table === undefined) return noNames;
+      if (table.rows === null) return { names: [], pushed: [{ table: name, column }] };
+      const at = table.columns.findIndex((one) => one.name === column);
+      return { names: textsOfColumn(table.rows, at), pushed: [] };
+    }
+    default:
+      return noNames;
+  }
+}
+
+const noNames: NamesInTables = { names: [], pushed: [] };
+
+function joinedNames(all: readonly NamesInTables[]): NamesInTables {
+  return { names: all.flatMap(({ names }) => names), pushed: all.flatMap(({ pushed }) => pushed) };
+}
+
+/** Rows never change, and a compilation keeps those of a table that has not changed. */
+const textsByRows = new WeakMap<TableRows, Map<number, readonly string[]>>();
+
+/** The first different texts in a column. */
+function textsOfColumn(rows: TableRows, column: number): readonly string[] {
+  const byColumn = memo(textsByRows, rows, () => new Map<number, readonly string[]>());
+  return memo(byColumn, column, () => {
+    const texts = new Set<string>();
+    for (const key of rowKeys(rows)) {
+      const cell = findCell(rows, key, column);
+      if (typeof cell === 'string') texts.add(cell);
+      if (texts.size >= peopleMax) break;
+    }
+    return [...texts];
+  });
 }
 
 interface RuleReads {

@@ -71,6 +71,51 @@ test('groups without enough members, an issuer that is not set, and unknown poin
   ]);
 });
 
+const policiesNamingPeople = `
+approvers finance "Finance"
+action pay.create { amount: number, employee: string, region: string }
+table staff pushed by "hr" key id: string { manager?: email, deputy?: string }
+table regions = { eu: "amy@example.com", us: "ida@example.com", far: "cid@example.com" }
+let regional = if payload.amount > 50 then regions[payload.region] else "u-7"
+policy pay on pay.create {
+  allow all
+  escalate manager to staff[payload.employee].manager when payload.amount > 10
+  escalate region to regional and regions[payload.region] when payload.amount > 20
+  escalate either to staff[payload.employee].deputy or finance when payload.amount > 30
+  shadow escalate watched to staff[payload.employee].deputy when payload.amount > 40
+}
+`;
+
+test('people whom tables name as approvers are told while they have no account that may approve', async () => {
+  const service = await startService();
+  const admin = await firstAdmin(service);
+  await usePolicies(service, policiesNamingPeople);
+  await personWith(service, admin, { email: 'amy@example.com', roles: ['owner'], groups: [] });
+  await personWith(service, admin, { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] });
+  await personWith(service, admin, { email: 'ida@example.com', roles: ['auditor'], groups: [] });
+  const client = await tokenClient(service, admin);
+  const push = (key: string, row: object) =>
+    client.send(`/v1/tables/staff/${key}`, { method: 'PUT', body: row });
+  const look = async () => (await client.send('/v1/policies/reload', { method: 'POST' })).body.gaps;
+  const gap = (rule: string, name: string, lack: string) =>
+    `The rule pay/${rule} asks ${name}, whom a table names and who ${lack}: what is asked of them cannot be approved`;
+  const regional = [
+    gap('region', 'cid@example.com', 'has no account'),
+    gap('region', 'ida@example.com', 'has an account that may not approve'),
+    gap('region', 'u-7', 'has no account'),
+  ];
+  expect(await look()).toEqual(regional);
+  const rows = [
+    await push('e-1', { manager: 'Ben@EXAMPLE.com', deputy: 'nobody' }),
+    await push('e-2', { manager: 'mia@example.com' }),
+    await push('e-3', {}),
+  ];
+  expect(rows.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await look()).toEqual([...regional, gap('manager', 'mia@example.com', 'has no account')]);
+  await personWith(service, admin, { email: 'mia@example.com', roles: ['operator'], groups: [] });
+  expect(await look()).toEqual(regional);
+});
+
 test('people and points are read again only after one of them, or the policies, changed', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
@@ -92,7 +137,7 @@ test('people and points are read again only after one of them, or the policies, 
     except: [],
     withinSeconds: 60,
   };
-  const needs = { user: [], points: [{ name: 'gateway', rules: ['p/d'] }] };
+  const needs = { user: [], points: [{ name: 'gateway', rules: ['p/d'] }], people: [], columns: [] };
   let needed: NeededByPolicies = { asks: [asked], needs };
   const changes: number[] = [];
   const gaps = watchPolicyGaps({
@@ -128,7 +173,8 @@ test('a look that failed is made again, though nothing has changed', async () =>
   let isBroken = true;
   const list = (page: Parameters<typeof store.documents.list>[0]) =>
     isBroken ? Promise.reject(new Error('not now')) : store.documents.list(page);
-  const needed = { asks: [], needs: { user: [], points: [{ name: 'gateway', rules: ['p/d'] }] } };
+  const points = [{ name: 'gateway', rules: ['p/d'] }];
+  const needed = { asks: [], needs: { user: [], points, people: [], columns: [] } };
   const gaps = watchPolicyGaps({
     directory: createDirectory({ ...store.documents, list }, () => 1_000),
     knowsUsers: true,

@@ -33,7 +33,7 @@ test('it names what the set declares, also where a policy asks nothing', () => {
       { name: 'last', owner: null, doc: null, rules: 1, file: '2.policy' },
     ],
     approvers: [{ name: 'finance', title: 'Finance' }],
-    needs: { user: [], points: [] },
+    needs: { user: [], points: [], people: [], columns: [] },
     meters: [{ name: 'spent', definition: expect.stringMatching(/^[0-9a-f]{64}$/) }],
     ruleNames: [
       { policy: 'asks', name: 'e', effect: 'escalate', isShadow: false, file: '1.policy' },
