@@ -2,14 +2,15 @@
 // set declares.
 
 import { nameKinds } from '../language/assist/declared-words.ts';
-import type { NameKind, Vocabulary } from '../language/assist/vocabulary.ts';
+import { placeNames } from '../language/assist/place-names.ts';
+import type { NameKind, TableWords, Vocabulary } from '../language/assist/vocabulary.ts';
 import { typeOfFixedFact } from '../language/check/expressions/facts.ts';
 import { ownerGroup } from '../language/check/expressions/names.ts';
 import { type Attribute, attributes } from '../language/model/attributes.ts';
 import { builtins, namedBuiltins } from '../language/model/builtins.ts';
 import { describeSlot, describeType, stepText } from '../language/model/describe.ts';
-import type { PolicySet } from '../language/model/policy.ts';
-import type { Shape, Type } from '../language/model/type.ts';
+import type { PolicySet, Table } from '../language/model/policy.ts';
+import type { Field, Shape, Type } from '../language/model/type.ts';
 import { contextualWords, reservedWords } from '../language/syntax/parse/tokens.ts';
 import type { Declaration, PolicyFile } from '../language/syntax/tree/tree.ts';
 
@@ -31,7 +32,27 @@ export function vocabularyOf(set: PolicySet, trees: readonly PolicyFile[]): Voca
     actions: [...set.actions.values()]
       .map(({ key, groups, shape }) => ({ key, groups, fields: fieldsOf(shape, 'payload') }))
       .toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+    tables: [...set.tables.values()].flatMap(tableWords),
+    places: placeNames(trees),
   };
+}
+
+/** Empty for a table whose rows are single values. */
+function tableWords({ name, columns, pushed }: Table): readonly TableWords[] {
+  if (columns.some((column) => column.name === '')) return [];
+  if (pushed !== null)
+    return [
+      {
+        name,
+        columns: pushed.shape.fields.map((field) => ({ path: stepText(field.name), type: fieldType(field) })),
+      },
+    ];
+  return [
+    {
+      name,
+      columns: columns.map((column) => ({ path: stepText(column.name), type: describeType(column.type) })),
+    },
+  ];
 }
 
 function attributeType(attribute: Attribute): string {
@@ -82,9 +103,12 @@ type FieldEntry = Vocabulary['actions'][number]['fields'][number];
 function fieldsOf(shape: Shape, path: string): readonly FieldEntry[] {
   return shape.fields.flatMap((field) => {
     const fieldPath = `${path}.${stepText(field.name)}`;
-    const type = `${describeSlot(field)}${field.isOptional ? ' (may be absent)' : ''}`;
-    return [{ path: fieldPath, type }, ...innerFields(field.type, fieldPath)];
+    return [{ path: fieldPath, type: fieldType(field) }, ...innerFields(field.type, fieldPath)];
   });
+}
+
+function fieldType(field: Field): string {
+  return `${describeSlot(field)}${field.isOptional ? ' (may be absent)' : ''}`;
 }
 
 function innerFields(type: Type, path: string): readonly FieldEntry[] {

@@ -26,6 +26,7 @@ const types: Readonly<Record<NamedKind, (typeof legendTypes)[number]>> = {
   guarantee: 'interface',
   rule: 'method',
   field: 'property',
+  column: 'property',
   variable: 'parameter',
   builtin: 'function',
   fact: 'property',

@@ -73,6 +73,30 @@ describe('completion of a policy', () => {
       expect(offered(before + text, true)).toContain('string');
   });
 
+  it('knows the columns of a row, and the fields of a record, behind their names', () => {
+    const before = `table staff pushed by "hr" key id: string {
+  manager?: email
+  team: string
+}
+let boss = staff[payload.who.id]
+action row.read {
+  who: { id: string, name?: string }
+}
+`;
+    const rule = `${before}policy p on row.read {\n  allow x when `;
+    for (const text of ['boss.|', 'staff[payload.who.id].|', 'staff["a"].|', 'boss has |'])
+      expect(offered(rule + text)).toEqual(['manager', 'team']);
+    expect(offered(`${rule}boss.ma|`)).toEqual(['manager', 'team']);
+    expect(offered(`${before}policy p on row.read {\n  escalate x to staff[payload.who.id].|`)).toEqual([
+      'manager',
+      'team',
+    ]);
+    expect(offered(`${rule}boss.team.|`)).toEqual([]);
+    const target = 'let target = payload.target\npolicy p on other.act {\n  allow x when ';
+    for (const text of ['target.|', 'target has |']) expect(offered(target + text)).toEqual(['place']);
+    expect(offered(`${before}let boss = 5\nlet x = boss.|`)).toEqual([]);
+  });
+
   it('knows the elements of a list by their variable', () => {
     const text = 'policy p on thing.do {\n  deny x when some part in payload.parts (part.|';
     expect(offered(text)).toEqual(['sku']);

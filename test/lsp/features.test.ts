@@ -142,6 +142,27 @@ describe('hover', () => {
     );
   });
 
+  test('tells the type of a column behind the name of a row, and of a field behind the name of a record', async () => {
+    const before = `table staff pushed by "hr" key id: string { manager?: email, team: string }
+let boss = staff[payload.who.id]
+let who = payload.who
+action row.read { who: { id: string, name?: string } }
+policy reading on row.read {
+  allow one when boss has manager and boss.team == "a" and staff["b"].team == "b" and who.id == "c"
+}
+`;
+    expect(await hover(before.replace('boss.team', 'boss.te|am'))).toContain('staff.team: string');
+    expect(await hover(before.replace('boss has manager', 'boss has man|ager'))).toContain(
+      'staff.manager: email (may be absent)',
+    );
+    expect(await hover(before.replace('staff["b"].team', 'staff["b"].te|am'))).toContain(
+      'staff.team: string',
+    );
+    expect(await hover(before.replace('who.id == "c"', 'who.i|d == "c"'))).toContain(
+      'payload.who.id: string',
+    );
+  });
+
   test('tells what a name stands for, with its comment, and who decides an action', async () => {
     expect(await hover(rules.replace('pa|id', 'paid').replace('paid <=', 'pa|id <='))).toContain(
       'Paid in a day',

@@ -5,6 +5,9 @@ import { isPatternOf, withDeclared } from './declared-words.ts';
 import { declarationWords, type PolicyPosition, placeAt } from './policy-position.ts';
 import type { ActionWords, Vocabulary } from './vocabulary.ts';
 
+/** Matches the unfinished name of a column behind a row, as in `orders[payload.id].ow`. */
+const columnPattern = /\b([a-z]\w*)\[(?:[^[\]]|\[[^[\]]*\])*\]\.(\w*)$/;
+
 /** Matches the unfinished word before the place, with the path that it belongs to: `payload.vendor.na`. */
 const pathPattern = /(?<!\w|(?<!\.)\.)(?:[A-Za-z_]\w*(?:\.(?:"[^"]*"|\w+))*(?:\."[^"]*|\.)?|\*)$/;
 
@@ -19,6 +22,11 @@ export function completePolicy(
 ): CompletionList | null {
   const position = placeAt(text, at);
   if (position.isProse) return null;
+  const [, table, column = ''] = columnPattern.exec(position.before) ?? [];
+  if (table !== undefined) {
+    const options = columnOffers(withDeclared(vocabulary, text), table);
+    return options.length === 0 ? null : { from: at - column.length, options };
+  }
   const [path = ''] = pathPattern.exec(position.before) ?? [];
   if (path === '' && !isAsked && !/\b(?:has|to|by|on|in|ask|over)\s$/.test(position.before)) return null;
   const all = withDeclared(vocabulary, text);
@@ -28,15 +36,24 @@ export function completePolicy(
   if (isPatternList(position, head)) return { from: at - path.length, options: patternOffers(all) };
   const from = at - (path.length - dot - 1);
   if (dot === -1) return { from, options: wordOffers(all, position, head) };
-  const base = path.slice(0, dot);
-  const list = position.variables.get(root);
-  const options =
-    root === 'payload'
-      ? fieldOffers(actionsAt(all, position), base)
-      : list !== undefined
-        ? fieldOffers(actionsAt(all, position), `${list}[]${base.slice(root.length)}`)
-        : attributeOffers(all, base);
+  const options = stepOffers(all, position, { root, base: path.slice(0, dot) });
   return options.length === 0 ? null : { from, options };
+}
+
+/** Returns what may follow a dot: fields, columns of a row, or attributes. */
+function stepOffers(
+  all: Vocabulary,
+  position: PolicyPosition,
+  { root, base }: { readonly root: string; readonly base: string },
+): readonly CompletionOption[] {
+  const below = base.slice(root.length);
+  const list = position.variables.get(root);
+  if (root === 'payload') return fieldOffers(actionsAt(all, position), base);
+  if (list !== undefined) return fieldOffers(actionsAt(all, position), `${list}[]${below}`);
+  const named = all.places.find(({ name }) => name === root);
+  if (named?.kind === 'record') return fieldOffers(actionsAt(all, position), `${named.of}${below}`);
+  if (named?.kind === 'row') return below === '' ? columnOffers(all, named.of) : [];
+  return attributeOffers(all, base);
 }
 
 /** Whether the place is in a list of keys and groups of actions, as in `on a.b, ` and `of a.b, `. */
@@ -83,6 +100,11 @@ function fieldOffers(actions: readonly ActionWords[], base: string): readonly Co
     boost: 2,
     ...(count === actions.length ? {} : { info: `in ${count} of ${actions.length} actions` }),
   }));
+}
+
+function columnOffers({ tables }: Vocabulary, table: string): readonly CompletionOption[] {
+  const columns = tables.find(({ name }) => name === table)?.columns ?? [];
+  return columns.map(({ path, type }) => ({ label: path, detail: type, boost: 2 }));
 }
 
 function attributeOffers({ attributes }: Vocabulary, base: string): readonly CompletionOption[] {
@@ -135,7 +157,11 @@ function wordOffers(
   const { names } = vocabulary;
   const isFirst = head.trim() === '';
   if (isFirst && depth === 0) return words([...declarationWords, 'shadow']);
-  if (/\bhas\s+$/.test(head)) return fieldOffers(actionsAt(vocabulary, position), 'payload');
+  const [, present] = /([\w.]*)\s+has\s+$/.exec(head) ?? [];
+  if (present !== undefined) {
+    const base = present === '' ? 'payload' : present;
+    return stepOffers(vocabulary, position, { root: base.split('.')[0] ?? '', base });
+  }
   if (/\b(?:to|approval\s+by|(?:never|always)\s+ask)\s+(?:\S+\s+(?:and|or)\s+)*$/.test(head))
     return [
       ...named(names.approvers, 'approvers', 1),

@@ -2,7 +2,7 @@
 // addition.
 
 import { piecesOf } from './policy-words.ts';
-import type { ActionWords, NameKind, Vocabulary } from './vocabulary.ts';
+import type { ActionWords, NameKind, PlaceName, TableWords, Vocabulary } from './vocabulary.ts';
 
 /** The names that each declaring word adds to: `list` adds to `lists` of the vocabulary. */
 export const nameKinds = {
@@ -21,25 +21,48 @@ export const nameKinds = {
 const declaration =
   /^(?:shadow\s+)?(list|table|meter|let|hours|group|approvers|policy|type|guarantee)\s+([a-z]\w*)/;
 const actionHead = /^action\s+([^{]*?)(?:\s+in\s+([\w, ]+?))?\s*\{/;
+const tableHead = /^table\s+([a-z]\w*)\b[^{=]*\{/;
+const placeName = /^let\s+([a-z]\w*)\s*=\s*(?:(payload(?:\.(?:\w+|"[^"]*"))+)|([a-z]\w*)\[.*\])\s*(?:#.*)?$/;
 const field = /^\s*("(?:[^"\\]|\\.)*"|\w+)(\?)?:\s*(.+?),?\s*(?:#.*)?$/;
 
 /**
- * Returns the vocabulary with everything that a text declares at the start of its lines. An action in the
- * text replaces the action of the same key in the vocabulary.
+ * Returns the vocabulary with everything that a text declares at the start of its lines. An action or a table in
+ * the text replaces that of the same key or name in the vocabulary.
  */
 export function withDeclared(vocabulary: Vocabulary, text: string): Vocabulary {
   const names: Record<NameKind, readonly string[]> = { ...vocabulary.names };
   const actions = new Map(vocabulary.actions.map((action) => [action.key, action]));
+  const tables = new Map(vocabulary.tables.map((table) => [table.name, table]));
+  const places = new Map(vocabulary.places.map((place) => [place.name, place]));
   const lines = text.split('\n');
   for (const [index, line] of lines.entries()) {
     const [, word = '', name = ''] = declaration.exec(line) ?? [];
     const kind = Object.hasOwn(nameKinds, word) ? nameKinds[word as keyof typeof nameKinds] : undefined;
     if (kind !== undefined && !names[kind].includes(name)) names[kind] = [...names[kind], name].toSorted();
-    if (line.startsWith('action '))
-      for (const action of actionsOf(lines.slice(index, index + fieldLinesMax)))
-        actions.set(action.key, action);
+    if (word === 'let') {
+      const place = placeOf(line);
+      if (place === null) places.delete(name);
+      else places.set(name, place);
+    }
+    if (word !== 'table' && !line.startsWith('action ')) continue;
+    const declared = lines.slice(index, index + fieldLinesMax);
+    for (const action of actionsOf(declared)) actions.set(action.key, action);
+    const table = tableOf(declared);
+    if (table !== null) tables.set(table.name, table);
   }
-  return { ...vocabulary, names, actions: [...actions.values()] };
+  return {
+    ...vocabulary,
+    names,
+    actions: [...actions.values()],
+    tables: [...tables.values()],
+    places: [...places.values()],
+  };
+}
+
+function placeOf(line: string): PlaceName | null {
+  const [, name = '', path, table] = placeName.exec(line) ?? [];
+  if (path !== undefined) return { kind: 'record', name, of: path };
+  return table === undefined ? null : { kind: 'row', name, of: table };
 }
 
 const fieldLinesMax = 200;
@@ -48,6 +71,21 @@ const fieldLinesMax = 200;
 function actionsOf(lines: readonly string[]): readonly ActionWords[] {
   const [, keys, groups = ''] = actionHead.exec(lines[0] ?? '') ?? [];
   if (keys === undefined) return [];
+  const fields = fieldsOf(lines).map(({ path, type }) => ({ path: `payload.${path}`, type }));
+  const groupNames = groups.split(',').map((name) => name.trim());
+  return keys
+    .split(',')
+    .map((key) => ({ key: key.trim(), groups: groupNames.filter((name) => name !== ''), fields }));
+}
+
+/** Returns the table of the declaration that begins on the first line; null when its rows have no columns. */
+function tableOf(lines: readonly string[]): TableWords | null {
+  const [, name] = tableHead.exec(lines[0] ?? '') ?? [];
+  return name === undefined ? null : { name, columns: fieldsOf(lines) };
+}
+
+/** Returns the fields between the braces that begin on the first line. */
+function fieldsOf(lines: readonly string[]): TableWords['columns'] {
   const fields: { path: string; type: string }[] = [];
   let depth = 0;
   for (const [index, one] of lines.entries()) {
@@ -60,17 +98,11 @@ function actionsOf(lines: readonly string[]): readonly ActionWords[] {
     for (const part of parts) {
       const [, name, optional, type] = field.exec(part) ?? [];
       if (name !== undefined && type !== undefined)
-        fields.push({
-          path: `payload.${name}`,
-          type: `${type}${optional === undefined ? '' : ' (may be absent)'}`,
-        });
+        fields.push({ path: name, type: `${type}${optional === undefined ? '' : ' (may be absent)'}` });
     }
     if (depth === 0) break;
   }
-  const groupNames = groups.split(',').map((name) => name.trim());
-  return keys
-    .split(',')
-    .map((key) => ({ key: key.trim(), groups: groupNames.filter((name) => name !== ''), fields }));
+  return fields;
 }
 
 /** Whether a pattern matches an action: a key, a group, `*`, `area.*` or `*.verb`. */

@@ -25,25 +25,27 @@ export function describeName(names: NameSources, occurrence: Occurrence): readon
   const { kind, name } = occurrence;
   switch (kind) {
     case 'builtin':
-      return builtinSaid(name);
+      return describeBuiltin(name);
     case 'fact':
-      return factSaid(names.words, name);
+      return describeFact(names.words, name);
     case 'field':
-      return fieldSaid(names, occurrence);
+      return describeField(names, occurrence);
+    case 'column':
+      return describeColumn(names, occurrence);
     case 'variable':
       return [code(`variable ${name.split(' ')[0]}`)];
     default:
-      return declaredSaid(names, occurrence);
+      return describeDeclared(names, occurrence);
   }
 }
 
-function builtinSaid(name: string): readonly NameDescription[] {
+function describeBuiltin(name: string): readonly NameDescription[] {
   if (!Object.hasOwn(builtins, name)) return [];
   const { signature, meaning, example } = builtins[name as Builtin];
   return [code(signature), textPart(meaning), textPart(`For example \`${example}\``)];
 }
 
-function factSaid({ attributes }: Vocabulary, name: string): readonly NameDescription[] {
+function describeFact({ attributes }: Vocabulary, name: string): readonly NameDescription[] {
   const fact = attributes.find(({ path }) => path === name);
   return fact === undefined ? [] : [code(`${name}: ${fact.type}`), textPart(fact.doc)];
 }
@@ -52,7 +54,7 @@ function factSaid({ attributes }: Vocabulary, name: string): readonly NameDescri
  * Describes the type of a field in each action that is meant: as the vocabulary has it, or else as written in
  * the text of the action.
  */
-function fieldSaid(
+function describeField(
   { words, files, textOf }: NameSources,
   occurrence: Occurrence,
 ): readonly NameDescription[] {
@@ -80,13 +82,28 @@ function typesIn(
   ]);
 }
 
+/** Describes the type of a column: as the vocabulary has it, or else as written in the text of its table. */
+function describeColumn(
+  { words, files, textOf }: NameSources,
+  { name, doc }: Occurrence,
+): readonly NameDescription[] {
+  const typeIn = ({ tables }: Vocabulary): string | undefined => {
+    const table = tables.find((one) => name.startsWith(`${one.name}.`));
+    return table?.columns.find(({ path }) => `${table.name}.${unquoted(path)}` === name)?.type;
+  };
+  const type =
+    typeIn(words) ?? typeIn(files.reduce((all, { span }) => withDeclared(all, textOf(span.file)), words));
+  if (type === undefined) return [];
+  return [code(`${name}: ${type}`), ...(doc === null ? [] : [textPart(doc)])];
+}
+
 function unquoted(path: string): string {
   return path.includes('"')
     ? path.replace(/"(?:[^"\\]|\\.)*"/g, (quoted) => JSON.parse(quoted) as string)
     : path;
 }
 
-function declaredSaid(names: NameSources, occurrence: Occurrence): readonly NameDescription[] {
+function describeDeclared(names: NameSources, occurrence: Occurrence): readonly NameDescription[] {
   const [declared] = sameName(names.files, occurrence).filter(({ isDeclared }) => isDeclared);
   if (declared === undefined) return [];
   const whole = names.textOf(declared.span.file);

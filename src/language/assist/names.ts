@@ -17,14 +17,16 @@ import type {
   TypeNode,
 } from '../syntax/tree/tree.ts';
 import { walkExpression } from '../syntax/tree/visit.ts';
+import { placeNames } from './place-names.ts';
+import type { PlaceName } from './vocabulary.ts';
 
-export type NamedKind = Declaration['kind'] | 'rule' | 'field' | 'variable' | 'builtin' | 'fact';
+export type NamedKind = Declaration['kind'] | 'rule' | 'field' | 'column' | 'variable' | 'builtin' | 'fact';
 
 export interface Occurrence {
   readonly kind: NamedKind;
   /**
-   * For a rule `policy/rule`, for a field its path from the payload, for a variable its name and the place of
-   * its declaration; else the name as written.
+   * For a rule `policy/rule`, for a field its path from the payload, for a column `table.column`, for a variable
+   * its name and the place of its declaration; else the name as written.
    */
   readonly name: string;
   readonly span: Span;
@@ -38,20 +40,24 @@ export interface Occurrence {
   readonly doc: string | null;
 }
 
+/** The declared names: their kinds, and the record or row that a let names. */
+interface Names {
+  readonly kinds: ReadonlyMap<string, Declaration['kind']>;
+  readonly places: ReadonlyMap<string, PlaceName>;
+}
+
 interface NamesInScope {
-  readonly names: ReadonlyMap<string, Declaration['kind']>;
+  readonly names: Names;
   readonly patterns: readonly string[] | null;
   readonly occurrences: Occurrence[];
 }
-
-type Names = NamesInScope['names'];
 
 /** Names found in a file; valid while the file's tree and the names of the set are the same. */
 const cache = new WeakMap<
   PolicyFile,
   { readonly names: Names; readonly occurrences: readonly Occurrence[] }
 >();
-let lastNames: Names = new Map();
+let lastNames: Names = { kinds: new Map(), places: new Map() };
 
 /** Returns the names of all files, in the order of files and of places in them. */
 export function occurrencesOf(files: readonly PolicyFile[]): readonly Occurrence[] {
@@ -70,17 +76,27 @@ function inFile(file: PolicyFile, names: Names): readonly Occurrence[] {
   return occurrences;
 }
 
-/** Returns the kinds of declared names; the same map as before while the content is the same. */
+/** Returns the declared names; the same object as before while the content is the same. */
 function namesOf(files: readonly PolicyFile[]): Names {
-  const names = new Map<string, Declaration['kind']>();
+  const kinds = new Map<string, Declaration['kind']>();
   for (const { declarations } of files) {
     for (const declaration of declarations)
-      if (declaration.kind !== 'action') names.set(declaration.name.text, declaration.kind);
+      if (declaration.kind !== 'action') kinds.set(declaration.name.text, declaration.kind);
   }
+  const places = new Map(placeNames(files).map((place) => [place.name, place]));
   const isSame =
-    names.size === lastNames.size && [...names].every(([name, kind]) => lastNames.get(name) === kind);
-  if (!isSame) lastNames = names;
+    isSameMap(kinds, lastNames.kinds, (one, other) => one === other) &&
+    isSameMap(places, lastNames.places, (one, other) => one.kind === other?.kind && one.of === other.of);
+  if (!isSame) lastNames = { kinds, places };
   return lastNames;
+}
+
+function isSameMap<Value>(
+  one: ReadonlyMap<string, Value>,
+  other: ReadonlyMap<string, Value>,
+  isSame: (one: Value, other: Value | undefined) => boolean,
+): boolean {
+  return one.size === other.size && [...one].every(([name, value]) => isSame(value, other.get(name)));
 }
 
 /** A name that a condition mentions twice at one place, as for `payload has a.b`, is kept once. */
@@ -161,7 +177,11 @@ function addDeclaration(declaration: Declaration, around: NamesInScope): void {
     case 'table':
       if (declaration.source.kind !== 'rows') {
         addType(declaration.source.key.type, null, around);
-        for (const column of declaration.source.columns.fields) addType(column.type, null, around);
+        for (const column of declaration.source.columns.fields) {
+          const name = `${declaration.name.text}.${column.name.text}`;
+          declare({ kind: 'column', node: column.name, name, doc: column.doc }, around);
+          addType(column.type, null, around);
+        }
       }
       return;
     case 'hours':
@@ -228,7 +248,7 @@ function addClause(clause: Clause, around: NamesInScope): void {
 function addApproverList({ each }: ApproverListNode, around: NamesInScope): void {
   for (const node of each) {
     const name = node.kind === 'path' && node.steps.length === 0 ? node.root : null;
-    if (name !== null && around.names.get(name.text) !== 'let') use('approvers', name, around);
+    if (name !== null && around.names.kinds.get(name.text) !== 'let') use('approvers', name, around);
     else addExpression(node, around);
   }
 }
@@ -249,7 +269,7 @@ function addBody({ fields }: RecordBody, path: string, around: NamesInScope): vo
 function addType(type: TypeNode, path: string | null, around: NamesInScope): void {
   switch (type.kind) {
     case 'named-type':
-      if (around.names.get(type.name.text) === 'type') use('type', type.name, around);
+      if (around.names.kinds.get(type.name.text) === 'type') use('type', type.name, around);
       return;
     case 'list-type':
       addType(type.element, path === null ? null : `${path}[]`, around);
@@ -288,12 +308,15 @@ function addExpression(
 ): void {
   walkExpression(expression, (node) => {
     if (node.kind === 'path') addPath(node, around, variables);
-    else if (node.kind === 'look-up')
+    else if (node.kind === 'look-up') {
       addPath({ kind: 'path', root: node.table, steps: [], span: node.span }, around, variables);
-    else if (node.kind === 'call')
-      use(around.names.get(node.callee.text) === 'let' ? 'let' : 'builtin', node.callee, around);
+      if (node.column !== null) useColumn(node.table.text, node.column, around);
+    } else if (node.kind === 'call')
+      use(around.names.kinds.get(node.callee.text) === 'let' ? 'let' : 'builtin', node.callee, around);
     else if (node.kind === 'has' && node.subject.kind === 'path')
       addPath(withSteps(node.subject, node.field), around, variables);
+    else if (node.kind === 'has' && node.subject.kind === 'look-up')
+      for (const column of node.field) useColumn(node.subject.table.text, column, around);
     else if (node.kind === 'quantifier') {
       const [source] = node.sources;
       const list = source?.kind === 'path' ? fieldPath(source, variables) : null;
@@ -302,6 +325,24 @@ function addExpression(
       declare({ kind: 'variable', node: node.variable, name }, around);
     }
   });
+}
+
+function useColumn(table: string, { text, span }: NameNode, around: NamesInScope): void {
+  use('column', { text: `${table}.${text}`, span }, around);
+}
+
+/** Uses what follows the name of a record or a row. */
+function addNamedPlace(place: PlaceName | undefined, steps: readonly NameNode[], around: NamesInScope): void {
+  if (place?.kind === 'row') {
+    for (const column of steps) useColumn(place.of, column, around);
+    return;
+  }
+  if (place === undefined) return;
+  const base = place.of.slice('payload.'.length);
+  for (const [at, step] of steps.entries()) {
+    const below = steps.slice(0, at + 1).map(({ text }) => text);
+    use('field', { text: [base, ...below].join('.'), span: step.span }, around);
+  }
 }
 
 function withSteps(subject: Path, field: readonly NameNode[]): Path {
@@ -326,9 +367,10 @@ function addPath(path: Path, around: NamesInScope, variables: Variables): void {
   const variable = variables.get(root.text);
   if (variable !== undefined)
     use('variable', { text: variableName(root.text, variable.at), span: root.span }, around);
-  const kind = variable === undefined ? around.names.get(root.text) : undefined;
+  const kind = variable === undefined ? around.names.kinds.get(root.text) : undefined;
   if (kind !== undefined) {
     use(kind, root, around);
+    addNamedPlace(around.names.places.get(root.text), steps, around);
     return;
   }
   for (const [at, step] of steps.entries()) {

@@ -6,12 +6,28 @@ export interface Vocabulary {
   readonly attributes: readonly { readonly path: string; readonly type: string; readonly doc: string }[];
   readonly names: Readonly<Record<NameKind, readonly string[]>>;
   readonly actions: readonly ActionWords[];
+  readonly tables: readonly TableWords[];
+  readonly places: readonly PlaceName[];
 }
 
 export interface ActionWords {
   readonly key: string;
   readonly groups: readonly string[];
   readonly fields: readonly { readonly path: string; readonly type: string }[];
+}
+
+/** A table whose rows have columns; the path of a column is its name. */
+export interface TableWords {
+  readonly name: string;
+  readonly columns: readonly { readonly path: string; readonly type: string }[];
+}
+
+/** A `let` that names a record of the payload, or a row of a table. */
+export interface PlaceName {
+  readonly kind: 'record' | 'row';
+  readonly name: string;
+  /** The path of the record, such as `payload.customer`, or the name of the table. */
+  readonly of: string;
 }
 
 export type NameKind =

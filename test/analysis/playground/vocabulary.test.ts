@@ -27,6 +27,11 @@ policy doing on things {
 }
 guarantee firm on things { never allow when payload.name == "b" }
 table most = { a: 1 }
+table staff pushed by "hr" key id: string { "the manager"?: email, teams: [string] }
+let doer = staff[agent.id]
+let at = payload.at
+let boss = staff[agent.id]."the manager"
+let close(n: number) = n > 3
 `;
 
 function vocabulary() {
@@ -40,9 +45,9 @@ function vocabulary() {
 it('holds every name that the set declares', () => {
   expect(vocabulary().names).toEqual({
     lists: ['known'],
-    tables: ['most'],
+    tables: ['most', 'staff'],
     meters: ['done'],
-    lets: ['is_known'],
+    lets: ['at', 'boss', 'close', 'doer', 'is_known'],
     hours: ['day'],
     groups: ['things'],
     approvers: ['ops', 'owner'],
@@ -66,6 +71,22 @@ it('holds every field of every action, at any depth, as a policy reads it', () =
         { path: 'payload.parts[].sku', type: 'secret string' },
       ],
     },
+  ]);
+});
+
+it('holds the columns of tables, and the lets that name a row or a record', () => {
+  expect(vocabulary().tables).toEqual([
+    {
+      name: 'staff',
+      columns: [
+        { path: 'teams', type: '[string]' },
+        { path: '"the manager"', type: 'email (may be absent)' },
+      ],
+    },
+  ]);
+  expect(vocabulary().places).toEqual([
+    { kind: 'row', name: 'doer', of: 'staff' },
+    { kind: 'record', name: 'at', of: 'payload.at' },
   ]);
 });
 

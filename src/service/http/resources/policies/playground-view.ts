@@ -298,6 +298,19 @@ export const vocabularySchema = objectSchema({
     type: 'array',
     items: objectSchema({ key: { type: 'string' }, groups: texts, fields: entries(['path', 'type']) }),
   },
+  tables: {
+    type: 'array',
+    items: objectSchema({ name: { type: 'string' }, columns: entries(['path', 'type']) }),
+  },
+  places: {
+    type: 'array',
+    items: objectSchema({
+      kind: { type: 'string', enum: ['record', 'row'] },
+      name: { type: 'string' },
+      of: { type: 'string', description: 'The path of the record, or the table of the row.' },
+    }),
+    description: 'The lets that name a record or a row.',
+  },
 });
 
 export const vocabularyExample = {
@@ -306,9 +319,9 @@ export const vocabularyExample = {
   attributes: [{ path: 'agent.id', type: 'string', doc: 'the id under which the agent is registered' }],
   names: {
     lists: ['blocked_vendors'],
-    tables: [],
+    tables: ['orders'],
     meters: ['spent_24h'],
-    lets: [],
+    lets: ['order'],
     hours: [],
     groups: [],
     approvers: ['finance', 'owner'],
@@ -319,4 +332,6 @@ export const vocabularyExample = {
   actions: [
     { key: 'payment.create', groups: ['money_out'], fields: [{ path: 'payload.vendor', type: 'string' }] },
   ],
+  tables: [{ name: 'orders', columns: [{ path: 'owner', type: 'string' }] }],
+  places: [{ kind: 'row', name: 'order', of: 'orders' }],
 } as const;
