@@ -2,10 +2,12 @@
 // both definitions decide as stated; and the same comparison in the other direction.
 
 import { describe, expect, it } from 'vitest';
+import type { Decision } from '../../src/language/model/decision.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { type DiffOptions, diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts';
+import { editsWithMeaning, editsWithoutMeaning } from './construct-diffs.ts';
 import { type KeptDiff, keptDiffs } from './kept-diffs.ts';
 import { allowing, otherConditions, sameConditions } from './reworded-diffs.ts';
 import { writtenDiffs } from './written-diffs.ts';
@@ -89,6 +91,43 @@ describe('edits of one condition', () => {
     for (const { example, from, to } of diff.findings) {
       expect(authorize(before, example!.facts.before).outcome).toBe(from);
       expect(authorize(after, example!.facts.after).outcome).toBe(to);
+    }
+  });
+});
+
+/** What the enforcement of a decision consists of; approvers count by who they are, however they are written. */
+function enforced({ outcome, requires }: Decision): unknown {
+  const asked = requires?.approvals.map(({ group, anyOf, ...rest }) => ({
+    ...rest,
+    whom: (anyOf ?? [{ group }]).map((one) =>
+      'unknown' in one ? 'nobody' : 'person' in one ? one.person : `group ${one.group}`,
+    ),
+  }));
+  return { outcome, asked: asked ?? null, reauth: requires?.reauth ?? null };
+}
+
+describe('edits of rows, definitions, conditionals and approvers', () => {
+  it('are as many as were wanted', () => {
+    expect([editsWithoutMeaning.length, editsWithMeaning.length]).toEqual([25, 29]);
+  });
+
+  it.each(editsWithoutMeaning)('$name: no decision changes', (edit) => {
+    const { diff } = compared(edit);
+    expect([linesOf(diff), diff.limits]).toEqual([[], []]);
+  });
+
+  it.each(editsWithMeaning)('$name: each change has an example that is decided otherwise', (edit) => {
+    const { before, after, diff } = compared(edit);
+    expect(diff.limits).toEqual([]);
+    const decisive = diff.findings.filter(({ tier }) => tier < 6);
+    const shown = decisive.filter(({ example }) => example !== null);
+    const changes = shown.map(({ tier, from, to }) => `${tier < 5 ? 'loosened' : 'tightened'} ${from} ${to}`);
+    expect([...new Set(changes)].toSorted()).toEqual(edit.changes.toSorted());
+    expect(shown.length < decisive.length).toBe(edit.isPartlyOpen === true);
+    for (const { example, from, to } of shown) {
+      const [old, now] = [authorize(before, example!.facts.before), authorize(after, example!.facts.after)];
+      expect([old.outcome, now.outcome]).toEqual([from, to]);
+      expect(enforced(now)).not.toEqual(enforced(old));
     }
   });
 });

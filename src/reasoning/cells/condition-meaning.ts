@@ -254,7 +254,15 @@ function looseOf(expression: Expression, set: PolicySet): LooseReading {
   };
 }
 
+function isQuantityCall(expression: Expression): boolean {
+  return expression.kind === 'call' && expression.builtin === 'quantity';
+}
+
+const quantities = ['1', '1Mi', '1Gi', '1Ti'];
+
 function hintsOf(expression: Expression, set: PolicySet): readonly string[] {
+  if (expression.kind === 'compare' && [expression.left, expression.right].some(isQuantityCall))
+    return quantities;
   if (expression.kind === 'text-test') {
     const part = constantOf(expression.right, set);
     return typeof part === 'string' ? [part, `${part}/a`] : [];

@@ -156,9 +156,15 @@ function* textsIn({ lists }: PolicySet, condition: Expression): Generator<string
     if (part.kind === 'mentions')
       yield* part.words.kind === 'list' ? entriesOf(part.words.list) : part.words.words.slice(0, entriesMax);
     if (part.kind === 'single-script') yield* scriptExamples;
+    if (part.kind === 'list-prefix') yield* prefixTexts(part.texts.slice(0, entriesMax));
     if (part.kind === 'like') yield part.pattern.replaceAll('*', 'x');
     if (part.kind === 'matches') yield* matching([part.pattern]).slice(0, 1);
   }
+}
+
+/** The first texts of a list in their order, and each of them, the last first. */
+function prefixTexts(texts: readonly string[]): readonly string[] {
+  return [texts.join(' '), ...texts.toReversed()];
 }
 
 /**
@@ -171,8 +177,9 @@ export function withAnotherText(
   isOne: (facts: Facts) => boolean,
 ): Facts | null {
   let attempts = 0;
-  for (const path of textPaths(facts.payload)) {
-    for (const text of texts) {
+  const paths = [...textPaths(facts.payload)];
+  for (const text of texts) {
+    for (const path of paths) {
       attempts += 1;
       if (attempts > attemptsMax) return null;
       const next = { ...facts, payload: replacedAt(facts.payload, path, text) as Facts['payload'] };

@@ -7,10 +7,11 @@
 import { namingValues } from '../../language/model/approvers.ts';
 import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import { type Approver, isGuard, type Rule } from '../../language/model/policy.ts';
+import { type Approver, isGuard, type PolicySet, type Rule } from '../../language/model/policy.ts';
 import { booleanType } from '../../language/model/type.ts';
 import { memo } from '../../language/value/memo.ts';
 import { enforcedOf, quickRules } from '../prove/problem.ts';
+import { expressionMeaning, mapOperands } from '../prove/rewrite.ts';
 import { mayAffectChange } from './affected-rules.ts';
 import { isAlike, readsChanged, ruleReadsChanged } from './declarations.ts';
 import { createChangedProblem } from './joint-problem.ts';
@@ -150,22 +151,31 @@ export function writtenRules({ joint, action, open: left, out }: JointRules): Wr
 }
 
 /**
- * The requirement, with approvers renamed for one side where the same expression may name somebody else on the
- * other side. Only the texts of approvers are read from it.
+ * The requirement, with the texts of approvers from data replaced by what their expressions mean, also apart for
+ * the two sides where the same expression may name somebody else. Only the texts of approvers are read from it.
  */
 function writtenRequirement(
   { requirement }: Rule,
   side: DiffSide,
-  { changed }: JointSet,
+  { changed, original }: JointSet,
 ): Rule['requirement'] {
   if (requirement?.kind !== 'approval') return requirement;
-  if (!namingValues(requirement).some((value) => readsChanged(value, changed))) return requirement;
-  const nameOf = (one: Approver): Approver =>
-    one.kind === 'named' && readsChanged(one.value, changed)
-      ? { ...one, text: `${one.text} (${side})` }
-      : one;
+  if (namingValues(requirement).length === 0) return requirement;
+  const nameOf = (one: Approver): Approver => {
+    if (one.kind !== 'named') return one;
+    const value = withoutLets(original[side], one.value);
+    const isApart = readsChanged(value, changed);
+    return { ...one, text: `${expressionMeaning(value)}${isApart ? ` (${side})` : ''}` };
+  };
   const choices = requirement.choices?.map(({ text, anyOf }) => ({ text, anyOf: anyOf.map(nameOf) }));
   return { ...requirement, ...(choices && { choices }) };
+}
+
+/** The expression with every let written out. */
+function withoutLets(set: PolicySet, expression: Expression): Expression {
+  const declared = expression.kind === 'let' ? set.lets.get(expression.id) : undefined;
+  if (declared !== undefined) return withoutLets(set, declared.expression);
+  return mapOperands(expression, (operand) => withoutLets(set, operand));
 }
 
 /**

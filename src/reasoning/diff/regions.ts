@@ -245,9 +245,12 @@ function isAmong(one: Whom, other: Whom): boolean {
 
 type Whom = Pick<ApprovalRequirement, 'group' | 'anyOf'>;
 
-/** Each approver as a text; one that data name differs by what they name. */
+/** Each approver who may answer, as a text; one that data name differs by what they name. */
 function approversIn({ group, anyOf = [{ group }] }: Whom): readonly string[] {
-  return anyOf.map((one) => canonical(one));
+  return anyOf.flatMap((one) => {
+    if ('unknown' in one) return [];
+    return [canonical('person' in one ? { person: one.person } : { group: one.group })];
+  });
 }
 
 /** In seconds; -1 for a step-up for this very request, which is the strictest, and infinity for none. */

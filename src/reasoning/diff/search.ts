@@ -6,9 +6,12 @@
 
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
+import { authorize } from '../../language/spec/authorize.ts';
 import { memo } from '../../language/value/memo.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { enlarged } from '../prove/large-values.ts';
+import { enforcedOf } from '../prove/problem.ts';
+import { withSamples } from '../prove/samples.ts';
 import { solveFor, solveNearFor } from '../prove/search.ts';
 import { preferPlainTexts, textTruth, withPossibleTexts } from '../prove/text-choice.ts';
 import { witnessOf } from '../prove/witness.ts';
@@ -28,7 +31,7 @@ import {
 import { FreshProof } from './fresh-proof.ts';
 import { type Confirm, hullsOf } from './hulls.ts';
 import { type JointProblem, mispredictedConditions, mispredictedRules } from './joint-problem.ts';
-import type { BothSides } from './joint-set.ts';
+import { type BothSides, sides } from './joint-set.ts';
 import { nearestTo, type SampleFacts } from './nearest.ts';
 import { expressionOnOneLine, wordsOf } from './region-wording.ts';
 import { findingsIn, type Region } from './regions.ts';
@@ -345,8 +348,8 @@ class Search {
       if (this.#solve([...must, attempt], solveFor) !== true) break;
       const facts = this.#request();
       const isGood = (one: Facts): boolean => isOne(this.#sided(one));
-      const good = enlarged(this.#ctx, facts).find(isGood);
-      if (good !== undefined) return good;
+      for (const one of enlarged(this.#ctx, facts))
+        for (const sampled of this.#withSamples(one)) if (isGood(sampled)) return sampled;
       this.#need(mispredictedRules(this.#problem, this.#sided(facts).after));
       if (this.#needed.size > 0) return null;
       const other = round < attemptedRounds ? withAnotherText(facts, this.#candidateTexts(), isGood) : null;
@@ -356,6 +359,17 @@ class Search {
       circuit.require([notLiteral(attempt), ...this.#otherThanThis(round)]);
     }
     return drawnRequest(this.#problem.joint, this.#ctx.action.key, isOne);
+  }
+
+  /** The request itself, and with rows and signatures that either side reads. */
+  #withSamples(facts: Facts): Iterable<Facts> {
+    const { joint } = this.#problem;
+    const rules = sides.flatMap((side) => enforcedOf(joint.original[side], this.#ctx.action.key));
+    const read = (one: Facts): void => {
+      const asked = sidedFacts(joint, one);
+      for (const side of sides) authorize(joint.original[side], asked[side]);
+    };
+    return withSamples(joint.set, facts, { rules, read });
   }
 
   /**

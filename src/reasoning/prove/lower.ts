@@ -4,7 +4,13 @@
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
-import { type Conditional, type Expression, mirroredComparison } from '../../language/model/expression.ts';
+import {
+  type ColumnRead,
+  type Conditional,
+  type Expression,
+  mirroredComparison,
+  oppositeComparison,
+} from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { isPushed } from '../../language/model/pushed-row.ts';
 import { booleanType } from '../../language/model/type.ts';
@@ -31,7 +37,10 @@ import {
   expressionMeaning,
   firstElse,
   firstIf,
+  firstListedArgument,
+  renamedVariable,
   replaced,
+  withPlainVariables,
   writtenOut,
 } from './rewrite.ts';
 import { sumAtom } from './sums.ts';
@@ -143,7 +152,7 @@ function newCondition(ctx: ProofContext, condition: Expression, elements: Elemen
 /** Makes each atom once. */
 function atom(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   const expression = writtenOut(ctx, condition, elements);
-  const key = `${elementsKey(elements)} ${expressionMeaning(expression)}`;
+  const key = meaningAt(expression, elements);
   const cached = ctx.known.get(key);
   const pair = cached ?? newAtom(ctx, expression, elements);
   ctx.known.set(key, pair);
@@ -153,12 +162,17 @@ function atom(ctx: ProofContext, condition: Expression, elements: Elements): Pai
   return expression === condition ? pair : boundText(ctx, condition, { pair, elements });
 }
 
-function elementsKey(elements: Elements): string {
-  const entries = [...elements].map(([name, element]) => {
-    const keyText = element.kind === 'slot' ? element.key : canonicalMeaning(element.literal);
-    return `${name}=${keyText}`;
-  });
-  return entries.join();
+/** A text that is equal for conditions of the same meaning about the same elements, whatever their variables. */
+function meaningAt(expression: Expression, elements: Elements): string {
+  if (elements.size === 0) return ` ${expressionMeaning(withPlainVariables(expression))}`;
+  const entries = [...elements].map(([, element]) =>
+    element.kind === 'slot' ? element.key : canonicalMeaning(element.literal),
+  );
+  const named = [...elements.keys()].reduce(
+    (part, name, at) => renamedVariable(part, name, `$${at}`),
+    expression,
+  );
+  return `${entries.join()} ${expressionMeaning(withPlainVariables(named))}`;
 }
 
 /**
@@ -172,8 +186,8 @@ function comparesRisk(expression: Expression): boolean {
 }
 
 function newAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
-  if (readsPushed(ctx.set, expression)) return guess(ctx, expression, elements);
-  if (readsNothing(expression)) return pairOf(ctx, truthOf(ctx, expression));
+  const isOfRows = readsPushed(ctx.set, expression);
+  if (!isOfRows && readsNothing(expression)) return pairOf(ctx, truthOf(ctx, expression));
   if (ctx.isCoarse && goesThroughList(ctx.set, expression)) {
     ctx.leftOpen.add(expression);
     return guess(ctx, expression, elements);
@@ -182,6 +196,11 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
   if (withElse !== null) return elseAtom(ctx, { expression, withElse, elements });
   const withIf = firstIf(expression);
   if (withIf !== null) return ifAtom(ctx, { expression, withIf, elements });
+  const listed = firstListedArgument(expression);
+  if (listed !== null) return ctx.lower(replaced(expression, listed.call, listed.byValue), elements);
+  const opposite = oppositeOf(ctx.set, expression);
+  if (opposite !== null) return negatedLiteral(ctx.lower(opposite, elements));
+  if (isOfRows) return pushedAtom(ctx, expression, elements);
   const looked = lookupAtom(ctx, expression, elements);
   if (looked !== null) return looked;
   const pair =
@@ -190,6 +209,7 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
     wordsAtom(ctx, expression, elements) ??
     foldedListAtom(ctx, expression, elements) ??
     leafAtom(ctx, expression, elements);
+  if (expression.kind === 'list-prefix') return prefixAtom(ctx, expression, { made: pair, elements });
   if (pair === null) return guess(ctx, expression, elements);
   if (elements.size === 0 && descendants(expression).some(isComputedList)) tieToNamed(ctx, expression, pair);
   return boundText(ctx, expression, { pair, elements });
@@ -207,10 +227,74 @@ function tieToNamed(ctx: ProofContext, expression: Expression, pair: Pair): void
   circuit.requireEqual(loose.isFalse, pair.isFalse);
 }
 
+type ListPrefix = Extract<Expression, { readonly kind: 'list-prefix' }>;
+
+/** A list that begins with some texts begins with the first of them. */
+function prefixAtom(
+  ctx: ProofContext,
+  expression: ListPrefix,
+  { made, elements }: { readonly made: Pair | null; readonly elements: Elements },
+): Pair {
+  const { circuit } = ctx;
+  const pair = made ?? guess(ctx, expression, elements);
+  const { texts } = expression;
+  if (texts.length < 2) return pair;
+  const shorter = ctx.lower({ ...expression, texts: texts.slice(0, -1) }, elements);
+  circuit.require([notLiteral(pair.isTrue), shorter.isTrue]);
+  circuit.require([notLiteral(shorter.isFalse), pair.isFalse]);
+  return pair;
+}
+
+/**
+ * The opposite of a comparison of which the formula knows little, so that a comparison and its opposite are one
+ * guess; null for other conditions, and for the comparison that is kept.
+ */
+function oppositeOf(set: PolicySet, expression: Expression): Expression | null {
+  if (expression.kind !== 'compare' || !['!=', '>', '>='].includes(expression.operator)) return null;
+  const isOfQuantity = descendants(expression).some(
+    (part) => part.kind === 'call' && part.builtin === 'quantity',
+  );
+  if (!isOfQuantity && !readsPushed(set, expression)) return null;
+  return { ...expression, operator: oppositeComparison[expression.operator] };
+}
+
+/**
+ * A condition on rows that requests bring is a guess. If it is known, so are the cells that it compares, and a
+ * cell that is known is there.
+ */
+function pushedAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
+  const { circuit } = ctx;
+  const pair = guess(ctx, expression, elements);
+  if (expression.kind === 'has-cell') return pair;
+  for (const cell of comparedCells(expression)) {
+    if (!isPushed(ctx.set.tables.get(cell.table))) continue;
+    const present = ctx.lower({ kind: 'has-cell', cell, type: booleanType, span: cell.span }, elements);
+    circuit.require([notLiteral(pair.isTrue), present.isTrue]);
+    circuit.require([notLiteral(pair.isFalse), present.isTrue]);
+  }
+  return pair;
+}
+
+/** The cells without which the condition is unknown. */
+function comparedCells(expression: Expression): readonly (ColumnRead & Expression)[] {
+  switch (expression.kind) {
+    case 'column':
+      return [expression];
+    case 'compare':
+    case 'arithmetic':
+    case 'text-test':
+      return [expression.left, expression.right].flatMap(comparedCells);
+    case 'negate':
+      return comparedCells(expression.operand);
+    default:
+      return [];
+  }
+}
+
 /** A condition whose truth is free: true, false or unknown. */
 function guess(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
   const pair = ctx.circuit.freePair();
-  const key = `${elementsKey(elements)} ${expressionMeaning(expression)}`;
+  const key = meaningAt(expression, elements);
   ctx.guesses.set(key, { span: expression.span, pair });
   return pair;
 }

@@ -24,6 +24,7 @@ import { enlarged } from './large-values.ts';
 import { goesThroughList } from './lower.ts';
 import { createProblem, enforcedOf, type ProofProblem, quickRules } from './problem.ts';
 import { ProofLog } from './proof-log.ts';
+import { withSamples } from './samples.ts';
 import { solveFor } from './search.ts';
 import { textTruth } from './text-choice.ts';
 import { witnessOf } from './witness.ts';
@@ -292,8 +293,8 @@ class Prover {
       if (!answer) return round > 0 ? this.#guessed(broken, guessed) : this.#held(claim, [broken, violation]);
       if (leftOpen.size > 0) return this.#guessed(broken, guessed);
       const facts = withClauseFacts(claim, witnessOf(this.#ctx, round));
-      const decision = refutation(this.#ctx.set, claim, facts);
-      if (decision !== null) return { kind: 'refuted', facts, decision };
+      const refuted = this.#refuted(claim, facts);
+      if (refuted !== null) return refuted;
       for (const span of this.#wronglyGuessed(broken, facts)) guessed.set(JSON.stringify(span), span);
       circuit.require([notLiteral(violation), ...this.#otherThanThis(round)]);
     }
@@ -325,8 +326,18 @@ class Prover {
   #odd(claim: GuaranteeClause): Verdict | null {
     if (this.#ctx.leftOpen.size > 0) return null;
     for (const request of enlarged(this.#ctx, witnessOf(this.#ctx))) {
-      const facts = withClauseFacts(claim, request);
-      const decision = refutation(this.#ctx.set, claim, facts);
+      const refuted = this.#refuted(claim, withClauseFacts(claim, request));
+      if (refuted !== null) return refuted;
+    }
+    return null;
+  }
+
+  /** The verdict by the request, or by the request with rows of pushed tables; null when none breaks the claim. */
+  #refuted(claim: GuaranteeClause, request: Facts): Verdict | null {
+    const { set, rules } = this.#ctx;
+    const read = (one: Facts): unknown => refutation(set, claim, one);
+    for (const facts of withSamples(set, request, { rules, read })) {
+      const decision = refutation(set, claim, facts);
       if (decision !== null) return { kind: 'refuted', facts, decision };
     }
     return null;

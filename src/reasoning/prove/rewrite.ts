@@ -1,8 +1,8 @@
-// Rewrites expressions: lets and facts about the action are written out, and parts are replaced. Also makes
-// new expressions.
+// Rewrites expressions: lets, facts about the action and constant texts and quantities are written out, and
+// parts are replaced. Also makes new expressions.
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
-import { childrenOf, elementsOf, writtenList } from '../../language/model/children.ts';
+import { childrenOf, descendants, elementsOf, writtenList } from '../../language/model/children.ts';
 import type {
   ComparisonOperator,
   Conditional,
@@ -12,7 +12,7 @@ import type {
 } from '../../language/model/expression.ts';
 import { booleanType } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
-import { placeholder } from '../cells/condition-meaning.ts';
+import { constantOf, placeholder } from '../cells/condition-meaning.ts';
 import type { Elements, ProofContext } from './context.ts';
 
 /** The expression with `change` applied to each operand. A subject stays a read of a field. */
@@ -132,6 +132,7 @@ function isWrittenOut(expression: Expression, elements: Elements, standing: Stan
       isWrittenOut(expression.body, elements, 'in a body')
     );
   if (expression.kind === 'fact') return !expression.fact.startsWith('action.');
+  if (isConstantCall(expression)) return false;
   if (expression.kind === 'field' && elements.get(expression.root)?.kind === 'constant') return false;
   return childrenOf(expression).every((child) => isWrittenOut(child, elements, standing));
 }
@@ -165,9 +166,23 @@ function newWrittenOut(
       const written = mapOperands(expression, inner);
       return { ...written, subject: expression.subject } as Expression;
     }
+    case 'call': {
+      const written = mapOperands(expression, inner);
+      const value = isConstantCall(written) ? constantOf(written, ctx.set) : null;
+      return value === null || typeof value === 'symbol' ? written : literalNode(value as Value, written);
+    }
     default:
       return mapOperands(expression, inner);
   }
+}
+
+/** Whether the expression is a quantity or a joined text of constants. */
+function isConstantCall(expression: Expression): boolean {
+  return (
+    expression.kind === 'call' &&
+    (expression.builtin === 'quantity' || expression.builtin === 'join') &&
+    expression.args.every(({ kind }) => kind === 'literal')
+  );
 }
 
 function actionFact(
@@ -210,15 +225,71 @@ export function firstElse(expression: Expression): Extract<Expression, { readonl
   return first;
 }
 
-/** The first conditional value that is evaluated whenever the expression is. */
+/** The first conditional value without which the expression is unknown. */
 export function firstIf(expression: Expression): Conditional | null {
-  if (expression.kind === 'if') return expression;
-  if (expression.kind === 'quantify') return null;
-  for (const child of childrenOf(expression)) {
-    const inner = firstIf(child);
+  for (const child of expression.kind === 'quantify' ? [] : childrenOf(expression)) {
+    if (child.kind === 'if') return child;
+    const inner = mayBeKnownWithout.has(child.kind) ? null : firstIf(child);
     if (inner !== null) return inner;
   }
   return null;
+}
+
+/** Kinds of expression that may be known although a part of them is unknown. */
+const mayBeKnownWithout: ReadonlySet<Expression['kind']> = new Set([
+  'and',
+  'or',
+  'in-elements',
+  'in-list',
+  'mentions',
+  'quantify',
+]);
+
+/** The most values of an argument that are told apart. */
+const listedMax = 16;
+
+/**
+ * The first local date or joined text with an argument that is one of a few texts, such as a time zone, and a
+ * conditional over these texts.
+ */
+export function firstListedArgument(
+  expression: Expression,
+): { readonly call: Expression; readonly byValue: Expression } | null {
+  if (expression.kind === 'quantify') return null;
+  if (expression.kind === 'call' && (expression.builtin === 'date' || expression.builtin === 'join')) {
+    const at = expression.args.findIndex((arg) => arg.kind !== 'literal' && textsOf(arg) !== null);
+    const arg = expression.args[at];
+    if (arg !== undefined) return { call: expression, byValue: byValueOf(expression, arg, at) };
+  }
+  for (const child of childrenOf(expression)) {
+    const inner = firstListedArgument(child);
+    if (inner !== null) return inner;
+  }
+  return null;
+}
+
+function textsOf({ type }: Expression): readonly string[] | null {
+  const values = type.kind === 'text' ? type.values : null;
+  return values === null || values.length === 0 || values.length > listedMax ? null : values;
+}
+
+function byValueOf(call: Extract<Expression, { kind: 'call' }>, arg: Expression, at: number): Expression {
+  const withText = (text: string): Expression => ({
+    ...call,
+    args: call.args.with(at, literalNode(text, arg)),
+  });
+  const [last = '', ...others] = (textsOf(arg) ?? []).toReversed();
+  return others.reduce<Expression>(
+    (otherwise, text) => ({
+      kind: 'if',
+      condition: comparisonCall('==', arg, literalNode(text, arg)),
+      whenTrue: withText(text),
+      otherwise,
+      type: call.type,
+      span: call.span,
+    }),
+    withText(last),
+  );
 }
 
 export function replaced(expression: Expression, part: Expression, by: Expression): Expression {
@@ -227,12 +298,26 @@ export function replaced(expression: Expression, part: Expression, by: Expressio
 
 /** The quantifier with another name for its variable. */
 export function withVariable(quantify: Quantify, variable: string): Quantify {
+  return { ...quantify, variable, body: renamedVariable(quantify.body, quantify.variable, variable) };
+}
+
+/** The expression with variables of quantifiers that are named by their depth; the same object if it has none. */
+export function withPlainVariables(expression: Expression, depth = 0): Expression {
+  if (!descendants(expression).some(({ kind }) => kind === 'quantify')) return expression;
+  const inner = (part: Expression): Expression => withPlainVariables(part, depth + 1);
+  if (expression.kind !== 'quantify')
+    return mapOperands(expression, (part) => withPlainVariables(part, depth));
+  return mapOperands(withVariable(expression, `$q${depth}`), inner);
+}
+
+/** The expression with another name for a variable of a quantifier around it. */
+export function renamedVariable(expression: Expression, from: string, to: string): Expression {
   const renamed = (part: Expression): Expression => {
-    if (part.kind === 'field') return part.root === quantify.variable ? { ...part, root: variable } : part;
-    const isHidden = part.kind === 'quantify' && part.variable === quantify.variable;
+    if (part.kind === 'field') return part.root === from ? { ...part, root: to } : part;
+    const isHidden = part.kind === 'quantify' && part.variable === from;
     return isHidden ? { ...part, sources: part.sources.map(renamed) } : mapOperands(part, renamed);
   };
-  return { ...quantify, variable, body: renamed(quantify.body) };
+  return renamed(expression);
 }
 
 /** A comparison with a constant, in the form that the makers of atoms take. */

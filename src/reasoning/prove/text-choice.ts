@@ -2,6 +2,7 @@
 // leaf, or on a function of it, has the model's truth. If no such text is found, the plainest fitting text is
 // taken, and deciding the request shows whether it will do.
 
+import { descendants } from '../../language/model/children.ts';
 import { unknown } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
@@ -209,11 +210,28 @@ function linesOf(ctx: ProofContext, commands: readonly string[], program: string
       placesIn(ctx, `${key}.${list}`).flatMap((place) => textOf(ctx, place) ?? []),
     );
     const [own = program] = named('program');
-    return [own, ...named('subcommand'), ...new Set(listed)];
+    // The words begin with the subcommand.
+    const first = lists.includes('words') ? [] : named('subcommand');
+    return [own, ...first, ...new Set(listed)];
   };
   const line = (lists: readonly string[]): string =>
     commands.map((key) => wordsOf(key, lists).map(quotedWord).join(' ')).join(' && ');
-  return [line(['options', 'args', 'files']), line([])];
+  const begun = prefixesIn(ctx).map((texts) =>
+    commands
+      .map((key) => [textOf(ctx, `${key}.program`) || program, ...texts].map(quotedWord).join(' '))
+      .join(' && '),
+  );
+  return [...[['words', 'options', 'args', 'files'], ['options', 'args', 'files'], []].map(line), ...begun];
+}
+
+const prefixesMax = 8;
+
+/** Texts with which conditions test how a list begins. */
+function prefixesIn({ conditions }: ProofContext): readonly (readonly string[])[] {
+  const found = conditions
+    .flatMap(({ expression }) => descendants(expression))
+    .flatMap((part) => (part.kind === 'list-prefix' ? [part.texts] : []));
+  return [...new Map(found.map((texts) => [texts.join(' '), texts])).values()].slice(0, prefixesMax);
 }
 
 function quotedWord(word: string): string {
