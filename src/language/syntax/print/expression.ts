@@ -59,10 +59,25 @@ export function isBracketedByNot(inner: ExpressionNode): boolean {
   return bindingOf(inner) < (isNegation ? binding.not : binding.sum);
 }
 
+/** Whether an `else` at the end of the expression would be read as that of the `if` before it. */
+function endsInElse(expression: ExpressionNode): boolean {
+  switch (expression.kind) {
+    case 'if':
+    case 'else':
+      return true;
+    case 'unary':
+      return endsInElse(expression.operand);
+    case 'binary':
+      return endsInElse(expression.right);
+    default:
+      return false;
+  }
+}
+
 /** Whether the branch behind `then` needs parentheses, because it has an `else` of its own. */
 export function isBracketedByThen(branch: ExpressionNode): boolean {
   if (branch.kind === 'unary') return isBracketedByThen(branch.operand);
-  return branch.kind === 'if' || branch.kind === 'else';
+  return endsInElse(branch);
 }
 
 /** In mode `pattern`, fewer backslash sequences of a text are resolved. */
