@@ -61,7 +61,7 @@ function NotReached({ problem, onRetry }: { readonly problem: unknown; readonly 
   return (
     <main class="alone">
       <div class="alone-card">
-        <PageFrame title="Writ does not answer">
+        <PageFrame title="Writ is not responding">
           <ProblemNote problem={problem} onRetry={onRetry} />
         </PageFrame>
       </div>
@@ -99,7 +99,7 @@ function PageFailed() {
   return (
     <PageFrame title="Something went wrong in this page">
       <Note tone="deny" icon="warning">
-        <p>Nothing was changed. Reload the page, or use the menu to go on elsewhere.</p>
+        <p>Nothing was changed. Reload the page, or open another page from the menu.</p>
       </Note>
       <div>
         <Button icon="refresh" onClick={() => window.location.reload()}>
@@ -174,9 +174,9 @@ function SignIn() {
 function NotThere() {
   return (
     <PageFrame title="Nothing here">
-      <Empty icon="search" title="There is no such page">
+      <Empty icon="search" title="Page not found">
         <p>
-          The address may be mistyped. <a href="/">Go to the start</a>.
+          The address may be mistyped. <a href="/">Go to the start page</a>.
         </p>
       </Empty>
     </PageFrame>
@@ -187,7 +187,7 @@ function NotAllowed() {
   return (
     <PageFrame title="Not for your roles">
       <Empty icon="key" title="Your roles do not include this page">
-        An admin can change what you may see.
+        An admin can change your roles.
       </Empty>
     </PageFrame>
   );

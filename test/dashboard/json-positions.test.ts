@@ -57,7 +57,7 @@ describe('JSON', () => {
     expect(fault('{"a": 1, "a": 2}')).toEqual({ message: '`a` is written twice', from: 9, to: 12 });
     expect(fault("{'a': 1}")?.message).toBe('a name in double quotes is expected here');
     expect(fault('[1234567890.12345678]')?.message).toBe(
-      'a double would change this number: write fewer digits, or text',
+      'a double cannot represent this number: use fewer digits, or a string',
     );
     expect(fault('[1234567890.1234567, 0.30000000000000004, 1e400]')).toMatchObject({ from: 42, to: 47 });
     expect(fault('[1000000000000000000]')).toBeNull();

@@ -13,7 +13,7 @@ export interface AgentView {
   readonly tags: readonly string[];
   readonly status: string;
   readonly signing: string;
-  /** Requests a minute; null when the service's default for all agents applies. */
+  /** Requests per minute; null when the service's default for all agents applies. */
   readonly rate_per_minute: number | null;
   readonly burst: number | null;
   /** Whether refusals tell the agent what change would pass. */
@@ -65,7 +65,7 @@ export function agentTable(agents: readonly AgentView[]): string {
   );
 }
 
-/** Requests a minute, then requests at once: `600/min,100`. A dash is the service's default. */
+/** Requests per minute, then requests at once: `600/min,100`. A dash is the service's default. */
 export function rateText({ rate_per_minute: rate, burst }: AgentView): string {
   return rate === null && burst === null ? '-' : `${rate ?? '-'}/min,${burst ?? '-'}`;
 }

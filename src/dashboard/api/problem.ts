@@ -41,7 +41,7 @@ export function unreachable(method: string): ApiProblem {
     detail:
       method === 'GET'
         ? 'check your connection and try again'
-        : 'this may not have been saved: look before you send it again',
+        : 'this may not have been saved: check before you send it again',
   });
 }
 

@@ -5,16 +5,16 @@ import type { CompletionList, CompletionOption } from '../../language/assist/com
 import type { Vocabulary } from '../../language/assist/vocabulary.ts';
 
 const parts: readonly CompletionOption[] = [
-  { label: 'action_key', info: 'what is asked for' },
-  { label: 'payload', info: 'what the agent sends', apply: '"payload": {' },
-  { label: 'agent', info: 'what the registry knows of the agent', apply: '"agent": {' },
-  { label: 'at', info: 'the time of the request, with its offset; now unless said otherwise' },
-  { label: 'session', info: 'what the agent names in X-Agent-Session' },
-  { label: 'point', info: 'the enforcement point by which the agent asks' },
-  { label: 'address', info: 'the IP address that it comes from' },
-  { label: 'signed', info: 'whether it carries a valid signature' },
-  { label: 'user', info: 'on whose behalf the agent asks', apply: '"user": {' },
-  { label: 'meters', info: 'what each meter reads with this request', apply: '"meters": {' },
+  { label: 'action_key', info: 'the action of the request' },
+  { label: 'payload', info: 'the payload of the request', apply: '"payload": {' },
+  { label: 'agent', info: 'facts about the agent from the registry', apply: '"agent": {' },
+  { label: 'at', info: 'the time of the request, with an offset (default: now)' },
+  { label: 'session', info: 'the session from X-Agent-Session' },
+  { label: 'point', info: 'the enforcement point that sends the request' },
+  { label: 'address', info: 'the IP address of the client' },
+  { label: 'signed', info: 'whether the request has a valid signature' },
+  { label: 'user', info: 'the person for whom the agent acts', apply: '"user": {' },
+  { label: 'meters', info: 'the reading of each meter', apply: '"meters": {' },
   { label: 'tables', info: 'rows of pushed tables, by table and key', apply: '"tables": {' },
 ];
 const tiers = ['low', 'medium', 'high', 'critical'];

@@ -109,7 +109,7 @@ export function EditorHint({ isPolicy = false }: { readonly isPolicy?: boolean }
   return (
     <p class="editor-hint">
       <kbd>Tab</kbd> indents; <kbd>Esc</kbd> then <kbd>Tab</kbd> leaves. <kbd>Ctrl</kbd>+<kbd>Space</kbd>{' '}
-      completes, <kbd>F8</kbd> goes to the next mistake
+      completes, <kbd>F8</kbd> goes to the next problem
       {isPolicy && (
         <>
           , <kbd>Shift</kbd>+<kbd>Alt</kbd>+<kbd>F</kbd> formats

@@ -82,7 +82,7 @@ class JsonReader {
     if (/^[\w.]/.test(this.#text.slice(this.#at)))
       this.#fail('this is not a JSON number', from, this.#at + 1);
     if (significantDigits(number) !== significantDigits(String(Number(number))))
-      this.#fail('a double would change this number: write fewer digits, or text', from, this.#at);
+      this.#fail('a double cannot represent this number: use fewer digits, or a string', from, this.#at);
     return Number(number);
   }
 
@@ -93,7 +93,7 @@ class JsonReader {
     if (literal !== null) return JSON.parse(literal) as string;
     const end = this.#text.indexOf('\n', from);
     return this.#fail(
-      'the text is not closed, or holds a bad escape',
+      'the string is not closed, or has an invalid escape',
       from,
       end === -1 ? this.#text.length : end,
     );

@@ -180,7 +180,7 @@ export function KillSwitchDialog({
       >
         {agent === null && (
           <fieldset>
-            <legend class="field-legend">What to stop</legend>
+            <legend class="field-legend">Scope</legend>
             {(Object.keys(kinds) as Kind[]).map((one) => (
               <label class="choice" key={one}>
                 <input

@@ -244,7 +244,7 @@ function Unreachable() {
     <div role="status">
       {reachable === 'no' && (
         <p class="unreachable">
-          <Icon name="warning" /> Writ cannot be reached. What you see may be old; trying again.
+          <Icon name="warning" /> Writ cannot be reached. This page may be outdated; retrying.
         </p>
       )}
     </div>

@@ -128,12 +128,12 @@ function useFixedEntries(pages: readonly Page[], onStop: () => void): readonly E
   const things: readonly (Omit<Entry, 'id' | 'kind'> & { readonly access: string | null })[] = [
     { word: 'Register an agent', icon: 'plus', access: 'agents.register', run: () => go('/agents/new') },
     {
-      word: 'Invite somebody',
+      word: 'Invite someone',
       icon: 'plus',
       access: 'people.invite',
       run: () => go('/access?tab=invitations'),
     },
-    { word: 'Stop agents by the kill switch', icon: 'stop', access: 'kill-switches.use', run: onStop },
+    { word: 'Stop agents with the kill switch', icon: 'stop', access: 'kill-switches.use', run: onStop },
     {
       word: 'Your account: password, codes, passkeys, tokens',
       icon: 'person',

@@ -20,7 +20,7 @@ import { type Answered, runLoad } from './load.ts';
 import { addAgent, type Service, startService, temporary } from './service.ts';
 
 /**
- * About half of what is asked for; less in large runs, so that most of their requests meet an empty budget.
+ * About half of the requested amount; less in large runs, so that most of their requests meet an empty budget.
  */
 function budgetOf({ clients, requests }: BudgetOptions): number {
   return Math.min(5_000, clients * requests);

@@ -59,7 +59,7 @@ test('an application that waits for too long is told so, and is declined with a 
   const list = await otto.send('/v1/applications');
   const { id } = list.body.items.find(({ status }: { status: string }) => status === 'open');
   await otto.send(`/v1/applications/${id}/decline`, { method: 'POST', body: { reason: 'no' } });
-  await page.getByText('Nobody waits for an answer').waitFor();
+  await page.getByText('No open applications').waitFor();
 });
 
 test('somebody applies, an operator grants it, and they come in by the link', async () => {
@@ -68,7 +68,7 @@ test('somebody applies, an operator grants it, and they come in by the link', as
   await page.goto('/apply');
   await page.getByLabel('Your name').fill('Eve \u202Etxt.exe <img src=x>');
   await page.getByLabel('E-mail address').fill('eve@example');
-  await page.getByLabel('What you need it for').fill('line\n'.repeat(300));
+  await page.getByLabel('Reason').fill('line\n'.repeat(300));
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByText('write an address such as').first().waitFor();
@@ -105,7 +105,7 @@ test('somebody applies, an operator grants it, and they come in by the link', as
   await dialog.getByRole('button', { name: 'Copy invitation link' }).click();
   const link = await desk.evaluate(() => navigator.clipboard.readText());
   await dialog.getByRole('button', { name: 'Done' }).click();
-  await desk.getByText('Nobody waits for an answer').waitFor();
+  await desk.getByText('No open applications').waitFor();
   await desk.getByRole('cell', { name: 'Granted' }).waitFor();
 
   await page.goto(link);
@@ -348,7 +348,7 @@ test('the chain is found whole, a changed stored row is named, and the chain is 
   const { page } = await open(own, { email: 'audrey@example.com', theme: 'dark', size: sizes.phone });
   await page.goto('/audit');
   await page.getByRole('button', { name: 'Verify the chain' }).press('Enter');
-  await page.getByText('The chain is whole').waitFor();
+  await page.getByText('The chain is intact').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);
   // The records are unchanged: the report names what differs, and blames no record.
@@ -357,7 +357,7 @@ test('the chain is found whole, a changed stored row is named, and the chain is 
     "UPDATE documents SET document_json = replace(document_json, 'audrey', 'nobody') WHERE kind = 'person'",
   );
   await page.getByRole('button', { name: 'Verify the chain' }).press('Enter');
-  await page.getByText('What is stored beside the records was changed').waitFor();
+  await page.getByText('Data outside the records was changed').waitFor();
   expect(await page.getByText('The chain is broken').count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
   await tamper(own.place, "UPDATE changes SET who = 'nobody' WHERE sequence = 2");

@@ -123,13 +123,13 @@ test('keys are rotated, limits and signatures are set', async () => {
   const limits = page.getByRole('region', { name: 'Limits' });
   await limits.getByText("60,000 (the service's)").waitFor();
   await limits.getByRole('button', { name: 'Change' }).click();
-  await page.getByLabel('Requests a minute').fill('600');
+  await page.getByLabel('Requests per minute').fill('600');
   await page.getByLabel('At once').fill('7');
   await page.getByRole('button', { name: 'Save' }).click();
   await limits.getByText('600', { exact: true }).waitFor();
   expect((await service().store.agents.find(id))?.burst).toBe(7);
   await limits.getByRole('button', { name: 'Change' }).click();
-  await page.getByLabel('Requests a minute').fill('');
+  await page.getByLabel('Requests per minute').fill('');
   await page.getByRole('button', { name: 'Save' }).click();
   await limits.getByText("60,000 (the service's)").waitFor();
 
@@ -154,10 +154,10 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
     await page.getByRole('dialog', { name: 'Stop doomed' }).getByRole('button', { name: way }).press('Enter');
   };
   await page.getByRole('button', { name: 'Stop…' }).press('Enter');
-  await expect.poll(() => page.locator(':focus').textContent()).toBe('For now, by the kill switch…');
+  await expect.poll(() => page.locator(':focus').textContent()).toBe('Temporarily, with the kill switch…');
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.keyboard.press('Escape');
-  await stopBy('For now');
+  await stopBy('Temporarily');
   await page.getByLabel('Reason').fill('it misbehaves');
   await page.getByRole('button', { name: 'Stop: doomed' }).click();
   await page.getByRole('region', { name: 'What is stopped' }).waitFor();
@@ -191,7 +191,7 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
   await page.getByText('Disabled', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Stop…' }).click();
-  await page.getByRole('button', { name: 'For good' }).waitFor();
+  await page.getByRole('button', { name: 'Permanently' }).waitFor();
   // Disabling is not offered for an agent that is disabled already.
   expect(await page.getByRole('button', { name: 'Until someone enables it' }).count()).toBe(0);
   await page.keyboard.press('Escape');
@@ -201,8 +201,8 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
   await page.locator('header').getByText('Active', { exact: true }).waitFor();
   expect(await statusOf(service(), key)).toBe(200);
 
-  await stopBy('For good');
-  const revoke = page.getByRole('button', { name: 'Revoke for good' });
+  await stopBy('Permanently');
+  const revoke = page.getByRole('button', { name: 'Revoke permanently' });
   expect(await revoke.isDisabled()).toBe(true);
   await page.getByLabel('Name of the agent').fill('Doomed');
   await page.keyboard.press('Enter');
@@ -246,7 +246,7 @@ test('an owner sees their own agents, may disable and step up, and no more', asy
   await page.getByRole('link', { name: 'of-olga' }).click();
   await page.getByRole('button', { name: 'Stop…' }).click();
   await page.getByRole('button', { name: 'Until someone enables it' }).waitFor();
-  for (const name of ['For now', 'For good', 'Rotate key', 'Edit', 'Change'])
+  for (const name of ['Temporarily', 'Permanently', 'Rotate key', 'Edit', 'Change'])
     expect(await page.getByRole('button', { name }).count()).toBe(0);
   await page.keyboard.press('Escape');
   // On a laptop the fields stand side by side in one line.
@@ -264,7 +264,7 @@ test('an owner sees their own agents, may disable and step up, and no more', asy
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);
   expect(id).not.toBe(other.id);
   await page.goto(`/agents/${other.id}`);
-  await page.getByText('There is no such agent').waitFor();
+  await page.getByText('Agent not found').waitFor();
 });
 
 test('an auditor sees all and finds nothing to press', async () => {

@@ -28,7 +28,7 @@ test('a rule is added, told to a chat, and goes on and off by itself', async () 
   onTestFinished(() => void receiver.close());
   const { page } = await open(service(), { email, expected: /400/ });
   await page.goto('/alerts');
-  await page.getByText('Nothing is out of the ordinary').waitFor();
+  await page.getByText('No active alerts').waitFor();
   await page.getByRole('tab', { name: 'Webhooks and chat' }).click();
   await page.getByRole('button', { name: 'Add a webhook or chat' }).click();
   await page.getByLabel(/^People in a chat/).check();
@@ -78,7 +78,7 @@ test('a kill switch is an alert that an operator sees on a phone, but whose rule
   expect(await accessibilityFaults(page)).toEqual([]);
   const off = { method: 'POST', body: { reason: 'it was a drill' } } as const;
   await ann.send(`/v1/kill-switches/${stopped.body.id}/deactivate`, off);
-  await page.getByText('Nothing is out of the ordinary').waitFor();
+  await page.getByText('No active alerts').waitFor();
   await page.goto('/alerts?tab=rules');
   await page.getByText('Many denials').waitFor();
   expect(await page.getByRole('button', { name: /^Change/ }).count()).toBe(0);

@@ -31,7 +31,7 @@ test('an empty queue says what would stand there, and to whom nothing ever will'
   const ben = await open(service(), { email: 'ben@example.com' });
   await ben.page.goto('/approvals');
   await ben.page.getByText('You approve for finance.').waitFor();
-  await ben.page.getByText('Nothing waits for you').waitFor();
+  await ben.page.getByText('No requests for you').waitFor();
   expect(await accessibilityFaults(ben.page)).toEqual([]);
   const ann = await open(service(), { email: 'ann@example.com', theme: 'dark' });
   await ann.page.goto('/approvals');
@@ -73,7 +73,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.getByText('1 found').waitFor();
   expect(new URL(page.url()).search).toBe('?order=oldest&text=acme');
   await page.getByLabel('Search').fill('no such word');
-  await page.getByText('Nothing that waits for you fits these filters').waitFor();
+  await page.getByText('No pending requests match these filters').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByLabel('Order').selectOption({ label: 'Nearest deadline' });
@@ -87,7 +87,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   expect(await page.getByLabel('Why you approve').inputValue()).toBe('j and k are only letters here');
   await page.keyboard.press('Control+Enter');
   await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
-  await page.getByRole('button', { name: 'Take my approval back' }).click();
+  await page.getByRole('button', { name: 'Revoke my approval' }).click();
   await page.getByText('An approval no longer counts: ben@example.com revoked it').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByLabel('Kind').selectOption('question');
@@ -100,7 +100,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.keyboard.press('a');
   await page.getByLabel('Why you approve').waitFor();
   await page.keyboard.press('Control+Enter');
-  await page.getByRole('button', { name: 'Take my approval back' }).waitFor();
+  await page.getByRole('button', { name: 'Revoke my approval' }).waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
   expect(await statusOf(later)).toBe('pending');
   await page.getByRole('link', { name: 'Next in queue' }).waitFor();
@@ -117,9 +117,9 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.keyboard.press('Control+Enter');
   await page.getByText('Decided: rejected').waitFor();
   expect(await statusOf(sooner)).toBe('rejected');
-  await page.getByText('Nothing else waits for you.').waitFor();
+  await page.getByText('No other requests for you.').waitFor();
   await page.keyboard.press('u');
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByText('No requests for you').waitFor();
   await eventually(() => page.title()).toBe('Inbox · Writ');
 });
 
@@ -188,7 +188,7 @@ test('on a phone it takes three touches from the mail to an approval, with all t
   await page.waitForURL(`**/approvals/${other}`);
   await touch(panel.getByRole('button', { name: 'Reject…' }));
   await panel.getByLabel('Why you reject').fill('not now');
-  await touch(panel.getByRole('button', { name: 'Reject for good' }));
+  await touch(panel.getByRole('button', { name: 'Reject permanently' }));
   await page.getByText('Decided: rejected').waitFor();
 });
 
@@ -238,7 +238,7 @@ test('a word that comes too late is told so, and what was written stays', async 
   const admin = await open(service(), { email: 'ann@example.com' });
   await admin.page.goto(`/approvals/${id}#reject`);
   await admin.page.getByLabel('Why you reject').fill('we do not know them');
-  await admin.page.getByRole('button', { name: 'Reject for good' }).click();
+  await admin.page.getByRole('button', { name: 'Reject permanently' }).click();
   await admin.page.getByText('Decided: rejected').waitFor();
   await page.getByRole('button', { name: 'Approve for finance' }).click();
   await page.getByRole('alert').getByText('this request has been refused').waitFor();

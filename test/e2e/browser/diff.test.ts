@@ -66,7 +66,7 @@ test('the loosest comes first, with what it rests on and a request that is tried
   const first = findings(page).first();
   expect(await first.innerText()).toContain('payload.amount > 10000 and <= 12000');
   expect(await first.innerText()).toContain('p/small changed demo.policy:5');
-  const closing = page.getByRole('list', { name: 'What holds for the whole' });
+  const closing = page.getByRole('list', { name: 'All decisions' });
   expect(await closing.innerText()).toMatch(
     /Nothing else changes: proved for all requests of 2 actions, decided from \d{4}-/,
   );

@@ -65,7 +65,7 @@ const cases: readonly FormCase[] = [
     name: 'application',
     address: '/apply',
     isPublic: true,
-    fill: (page) => fillAll(page, { ...person, 'What you need it for': 'work' }),
+    fill: (page) => fillAll(page, { ...person, Reason: 'work' }),
     send: 'Apply',
   },
   {

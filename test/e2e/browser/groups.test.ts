@@ -71,7 +71,7 @@ test('an invitation for a group has the role and the group, and says the truth a
   await usePolicies(service, policies);
   const { page } = await open(service, { email: 'ann@example.com' });
   await page.goto('/access');
-  await page.getByRole('link', { name: 'Invite somebody to finance' }).click();
+  await page.getByRole('link', { name: 'Invite someone to finance' }).click();
   await page.getByLabel('Name').fill('Ben');
   await page.getByLabel('E-mail address').fill('ben@example.com');
   expect(await page.getByLabel(/^approver/).isChecked()).toBe(true);

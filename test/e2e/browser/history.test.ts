@@ -90,7 +90,7 @@ test('where one set is known there is no diff yet', async () => {
     route.fulfill({ json: { items: [], no_roll_back: null } }),
   );
   await page.goto('/diff');
-  await page.getByText('There is one set so far').waitFor();
+  await page.getByText('There is only one set so far').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
@@ -106,7 +106,7 @@ test('where no set can be written back the history says why, and offers no butto
   });
   await page.goto('/policies?tab=history');
   const history = page.getByRole('region', { name: 'History', exact: true });
-  await history.getByText('No set can be written back here: the policies come from a bundle.').waitFor();
+  await history.getByText('Rollback is not available here: the policies come from a bundle.').waitFor();
   expect(await history.getByRole('listitem').count()).toBeGreaterThan(1);
   expect(await history.getByRole('button', { name: /^Roll back/ }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);

@@ -42,7 +42,7 @@ test('several are rejected for one reason by keys alone; each says what came of 
   await page
     .getByRole('row')
     .filter({ has: page.locator(`a[data-row="${left}"]`) })
-    .getByText('A question waits for its answer')
+    .getByText('A question is not answered yet')
     .waitFor();
   await goToRow(page, first);
   await page.keyboard.press('x');
@@ -130,7 +130,7 @@ test('several are approved on a phone, each for its group; what needs a step-up 
   ]);
   const olga = await open(service(), { email: 'olga@example.com' });
   await olga.page.goto('/approvals');
-  await olga.page.getByLabel('Choose all that are shown').check();
+  await olga.page.getByLabel('Select all on this page').check();
   await olga.page.getByText('2 chosen').waitFor();
   await olga.page.getByRole('button', { name: 'Approve 1…' }).click();
   await olga.page.getByText('Open it: it needs a step-up').waitFor();
@@ -250,7 +250,7 @@ test('a request is read and decided beside the list by keys; on a phone its page
   await page.keyboard.press('ArrowRight');
   await panel.getByRole('button', { name: 'Reject…' }).click();
   await panel.getByLabel('Why you reject').fill('not needed');
-  await panel.getByRole('button', { name: 'Reject for good' }).click();
+  await panel.getByRole('button', { name: 'Reject permanently' }).click();
   await page.locator(`a[data-row="${second}"]`).waitFor({ state: 'detached' });
   expect(await statusOf(second)).toBe('rejected');
   await page.setViewportSize(phone);

@@ -36,11 +36,11 @@ test('while nothing has been asked it says how a request comes about, and shows 
   await addPeople(service());
   const { page } = await open(service(), { email });
   await page.goto('/overview');
-  await page.getByText('No agent asked for anything in the last 24 hours').waitFor();
+  await page.getByText('No requests in the last 24 hours').waitFor();
   expect(await page.locator('pre').textContent()).toContain(`curl ${service().url}/v1/authorize`);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('link', { name: '30 days', exact: false }).first().click();
-  await page.getByText('No agent asked for anything in the last 30 days').waitFor();
+  await page.getByText('No requests in the last 30 days').waitFor();
   await page.goBack();
   await ask(service(), 'demo.allow');
   await page.getByRole('button', { name: 'Allow' }).waitFor();

@@ -86,7 +86,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
 
   await write(page, policyEditor(page), policies.replace('payload.amount <= 100', 'payload.amout <= 100'));
   await diagnostics(page).getByText('The policies have 1 error.').waitFor();
-  await answer(page).locator('.playground-state').getByText('such a copy would never take over').waitFor();
+  await answer(page).locator('.playground-state').getByText('so they could not be activated').waitFor();
   // The previous answer is still there, and is marked as previous.
   await answer(page).getByText('Below is the previous result').waitFor();
   expect(await answer(page).getByText('Small', { exact: true }).count()).toBeGreaterThan(0);
@@ -278,7 +278,7 @@ test('a logged request is tried on the facts of its record, hostile as it may be
   const { page } = await open(shared, { email, size: sizes.phone, theme: 'dark' });
   await page.goto(`/playground?request=${id}`);
   await answer(page).getByText('Small', { exact: true }).waitFor();
-  await answer(page).getByText('A digest stands for the secret at /payload/token').waitFor();
+  await answer(page).getByText('A digest replaces the secret at /payload/token').waitFor();
   await page.getByText('U+202E').first().waitFor();
   expect(await isTooWide(page)).toBe(false);
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -341,7 +341,7 @@ test('a draft is saved on the service, opens in another window, and never become
   expect(await accessibilityFaults(page)).toEqual([]);
   await draftView(page).getByRole('button', { name: 'Save draft' }).focus();
   await page.keyboard.press('Enter');
-  await draftView(page).getByText('on the service, for you alone. It is not active.').waitFor();
+  await draftView(page).getByText('on the service, only for you. It is not active.').waitFor();
   await shared.policies.reload();
   expect((await ask(shared, 'pay.create', { payload: { amount: 95, vendor: 'x' } })).decision).toBe('ALLOW');
 
@@ -356,7 +356,7 @@ test('a draft is saved on the service, opens in another window, and never become
   expect(await isTooWide(other.page)).toBe(false);
   await write(other.page, policyEditor(other.page), policies.replace('"Small"', '"Tiny"'));
   await draftView(other.page).getByRole('button', { name: 'Save draft' }).click();
-  await draftView(other.page).getByText('on the service, for you alone').waitFor();
+  await draftView(other.page).getByText('on the service, only for you').waitFor();
   const ben = await open(shared, { email: 'ben@example.com' });
   await ben.page.goto('/playground?view=changes');
   await draftView(ben.page).getByText('Nothing is changed in this window.').waitFor();
@@ -378,7 +378,7 @@ test('a draft that another window has saved is not overwritten unseen, and can b
   await cleo.send('/v1/policies/draft', { method: 'PUT', body: { files, version: 0 } });
   await draftView(page).getByRole('button', { name: 'Save draft' }).click();
   await page.getByRole('alert').getByText('another window has saved or deleted your draft').waitFor();
-  await draftView(page).getByText('opening it replaces that').waitFor();
+  await draftView(page).getByText('Opening it replaces the changes').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await draftView(page).getByRole('button', { name: 'Open it' }).click();
   await page.locator('.text-diff-new').getByText('"Theirs"').waitFor();

@@ -56,7 +56,7 @@ test('a raised limit is run on the last seven days, and leads to the request tha
   await page.goto('/playground');
   await write(page, raised);
   await press(page, run(page));
-  await status(page).getByText('1 of 2 requests would have been decided otherwise').waitFor();
+  await status(page).getByText('1 of 2 requests would have been decided differently').waitFor();
   const matrix = page.getByRole('table', { name: /^Decisions/ });
   const cells = matrix.getByRole('row', { name: /^Escalate/ }).getByRole('cell');
   expect(await cells.allInnerTexts()).toEqual(['1', '0', '0', '0']);
@@ -74,9 +74,9 @@ test('a raised limit is run on the last seven days, and leads to the request tha
   expect(await accessibilityFaults(page)).toEqual([]);
 
   await page.getByLabel('Requests of the').selectOption({ label: 'last day' });
-  await page.getByText('This is about an earlier copy').waitFor();
+  await page.getByText('This result is for an earlier copy').waitFor();
   await press(page, page.getByRole('button', { name: 'Run', exact: true }));
-  await page.getByText('This is about an earlier copy').waitFor({ state: 'detached' });
+  await page.getByText('This result is for an earlier copy').waitFor({ state: 'detached' });
   await status(page).getByText('1 of 2 requests').waitFor();
   await finding.getByRole('link').click();
   await page.waitForURL(`**/requests/${passed}`);
@@ -91,9 +91,9 @@ test('on a telephone nothing is wider than the page; a copy with errors is not t
   await press(page, run(page));
   await write(page, policies);
   await press(page, run(page));
-  await page.getByText('This is about an earlier copy').waitFor();
+  await page.getByText('This result is for an earlier copy').waitFor();
   await press(page, page.getByRole('button', { name: 'Run', exact: true }));
-  await status(page).getByText('None of 2 requests would have been decided otherwise').waitFor();
+  await status(page).getByText('None of 2 requests would have been decided differently').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
 });

@@ -239,7 +239,7 @@ test('opened while the service does not answer, it says so and can be tried agai
   const { page, context } = await open(service(), { email: ann, expected: /Failed to load/ });
   await context.route('**/v1/session', (route) => route.fulfill({ status: 500, body: 'not JSON' }));
   await page.goto('/account');
-  await page.getByRole('heading', { name: 'Writ does not answer' }).waitFor();
+  await page.getByRole('heading', { name: 'Writ is not responding' }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await context.unroute('**/v1/session');
   await page.getByRole('button', { name: 'Try again' }).click();
@@ -512,7 +512,7 @@ test('an address that is not there, and one that is for other roles', async () =
   );
   await page.getByRole('heading', { name: 'Nothing here' }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByRole('link', { name: 'Go to the start' }).click();
+  await page.getByRole('link', { name: 'Go to the start page' }).click();
   await page.waitForURL('**/approvals');
 });
 

@@ -36,12 +36,12 @@ export function Applications() {
   return (
     <>
       <ListSection
-        title="Waiting for an answer"
+        title="Open applications"
         list={{ ...list, data: list.data && { ...list.data, items: waiting } }}
         empty={
-          <Empty icon="inbox" title="Nobody waits for an answer">
+          <Empty icon="inbox" title="No open applications">
             <p>
-              Anybody may apply at <a href="/apply">{`${window.location.host}/apply`}</a>, and is answered
+              Anyone can apply at <a href="/apply">{`${window.location.host}/apply`}</a>and gets an answer
               within 24 hours.
             </p>
           </Empty>

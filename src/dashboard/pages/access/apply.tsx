@@ -18,7 +18,7 @@ export default function Apply() {
   const [answer, setAnswer] = useState<Reply<'applyForAccess'> | null>(null);
   return (
     <div class="alone-card">
-      <PageFrame title="Apply for access" lead="Somebody who runs this service answers within 24 hours.">
+      <PageFrame title="Apply for access" lead="An operator of this service answers within 24 hours.">
         {answer === null ? <ApplyForm onDone={setAnswer} /> : <Applied dueAt={answer.due_at} />}
         <p>
           Already have an account? <a href="/">Sign in</a>.
@@ -56,7 +56,7 @@ function ApplyForm({ onDone }: { readonly onDone: (answer: Reply<'applyForAccess
       <NameField label="Your name" autoComplete="name" value={name} onChange={setName} />
       <EmailField autoComplete="email" value={email} onChange={setEmail} />
       <Field
-        label="What you need it for"
+        label="Reason"
         help={`${reason.length} of ${reasonLengthMax.toLocaleString()} characters`}
         name="reason"
       >

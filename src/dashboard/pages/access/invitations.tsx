@@ -91,7 +91,7 @@ export function InvitationLink({ invited }: { readonly invited: Reply<'createInv
   return (
     <OneTimeSecret title={`Invitation for ${invited.email}`} label="invitation link" text={link}>
       <p>
-        Give this link to them and to nobody else. It works once, until <At at={invited.ends_at} />. {mailed}
+        Give this link only to them. It works once, until <At at={invited.ends_at} />. {mailed}
       </p>
     </OneTimeSecret>
   );

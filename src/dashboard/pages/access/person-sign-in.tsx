@@ -56,7 +56,9 @@ export function PersonSignIn({ person, onChange }: PartProps) {
       {question === 'factors' && <ResetFactors person={person} onChange={onChange} onClose={close} />}
       {question === 'disable' && (
         <Note tone="escalate" icon="warning">
-          <p>They lose access at once: their sessions and tokens end. What they did stays in the record.</p>
+          <p>
+            They lose access immediately: their sessions and tokens end. What they did stays in the record.
+          </p>
           <div class="form-actions">
             <Button variant="danger" isBusy={isBusy} onClick={() => void setStatus('disabled')}>
               Disable them
@@ -89,7 +91,7 @@ function ResetPassword({ person, onClose }: QuestionProps) {
     return (
       <OneTimeSecret title={`Reset link for ${made.email}`} label="reset link" text={link}>
         <p>
-          Give this link to them and to nobody else. It works once, until <At at={made.ends_at} />. {mailed}
+          Give this link only to them. It works once, until <At at={made.ends_at} />. {mailed}
         </p>
       </OneTimeSecret>
     );
@@ -97,8 +99,8 @@ function ResetPassword({ person, onClose }: QuestionProps) {
   return (
     <Note tone="escalate" icon="warning">
       <p>
-        You get a link by which they set a new password, which ends their sessions and tokens. It is recorded,
-        and they are told. Make sure that the request really comes from them.
+        You get a link with which they set a new password. This ends their sessions and tokens. It is
+        recorded, and they are notified. Make sure that the request really comes from them.
       </p>
       <ProofForm word="Create the link" onProof={make} onClose={onClose}>
         {() => (

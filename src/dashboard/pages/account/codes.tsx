@@ -30,7 +30,7 @@ function RecoveryCodes() {
     <>
       <ProblemNote problem={problem} onRetry={reload} />
       {left !== null && left > fewLeft && (
-        <p class="account-soft">{left} recovery codes are left for the day when you lose your phone.</p>
+        <p class="account-soft">{left} recovery codes are left, in case you lose your phone.</p>
       )}
       {left !== null && left <= fewLeft && (
         <Note tone="escalate" icon="warning">
@@ -78,8 +78,8 @@ function RecoveryCodesDialog({ codes, onClose }: CodesProps) {
   return (
     <Dialog title="Your recovery codes" onClose={onClose}>
       <p>
-        If you lose your phone, type one of these instead of the six digits. Each works once. Keep them where
-        your phone is not.
+        If you lose your phone, type one of these instead of the six digits. Each works once. Do not keep them
+        on your phone.
       </p>
       <OneTimeSecret
         title={`${codes.length} recovery codes`}
@@ -161,7 +161,7 @@ function Confirm({ offer, onDone, onClose }: ConfirmProps) {
   };
   return (
     <div class="account-code">
-      <QrCode text={offer.uri} label="QR code for an authenticator app; the secret is beside it as text" />
+      <QrCode text={offer.uri} label="QR code for an authenticator app; the secret is next to it as text" />
       <div class="form">
         <p>Scan it with your app, or type the secret there:</p>
         <CopyText text={offer.secret} label="secret" />

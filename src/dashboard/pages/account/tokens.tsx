@@ -40,8 +40,8 @@ export function Tokens() {
         empty={
           <Empty icon="key" title="No token yet">
             <p>
-              A program sends one as <code>Authorization: Bearer writp_…</code> and can do what you can, as
-              far as you allow it to.
+              A program sends one as <code>Authorization: Bearer writp_…</code> and has the roles that you
+              choose, at most your own.
             </p>
           </Empty>
         }
@@ -115,7 +115,7 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
   return (
     <Dialog title="Create a token" onClose={onClose}>
       <ProofForm word="Create the token" onProof={make} onClose={onClose}>
-        <NameField help="What will use it." value={name} onChange={setName} />
+        <NameField help="The program that will use it." value={name} onChange={setName} />
         <RoleChoice legend="It can act as" offered={held} chosen={roles} onChoose={setRoles} />
         <Field label="Valid for" name="days">
           <select value={days} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
@@ -141,7 +141,7 @@ function RemoveDialog({ token, onChange, onClose }: DialogProps & { readonly tok
       onDone={onChange}
       onClose={onClose}
     >
-      Whatever still sends{' '}
+      A program that still sends{' '}
       <strong>
         <PlainText text={token.name} isShort />
       </strong>{' '}

@@ -51,14 +51,14 @@ export function AgentActions({ agent, onChange }: AgentProps) {
 
 const methodText = {
   'kill-switch': {
-    word: 'For now, by the kill switch',
-    text: 'You give a reason, which stands above every page until someone resumes the agent.',
+    word: 'Temporarily, with the kill switch',
+    text: 'You give a reason, which is shown on every page until someone resumes the agent.',
   },
   disable: {
     word: 'Until someone enables it',
-    text: 'The agent is disabled, and its page and the list of agents say so.',
+    text: 'The agent is disabled, as its page and the list of agents show.',
   },
-  revoke: { word: 'For good', text: 'The agent is revoked with all its keys. This cannot be undone.' },
+  revoke: { word: 'Permanently', text: 'The agent is revoked with all its keys. This cannot be undone.' },
 } as const satisfies Record<StopAction, { readonly word: string; readonly text: string }>;
 
 /** The ways that the person may use and that would change something. */
@@ -103,13 +103,13 @@ const statusWords = {
     title: 'Disable the agent',
     word: 'Disable',
     done: 'is disabled',
-    text: 'All its requests are refused from now on, and its waiting requests cannot be approved, until someone enables it again.',
+    text: 'All its requests are refused from now on, and its pending requests cannot be approved, until someone enables it again.',
   },
   enable: {
     title: 'Enable the agent',
     word: 'Enable',
     done: 'is enabled',
-    text: 'Its requests are decided again, with the keys that it has.',
+    text: 'Its requests are decided again. Its keys are unchanged.',
   },
 } as const;
 

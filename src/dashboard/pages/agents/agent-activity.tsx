@@ -59,8 +59,8 @@ function Activity({ id, activity }: ActivityProps) {
       />
       {open >= openMax && (
         <Note tone="deny" icon="warning">
-          {open} of {openMax} requests wait: further escalations are refused until people answer some. An
-          operator raises the limit with the setting <code>requests.open_max</code>.
+          {open} of {openMax} requests are pending: further escalations are refused until people answer some.
+          An operator can raise the limit with the setting <code>requests.open_max</code>.
         </Note>
       )}
       {refusals.length > 0 && (

@@ -28,9 +28,12 @@ export function AgentLimits({ agent, onChange }: AgentProps) {
       <ProblemNote problem={activity.problem} onRetry={activity.reload} />
       <Facts
         items={[
-          ['Requests a minute', shown(agent.rate_per_minute, rate?.per_minute)],
+          ['Requests per minute', shown(agent.rate_per_minute, rate?.per_minute)],
           ['At once', shown(agent.burst, rate?.burst)],
-          ['Refusals say', agent.refusal_hints ? 'why, and what would pass' : 'why'],
+          [
+            'Refusals include',
+            agent.refusal_hints ? 'the reason, and a change that would be allowed' : 'the reason',
+          ],
         ]}
       />
       {isOpen && <LimitsDialog agent={agent} onChange={onSaved} onClose={() => setOpen(false)} />}
@@ -67,7 +70,7 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
         service.
       </p>
       <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
-        <Field label="Requests a minute" isOptional name="rate_per_minute">
+        <Field label="Requests per minute" isOptional name="rate_per_minute">
           <input
             type="number"
             min={1}
@@ -93,7 +96,8 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
             checked={tellsChange}
             onChange={({ currentTarget }) => setTellsChange(currentTarget.checked)}
           />{' '}
-          Refusals say what would pass. This shows limits to anyone who steers the agent.
+          Refusals include a change that would be allowed. This reveals limits to anyone who controls the
+          agent.
         </label>
       </SendForm>
     </Dialog>

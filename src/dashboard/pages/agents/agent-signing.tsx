@@ -17,8 +17,8 @@ type Mode = Agent['signing'];
 
 const meanings: Readonly<Record<Mode, string>> = {
   off: 'Signatures are not checked; there is no secret.',
-  optional: 'A signature is checked where there is one, and policies read it as request.signed.',
-  required: 'A request without a good signature is refused.',
+  optional: 'A signature is checked if there is one, and policies read the result as request.signed.',
+  required: 'A request without a valid signature is refused.',
 };
 const modes = Object.keys(meanings) as Mode[];
 

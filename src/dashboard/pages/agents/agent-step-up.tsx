@@ -29,8 +29,8 @@ function AgentStepUpForm({ agentId }: { readonly agentId: string }) {
   return (
     <>
       <p>
-        You are its control owner. A step-up satisfies rules that ask for a recent one, and requests that wait
-        for it are decided again.
+        You are its control owner. A step-up satisfies rules that require a recent one, and pending requests
+        that need it are decided again.
       </p>
       <div role="status">
         {at !== null && (

@@ -85,7 +85,7 @@ function stopText(scope: string): string {
 
 function NoSuchAgent() {
   return (
-    <Empty icon="agent" title="There is no such agent, or it is not yours to see">
+    <Empty icon="agent" title="Agent not found, or you may not see it">
       <ButtonLink href="/agents">All agents</ButtonLink>
     </Empty>
   );

@@ -41,7 +41,7 @@ export default function Agents() {
   return (
     <PageFrame
       title="Agents"
-      lead="Agents that ask for decisions, their control owners and their status."
+      lead="Agents that request decisions, their control owners and their status."
       actions={
         mayRegister && (
           <ButtonLink variant="primary" icon="plus" href="/agents/new">
@@ -93,8 +93,8 @@ function NoAgents({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
     <Empty icon="agent" title="No agent yet">
       {mayRegister
-        ? 'Register one: it gets a key of its own, and asks for a decision before it acts.'
-        : 'Agents that you are the control owner of are listed here.'}
+        ? 'Register one: it gets its own key, and requests a decision before it acts.'
+        : 'Agents for which you are the control owner are listed here.'}
     </Empty>
   );
 }

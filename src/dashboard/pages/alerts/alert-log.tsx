@@ -28,9 +28,9 @@ function ActiveAlerts() {
       list={useResource('listActiveAlerts', {}, ['alerts'])}
       lines={3}
       empty={
-        <Empty icon="allow" title="Nothing is out of the ordinary">
+        <Empty icon="allow" title="No active alerts">
           <p>
-            The <a href="/alerts?tab=rules">rules</a> say what raises an alert.
+            The <a href="/alerts?tab=rules">rules</a> define when an alert begins.
           </p>
         </Empty>
       }
@@ -44,7 +44,7 @@ function ActiveAlerts() {
               </strong>
               <span>{alert.text}</span>
               <span class="alert-soft">
-                Began <Ago at={alert.started_at} /> · <a href={alert.page}>Look at it</a>
+                Began <Ago at={alert.started_at} /> · <a href={alert.page}>View details</a>
               </span>
             </li>
           ))}

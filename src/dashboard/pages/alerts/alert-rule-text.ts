@@ -28,7 +28,11 @@ export const kinds: Readonly<Record<Kind, KindTexts>> = {
     isCounted: false,
   },
   kill_switch: { name: 'Kill switch on', condition: 'kill switches are on', isCounted: false },
-  applications: { name: 'Applications waiting', condition: 'applications for access wait', isCounted: false },
+  applications: {
+    name: 'Applications waiting',
+    condition: 'applications for access are open',
+    isCounted: false,
+  },
   webhooks_failing: { name: 'Webhook failing', condition: 'webhooks fail', isCounted: false },
 };
 
@@ -49,7 +53,7 @@ export function recipientsText(
   const mail = roles.length === 0 || !sendsMail ? [] : [`mail to ${roles.join(', ')}`];
   const channels =
     webhooks === null
-      ? 'webhooks and chats that hear of alerts'
+      ? 'webhooks and chats that subscribe to alerts'
       : `${webhooks.length} of the webhooks and chats`;
   return [...mail, ...(webhooks?.length === 0 ? [] : [channels])].join('; ') || 'nobody';
 }

@@ -24,7 +24,7 @@ export default function Alerts() {
   };
   const names = (Object.keys(tabs) as TabName[]).filter((name) => mayView[tabs[name].access]);
   return (
-    <PageFrame title="Alerts" lead="What is out of the ordinary, and who is told of it.">
+    <PageFrame title="Alerts" lead="Active and past alerts, the rules for them, and who is notified.">
       <Tabs label="Parts of the alerts" tabs={names.map((name) => [name, tabs[name].title] as const)}>
         {(name) => {
           const { Content } = tabs[name as TabName];

@@ -58,7 +58,7 @@ export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
     <Dialog title={rule === null ? 'Add a rule' : 'Change the rule'} onClose={onClose}>
       <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
         {rule === null && (
-          <Field label="What is watched" name="kind">
+          <Field label="Measure" name="kind">
             <select
               value={kind}
               onChange={({ currentTarget }) => change({ kind: currentTarget.value as Kind })}
@@ -101,7 +101,7 @@ function Measures({ draft, onChange }: MeasuresProps) {
     <>
       <Field
         label={kind === 'denials' ? 'Percent' : 'Number'}
-        help={`An alert when so many ${what}, or more.`}
+        help={`The alert begins when at least this ${kind === 'denials' ? '' : 'many '}${what}.`}
         name="threshold"
       >
         <input
@@ -130,7 +130,7 @@ function Measures({ draft, onChange }: MeasuresProps) {
           label="Code"
           name="code"
           isOptional
-          help="Refusals with this code alone, such as too_many_open_requests."
+          help="Only refusals with this code, such as too_many_open_requests."
         >
           <input
             maxLength={100}
@@ -159,7 +159,7 @@ function ChannelChoice({ chosen, onChoose }: ChannelChoiceProps) {
           checked={chosen === null}
           onChange={({ currentTarget: { checked } }) => onChoose(checked ? null : [])}
         />
-        <span>all that want to hear of alerts</span>
+        <span>all that subscribe to alerts</span>
       </label>
       {chosen !== null &&
         data?.items.map(({ id, url }) => (

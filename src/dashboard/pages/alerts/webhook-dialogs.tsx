@@ -19,14 +19,14 @@ export type Webhook = Reply<'listWebhooks'>['items'][number];
 type Event = Webhook['events'][number];
 
 const meanings: Readonly<Record<Event, string>> = {
-  'request.pending': 'a request waits for people',
-  'request.decided': 'a waiting request was decided',
-  'request.commented': 'somebody commented on a waiting request',
+  'request.pending': 'a request needs people',
+  'request.decided': 'a pending request was decided',
+  'request.commented': 'someone commented on a pending request',
   'policies.reload_failed': 'changed policies failed to load',
   'agent.revoked': 'an agent was revoked',
-  'application.made': 'somebody applies for access',
+  'application.made': 'someone applies for access',
   'alert.began': 'an alert begins',
-  'alert.over': 'an alert is over',
+  'alert.over': 'an alert ends',
 };
 const events = Object.keys(meanings) as Event[];
 
@@ -122,7 +122,7 @@ export function SecretDialog({ webhook, onClose }: SecretProps) {
   if (secret !== null) return <Secret secret={secret} url={webhook.url} onClose={onClose} />;
   return (
     <Dialog title="A new secret" onClose={onClose}>
-      <p>For 24 hours messages are signed with both, so that the other side can change over.</p>
+      <p>For 24 hours messages are signed with both, so that the receiver can switch to the new secret.</p>
       <ProblemNote problem={problem} />
       <div class="form-actions">
         <Button variant="primary" isBusy={isBusy} onClick={() => void rotate()}>
@@ -155,7 +155,7 @@ export function RemoveWebhookDialog({ webhook, onChange, onClose }: SecretProps 
       onDone={onChange}
       onClose={onClose}
     >
-      <PlainText text={webhook.url} /> receives nothing more, and its pending messages are dropped.
+      <PlainText text={webhook.url} /> receives no more messages, and its pending messages are deleted.
     </ConfirmDialog>
   );
 }

@@ -36,8 +36,8 @@ export function Webhooks() {
         list={list}
         empty={
           <Empty icon="open" title="No webhook yet">
-            A webhook tells another service, or a chat, that a request waits or was decided, that policies
-            failed to load, that somebody applies for access, or that an alert begins or is over.
+            A webhook notifies another service or a chat when a request is pending or decided, policies fail
+            to load, someone applies for access, or an alert begins or ends.
           </Empty>
         }
       >

@@ -61,8 +61,8 @@ export default function ApprovalsPage() {
     { keys: ['Escape'], label: 'Close the preview', ...(peek.id === null ? {} : { run: peek.close }) },
     ...acts.shortcuts,
     { keys: ['x'], label: 'Choose it, or not', run: chooseThis },
-    { keys: ['A'], label: 'Approve all that are chosen', run: () => startBulk('approve') },
-    { keys: ['R'], label: 'Reject all that are chosen', run: () => startBulk('reject') },
+    { keys: ['A'], label: 'Approve all selected', run: () => startBulk('approve') },
+    { keys: ['R'], label: 'Reject all selected', run: () => startBulk('reject') },
   ]);
   const isAsked = isFiltered(query);
   const toggle = (digest: string): void =>
@@ -345,7 +345,7 @@ function useChosen(items: readonly QueueItem[]) {
 }
 
 function leadOf(groups: readonly string[]): string {
-  const own = 'What your own agents ask of their control owner waits here, too.';
+  const own = 'Requests of your own agents that need their control owner are listed here, too.';
   return groups.length === 0
     ? `You belong to no approval group. ${own}`
     : `You approve for ${groups.join(', ')}. ${own}`;
@@ -353,7 +353,7 @@ function leadOf(groups: readonly string[]): string {
 
 function NothingFits() {
   return (
-    <Empty icon="search" title="Nothing that waits for you fits these filters">
+    <Empty icon="search" title="No pending requests match these filters">
       <Button onClick={() => setQuery(noQueueFilter)}>Clear filters</Button>
     </Empty>
   );
@@ -362,12 +362,12 @@ function NothingFits() {
 function NothingWaits({ groups }: { readonly groups: readonly string[] }) {
   const mayJoin = useGrant('people.change') === 'yes';
   return (
-    <Empty icon="inbox" title="Nothing waits for you">
+    <Empty icon="inbox" title="No requests for you">
       <p>
         {groups.length > 0
-          ? 'What a policy escalates to one of your groups appears here at once, the nearest deadline first.'
-          : 'What a policy escalates waits for the people of a group, or for the control owner of the agent.'}{' '}
-        {groups.length === 0 && !mayJoin && 'An admin can make you one of them. '}
+          ? 'Requests that a policy escalates to one of your groups appear here immediately, nearest deadline first.'
+          : 'Requests that a policy escalates need the approval of a group or of the control owner of the agent.'}{' '}
+        {groups.length === 0 && !mayJoin && 'An admin can add you to a group. '}
         <a href="/approvals?snoozed=yes">Snoozed requests</a> return by themselves.
       </p>
       {groups.length === 0 && mayJoin && <ButtonLink href="/access">Add yourself to a group</ButtonLink>}

@@ -46,7 +46,7 @@ export function Assignment({ id, onSnooze }: AssignmentProps) {
   return (
     <Section title="Assignee">
       <ProblemNote problem={problem} />
-      <Field label="Assigned to" help={`${notice} Everybody who is asked can still decide.`}>
+      <Field label="Assigned to" help={`${notice} Everyone who is asked can still decide.`}>
         <select
           value={assigned?.person ?? ''}
           onChange={({ currentTarget }) => void assignTo(currentTarget.value)}
@@ -104,10 +104,7 @@ export function SnoozeDialog({ request, onDone, onClose }: SnoozeDialogProps) {
   const choices = snoozeChoices(Date.now(), Date.parse(expires_at));
   return (
     <Dialog title="Snooze the request" onClose={onClose}>
-      <p>
-        It leaves your inbox until then, or until something happens to it. It stays in the inbox of everybody
-        else.
-      </p>
+      <p>It is hidden from your inbox until then, or until it changes. It stays in the inboxes of others.</p>
       <ProblemNote problem={problem} />
       {choices.length === 0 && <p>Its deadline is too near to snooze it.</p>}
       <div class="form-actions">

@@ -61,7 +61,7 @@ export function PayloadSection({ request }: { readonly request: RequestDetail })
           profile.count > 0 &&
           (profile.count < grantsMin
             ? `New here: the agent was granted this action ${profile.count} ${profile.count === 1 ? 'time' : 'times'} so far, too few to say what is usual.`
-            : `Beside each value: how it compares with the last ${profile.count} requests of this action that the agent was granted.`)}
+            : `Next to each value: how it compares with the last ${profile.count} requests of this action that the agent was granted.`)}
       </p>
       <details>
         <summary>Digest of this content</summary>

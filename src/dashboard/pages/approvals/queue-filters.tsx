@@ -101,7 +101,7 @@ const ages = [
 
 const assignees = [
   ['me', 'You'],
-  ['others', 'Somebody else'],
+  ['others', 'Someone else'],
   ['nobody', 'Nobody'],
 ] as const;
 

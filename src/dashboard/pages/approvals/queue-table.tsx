@@ -38,7 +38,7 @@ export function QueueTable(props: QueueTableProps) {
     chosen !== null && {
       head: (
         <Pick
-          label="Choose all that are shown"
+          label="Select all on this page"
           isChosen={ids.every((id) => chosen.has(id))}
           onChoose={(isChosen) => onChoose(ids, isChosen)}
         />
@@ -168,7 +168,7 @@ function Subject({ row: { item, alike, kind, isUnfolded }, locks, onUnfold, isPi
       {question !== null && (
         <span class="approvals-question">
           <Icon name="unknown" size={14} />{' '}
-          {question === 'yours' ? 'A question for you' : 'A question waits for its answer'}
+          {question === 'yours' ? 'A question for you' : 'A question is not answered yet'}
         </span>
       )}
       <AssignmentMarks {...item} />

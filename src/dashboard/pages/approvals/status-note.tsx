@@ -49,7 +49,7 @@ export function StatusNote({ request, ownDecision, next }: StatusNoteProps) {
             {isOver && <ByWhom request={request} ownDecision={ownDecision} />}
             {next === null ? (
               <p>
-                Nothing else waits for you. <a href="/approvals">Back to queue</a>
+                No other requests for you. <a href="/approvals">Back to queue</a>
               </p>
             ) : (
               <div class="approval-next">
@@ -99,7 +99,7 @@ function ByWhom({ request, ownDecision }: Pick<StatusNoteProps, 'request' | 'own
 function neededText({ requires }: Pick<RequestDetail, 'requires'>): string {
   const needed = (requires?.approvals ?? []).reduce((sum, { needs, given }) => sum + needs - given, 0);
   if (needed > 0) return `${needed} more ${needed === 1 ? 'approval' : 'approvals'} needed`;
-  return requires?.step_up === true ? 'a step-up by the control owner is needed' : 'it still waits';
+  return requires?.step_up === true ? 'a step-up by the control owner is needed' : 'it is still pending';
 }
 
 function toneOf(status: RequestDetail['status']): string {

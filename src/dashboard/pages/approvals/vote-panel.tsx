@@ -135,7 +135,7 @@ export function VotePanel(props: VotePanelProps) {
               icon={vote === 'approve' ? 'allow' : 'deny'}
               isBusy={isBusy}
             >
-              {vote === 'approve' ? `Approve${forGroup(groups, draft.group)}` : 'Reject for good'}
+              {vote === 'approve' ? `Approve${forGroup(groups, draft.group)}` : 'Reject permanently'}
             </Button>
             <Button variant="quiet" onClick={() => choose(null)}>
               Cancel
@@ -260,12 +260,12 @@ function TakeBack({ id, onDone }: { readonly id: string; readonly onDone: () => 
         onClick={() =>
           run(async () => {
             await call('revokeApproval', { params: { id } });
-            showToast('You have taken your approval back');
+            showToast('Your approval is revoked');
             onDone();
           })
         }
       >
-        Take my approval back
+        Revoke my approval
       </Button>
     </div>
   );

@@ -86,8 +86,8 @@ function Result({ seen }: { readonly seen: ChainSnapshot | null }) {
     return (
       <p>
         Each record carries a hash of itself and of the record before it. Verification reads all records and
-        finds the first that was changed, removed, added or moved. It then compares what is stored beside them
-        with the seal of the service.
+        finds the first that was changed, removed, added or moved. It then compares the rest of the store with
+        the seal of the service.
       </p>
     );
   }
@@ -107,7 +107,7 @@ function Result({ seen }: { readonly seen: ChainSnapshot | null }) {
   }
   return (
     <Note tone="allow" icon="check">
-      <strong>The chain is whole</strong>
+      <strong>The chain is intact</strong>
       <p>
         {checked.toLocaleString()} records, checked <Ago at={at} />.
       </p>
@@ -128,7 +128,7 @@ function Broken({ chainBreak: found, checked }: BrokenProps) {
     <Note tone="deny" icon="warning">
       <strong>
         {isStored
-          ? 'What is stored beside the records was changed'
+          ? 'Data outside the records was changed'
           : `The chain is broken at record ${sequence.toLocaleString()}`}
       </strong>
       <p>
@@ -141,8 +141,8 @@ function Broken({ chainBreak: found, checked }: BrokenProps) {
       </p>
       <p>
         {isStored
-          ? `The chain itself is whole: ${checked.toLocaleString()} records. Something else than Writ changed the database. `
-          : `${checked.toLocaleString()} records before it are whole. Compare with a backup, and with checkpoints kept elsewhere. `}
+          ? `The chain itself is intact: ${checked.toLocaleString()} records. Another program than Writ changed the database. `
+          : `${checked.toLocaleString()} records before it are intact. Compare with a backup, and with checkpoints kept elsewhere. `}
         <code>writ audit verify</code> {isStored ? 'lists everything that differs.' : 'checks them.'}
       </p>
     </Note>

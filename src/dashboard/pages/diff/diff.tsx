@@ -28,7 +28,7 @@ export default function DiffPage() {
   return (
     <PageFrame
       title="Diff"
-      lead="Which requests one policy set decides otherwise than another, proved for all of them, and what differs in the text."
+      lead="The requests that two policy sets decide differently, proved for all requests, and the changes of the text."
     >
       <ResourceView
         resource={useResource('listActivations', {}, ['policies'])}
@@ -45,8 +45,8 @@ function DiffOfPair({ activations }: { readonly activations: readonly Activation
   const pair = chosenPair(activations, { old: query.get('old'), new: query.get('new') });
   if (pair === null)
     return (
-      <Empty icon="policy" title="There is one set so far">
-        As soon as another becomes active, the diff of the two is here.
+      <Empty icon="policy" title="There is only one set so far">
+        When another becomes active, the diff of the two is shown here.
       </Empty>
     );
   return (

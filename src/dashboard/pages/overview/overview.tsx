@@ -128,13 +128,13 @@ export function NoRequests({ name }: { readonly name: RangeName | null }) {
   ].join(' \\\n  ');
   return (
     <Section title="Decisions">
-      <Empty icon="chart" title={`No agent asked for anything ${stretch}`}>
+      <Empty icon="chart" title={`No requests ${stretch}`}>
         <p>
-          An agent asks before it acts, with its key. What Writ answers is counted here at once; latency,
-          policies, risk and approvals follow from it.
+          An agent sends a request before it acts. Each decision is counted here immediately, with its
+          latency, policy, risk score and approvals.
         </p>
       </Empty>
-      <CopyText text={command} label="the command that asks" />
+      <CopyText text={command} label="the command" />
       <div class="overview-next">
         {mayRegister && (
           <ButtonLink href="/agents/new" icon="plus" variant="primary">
@@ -212,8 +212,8 @@ function Sections({ overview, range, isOld }: SectionsProps) {
         Drag over a plot to zoom in.
         <span class="visually-hidden">
           {' '}
-          Double-click to zoom out. With the keyboard: arrows to move, with Shift to choose, Enter to zoom in,
-          Backspace to zoom out, Escape to let go.
+          Double-click to zoom out. With the keyboard: arrows to move, with Shift to select, Enter to zoom in,
+          Backspace to zoom out, Escape to cancel.
         </span>
       </p>
     </div>

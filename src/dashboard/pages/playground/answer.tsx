@@ -98,7 +98,7 @@ function whyNone({
 }: Pick<TryState, 'tried'> & Pick<AnswerProps, 'issues' | 'hasFault'>): string | null {
   if (hasFault) return 'The request is not JSON yet.';
   if (tried?.answer.diagnostics.some(({ severity }) => severity === 'error') === true)
-    return 'The policies have errors: such a copy would never take over.';
+    return 'The policies have errors, so they could not be activated.';
   return issues.length > 0 && tried?.answer.decision == null
     ? 'The request has errors; they are listed below it.'
     : null;
@@ -163,7 +163,7 @@ function Decided({ decision, isOld, digested, onRule, written }: DecidedProps) {
         )}
         {digested.length > 0 && (
           <Note icon="key">
-            A digest stands for the secret at {digested.join(', ')}: whether rules match its value is unknown.
+            A digest replaces the secret at {digested.join(', ')}: whether rules match its value is unknown.
           </Note>
         )}
       </Section>

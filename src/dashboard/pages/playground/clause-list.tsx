@@ -81,7 +81,7 @@ function ClauseActions({ clause, request, onTry }: ClauseActionsProps) {
 function saidOf({ result, reason, refuted_by: refuted }: TriedClause): string {
   if (refuted !== null) {
     const met = [...refuted.satisfied.escalate, ...refuted.satisfied.reauth];
-    const once = met.length === 0 ? '' : `, once it has what is asked for by ${met.join(', ')}`;
+    const once = met.length === 0 ? '' : `, once it has the approvals required by ${met.join(', ')}`;
     return `${words[result]}: a request is decided ${refuted.decision} by ${refuted.by}${once}`;
   }
   return reason === null ? words[result] : `${words[result]}: ${reason}`;

@@ -22,7 +22,7 @@ export function DiffView({ changes, digest, ways }: DiffViewProps) {
   if (changes.length === 0)
     return (
       <Empty icon="policy" title="No changes yet">
-        Change a file to see here which requests would be decided otherwise.
+        Change a file to see which requests would be decided differently.
       </Empty>
     );
   const { answer, problem, retry } = computing;

@@ -54,12 +54,12 @@ function SavedState({ playground, saved }: Pick<DraftViewProps, 'playground' | '
         <p role="status">
           {isSaved && draft !== null ? (
             <>
-              Saved <Ago at={draft.saved_at} /> on the service, for you alone. It is not active.
+              Saved <Ago at={draft.saved_at} /> on the service, only for you. It is not active.
             </>
           ) : changes.length === 0 ? (
             'Nothing is changed in this window.'
           ) : (
-            'Not saved yet: this window alone has these changes.'
+            'Not saved yet: only this window has these changes.'
           )}
         </p>
         {changes.length > 0 && !isSaved && (
@@ -81,7 +81,7 @@ function SavedState({ playground, saved }: Pick<DraftViewProps, 'playground' | '
           onDone={() => undefined}
           onClose={() => setDeleting(false)}
         >
-          The service forgets {filesText(draft.files.length)}. What is open in this window stays.
+          The service deletes {filesText(draft.files.length)}. The changes in this window stay.
         </ConfirmDialog>
       )}
     </>
@@ -96,7 +96,7 @@ export function OtherDraft({ playground, saved: { draft } }: Pick<DraftViewProps
       <p>
         You saved a draft of {filesText(draft.files.length)} <Ago at={draft.saved_at} />
         {draft.policy_set !== playground.digest && ', when other policies were active'}.
-        {playground.changes.length > 0 && ' It is not what is open here, and opening it replaces that.'}
+        {playground.changes.length > 0 && ' Opening it replaces the changes in this window.'}
       </p>
       <Button
         onClick={() => {

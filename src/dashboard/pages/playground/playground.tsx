@@ -26,7 +26,7 @@ export default function Playground() {
   return (
     <PageFrame
       title="Playground"
-      lead="Change a copy of the policies and see at once how a request is decided. Nothing is granted or recorded, and a draft is never active."
+      lead="Change a copy of the policies and see immediately how a request is decided. Nothing is granted or recorded, and a draft is never active."
     >
       {looks.map(({ problem, reload }, index) => (
         <ProblemNote key={index} problem={problem} onRetry={reload} />

@@ -25,7 +25,7 @@ export function useFailedFile(changes: readonly Change[], onText: (change: Chang
         done('This is the text that failed to load');
       },
       () => {
-        if (!controller.signal.aborted) done('The text that failed is not there any more');
+        if (!controller.signal.aborted) done('The text that failed to load no longer exists');
       },
     );
     return () => controller.abort();

@@ -22,7 +22,7 @@ export function AgentPicker({ chosen, onChoose }: AgentsChoiceProps) {
     <fieldset class="points-agents">
       <legend class="field-legend">Assigned agents</legend>
       {chosen.length === 0 && (
-        <p class="points-soft">None yet: the enforcement point cannot ask for any agent.</p>
+        <p class="points-soft">None yet: the enforcement point cannot send requests for any agent.</p>
       )}
       <ul>
         {chosen.map((agent) => (

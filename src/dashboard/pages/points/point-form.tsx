@@ -41,7 +41,7 @@ export function PointForm({ before, word, send, onCancel }: PointFormProps) {
       onSend={() => run(() => send({ name: name.trim(), agents: agents.map(({ id }) => id), may_release }))}
       onCancel={onCancel}
     >
-      <Field label="Name" name="name" help="As requests show it: the program that asks, and where it runs.">
+      <Field label="Name" name="name" help="As shown in requests: the program, and where it runs.">
         <input
           required
           maxLength={100}

@@ -158,7 +158,7 @@ export function PointActions({ point, onChange }: PointProps) {
           onDone={onChange}
           onClose={close}
         >
-          All its requests are refused from now on, whomever it asks for, and those that wait cannot be
+          All its requests are refused from now on, for every agent, and its pending requests cannot be
           approved, until someone enables it again.
         </ConfirmDialog>
       )}
@@ -172,7 +172,7 @@ export function PointActions({ point, onChange }: PointProps) {
           onDone={onChange}
           onClose={close}
         >
-          Its requests are decided again, with the keys that it has.
+          Its requests are decided again. Its keys are unchanged.
         </ConfirmDialog>
       )}
       {open === 'revoke' && (

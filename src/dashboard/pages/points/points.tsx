@@ -44,8 +44,8 @@ export default function Points() {
         list={list}
         empty={
           <Empty icon="point" title="No enforcement point yet">
-            An enforcement point has a key of its own, so that agents need none, and says in which session an
-            agent asks.
+            An enforcement point has its own key, so agents need none, and it states the session of each
+            request.
           </Empty>
         }
       >

@@ -27,11 +27,11 @@ export function History() {
 
 function Entries({ items, no_roll_back: never }: Reply<'listActivations'>) {
   const [isWhole, setWhole] = useState(false);
-  if (items.length === 0) return <Empty icon="clock" title="The active policies are being noted" />;
+  if (items.length === 0) return <Empty icon="clock" title="The active policies are being added" />;
   const shown = isWhole ? items : items.slice(0, shownAtFirst);
   return (
     <>
-      {never !== null && <p class="policies-never">No set can be written back here: {never}.</p>}
+      {never !== null && <p class="policies-never">Rollback is not available here: {never}.</p>}
       <ol class="policies-history">
         {shown.map((one, index) => (
           <Entry

@@ -58,7 +58,7 @@ export default function Policies() {
         <>
           {data.state.failure !== null && <FailureNote failure={data.state.failure} />}
           {data.state.failure !== null && data.state.failure.diagnostics.length > 0 && (
-            <Section title="What is wrong">
+            <Section title="Problems">
               <FailurePlaces failure={data.state.failure} />
             </Section>
           )}
@@ -317,7 +317,7 @@ export function PolicyTable({ items, rules }: PolicyTableProps) {
       cell: ({ name, file }) => <a href={fileHref({ path: file, policy: name })}>{name}</a>,
     },
     isAnyTold && {
-      head: 'What it is for',
+      head: 'Purpose',
       label: 'For',
       class: 'policies-doc',
       cell: ({ doc }) => <Doc text={doc} />,

@@ -80,7 +80,7 @@ function Standbys({ standbys }: Pick<ReplicaReply, 'standbys'>) {
     <ul>
       {standbys.map(({ name, mode, lag_ms: lagMs }, at) => (
         <li key={at}>
-          Standby {name}: {mode ?? 'the database user may not see how it follows'}
+          Standby {name}: {mode ?? 'the database user may not see its replication mode'}
           {lagMs !== null && `, ${Math.round(lagMs)} ms behind`}
         </li>
       ))}

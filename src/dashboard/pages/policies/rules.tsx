@@ -100,13 +100,13 @@ function Choice<Value extends string>({ name, label, words, value }: ChoiceProps
 }
 
 function NoRule({ show, hasText }: { readonly show: Show; readonly hasText: boolean }) {
-  if (hasText) return <Empty icon="search" title="No rule has this in its name" />;
+  if (hasText) return <Empty icon="search" title="No rule name contains this" />;
   return show === 'shadow' ? (
     <Empty icon="policy" title="No rule is in shadow">
       Write <code>shadow</code> before a rule to see here what it would change, before it decides anything.
     </Empty>
   ) : (
-    <Empty icon="policy" title={show === 'unused' ? 'Every rule has held' : 'No policy has a rule yet'} />
+    <Empty icon="policy" title={show === 'unused' ? 'Every rule has matched' : 'No policy has a rule yet'} />
   );
 }
 
@@ -172,8 +172,8 @@ export function ShadowEffects({ rules }: RuleTableProps) {
               </p>
               <p>
                 {changed === 0
-                  ? `Would have changed nothing; it held ${met.toLocaleString()} times.`
-                  : `Would have changed ${changed?.toLocaleString()} of the ${met.toLocaleString()} decisions in which it held:`}
+                  ? `Would have changed nothing; it matched ${met.toLocaleString()} times.`
+                  : `Would have changed ${changed?.toLocaleString()} of the ${met.toLocaleString()} decisions in which it matched:`}
               </p>
               {outcomes.length > 0 && (
                 <ul class="policies-changes">

@@ -29,7 +29,7 @@ export function Summary({ digest }: { readonly digest: string }) {
   if (actions.length === 0)
     return (
       <Empty icon="policy" title="No action is declared yet">
-        What is not declared is denied.
+        Undeclared actions are denied.
       </Empty>
     );
   return (

@@ -39,7 +39,7 @@ export function approversLabel({
   if (anyOf === undefined) return groupLabel(group);
   const words = anyOf.map(({ group: one, person, name, unknown }) => {
     if (one !== undefined) return groupLabel(one);
-    if (person === undefined) return `nobody: the approver is not known, ${unknown ?? ''}`;
+    if (person === undefined) return `nobody: the approver is unknown, ${unknown ?? ''}`;
     return name === undefined || name === person ? person : `${name} (${person})`;
   });
   return words.join(' or ');

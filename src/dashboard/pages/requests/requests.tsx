@@ -43,7 +43,7 @@ export default function RequestsPage() {
     { keys: ['k', 'ArrowUp'], label: 'Previous request', run: () => move(-1) },
     { keys: ['Enter'], label: 'Open the request' },
     { keys: ['/'], label: 'Search', run: () => search.current?.focus() },
-    { keys: ['n'], label: 'Show what is new', run: () => showWaiting(list) },
+    { keys: ['n'], label: 'Show new requests', run: () => showWaiting(list) },
     { keys: ['c'], label: 'Clear all filters', run: () => go('/requests') },
   ]);
   return (
@@ -149,8 +149,8 @@ function NoRows({ isFiltered }: { readonly isFiltered: boolean }) {
   ) : (
     <Empty icon="list" title="No requests yet">
       <p>
-        Each time an agent asks <code>POST /v1/authorize</code>, its request appears here at once, with what
-        was decided and why.
+        When an agent calls <code>POST /v1/authorize</code>, its request appears here immediately, with the
+        decision and the reasons.
       </p>
       <ButtonLink href="/agents/new">Register an agent</ButtonLink>
     </Empty>

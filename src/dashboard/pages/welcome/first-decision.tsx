@@ -102,7 +102,7 @@ function TryHere({ apiKey, onSent }: { readonly apiKey: string; readonly onSent:
   );
 }
 
-/** Leads to a pending request of the agent, or says how to get one; then what else there is to do. */
+/** Links to a pending request of the agent, or explains how to get one; then lists the next steps. */
 export function FirstApproval({ agentId }: { readonly agentId: string }) {
   const query = { agent: agentId, status: 'pending', limit: '1' } as const;
   const { data, problem, reload } = useResource('listRequests', { query }, ['requests', 'approvals']);
@@ -112,8 +112,8 @@ export function FirstApproval({ agentId }: { readonly agentId: string }) {
       <ProblemNote problem={problem} onRetry={reload} />
       {pending === null ? (
         <p>
-          Nothing of it is pending. <a href="/policies">The policies</a> say what needs an approval: let the
-          agent ask for that.
+          The agent has no pending request. <a href="/policies">The policies</a> define which actions need an
+          approval: let the agent request one.
         </p>
       ) : (
         <>

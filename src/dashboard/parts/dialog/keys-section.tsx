@@ -37,7 +37,7 @@ export interface RotateProps {
 }
 
 const graces = [
-  ['0', 'Now: requests with it are refused at once'],
+  ['0', 'Now: requests with it are refused immediately'],
   ['3600', 'In an hour'],
   ['86400', 'In a day'],
   ['604800', 'In a week'],
@@ -66,7 +66,7 @@ function RotateDialog({ name, askedFor, send, onRotated, onClose }: RotateProps)
   return (
     <Dialog title="Rotate the key" onClose={onClose}>
       <p>
-        <bdi>{name}</bdi> gets a new key that works at once. When should the current key end?
+        <bdi>{name}</bdi> gets a new key that works immediately. When should the current key end?
       </p>
       <SendForm word="Create a new key" isBusy={isBusy} problem={problem} onSend={rotate} onCancel={onClose}>
         <FieldGroup legend="The current key ends" name="grace_seconds">

@@ -49,7 +49,7 @@ export function NewKey({ apiKey, name, askedFor }: NewKeyProps) {
   return (
     <OneTimeSecret title={`The key of ${name}`} label="key" text={apiKey}>
       {askedFor === null ? (
-        <p>It asks for no agent yet: assign one, and it can use the key.</p>
+        <p>No agent is assigned yet: assign one to use the key.</p>
       ) : (
         <FirstCall apiKey={apiKey} askedFor={askedFor ?? null} />
       )}
@@ -72,7 +72,7 @@ function FirstCall({ apiKey, askedFor }: { readonly apiKey: string; readonly ask
       : text(window.location.origin, sender, request ?? noRequest);
   return (
     <>
-      <p id={id}>Ask for a decision with it:</p>
+      <p id={id}>Request a decision with it:</p>
       <div class="tabs" role="tablist" aria-labelledby={id}>
         {offered.map((name) => (
           <button

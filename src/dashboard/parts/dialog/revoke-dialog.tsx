@@ -30,11 +30,11 @@ export function RevokeDialog({ noun: what, name, send, onDone, onClose }: Revoke
   return (
     <Dialog title={`Revoke the ${what}`} onClose={onClose}>
       <p>
-        All its requests are refused for good, whatever key they carry. This cannot be undone: to continue,
-        register another. What it has done stays in the record.
+        All its requests are refused permanently, with any key. This cannot be undone: to continue, register
+        another. What it has done stays in the record.
       </p>
       <SendForm
-        word="Revoke for good"
+        word="Revoke permanently"
         variant="danger"
         isReady={typed === name}
         isBusy={isBusy}

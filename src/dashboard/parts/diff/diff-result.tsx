@@ -17,13 +17,13 @@ export function DiffResult({ diff, requests, ways }: DiffResultProps) {
   return (
     <>
       {findings.length > 0 && (
-        <ol class="diff-findings" aria-label="Decisions that differ, the loosest first">
+        <ol class="diff-findings" aria-label="Different decisions, loosest first">
           {findings.map((finding, index) => (
             <Finding key={index} finding={finding} request={requests[index] ?? null} ways={ways} />
           ))}
         </ol>
       )}
-      <ul class="diff-closing" aria-label="What holds for the whole">
+      <ul class="diff-closing" aria-label="All decisions">
         {closingLines(diff).map((line, index) => (
           <Closing key={index} line={line} />
         ))}

@@ -53,7 +53,7 @@ export function Finding({ finding, request, ways, children }: FindingProps) {
           </div>
         )}
         {example === null ? (
-          <Fact name="May turn on" texts={guessed} />
+          <Fact name="May depend on" texts={guessed} />
         ) : (
           <Example finding={finding} example={example} request={request} sides={ways.sides} />
         )}

@@ -32,7 +32,7 @@ export function passwordHint(password: string, owner: PasswordOwner): PasswordHi
     return { level: 0, text: 'Too close to your name or address.' };
   if (length >= 20 && different >= 10) return { level: 3, text: 'Strong.' };
   if (length >= 16 && different >= 8) return { level: 2, text: 'Good.' };
-  return { level: 1, text: 'It will do; longer is stronger.' };
+  return { level: 1, text: 'Acceptable; longer is stronger.' };
 }
 
 function withoutWords(password: string, names: readonly string[]): string {

@@ -9,8 +9,8 @@ export type Role = (typeof roles)[number];
 const meanings: Readonly<Record<Role, string>> = {
   admin: 'everything, people and webhooks included',
   operator: 'agents, invitations, policies, the kill switch',
-  approver: 'approves requests that wait for their groups',
-  owner: 'looks after the agents they control',
+  approver: 'approves pending requests of their groups',
+  owner: 'steps up and answers for their agents',
   auditor: 'sees everything, changes nothing',
 };
 

@@ -34,7 +34,7 @@ export function FillGroup({ group }: { readonly group: Group }) {
       )}
       {mayInvite && (
         <ButtonLink href={`/access?${new URLSearchParams({ tab: 'invitations', group: group.name })}`}>
-          Invite<span class="visually-hidden"> somebody to {group.name}</span>
+          Invite<span class="visually-hidden"> someone to {group.name}</span>
         </ButtonLink>
       )}
       {isJoining && <JoinDialog group={group} onClose={() => setJoining(false)} />}
@@ -60,8 +60,8 @@ function JoinDialog({ group: { name }, onClose }: { readonly group: Group; reado
       onDone={() => undefined}
       onClose={onClose}
     >
-      You can then approve what waits for <strong>{name}</strong>, except requests of agents whose control
-      owner you are where a rule excludes you. The change is recorded with your name.
+      You can then approve requests for <strong>{name}</strong>, except requests of agents whose control owner
+      you are where a rule excludes you. The change is recorded with your name.
     </ConfirmDialog>
   );
 }

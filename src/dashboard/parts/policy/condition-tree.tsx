@@ -107,8 +107,8 @@ export function ConditionTree({
         <div>
           <Button aria-expanded={areAllShown} onClick={() => setAllShown(!areAllShown)}>
             {areAllShown
-              ? 'Hide rules that do not hold'
-              : `Show ${hidden.toLocaleString()} ${hidden === 1 ? 'rule' : 'rules'} that ${hidden === 1 ? 'does' : 'do'} not hold`}
+              ? 'Hide rules that are false'
+              : `Show ${hidden.toLocaleString()} ${hidden === 1 ? 'rule' : 'rules'} that ${hidden === 1 ? 'is' : 'are'} false`}
           </Button>
         </div>
       )}

@@ -9,7 +9,7 @@ export function onBehalfFacts({ on_behalf_of: onBehalf }: { readonly on_behalf_o
   if (onBehalf === null) return [];
   const { user, unknown } = onBehalf;
   const row = (name: string, text: string) => [name, <PlainText key={name} text={text} isShort />] as const;
-  if (user === null) return [row('On behalf of', `Nobody who is known. ${unknown ?? ''}.`)];
+  if (user === null) return [row('On behalf of', `Unknown. ${unknown ?? ''}.`)];
   const { id = '', email, roles = [], groups = [] } = user;
   return [
     row('On behalf of', email === undefined ? id : `${email} (${id})`),

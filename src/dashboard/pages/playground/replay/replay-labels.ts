@@ -29,10 +29,10 @@ export function replayText({ requests, changes, reading }: ReplayResult): string
   if (requests === 0) return 'No request was recorded in this time.';
   const changed = changes.outcome + changes.asked;
   const how =
-    reading === 'in order' ? 'in order, with meters and waits as this copy makes them' : 'each for itself';
+    reading === 'in order' ? 'in order, with meters and waits as this copy makes them' : 'each separately';
   return changed === 0
-    ? `None of ${many(requests, 'request')} would have been decided otherwise (${how}).`
-    : `${changed.toLocaleString()} of ${many(requests, 'request')} would have been decided otherwise (${how}).`;
+    ? `None of ${many(requests, 'request')} would have been decided differently (${how}).`
+    : `${changed.toLocaleString()} of ${many(requests, 'request')} would have been decided differently (${how}).`;
 }
 
 /** What a reader has to know before trusting the figures. */
@@ -43,17 +43,17 @@ export function replayNotes(result: ReplayResult): readonly string[] {
     ...(others === 0
       ? []
       : [
-          `${many(others, 'request')} ${verb(others)} decided by other policies than the active ones: what differs there may not be your change`,
+          `${many(others, 'request')} ${verb(others)} decided by other policies than the active ones: differences there may not come from your change`,
         ]),
     ...(withheld === 0
       ? []
       : [
-          `${many(withheld, 'request')} cannot be tried: the record has digests in place of what the payload check or rules read`,
+          `${many(withheld, 'request')} cannot be tried: the record has digests instead of values that the payload check or rules read`,
         ]),
     ...(unfiled === 0
       ? []
       : [
-          `${many(unfiled, 'request')} cannot be filed under a finding: the record has digests in place of what rules read`,
+          `${many(unfiled, 'request')} cannot be assigned to a finding: the record has digests instead of values that rules read`,
         ]),
     ...entries(
       result.other_shape,
@@ -81,9 +81,7 @@ export function replayNotes(result: ReplayResult): readonly string[] {
       : [`${many(result.changed_on_incomplete, 'changed request')} read such a meter, which may be why`]),
     ...(waits === null || waits.unknown === 0
       ? []
-      : [
-          `${many(waits.unknown, 'wait')} asked somebody who was not asked then: nobody knows how they would have answered`,
-        ]),
+      : [`${many(waits.unknown, 'wait')} asked someone who was not asked then, so the answer is unknown`]),
     ...(unread.count === 0
       ? []
       : [`${many(unread.count, 'record')} could not be read and ${verb(unread.count)} left out`]),

@@ -40,18 +40,17 @@ export function ReplayView({ replaying, ways }: ReplayViewProps) {
       <ProblemNote problem={problem} onRetry={start} />
       {problem?.code === 'playground_failed' && (
         <Note icon="clock">
-          On the command line <code>writ replay</code> runs without a limit of time.
+          On the command line <code>writ replay</code> has no time limit.
         </Note>
       )}
       {!isRunning && answer === null && problem === null && (
         <Empty icon="clock" title="Nothing has been run yet">
-          Each recorded request is decided once more, by your copy. Nothing is granted or recorded.
+          Each recorded request is decided again with your copy. Nothing is granted or recorded.
         </Empty>
       )}
       {answer !== null && !isOfNow && (
         <Note icon="warning" tone="escalate">
-          This is about an earlier copy, other days or other active policies. Run it again for what is there
-          now.
+          This result is for an earlier copy, other days or other active policies. Run it again to update it.
         </Note>
       )}
       {answer !== null && <Answer answer={answer} ways={ways} />}
@@ -111,7 +110,7 @@ function Answer({ answer, ways }: AnswerProps) {
   return (
     <>
       {notes.length > 0 && (
-        <ul class="diff-closing" aria-label="What to know about the figures">
+        <ul class="diff-closing" aria-label="Notes on the figures">
           {notes.map((text) => (
             <li key={text} class="verdict-warning">
               <Icon name="warning" />
@@ -145,7 +144,7 @@ function ChangedRequests({ replay, requests, ways }: ChangedRequestsProps) {
   return (
     <>
       {findings.length > 0 && (
-        <ol class="diff-findings" aria-label="Decisions that differ, the loosest first">
+        <ol class="diff-findings" aria-label="Different decisions, loosest first">
           {findings.map((finding, index) => (
             <Finding key={finding.log.id} finding={finding} request={requests[index] ?? null} ways={ways}>
               <Filed log={finding.log} examples={byFinding.get(finding.log.id) ?? []} />
@@ -157,7 +156,7 @@ function ChangedRequests({ replay, requests, ways }: ChangedRequestsProps) {
         <section aria-label="Without a finding" class="replay-filed">
           <h3>{many(rest, 'request')} without a finding</h3>
           <p>
-            They turn on something that is not a difference of the two sets, such as who decided them then.
+            Their cause is not a difference of the two sets, but for example a decision by other policies.
           </p>
           <ExampleList examples={others} />
           <VotesTable people={people.filter(({ votes }) => votes.before !== votes.now)} />
