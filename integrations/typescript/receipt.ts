@@ -48,7 +48,7 @@ export interface ReceiptClaims {
 /** The receipt is not good, so the action must not be carried out. */
 export class ReceiptError extends Error {
   constructor(reason: string, cause?: unknown) {
-    super(`no good receipt: ${reason}`, { cause });
+    super(`invalid receipt: ${reason}`, { cause });
     this.name = 'ReceiptError';
   }
 }

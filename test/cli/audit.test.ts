@@ -226,7 +226,7 @@ describe('writ backup', () => {
     const bytes = readFileSync(file);
     expect(await run('backup', file)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('is there already'),
+      stderr: expect.stringContaining('already exists'),
     });
     expect(readFileSync(file)).toEqual(bytes);
   });

@@ -63,13 +63,13 @@ describe('the interpreter', () => {
     ['return (o) => o.constructor("return 1")();', /calls no method/],
     ['function rule0(f) { return g; }\nreturn rule0;', /names nothing by `g`/],
     ['while (true) {}', /begins with functions/],
-    ['return `text`;', /unknown sign/],
+    ['return `text`;', /unexpected character/],
     ['"use strict";', /returns what it makes/],
     ['let a; a += 1; return a;', /begins with functions/],
     ['return 1 == 1;', /compares with/],
     ['const e = 1;', /begins with functions/],
-    ['return a?.["b"]["c"];', /goes on unexpectedly/],
-    ['return (o) => { return (p) => o; };', /stand beside each other/],
+    ['return a?.["b"]["c"];', /unexpected generated code/],
+    ['return (o) => { return (p) => o; };', /are siblings/],
   ])('refuses what the generators do not write: %s', (text, message) => {
     expect(() => ran(text)).toThrow(SyntaxError);
     expect(() => ran(text)).toThrow(message);

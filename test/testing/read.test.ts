@@ -216,7 +216,7 @@ describe('mistakes in a test file', () => {
       one('now: "2026-03-02T10:00:00"'),
       '4:10 `now` must be a time with an offset (such as `2026-03-02T10:00:00-05:00`, no finer than milliseconds)',
     ],
-    ['an address that is none', one('request: { ip: 10.0.0 }'), '4:20 `request.ip` must be an IP address'],
+    ['an invalid address', one('request: { ip: 10.0.0 }'), '4:20 `request.ip` must be an IP address'],
     [
       'a session that is no text',
       one('session: 7'),

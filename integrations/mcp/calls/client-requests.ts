@@ -61,7 +61,7 @@ function answerOther(open: OpenConversation, request: RpcRequest, onBehalfOf: st
     whileHeld(open, request, (signal) => subscribe(open, request, { uris, signal, onBehalfOf }));
   else if (method.startsWith('tasks/') && answerTaskRequest(request, open)) return;
   else if (isRemoved(method, params) || !(isForwarded(method) || open.gate.settings.pass.has(method)))
-    open.answer(errorAnswer(id, errorCodes.methodNotFound, `no such method: ${method}`));
+    open.answer(errorAnswer(id, errorCodes.methodNotFound, `unknown method: ${method}`));
   else {
     const capabilities = member(params, 'capabilities');
     if (method === 'initialize' && isObject(capabilities)) open.initialized = capabilities;

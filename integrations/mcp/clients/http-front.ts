@@ -60,7 +60,7 @@ async function handle(front: HttpFront, sessions: ClientSessions, exchange: Exch
     case 'DELETE':
       return sessions.end(exchange, key);
     default:
-      return refuse(405, errorCodes.invalidRequest, 'this method is not taken');
+      return refuse(405, errorCodes.invalidRequest, 'this method is not supported');
   }
 }
 

@@ -114,7 +114,7 @@ const membersOfRequest = new Set(['jsonrpc', 'id', 'method', 'params']);
 const membersOfResponse = new Set(['jsonrpc', 'id', 'result', 'error']);
 
 function checked(value: unknown): ReadMessage {
-  if (Array.isArray(value)) return refused(null, errorCodes.invalidRequest, 'batches are not taken');
+  if (Array.isArray(value)) return refused(null, errorCodes.invalidRequest, 'batches are not supported');
   if (!isObject(value)) return refused(null, errorCodes.invalidRequest, 'a message is an object');
   const fault = 'method' in value ? requestFault(value) : responseFault(value);
   if (fault !== null) return refused(idOf(value), errorCodes.invalidRequest, fault);

@@ -122,7 +122,7 @@ function held(
     warn(`${name} has changed since it was reviewed: it is not shown, and calls are refused`);
     return { kind: 'changed' };
   }
-  if (drift === 'texts') warn(`the server describes ${name} otherwise now: the reviewed text is shown`);
+  if (drift === 'texts') warn(`the server changed its description of ${name}: the reviewed text is shown`);
   return { kind: 'known', action: reviewed.action, definition: reviewed.definition };
 }
 

@@ -79,7 +79,7 @@ export async function filteredListing(
 function introduced(result: JsonObject, { locked, warn }: GateSettings): JsonObject {
   const live = member(result, 'instructions') ?? null;
   if (locked === null || live === locked.instructions) return result;
-  warn('the instructions of the server are others than the reviewed ones, which are shown');
+  warn('the instructions of the server have changed: the reviewed ones are shown');
   const { instructions, ...rest } = result;
   return locked.instructions === null ? rest : { ...rest, instructions: locked.instructions };
 }

@@ -156,7 +156,7 @@ function unreadBody({ headers, statusCode = 0 }: IncomingMessage): string | null
     return `the server answers with HTTP status ${statusCode} and leads to another address${location === undefined ? '' : ` (${location})`}, which is not asked: name that address with --url`;
   return encoding === 'identity'
     ? null
-    : `the server packs its answer (${encoding}) although it was asked not to, and the proxy unpacks nothing`;
+    : `the server compressed its answer (${encoding}) although this was not requested; the proxy does not decompress answers`;
 }
 
 /** Answers the request with an error. No result is made up. */

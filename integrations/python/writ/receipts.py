@@ -138,14 +138,14 @@ def verify_receipt(
     except ReceiptError:
         raise
     except Exception as error:
-        raise ReceiptError(f"no good receipt: {error}") from error
+        raise ReceiptError(f"invalid receipt: {error}") from error
     _require(is_first is True, "it has been used")
     return claims
 
 
 def _require(is_met: bool, reason: str) -> None:
     if not is_met:
-        raise ReceiptError(f"no good receipt: {reason}")
+        raise ReceiptError(f"invalid receipt: {reason}")
 
 
 def _signed_claims(receipt: Optional[str], keys: Dict[str, Any]) -> Dict[str, Any]:

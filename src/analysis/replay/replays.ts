@@ -69,7 +69,7 @@ function runThread(ask: ReplayInput, options: ReplaysOptions): Readable {
     { onMessage: receive, onExit: fail },
   );
   const ending = setTimeout(
-    () => fail({ summary: `it was not done after ${allMs / 1_000} seconds`, error: null }),
+    () => fail({ summary: `it did not finish within ${allMs / 1_000} seconds`, error: null }),
     allMs,
   );
   const news = new Readable({

@@ -97,7 +97,7 @@ Examples:
   writ kill-switch on tier:critical --reason "an incident"
   writ kill-switch on agent:buyer-1 --reason "an incident"
   writ kill-switch list
-  writ kill-switch off area:payment --reason "the ledger is right again"
+  writ kill-switch off area:payment --reason "the ledger is correct again"
   writ kill-switch on all --reason "an incident" --data /var/lib/writ    # on the machine of the service
 
 With --data, no token is needed and the service need not answer; the record names the user of the machine.

@@ -24,7 +24,9 @@ export function nameProblem(text: string, lengthMax: number): string | null {
   if (length === 0 || text.trim() === '') return 'must not be empty';
   if (length > lengthMax) return `must have at most ${lengthMax} characters`;
   if (text.trim() !== text) return 'must not begin or end with white space';
-  return unseen.test(text.replaceAll(joiners, '')) ? 'must not hold control or invisible characters' : null;
+  return unseen.test(text.replaceAll(joiners, ''))
+    ? 'must not contain control or invisible characters'
+    : null;
 }
 
 /**

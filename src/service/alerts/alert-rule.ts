@@ -205,7 +205,7 @@ async function ruleProblems(directory: Directory, rule: AlertRuleDraft): Promise
       ? [{ field: 'window_minutes', detail: `the window of this kind has ${from} to ${to} minutes` }]
       : []),
     ...(code !== null && kind !== 'refusals'
-      ? [{ field: 'code', detail: 'only rules of refusals have a code' }]
+      ? [{ field: 'code', detail: 'only rules for refusals have a code' }]
       : []),
   ];
   if (webhookIds === null) return problems;

@@ -59,9 +59,9 @@ export function alertText({ kind, value, threshold, windowMinutes, code }: Alert
     case 'step_ups_expired':
       return `${counted(value, 'step-up')} expired ${within}.`;
     case 'policies_stale':
-      return `The policies on disk have not been active${lasts}: they failed to load, and the last good set decides.`;
+      return `The policies on disk have not been active${lasts}: they failed to load, and the last valid set is used.`;
     case 'policy_gaps':
-      return `${counted(value, 'condition')} of the policies cannot be satisfied in this installation${lasts}: the page of policies says what is missing.`;
+      return `${counted(value, 'condition')} of the policies cannot be satisfied in this installation${lasts}: the Policies page lists what is missing.`;
     case 'kill_switch':
       return `${counted(value, 'kill switch', 'es')} ${value === 1 ? 'is' : 'are'} on${lasts}.`;
     case 'applications':

@@ -112,7 +112,7 @@ async function findPolicyGaps(
 async function groupGaps(directory: Directory, asks: readonly RuleRequirement[]): Promise<readonly string[]> {
   return (await approvalGroups(directory, asks)).flatMap(({ groups, needs, rules, members: { length } }) => {
     if (length >= needs) return [];
-    const missing = length === 0 ? 'nobody' : `only ${length} of the ${needs} people that are needed`;
+    const missing = length === 0 ? 'nobody' : `only ${length} of the ${needs} required people`;
     const [which, verb, where] =
       groups.length === 1 ? ['the group', 'has', 'it'] : ['the groups', 'have', 'them'];
     return [
@@ -176,7 +176,7 @@ async function pointGaps({ points }: Points, needed: SetNeeds['points']): Promis
     .filter(({ name }) => !names.has(name))
     .map(
       ({ name, rules }) =>
-        `${rulesText(rules, ['compares', 'compare'])} request.point with "${name}", which is no active enforcement point`,
+        `${rulesText(rules, ['compares', 'compare'])} request.point with "${name}", which is not an active enforcement point`,
     );
 }
 

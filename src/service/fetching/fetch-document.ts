@@ -74,7 +74,7 @@ async function ask(address: string, init: RequestInit, signal: AbortSignal): Pro
     throw new FetchFailure(
       to === null
         ? `the server answered ${reply.status}`
-        : `the server redirects to ${shownAddress(to, address)}, which is not followed: name the address itself`,
+        : `the server redirects to ${shownAddress(to, address)}, which is not followed: configure that address directly`,
     );
   return reply;
 }
@@ -90,7 +90,9 @@ async function bodyOf(
     );
   const encoding = reply.headers.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
-    throw new FetchFailure(`the server has compressed it (${encoding.slice(0, 20)}), though asked not to`);
+    throw new FetchFailure(
+      `the server compressed the document (${encoding.slice(0, 20)}) although this was not requested`,
+    );
   if (Number(reply.headers.get('content-length')) > bytesMax) throw tooLong();
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -169,5 +171,5 @@ const shownLengthMax = 200;
 /** The address that a redirect names, without a password and query, which may hold secrets. */
 function shownAddress(location: string, base: string): string {
   const url = URL.parse(location, base);
-  return url === null ? 'an address that is none' : `${url.origin}${url.pathname}`.slice(0, shownLengthMax);
+  return url === null ? 'an invalid address' : `${url.origin}${url.pathname}`.slice(0, shownLengthMax);
 }

@@ -103,7 +103,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
   });
   const refusals = createPlayground({
     ...deps.playground,
-    onFailure: (err, summary) => log.warn({ err }, `a refusal does not say what would pass: ${summary}`),
+    onFailure: (err, summary) => log.warn({ err }, `could not add a hint to a refusal: ${summary}`),
   });
   const refusalHintOf = createRefusalHints({
     requests: store.requests,

@@ -76,7 +76,7 @@ function setUpLines({ setUpUrl }: Welcome): readonly string[] {
 /** Last, because nobody needs it to begin with. */
 function sandboxLines({ newSandboxToken }: Welcome): readonly string[] {
   if (newSandboxToken === null) return [];
-  return [`For tries with POST /plants, which decides nothing: token ${newSandboxToken}, shown once`];
+  return [`To try POST /plants, which makes no decision: token ${newSandboxToken}, shown once`];
 }
 
 function count(number: number, noun: string): string {

@@ -34,7 +34,7 @@ export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[]
   const isApprover = roles.includes('approver');
   return [
     ...(roles.length === 0 ? [{ field: 'roles', detail: 'name at least one role' }] : []),
-    ...(groups.length > groupsMax ? [{ field: 'groups', detail: `name ${groupsMax} groups at most` }] : []),
+    ...(groups.length > groupsMax ? [{ field: 'groups', detail: `name at most ${groupsMax} groups` }] : []),
     ...(groups.every((group) => groupForm.test(group))
       ? []
       : [{ field: 'groups', detail: 'name groups as policies do, such as `finance`' }]),
@@ -237,7 +237,7 @@ export async function withdrawInvitation(
   const { value: invitation, version } = storedInvitation;
   const above = aboveActor(actor, invitation);
   if (above !== null) {
-    return { kind: 'not-allowed', detail: `only an admin withdraws an invitation with ${above}` };
+    return { kind: 'not-allowed', detail: `only an admin can withdraw an invitation with ${above}` };
   }
   const before = { ...rolesAndGroupsValue(invitation), name: invitation.name };
   const result = await directory.change([directory.invitations.remove(invitation, version)], {
@@ -438,10 +438,10 @@ async function newPerson(
 /** Returns why the actor may not give these roles and groups; null when the actor may. */
 export function rolesProblem(actor: Actor, rolesAndGroups: RolesAndGroups): string | null {
   const above = aboveActor(actor, rolesAndGroups);
-  if (above !== null) return `only an admin gives ${above}`;
+  if (above !== null) return `only an admin can assign ${above}`;
   const ofSession = rolesAndGroups.roles.find((role) => rolesOfSessions.includes(role));
   if (actor.isToken !== true || ofSession === undefined) return null;
-  return `the role \`${ofSession}\` is given in the dashboard, not by a token`;
+  return `the role \`${ofSession}\` is assigned in the dashboard, not with a token`;
 }
 
 /** Names what the actor may not give or withdraw; null when the actor may give and withdraw all of it. */

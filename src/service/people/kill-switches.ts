@@ -167,7 +167,7 @@ export function createKillSwitchBoard({ directory, steadyMs }: KillSwitchBoardDe
   async function countProblem(): Promise<InvalidInput | null> {
     const on = await switches.list({ countMax: switchesMax });
     if (on.length < switchesMax) return null;
-    const detail = `${switchesMax} switches are on: turn one off, or stop \`all\` in place of several`;
+    const detail = `${switchesMax} kill switches are active: turn one off, or use the scope \`all\` instead of several`;
     return { kind: 'invalid', problems: [{ field: 'scope', detail }] };
   }
 

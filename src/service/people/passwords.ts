@@ -33,7 +33,7 @@ export async function passwordProblem(password: string, owner: PasswordOwner): P
   const problem = passwordFormProblem(password, owner);
   if (problem !== null) return problem;
   if (!(await isCommonPassword(password))) return null;
-  return 'attackers try this password, or one like it, first: take a few unrelated words';
+  return 'this password is easy to guess: use a few unrelated words';
 }
 
 /**

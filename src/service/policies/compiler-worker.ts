@@ -109,7 +109,7 @@ class CompilerWorker implements FollowListener {
     // The state that finally comes to rest must be reported, even if it was reported before.
     this.#failed = null;
     this.#avoided = null;
-    const summary = `the files have been changing for ${patienceMs / 1_000} seconds: none of their states is taken`;
+    const summary = `the files have been changing for ${patienceMs / 1_000} seconds: none of their states was used`;
     this.#send({
       kind: 'failed',
       failure: { cause: 'unsettled', summary, text: `${summary}\n`, diagnostics: [], codes: [], texts: null },

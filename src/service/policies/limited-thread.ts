@@ -63,7 +63,7 @@ export class LimitedThread<ToThread, FromThread> {
     this.#worker.on('message', (message: FromThread) => {
       if (!this.#hasEnded) this.#listener.onMessage(message);
     });
-    this.#worker.on('messageerror', (error) => this.#endWith('it sent what cannot be read', error));
+    this.#worker.on('messageerror', (error) => this.#endWith('it sent an unreadable message', error));
     // `exit` follows, and messages that were sent before it may still arrive.
     this.#worker.on('error', (error) => {
       this.#error = error;
@@ -89,7 +89,7 @@ export class LimitedThread<ToThread, FromThread> {
   expectPause(timeoutMs = this.#limits.timeoutMs): void {
     this.notePause();
     this.#deadline = setTimeout(
-      () => this.#endWith(`it was not done after ${timeoutMs / 1_000} seconds`, null),
+      () => this.#endWith(`it did not finish within ${timeoutMs / 1_000} seconds`, null),
       timeoutMs,
     );
     this.#memoryTimer = setInterval(() => void this.#watchMemory(), memoryLookMs);

@@ -241,7 +241,7 @@ class LivePolicies implements PolicyHost {
 
   #queue(work: () => Promise<void> | void): void {
     this.#work = this.#work.then(work).catch((error: unknown) => {
-      this.#log?.error({ err: error }, 'a change of the policies was not taken as it should');
+      this.#log?.error({ err: error }, 'a change of the policies was not applied');
     });
   }
 
@@ -304,7 +304,7 @@ class LivePolicies implements PolicyHost {
     const { cause, codes, text } = failure;
     this.#log?.error(
       { cause, codes, detail: text },
-      'the policies cannot take over: the last good set stays active',
+      'the policies cannot be activated: the last valid set stays active',
     );
     this.#announce();
   }

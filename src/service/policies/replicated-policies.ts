@@ -163,7 +163,7 @@ class ReplicatedPolicies implements PolicyHost {
 
   async #take(digest: string, read: HostedPolicies): Promise<void> {
     this.#active = read.digest === digest ? read : await this.#fromStore(digest);
-    this.#options.log.info({ digest }, 'the replicas decide by this policy set from now on');
+    this.#options.log.info({ digest }, 'the replicas use this policy set from now on');
     this.#announce();
   }
 
@@ -188,7 +188,7 @@ class ReplicatedPolicies implements PolicyHost {
   #noteTrouble(error: unknown): void {
     const trouble = error === null ? null : String(error);
     if (trouble !== null && trouble !== this.#trouble)
-      this.#options.log.warn({ err: error }, 'the active policy set was not looked up; trying again');
+      this.#options.log.warn({ err: error }, 'could not read the active policy set; retrying');
     this.#trouble = trouble;
   }
 

@@ -144,5 +144,5 @@ async function putBack(root: string, changes: readonly Change[]): Promise<void> 
 function refusalOf(error: unknown): Error {
   if (error instanceof RollBackRefusal) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'an error';
-  return new RollBackRefusal(`the disk refused it (${code}): the files are as they were`);
+  return new RollBackRefusal(`the disk returned an error (${code}): the files are as they were`);
 }

@@ -51,7 +51,7 @@ async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Pro
   const basis = state.taken?.receipt ?? state.record.receipt;
   const digest = basis === undefined ? null : deps.bases.digestIn(basis, requestId);
   if (basis === undefined || digest === null)
-    return { kind: 'conflict', detail: 'no receipt was asked for with this request: send `Prefer: receipt`' };
+    return { kind: 'conflict', detail: 'no receipt was requested with this request: send `Prefer: receipt`' };
   const claims = {
     iss: deps.issuer,
     aud: basis.audience,

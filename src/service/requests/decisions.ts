@@ -149,7 +149,7 @@ function revokeVote(deps: DecisionsDeps, id: string, caller: Caller): Promise<Ch
       if (approval === null && !isWithin(caller.approve, { person: caller, state, agent }))
         return { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
       if (approval === null || approval.takenBackAtMs !== null)
-        return { kind: 'conflict', detail: 'you have given no approval that you could take back' };
+        return { kind: 'conflict', detail: 'you have no approval to revoke' };
       const at = { who: caller.who, atMs: nowMs, state: lifecycleOf(state) };
       const taken = eventOf('taken-back', at, { person: caller.id, group: approval.group });
       return [taken, ...(await askedAgain(deps, snapshot, withEvents(state, [taken])))];

@@ -39,8 +39,7 @@ export async function findEarlier(
 const holdsGrant: ReadonlySet<RequestState['status']> = new Set(['auto_approved', 'approved', 'consumed']);
 
 function otherCall(state: RequestState): RefusedCall {
-  const reason =
-    'The request under this idempotency key was another one, such as signed or for another person';
+  const reason = 'The request under this idempotency key differs, for example in its signature or its person';
   return { kind: 'refused', state, reason, matchedPolicy: state.decision.matchedPolicy };
 }
 

@@ -103,7 +103,7 @@ async function discover(issuer: string, stop: AbortSignal): Promise<string> {
   const isPlain = issuer.startsWith('http:');
   const url = typeof address === 'string' ? URL.parse(address) : null;
   if (url === null || !(url.protocol === 'https:' || (isPlain && url.protocol === 'http:')))
-    throw new Error('the discovery document names no address of keys that is encrypted');
+    throw new Error('the discovery document has no encrypted address for the keys');
   return url.href;
 }
 

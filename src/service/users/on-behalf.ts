@@ -24,16 +24,16 @@ export interface UserSettings {
 /** Why a token identifies nobody, as words that follow "the token". */
 export const userUnknowns = {
   unconfigured: 'was ignored: no issuer is configured',
-  keyless: 'cannot be checked: the keys of the issuer are not known',
-  malformed: 'is no signed JWT',
-  algorithm: 'is signed by an algorithm that is not accepted',
-  key: 'is signed by no key that the issuer has now',
-  signature: 'has a signature that is not right',
-  issuer: 'is of another issuer',
+  keyless: 'cannot be verified: the keys of the issuer are unknown',
+  malformed: 'is not a signed JWT',
+  algorithm: 'is signed with an algorithm that is not accepted',
+  key: 'is not signed with a current key of the issuer',
+  signature: 'has an invalid signature',
+  issuer: 'is from another issuer',
   audience: 'is for another service',
   expired: 'has expired',
   early: 'is not valid yet',
-  claims: 'does not say what it must',
+  claims: 'lacks a required claim',
 } as const;
 export type UserUnknown = keyof typeof userUnknowns;
 

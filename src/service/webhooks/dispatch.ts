@@ -171,9 +171,7 @@ class OutgoingQueue implements Dispatcher {
    */
   emit(news: WebhookPayload): void {
     if (this.#emitted.length >= emittedMax) {
-      this.#options.onFailure(
-        new Error(`more than ${emittedMax} messages wait to be stored: one was dropped`),
-      );
+      this.#options.onFailure(new Error(`more than ${emittedMax} messages are queued: one was dropped`));
       return;
     }
     this.#emitted.push(news);
@@ -196,7 +194,7 @@ class OutgoingQueue implements Dispatcher {
   async test(webhookId: string): Promise<Delivery | null> {
     const storedWebhook = await webhooksOf(this.#directory).find(webhookId);
     if (storedWebhook === null) return null;
-    const text = 'A test message of Writ.';
+    const text = 'A test message from Writ.';
     const news = { type: 'webhook.test', id: webhookId, text, links: {}, atMs: this.#now() } as const;
     const delivery = newDelivery(storedWebhook.value, news);
     const stored = await store(this.#directory, { value: delivery, version: 0 });

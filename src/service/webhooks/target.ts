@@ -27,14 +27,13 @@ export function readTarget(text: string, options: TargetOptions): Target {
 
 function formProblem(text: string, { arePrivateAddressesAllowed }: TargetOptions): string | null {
   if (text.length > lengthMax) return `the address has more than ${lengthMax} characters`;
-  if (unseen.test(text))
-    return 'the address must not hold spaces, line breaks or characters that are not seen';
-  if (text.includes('\\')) return 'the address must not hold a backslash';
+  if (unseen.test(text)) return 'the address must not contain spaces, line breaks or invisible characters';
+  if (text.includes('\\')) return 'the address must not contain a backslash';
   if (text.includes('#')) return 'the address must not have a fragment: what follows `#` is not sent';
   if (!/^https:\/\//i.test(text) && !(arePrivateAddressesAllowed && /^http:\/\//i.test(text)))
     return 'the address must begin with `https://`';
   const [authority = ''] = text.replace(/^\w+:\/\//, '').split(/[/?]/, 1);
-  if (authority.includes('@')) return 'the address must not hold user information';
+  if (authority.includes('@')) return 'the address must not contain user information';
   return authority !== '' && URL.canParse(text) ? null : 'the address is not a URL';
 }
 

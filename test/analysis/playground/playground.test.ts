@@ -43,7 +43,7 @@ function outcome(answer: Promise<PlaygroundAnswers['try']>): Promise<string> {
 }
 
 const faults = [
-  ['hang', 'it was not done after 3 seconds'],
+  ['hang', 'it did not finish within 3 seconds'],
   ['memory', 'it needed more than 192 MB of memory'],
   ['exit', 'it stopped with exit code 3'],
   ['throw', 'it stopped unexpectedly'],

@@ -62,7 +62,7 @@ test('a rule is added, told to a chat, and goes on and off by itself', async () 
   await page.getByRole('tab', { name: 'Rules' }).click();
   await page.getByRole('button', { name: 'Delete Broken bodies' }).click();
   await page.getByRole('link', { name: 'Alerts', exact: true }).first().waitFor();
-  await expect.poll(() => got.at(-1)).toMatch(/^Over: Broken bodies\. It lasted from /);
+  await expect.poll(() => got.at(-1)).toMatch(/^Ended: Broken bodies\. It lasted from /);
 });
 
 test('a kill switch is an alert that an operator sees on a phone, but whose rules they do not change', async () => {

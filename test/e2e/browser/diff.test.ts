@@ -132,14 +132,14 @@ test('a diff that is refused says so, and is asked for again by one press', asyn
         type: 'urn:writ:error:playground_failed',
         title: 'The playground did not answer',
         status: 503,
-        detail: 'it was not done after 5 seconds',
+        detail: 'it did not finish within 5 seconds',
       }),
     }),
   );
   await page.goto('/playground');
   await write(page, policies.replace('payload.amount <= 1_000\n', 'payload.amount <= 500\n'));
   await press(page, diffButton(page));
-  await page.getByRole('alert').getByText('it was not done after 5 seconds').waitFor();
+  await page.getByRole('alert').getByText('it did not finish within 5 seconds').waitFor();
   await view(page).getByText('has no time limit').waitFor();
   await page.unroute('**/v1/policies/diff');
   await press(page, page.getByRole('button', { name: 'Try again' }));

@@ -110,7 +110,7 @@ test('a run shows how far it is and can be stopped; one that fails or is cut off
   await press(page, page.getByRole('button', { name: 'Cancel' }));
   await page.getByText('Nothing has been run yet').waitFor();
 
-  const detail = 'the replay did not answer: it was not done after 300 seconds';
+  const detail = 'the replay did not answer: it did not finish within 300 seconds';
   const problem = { type: 'urn:writ:error:playground_failed', title: 'No answer', status: 503, detail };
   for (const [body, text] of [
     [`{"progress":0.5}\n${JSON.stringify({ problem })}\n`, detail],

@@ -167,7 +167,7 @@ test.each<[string, (response: ServerResponse) => void, RegExp, ((response: Serve
   [
     'is a gzip bomb',
     (response) => void response.writeHead(200, { ...plain, 'content-encoding': 'gzip' }).end(bomb),
-    /packs its answer \(gzip\)/,
+    /compressed its answer \(gzip\)/,
   ],
   [
     'is packed',
@@ -175,12 +175,12 @@ test.each<[string, (response: ServerResponse) => void, RegExp, ((response: Serve
       void response
         .writeHead(200, { ...plain, 'content-encoding': 'gzip' })
         .end(gzipSync(JSON.stringify(result))),
-    /packs its answer \(gzip\)/,
+    /compressed its answer \(gzip\)/,
   ],
   [
     'is a packed stream',
     (response) => void response.writeHead(200, { ...events, 'content-encoding': 'deflate' }).end(bomb),
-    /packs its answer \(deflate\)/,
+    /compressed its answer \(deflate\)/,
   ],
   [
     'is elsewhere',
@@ -207,7 +207,7 @@ test.each<[string, (response: ServerResponse) => void, RegExp, ((response: Serve
   [
     'is a packed rest of a stream',
     (response) => void response.writeHead(200, events).end('id: 1\nretry: 1\ndata:\n\n'),
-    /packs its answer \(br\)/,
+    /compressed its answer \(br\)/,
     (response) => void response.writeHead(200, { ...events, 'content-encoding': 'br' }).end(bomb),
   ],
   [

@@ -559,7 +559,7 @@ say([refused, good, again, check(used=writ.UsedReceipts())])`,
   expect(new Set(refused.map(([kind]: readonly string[]) => kind))).toEqual(new Set(['ReceiptError']));
   expect(refused.length).toBeGreaterThan(15);
   expect(good).toEqual(['ran', 'demo']);
-  const used = ['ReceiptError', 'no good receipt: it has been used'];
+  const used = ['ReceiptError', 'invalid receipt: it has been used'];
   expect(again).toEqual([used, used]);
   expect(early).toEqual(['ReceiptError', expect.stringContaining('before this tool started')]);
 });

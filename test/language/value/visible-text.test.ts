@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { nameProblem, textProblem } from '../../../src/language/value/visible-text.ts';
 
-const invisible = 'must not hold control or invisible characters';
+const invisible = 'must not contain control or invisible characters';
 
 describe('a name', () => {
   it.each([

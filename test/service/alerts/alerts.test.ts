@@ -137,7 +137,9 @@ describe('an alert', () => {
     expect(told()).toEqual([]);
     await pass(1_000);
     await pass(minuteMs);
-    expect(told()).toEqual([expect.stringMatching(/^Over: Many refusals\. It lasted from 2026-03-02T10:00/)]);
+    expect(told()).toEqual([
+      expect.stringMatching(/^Ended: Many refusals\. It lasted from 2026-03-02T10:00/),
+    ]);
     expect(mails.splice(0)).toMatchObject([{ subject: 'Writ: over: Many refusals' }]);
     expect(await alertsOn(hooks.directory)).toEqual([]);
     const records = await hooks.store.chain.changes({ beforeSequence: null, countMax: 2 });
@@ -166,7 +168,7 @@ describe('an alert', () => {
     ]);
     await setRule('refusals', { isOn: false });
     await pass(1_000);
-    expect(told()).toEqual([expect.stringMatching(/^Over: /)]);
+    expect(told()).toEqual([expect.stringMatching(/^Ended: /)]);
     expect(await removeRule(hooks.directory, hooks.admin, 'refusals')).toBe('removed');
     expect(
       (await allRules(hooks.directory)).find(({ value }) => value.id === 'refusals')?.value,
@@ -189,7 +191,7 @@ describe('an alert', () => {
     const [alert, ...others] = await alertsOn(hooks.directory);
     expect(others).toEqual([]);
     expect(alertText(alert!.value)).toBe(
-      '2 conditions of the policies cannot be satisfied in this installation: the page of policies says what is missing.',
+      '2 conditions of the policies cannot be satisfied in this installation: the Policies page lists what is missing.',
     );
     world.gaps = [];
     await pass(3 * minuteMs);
@@ -255,7 +257,7 @@ describe('what is measured', () => {
     expect(told()).toEqual([expect.stringMatching(/^Alert: Kill switch on\. 1 kill switch is on\.\n/)]);
     if (turned.kind === 'on') await board.turnOff(admin, turned.switch.id, 'it was a drill');
     await pass(1_000);
-    expect(told()).toEqual([expect.stringMatching(/^Over: Kill switch on/)]);
+    expect(told()).toEqual([expect.stringMatching(/^Ended: Kill switch on/)]);
     await pass(11 * 60 * minuteMs);
     expect(told()).toEqual([]);
     await pass(60 * minuteMs);
@@ -278,7 +280,7 @@ describe('what is measured', () => {
         /^Alert: Policies on disk not active\. The policies on disk have not been active/,
       ),
       expect.stringMatching(/^Alert: Webhook failing\. 1 webhook has failed for 15 minutes or longer\./),
-      expect.stringMatching(/^Over: Applications waiting/),
+      expect.stringMatching(/^Ended: Applications waiting/),
     ]);
   });
 

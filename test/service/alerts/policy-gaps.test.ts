@@ -41,7 +41,7 @@ test('groups without enough members, an issuer that is not set, and unknown poin
   const legal = 'The rule pay/words asks the group legal, which has nobody in it: nothing can be approved';
   const users = 'The rule pay/known reads request.user, which is never known: users.issuer is not set';
   const point = (name: string) =>
-    `The rule pay/direct compares request.point with "${name}", which is no active enforcement point`;
+    `The rule pay/direct compares request.point with "${name}", which is not an active enforcement point`;
   const first = (await look()).body;
   expect(first.gaps).toEqual([
     `${finance} nobody in it: nothing can be approved`,
@@ -65,7 +65,7 @@ test('groups without enough members, an issuer that is not set, and unknown poin
   );
   await look();
   expect(await gapsOf(service)).toEqual([
-    `${finance} only 1 of the 2 people that are needed in it: nothing can be approved`,
+    `${finance} only 1 of the 2 required people in it: nothing can be approved`,
     users,
     point('gatway'),
   ]);

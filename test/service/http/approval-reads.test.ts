@@ -129,13 +129,13 @@ test('the service says who may do what about a request, and why not', async () =
   const queue = (await ben.send('/v1/approvals')).body.items;
   expect(queue[0].allowed_actions).toEqual(await may(ben));
   await give(ben, id, 'approve');
-  const waits = 'You have approved this; others are waited for.';
+  const waits = 'You have approved this; other approvals are missing.';
   expect(await may(ben)).toEqual({ ...rejects, revoke_approval: true, reason: waits });
   await service.store.agents.setStatus({ agentId: service.agent.id, status: 'disabled', atMs: Date.now() });
   expect(await may(cleo)).toEqual({ ...rejects, reason: 'The agent is disabled.' });
   await service.store.agents.setStatus({ agentId: service.agent.id, status: 'active', atMs: Date.now() });
   await give(cleo, id, 'approve');
-  expect(await may(cleo)).toEqual({ ...nothing, reason: 'It does not wait any more.' });
+  expect(await may(cleo)).toEqual({ ...nothing, reason: 'It is no longer pending.' });
   expect(await may(olga)).toMatchObject({ report: true });
   const guarded = await ask(service, 'pay.guarded');
   const { body } = await olga.send(`/v1/requests/${guarded.request_id}`);

@@ -454,7 +454,7 @@ describe('a request that asks `owner`', () => {
       controlOwner: 'OTTO@example.com',
     });
     expect((await otto.send(`/v1/requests/${id}`)).body.requires.invalidated).toMatchObject([
-      { by: expect.stringContaining('olga'), reason: 'is not the control owner any more' },
+      { by: expect.stringContaining('olga'), reason: 'is no longer the control owner' },
     ]);
     expect((await give(ann, id, 'approve')).body.status).toBe('pending');
     expect([await waitingFor(olga), await waitingFor(otto)]).toEqual([[], [id]]);

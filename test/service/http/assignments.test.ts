@@ -189,7 +189,7 @@ test('whoever a request is assigned to by somebody else is told by mail', async 
   const { request_id: id } = await ask(own, 'pay.one');
   await assign(ann, id, ann);
   await assign(ann, id, ben);
-  const told = () => mail.taken.filter(({ text }) => text.includes('asks you to look after'));
+  const told = () => mail.taken.filter(({ text }) => text.includes('assigned you'));
   await expect.poll(told).toHaveLength(1);
   expect(told()[0]?.to).toEqual(['RCPT TO:<ben@example.com>']);
   expect(told()[0]?.text).toContain(`/approvals/${id}`);

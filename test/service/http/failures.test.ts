@@ -156,7 +156,7 @@ describe('the store', () => {
 
   test('more reads wait than may: 503 for those beyond, and the service stays ready', async () => {
     const { store } = await openWatchedStore({});
-    const busy = new StoreError('overloaded', 'too many reads wait for the database');
+    const busy = new StoreError('overloaded', 'too many reads are queued for the database');
     const requests = { ...store.requests, list: () => Promise.reject(busy) };
     const service = await startService({ store: { ...store, requests } });
     const admin = await tokenClient(service, await firstAdmin(service));

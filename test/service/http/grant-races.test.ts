@@ -162,7 +162,7 @@ test('an approval whose giver is out by now does not count, and the queue says s
   for (const [body, why] of [
     [{ status: 'disabled' }, 'is disabled'],
     [{ status: 'active', groups: ['legal'] }, 'is not in the group `finance` any more'],
-    [{ groups: [], roles: ['owner'] }, 'is not an approver any more'],
+    [{ groups: [], roles: ['owner'] }, 'is no longer an approver'],
   ] as const) {
     expect((await change(body)).status).toBe(200);
     const { items } = (await cleo.send('/v1/approvals')).body;

@@ -135,7 +135,7 @@ test('a compiler that fails is told with its cause and without paths, while the 
       failure: {
         cause: 'compiler',
         diagnostics: [],
-        message: 'the policy compiler was ended: it was not done after 5 seconds',
+        message: 'the policy compiler was ended: it did not finish within 5 seconds',
       },
     },
   });

@@ -157,32 +157,32 @@ describe('nobody is known by a token that', () => {
 
   const tokens: readonly (readonly [string, string, () => Promise<string>])[] = [
     ['has expired', 'has expired', () => claimed({ exp: nowSeconds() - 1 })],
-    ['never expires', 'does not say what it must', () => claimed({ exp: undefined })],
+    ['never expires', 'lacks a required claim', () => claimed({ exp: undefined })],
     ['is not valid yet', 'is not valid yet', () => claimed({ nbf: nowSeconds() + 300 })],
-    ['is of another issuer', 'is of another issuer', () => claimed({ iss: 'https://evil.example' })],
+    ['is from another issuer', 'is from another issuer', () => claimed({ iss: 'https://evil.example' })],
     ['is for another service', 'is for another service', () => claimed({ aud: ['other'] })],
     ['is for nobody', 'is for another service', () => claimed({ aud: undefined })],
-    ['names nobody', 'does not say what it must', () => claimed({ sub: undefined })],
-    ['names an empty subject', 'does not say what it must', () => claimed({ sub: '' })],
-    ['is bound to a key of its holder', 'does not say what it must', () => claimed({ cnf: { jkt: 'x' } })],
+    ['names nobody', 'lacks a required claim', () => claimed({ sub: undefined })],
+    ['names an empty subject', 'lacks a required claim', () => claimed({ sub: '' })],
+    ['is bound to a key of its holder', 'lacks a required claim', () => claimed({ cnf: { jkt: 'x' } })],
     [
       'is a logout token',
-      'does not say what it must',
+      'lacks a required claim',
       () => makeToken(issuer.url, first, { claims: deployers, typ: 'logout+jwt' }),
     ],
     [
       'is signed by a key of somebody else under a name of the issuer',
-      'has a signature that is not right',
+      'has an invalid signature',
       async () => makeToken(issuer.url, await makeKey('first'), { claims: deployers }),
     ],
     [
       'is signed by a key that the issuer does not have',
-      'is signed by no key that the issuer has now',
+      'is not signed with a current key of the issuer',
       async () => makeToken(issuer.url, await makeKey('foreign'), { claims: deployers }),
     ],
     [
       'has been changed after it was signed',
-      'has a signature that is not right',
+      'has an invalid signature',
       async () => {
         const [head, , signature] = (await claimed({ groups: ['none'] })).split('.');
         return `${head}.${part(body())}.${signature}`;
@@ -190,7 +190,7 @@ describe('nobody is known by a token that', () => {
     ],
     [
       'is signed with the public key as if it were a secret',
-      'is signed by an algorithm that is not accepted',
+      'is signed with an algorithm that is not accepted',
       async () => {
         const key = await importJWK(first.publicJwk, 'ES256', { extractable: true });
         const text = `${part({ alg: 'HS256', kid: 'first' })}.${part(body())}`;
@@ -198,15 +198,15 @@ describe('nobody is known by a token that', () => {
         return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
       },
     ],
-    ['is not signed', 'is no signed JWT', async () => `${part({ alg: 'none' })}.${part(body())}.`],
+    ['is not signed', 'is not a signed JWT', async () => `${part({ alg: 'none' })}.${part(body())}.`],
     [
       'says that it is not signed, with a signature',
-      'is signed by an algorithm that is not accepted',
+      'is signed with an algorithm that is not accepted',
       async () => `${part({ alg: 'none' })}.${part(body())}.${part({})}`,
     ],
-    ['is no token', 'is no signed JWT', async () => 'Bearer u-ann'],
-    ['is empty', 'is no signed JWT', async () => ''],
-    ['is two tokens', 'is no signed JWT', async () => `${await claimed({})}, ${await claimed({})}`],
+    ['is no token', 'is not a signed JWT', async () => 'Bearer u-ann'],
+    ['is empty', 'is not a signed JWT', async () => ''],
+    ['is two tokens', 'is not a signed JWT', async () => `${await claimed({})}, ${await claimed({})}`],
   ];
 
   test.each(tokens)('%s', async (_, why, token) => {

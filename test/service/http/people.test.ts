@@ -314,11 +314,11 @@ describe('an invitation', () => {
       [{ roles: ['owner'], groups: ['finance'] }, 'approval groups'],
     ] as const) {
       const asked = await otto.send('/v1/invitations', post({ ...draft, ...standing }));
-      expect([asked.status, asked.body.detail]).toEqual([403, `only an admin gives ${what}`]);
+      expect([asked.status, asked.body.detail]).toEqual([403, `only an admin can assign ${what}`]);
       const invited = await ann.send('/v1/invitations', post({ ...draft, ...standing }));
       const path = `/v1/invitations/${invited.body.id}`;
       const refused = await otto.send(path, { method: 'DELETE' });
-      const detail = `only an admin withdraws an invitation with ${what}`;
+      const detail = `only an admin can withdraw an invitation with ${what}`;
       expect([refused.status, refused.body.detail]).toEqual([403, detail]);
       expect((await otto.send('/v1/invitations')).body.items).toMatchObject([{ id: invited.body.id }]);
       expect((await ann.send(path, { method: 'DELETE' })).status).toBe(204);

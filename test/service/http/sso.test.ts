@@ -66,7 +66,7 @@ describe('whoever signs in at the provider', () => {
     ['in no group that is named', { ...ben, groups: ['interns'] }, 'no-role'],
     ['in no group at all', { email: 'ben@example.com', name: 'Ben' }, 'no-role'],
     ['without an address', { groups: ['everybody'] }, 'no-address'],
-    ['with an address that is none', { ...ben, email: 'ben' }, 'no-address'],
+    ['with an invalid address', { ...ben, email: 'ben' }, 'no-address'],
   ])('%s is nobody here', async (_, account, why) => {
     const { service, oidc } = await scene();
     oidc.accounts.set('ben', account);

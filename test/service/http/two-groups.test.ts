@@ -51,7 +51,7 @@ test('a grant needs both groups, whichever comes first', async () => {
   expect((await sue.send(`/v1/requests/${id}`)).body.allowed_actions).toMatchObject({
     approve: [],
     reject: true,
-    reason: 'Your group has approved this; others are waited for.',
+    reason: 'Your group has approved this; other approvals are missing.',
   });
   expect(codeOf(await give(sue, id, 'approve'))).toEqual([403, 'not_allowed']);
   expect(codeOf(await give(sam, id, 'approve'))).toEqual([409, 'conflict']);

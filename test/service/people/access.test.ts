@@ -193,7 +193,10 @@ describe('an invitation', () => {
     const operator = actor(await joinAs(service, 'op@example.com', ['operator']));
     for (const role of ['admin', 'operator'] as const) {
       const result = await invite(service.directory, operator, { ...ben, roles: [role], groups: [] });
-      expect(result).toEqual({ kind: 'not-allowed', detail: `only an admin gives the role \`${role}\`` });
+      expect(result).toEqual({
+        kind: 'not-allowed',
+        detail: `only an admin can assign the role \`${role}\``,
+      });
     }
     const result = await invite(service.directory, operator, { ...ben, roles: ['auditor'], groups: [] });
     expect(result.kind).toBe('invited');

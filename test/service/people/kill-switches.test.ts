@@ -82,7 +82,9 @@ describe('the board', () => {
     const draft = { scope: { kind: 'area', area: 'no.more' }, reason: 'one more' } as const;
     expect(await board.turnOn(admin, draft)).toEqual({
       kind: 'invalid',
-      problems: [{ field: 'scope', detail: expect.stringMatching(/^1000 switches are on: turn one off/) }],
+      problems: [
+        { field: 'scope', detail: expect.stringMatching(/^1000 kill switches are active: turn one off/) },
+      ],
     });
     await directory.change([switches.put({ ...first.switch, id: 'raced', scope: draft.scope }, 0)], change);
     await board.refresh();

@@ -49,11 +49,11 @@ function faulty(kind: string, max: number): string {
 }
 
 const deadly = [
-  ['hang', /it was not done after 4 seconds$/],
+  ['hang', /it did not finish within 4 seconds$/],
   ['memory', /it needed more than 128 MB of memory$/],
   ['exit', /it stopped with exit code 3$/],
   ['crash', /it crashed: nobody catches this$/],
-  ['unlinkable', /could not be linked$/],
+  ['unlinkable', /could not link the compiled policies$/],
 ] as const;
 const faults = [...deadly, ['throw', /internal error while compiling: a mistake of ours$/]] as const;
 

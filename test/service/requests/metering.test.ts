@@ -119,7 +119,7 @@ describe('a limit', () => {
     const refused = await service.ask(pay(1));
     expect(refused.decision).toBe('DENY');
     expect((await service.record(refused.request_id)).meters).toEqual({
-      runs: { unknown: 'what it is kept for is not known' },
+      runs: { unknown: 'its key is unknown' },
     });
     const session = 's-1';
     expect((await service.ask(pay(1), { session })).decision).toBe('ALLOW');
@@ -455,7 +455,7 @@ describe('the next start', () => {
     const refused = await service.ask(pay(1));
     expect(refused.decision).toBe('DENY');
     expect((await service.record(refused.request_id)).meters).toEqual({
-      spent: { unknown: 'its past is not known' },
+      spent: { unknown: 'its history is unknown' },
     });
     await service.metering.settled();
     expect((await service.ask(pay(1))).decision).toBe('ALLOW');

@@ -238,7 +238,7 @@ test.each(['copy.db', 'copy.db.key'])('a copy replaces nothing: %s is there', as
   writeFileSync(join(folder, name), 'mine');
   await expect(store.copyTo(join(folder, 'copy.db'))).rejects.toMatchObject({
     code: 'unwritable',
-    message: expect.stringContaining('is there already'),
+    message: expect.stringContaining('already exists'),
   });
   expect(readFileSync(join(folder, name), 'utf8')).toBe('mine');
   expect(readdirSync(folder).filter((file) => file.startsWith('copy'))).toEqual([name]);

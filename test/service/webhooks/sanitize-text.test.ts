@@ -62,7 +62,7 @@ const payloads = [
 const places: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => `An agent asks for ${text} (\`${text}\`), which needs an approval of finance.`,
-  (text) => `Over: ${text}. It lasted from 2026-03-02T10:00:00.000Z to 2026-03-02T10:05:00.000Z.`,
+  (text) => `Ended: ${text}. It lasted from 2026-03-02T10:00:00.000Z to 2026-03-02T10:05:00.000Z.`,
 ];
 
 test.each(payloads)('%j is inert in every chat', (payload) => {

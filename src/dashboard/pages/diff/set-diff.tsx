@@ -161,7 +161,7 @@ function ChangedSentences({ pair, actions }: ChangedSentencesProps) {
       {answer.items.length === 0 && <p>No sentence differs.</p>}
       {!answer.is_complete && (
         <p>
-          Not all actions were compared: <code>writ diff --format markdown</code> lists all sentences.
+          Some actions are missing: <code>writ diff --format markdown</code> lists all sentences.
         </p>
       )}
     </>

@@ -35,7 +35,7 @@ function tokensOf(text: string): readonly CodeToken[] {
   while (token.lastIndex < end) {
     const at = token.lastIndex;
     const match = token.exec(text);
-    if (match === null) throw new SyntaxError(`generated code has an unknown sign at ${at}`);
+    if (match === null) throw new SyntaxError(`generated code has an unexpected character at ${at}`);
     const [, quoted, number, word, sign] = match;
     if (quoted !== undefined) tokens.push({ kind: 'text', text: quoted });
     else if (number !== undefined) tokens.push({ kind: 'number', text: number });

@@ -183,7 +183,7 @@ function problemsOf({ name, agents }: Pick<PointDraft, 'name' | 'agents'>): read
     ...(ofName === null ? [] : [{ field: 'name', detail: `the name ${ofName}` } as const]),
     ...(agents.length <= pointAgentsMax
       ? []
-      : [{ field: 'agents', detail: `name ${pointAgentsMax} agents at most` } as const]),
+      : [{ field: 'agents', detail: `name at most ${pointAgentsMax} agents` } as const]),
     ...(new Set(agents).size === agents.length
       ? []
       : [{ field: 'agents', detail: 'name each agent once' } as const]),

@@ -184,12 +184,14 @@ export async function pointNow(
 ): Promise<CurrentPoint> {
   const storedEnforcementPoint = await pointsIn(documents).points.find(id);
   if (storedEnforcementPoint === null)
-    return { id, name, version: 0, stopped: `the enforcement point \`${name}\` is gone` };
+    return { id, name, version: 0, stopped: `the enforcement point \`${name}\` no longer exists` };
   const { value, version } = storedEnforcementPoint;
   return { id, name: value.name, version, stopped: whyStopped(value, agentId) };
 }
 
 function whyStopped({ name, status, agents }: EnforcementPoint, agentId: string): string | null {
   if (status !== 'active') return `the enforcement point \`${name}\` is ${status}`;
-  return agents.includes(agentId) ? null : `the enforcement point \`${name}\` is not for this agent any more`;
+  return agents.includes(agentId)
+    ? null
+    : `the enforcement point \`${name}\` is no longer assigned to this agent`;
 }

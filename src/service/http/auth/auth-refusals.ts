@@ -12,7 +12,7 @@ export function notFound(noun: string): ProblemError {
 }
 
 export function conflict(
-  detail = 'somebody else changed this at the same time: reload and try again',
+  detail = 'someone else changed this at the same time: reload and try again',
 ): ProblemError {
   return new ProblemError('conflict', detail);
 }
@@ -20,7 +20,7 @@ export function conflict(
 /** An error that names the invalid fields as the body names them. */
 export function invalidBody({ problems }: InvalidInput): ProblemError {
   const errors = problems.map(({ field, detail }) => ({ pointer: `/${field}`, detail }));
-  return new ProblemError('invalid_body', errors[0]?.detail ?? 'the body is not what it should be', {
+  return new ProblemError('invalid_body', errors[0]?.detail ?? 'the body is invalid', {
     errors,
   });
 }

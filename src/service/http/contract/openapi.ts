@@ -76,7 +76,7 @@ export function requireDocumented(app: FastifyInstance, routes: readonly Describ
   });
   app.addHook('onReady', async () => {
     if (missing.size > 0)
-      throw new Error(`these routes are listed and not there: ${[...missing].join(', ')}`);
+      throw new Error(`these routes are listed but do not exist: ${[...missing].join(', ')}`);
   });
 }
 

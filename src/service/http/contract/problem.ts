@@ -42,7 +42,7 @@ export const problems = {
   unknown_route: { status: 404, title: 'Unknown address' },
   method_not_allowed: { status: 405, title: 'The method is not allowed' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
-  conflict: { status: 409, title: 'Changed by somebody else in the meantime' },
+  conflict: { status: 409, title: 'Changed by someone else in the meantime' },
   duplicate_request: { status: 409, title: 'The idempotency key was used for another access request' },
   invalid_task_state: { status: 409, title: 'The state of the access request does not permit this' },
   expired_denial: { status: 410, title: 'The denial is too old' },

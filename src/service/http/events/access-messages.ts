@@ -47,7 +47,7 @@ export function createAccessEvents(deps: EventDeps): AccessEvents {
   return {
     appliedFor: (application) => {
       const { id, createdAtMs: atMs, dueAtMs } = application;
-      const words = `Somebody applies for access to Writ. An answer is due by ${new Date(dueAtMs).toISOString()}.`;
+      const words = `Someone applies for access to Writ. An answer is due by ${new Date(dueAtMs).toISOString()}.`;
       const page = `${publicUrl}/access?tab=applications`;
       const links = { applications: `${publicUrl}/v1/applications` };
       dispatcher.emit({ type: 'application.made', id, links, text: words, page, atMs });
@@ -111,7 +111,7 @@ export function createAlertMessages(deps: EventDeps): (alert: Alert) => Promise<
     const [from, to] = [createdAtMs, overAtMs ?? createdAtMs].map((ms) => new Date(ms).toISOString());
     const isOver = overAtMs !== null;
     const words = isOver
-      ? `Over: ${name}. It lasted from ${from} to ${to}.`
+      ? `Ended: ${name}. It lasted from ${from} to ${to}.`
       : `Alert: ${name}. ${alertText(alert)}`;
     const page = `${publicUrl}${pageOfKind[kind]}`;
     const text = `${sanitizeForMail(words)}\n${page}\n`;

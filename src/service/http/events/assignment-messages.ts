@@ -27,8 +27,8 @@ export function createAssignmentEvents({
       const who = oneLine(by.name);
       mailer?.post({
         to: email,
-        subject: `Writ: ${who} asks you to look after ${about}`,
-        text: `${about}\n\n${who} has assigned this request to you. It waits for a decision.\n\nLook at it and decide:\n${publicUrl}/approvals/${requestId}\n`,
+        subject: `Writ: ${who} assigned you ${about}`,
+        text: `${about}\n\n${who} has assigned this request to you. It is pending.\n\nReview and decide it:\n${publicUrl}/approvals/${requestId}\n`,
       });
     },
   };

@@ -53,13 +53,13 @@ export function createEventMessages(deps: EventDeps): News {
         to.post({
           to: email,
           subject: `Writ: step up for ${about}`,
-          text: `${about}\n\nYour agent asks for \`${action}\`, which needs you to step up.\n\nLook at it and decide:\n${publicUrl}/requests/${id}\n`,
+          text: `${about}\n\nYour agent asks for \`${action}\`, which needs you to step up.\n\nReview and decide it:\n${publicUrl}/requests/${id}\n`,
         });
       else if (approves)
         to.post({
           to: email,
           subject: `Writ: approve or reject ${about}`,
-          text: `${about}\n\nAn agent asks for \`${action}\`, which needs an approval of ${needs}.\n\nLook at it and decide:\n${publicUrl}/approvals/${id}\n`,
+          text: `${about}\n\nAn agent asks for \`${action}\`, which needs an approval of ${needs}.\n\nReview and decide it:\n${publicUrl}/approvals/${id}\n`,
         });
     }
   }
@@ -131,7 +131,7 @@ async function mailComment(
     mailer.post({
       to: email,
       subject: `Writ: ${noun} (${about})`,
-      text: `${about}\n\nThere is ${noun}.\n\nRead it and go on from there:\n${publicUrl}/approvals/${notice.requestId}\n`,
+      text: `${about}\n\nThere is ${noun}.\n\nRead it and reply here:\n${publicUrl}/approvals/${notice.requestId}\n`,
     });
   }
 }
@@ -154,7 +154,7 @@ function approversLabel({ groups, people = [] }: Pick<RequestNotice, 'groups' | 
     ...groups.map((group) => (group === controlOwnerGroup ? 'its control owner' : group)),
     ...people,
   ];
-  return all.length === 0 ? 'an approver who is not known' : all.join(', ');
+  return all.length === 0 ? 'an unknown approver' : all.join(', ');
 }
 
 /** However many requests begin to wait, all people are looked through at most once in this time. */

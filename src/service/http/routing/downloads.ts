@@ -39,7 +39,7 @@ export function createDownloads(): Downloads {
       return sent.on('close', () => open.delete(sent));
     },
     close() {
-      for (const one of open) one.destroy(new Error('the service stops'));
+      for (const one of open) one.destroy(new Error('the service is stopping'));
     },
   };
 }

@@ -118,7 +118,7 @@ function addStoreMetrics(registry: MetricRegistry, store: MetricsOptions['store'
     { value: store.readQueue().waiting },
   ]);
   registry.counted(
-    { name: 'writ_store_reads_refused_total', help: 'Reads that were refused because too many waited.' },
+    { name: 'writ_store_reads_refused_total', help: 'Reads that were refused because the queue was full.' },
     () => [{ value: store.readQueue().refused }],
   );
   registry.gauge({ name: 'writ_store_writable', help: '1 while records can be written.' }, () => [
@@ -140,7 +140,7 @@ function addPolicyMetrics(registry: MetricRegistry, policies: Pick<PolicyHost, '
   const reloads = registry.counter({
     name: 'writ_policy_reloads_total',
     labels: ['result'],
-    help: 'Changes of the policy directory since the start: taken over, refused as broken, or recovered to the active set.',
+    help: 'Changes of the policy directory since the start: activated, rejected because of errors, or reverted to the active set.',
   });
   let before = policies.state();
   policies.onChange((state) => {
@@ -187,7 +187,10 @@ function addEventLoopMetrics(registry: MetricRegistry): () => void {
   lag.enable();
   let [sum, count] = [0, 0];
   registry.summary(
-    { name: 'writ_event_loop_lag_seconds', help: 'How late timers ran; quantiles since the last scrape.' },
+    {
+      name: 'writ_event_loop_lag_seconds',
+      help: 'Delay of timers (event loop lag); quantiles since the last scrape.',
+    },
     () => {
       const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - lagResolutionMs / 1000);
       const quantiles = [

@@ -266,7 +266,7 @@ async function provision<T>(deps: ProvisionDeps, say: PlanChange<T>): Promise<Pr
     });
     if (result === 'changed') return { kind: 'done', value: saying.value };
   }
-  return { kind: 'conflict', detail: 'somebody else changes the same: send it again' };
+  return { kind: 'conflict', detail: 'another request changes the same resource: send it again' };
 }
 
 function subjectOf({ people, groups, removedGroups, what }: DirectoryChange<unknown>): string {
@@ -370,10 +370,10 @@ async function outcomeOf(
   }
   const others = await directory.provisioned.list({ parent: present.value.id, countMax: readAtOnce });
   if (others.some((one) => !one.value.isDeleted)) {
-    return { kind: 'taken', detail: `the address ${email} is another user's` };
+    return { kind: 'taken', detail: `the address ${email} belongs to another user` };
   }
   if (present.value.roles.includes('admin') && present.value.passwordHash !== null) {
-    return { kind: 'taken', detail: `the address ${email} is a local admin's, who stays local` };
+    return { kind: 'taken', detail: `the address ${email} belongs to a local admin, who stays local` };
   }
   // Until the provider lets them in, a person who already has an account here keeps it unchanged.
   if (!isLetIn) return { before: null, after: null, writes: [keep(null)] };

@@ -161,7 +161,7 @@ class BundledPolicies implements PolicyHost {
     try {
       return await this.#read(bytes);
     } catch (error) {
-      this.#options.log?.warn({ err: error }, 'the bundle that was kept cannot be used');
+      this.#options.log?.warn({ err: error }, 'the stored bundle cannot be used');
       return null;
     }
   }
@@ -205,7 +205,7 @@ class BundledPolicies implements PolicyHost {
         // The trouble lies with this machine, not with the bundle, so the bundle is tried again.
         this.#mark = null;
         this.#refuse(
-          `the bundle cannot take over: ${error instanceof Error ? error.message : String(error)}`,
+          `the bundle cannot be activated: ${error instanceof Error ? error.message : String(error)}`,
         );
       });
     return this.#looking;
@@ -276,7 +276,7 @@ class BundledPolicies implements PolicyHost {
     if (this.#host === null) return;
     this.#options.log?.error(
       { cause, detail: summary },
-      'the bundle is not used: the last good one stays active',
+      'the bundle is not used: the last valid one stays active',
     );
     this.#announce();
   }

@@ -56,15 +56,15 @@ function invalidReasonOf(
   const choices = choicesOf(vote, state);
   if (choices.length > 0) {
     const voterRights = { ...rightsOf(vote, { people, agent }), id: vote.person, email: vote.email };
-    if (!person.isApprover && !person.asOwner) return 'is not an approver any more';
-    if (!choices.some((requirement) => answers(requirement, voterRights))) return 'is not asked any more';
+    if (!person.isApprover && !person.asOwner) return 'is no longer an approver';
+    if (!choices.some((requirement) => answers(requirement, voterRights))) return 'is no longer asked';
   } else if (vote.group === controlOwnerGroup) {
-    if (!person.asOwner) return 'may not approve any more';
+    if (!person.asOwner) return 'may no longer approve';
     if (!isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner))
-      return 'is not the control owner any more';
-  } else if (!person.isApprover) return 'is not an approver any more';
+      return 'is no longer the control owner';
+  } else if (!person.isApprover) return 'is no longer an approver';
   else if (vote.group !== null && !person.approvesFor.includes(vote.group))
-    return `is not in the group \`${vote.group}\` any more`;
+    return `is no longer in the group \`${vote.group}\``;
   if (!isScopeAsItWas(vote, state, asks)) return 'approved before the rule changed';
   if (isOwnerOfShared(vote, { agent, asks })) return 'is the control owner now, and the rule needs others';
   return lastApproval(state, vote.person) === vote ? null : 'has approved again';

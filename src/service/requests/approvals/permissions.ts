@@ -27,7 +27,7 @@ export function permissionsOf(state: RequestState, options: PermissionOptions): 
   if (statusAt(state, nowMs) !== 'pending') {
     const isGrant = state.status === 'auto_approved' || state.status === 'approved';
     const report = isGrant && isWithin(caller.report, { person: caller, state, agent });
-    return { ...noPermissions, report, reason: 'It does not wait any more.' };
+    return { ...noPermissions, report, reason: 'It is no longer pending.' };
   }
   const isGrantable = agent.status === 'active' && stopped === null;
   const groups = groupsToApprove(state, options);
@@ -103,14 +103,14 @@ function whyNot(
   if (!isAsked) return 'Neither you nor your groups are asked.';
   if (agent.status !== 'active') return `The agent is ${agent.status}.`;
   if (stopped !== null) return sentence(stopped);
-  if (hasApproved(state, caller.id)) return 'You have approved this; others are waited for.';
+  if (hasApproved(state, caller.id)) return 'You have approved this; other approvals are missing.';
   if (groups.length > 0) return null;
   const approved = approvedOf(state, agent);
   const except = (state.decision.requires?.approvals ?? []).flatMap((one) => one.except ?? []);
   if (isExcepted(except, approved.names, caller)) return sentence(excludedText([...new Set(except)]));
   return approved.isOwner(caller)
     ? 'This needs more than one person, and you are the control owner of the agent.'
-    : 'Your group has approved this; others are waited for.';
+    : 'Your group has approved this; other approvals are missing.';
 }
 
 function sentence(text: string): string {

@@ -100,7 +100,7 @@ function asksStepUp({ decision }: RequestState): boolean {
   return decision.requires?.reauth != null;
 }
 
-const noStepUp: RefusedChange = { kind: 'conflict', detail: 'nothing asks for a step-up here' };
+const noStepUp: RefusedChange = { kind: 'conflict', detail: 'no step-up is required here' };
 const notOwner: RefusedChange = {
   kind: 'not-allowed',
   detail: 'only the control owner of the agent can step up for it',

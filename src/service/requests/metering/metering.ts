@@ -333,7 +333,7 @@ class LiveMetering implements Metering {
   }
 
   #whyUnknown({ definition, key }: MeterUse): string {
-    if (key === null) return 'what it is kept for is not known';
+    if (key === null) return 'its key is unknown';
     return this.#totals.isFilled(definition.id) ? 'it has an unknown value' : pastNotKnown;
   }
 }

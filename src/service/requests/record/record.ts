@@ -79,7 +79,7 @@ export interface UsedKey {
 }
 
 /** Why a meter has no reading while the service reads what it has counted. */
-export const pastNotKnown = 'its past is not known';
+export const pastNotKnown = 'its history is unknown';
 
 /** Both ends of a meter's reading as decimal text, or why the reading is unknown. */
 export type RecordedReading = { readonly low: string; readonly high: string } | { readonly unknown: string };

@@ -123,10 +123,7 @@ export function masterKeyMismatch(path: string): StoreError {
 }
 
 function keyMissing(path: string): StoreError {
-  return new StoreError(
-    'master-key',
-    `the master key \`${path}\` is missing: restore it from where it was kept`,
-  );
+  return new StoreError('master-key', `the master key \`${path}\` is missing: restore it from its copy`);
 }
 
 function databaseMissing(path: string): StoreError {
@@ -161,7 +158,7 @@ function readKey(path: string): { readonly key: Buffer; readonly isSealed: boole
   if (match === null) {
     throw new StoreError(
       'master-key',
-      `\`${path}\` does not hold a master key of 64 hexadecimal digits: restore it`,
+      `\`${path}\` does not contain a master key of 64 hexadecimal digits: restore it`,
     );
   }
   return { key: Buffer.from(match[1] ?? '', 'hex'), isSealed: match[2] !== undefined };

@@ -73,6 +73,6 @@ export function tamperedRecord(what: string): StoreError {
 
 /** Returns the error; `what` is a sentence in lower case without a final period. */
 export function tampered(what: string): StoreError {
-  const advice = 'see `writ audit verify`; restore a backup, or take it as it is with `writ audit accept`';
+  const advice = 'see `writ audit verify`; restore a backup, or accept it with `writ audit accept`';
   return new StoreError('tampered', `${what}: ${advice}`);
 }

@@ -203,7 +203,7 @@ async function copyRecords(copy: CopyHandles, after: Link): Promise<Link> {
 async function storeRecords({ rows }: CopyHandles, records: readonly ChainRecord[]): Promise<void> {
   if (await rows.append(records)) return;
   const first = records[0]?.entry.sequence;
-  throw new StoreError('internal', `the records from ${first} on came out otherwise than they went in`);
+  throw new StoreError('internal', `the copied records from ${first} on differ from the originals`);
 }
 
 function checkLinks(records: readonly ChainRecord[], after: Link): Link {
@@ -236,7 +236,7 @@ async function copyRows({ file, rows, seen }: CopyHandles, which: 'large ones' |
       for (const [name, sum] of await rows.sums(table, { columns, bucket })) there.set(name, sum);
     }
     if (differing(present, there).length > 0)
-      throw new StoreError('internal', `the rows of \`${table.name}\` came out otherwise than they went in`);
+      throw new StoreError('internal', `the copied rows of \`${table.name}\` differ from the originals`);
     if (table.isLarge) seen.set(table.name, there);
   }
 }

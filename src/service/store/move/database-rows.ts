@@ -133,7 +133,7 @@ async function begin(query: Query, place: string): Promise<'begun' | 'whole'> {
     // Written below, or by `noteMoved`.
     const { state, place: from } = JSON.parse(noted.json) as MoveState;
     if (state === 'arriving' && from === place) return 'begun';
-    throw new StoreError('moved', `the database holds what was copied of ${from}: name an empty one`);
+    throw new StoreError('moved', `the database contains a copy of ${from}: name an empty one`);
   }
   if (end?.sequence !== 0) return 'whole';
   const arriving: MoveState = { state: 'arriving', place };

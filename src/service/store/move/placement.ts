@@ -85,7 +85,7 @@ function refuseMoved(moved: MoveState | null): void {
     'moved',
     moved.state === 'moved'
       ? `the records have moved to ${moved.place}: name that with --store, WRIT_STORE or \`store\` in writ.yaml; to go on here all the same, run \`writ restore --in-place\``
-      : `the records of ${moved.place} are being copied here and are not whole yet: run \`writ store copy\` to its end`,
+      : `the records of ${moved.place} are being copied here and are incomplete: run \`writ store copy\` until it is done`,
   );
 }
 

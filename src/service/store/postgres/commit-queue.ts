@@ -177,7 +177,7 @@ export class CommitQueue {
     if (this.#ended !== null) return this.#ended;
     if (this.#connection.isLost()) return unreachable(null);
     return this.depth() >= this.#options.writesPendingMax
-      ? new StoreError('overloaded', 'too many writes wait for the database: send fewer requests')
+      ? new StoreError('overloaded', 'too many writes are queued for the database: send fewer requests')
       : null;
   }
 

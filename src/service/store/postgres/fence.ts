@@ -69,7 +69,7 @@ export async function checkServer(connection: Connection): Promise<ServerSignal>
   if (apartMs > clockMaxMs)
     throw new StoreError(
       'unwritable',
-      `the clocks of this machine and of the database's server are ${Math.round(apartMs / 1000)} s apart: set them right`,
+      `the clocks of this machine and of the database's server differ by ${Math.round(apartMs / 1000)} s: correct them`,
     );
   if (signal === undefined) throw new Error('the server returned no time');
   if (signal.fault !== null) throw serverFault(signal.fault);
@@ -97,7 +97,7 @@ export async function claimSlot(connection: Connection, { instance }: Fence): Pr
   );
   if (claimed === undefined) {
     await requireSchema(connection);
-    throw new StoreError('already-served', 'as many processes as can serve this database serve it already');
+    throw new StoreError('already-served', 'the maximum number of processes already serves this database');
   }
   return await claimOf(connection, claimed, instance);
 }

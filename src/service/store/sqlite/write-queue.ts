@@ -162,7 +162,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
   function refusal(): StoreError | null {
     if (ended !== null) return ended;
     return depth() >= writesPendingMax
-      ? new StoreError('overloaded', 'too many writes wait for the disk: send fewer requests')
+      ? new StoreError('overloaded', 'too many writes are queued for the disk: send fewer requests')
       : null;
   }
 

@@ -146,8 +146,8 @@ function checked(request: FastifyRequest, entities: object): Entities {
   const validate = request.compileValidationSchema(entitiesSchema);
   if (validate(entities)) return entities as Entities;
   const [error] = validate.errors ?? [];
-  throw new ProblemError('invalid_body', error?.message ?? 'the entities are not what they should be', {
-    errors: [{ pointer: error?.instancePath ?? '', detail: error?.message ?? 'is not what it should be' }],
+  throw new ProblemError('invalid_body', error?.message ?? 'the entities are invalid', {
+    errors: [{ pointer: error?.instancePath ?? '', detail: error?.message ?? 'is invalid' }],
   });
 }
 

@@ -134,7 +134,7 @@ const waitPage = `<!doctype html>
 <meta http-equiv="refresh" content="1">
 <title>Writ</title>
 <h1>The dashboard is being built</h1>
-<p>This happens once and takes a few seconds. The page reloads by itself. Agents can ask already.</p>
+<p>This happens once and takes a few seconds. The page reloads by itself. Agents can already send requests.</p>
 `;
 
 function sendWaitPage(reply: FastifyReply): FastifyReply {

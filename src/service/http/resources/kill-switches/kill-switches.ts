@@ -116,7 +116,7 @@ const deactivateKillSwitch = route<KillSwitchDeps, { reason: string }>({
     body: {
       description: 'Why agents may act again.',
       schema: objectSchema({ reason: text(500) }),
-      examples: { checked: { reason: 'the ledger is right again' } },
+      examples: { checked: { reason: 'the ledger is correct again' } },
     },
     replies: { 204: noContent('Deactivated') },
     problems: ['not_found', 'conflict'],

@@ -78,7 +78,7 @@ function beginning(missing: readonly MissingMeterView[]): string | null {
   const [first, ...others] = missing.filter(({ reason }) => reason === 'reading');
   if (first === undefined) return null;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return `what meters count is being read since ${first.since}: \`${first.name}\`${more}`;
+  return `the history of meters is being read since ${first.since}: \`${first.name}\`${more}`;
 }
 
 /** A time beyond what dates can say is the end of them. */

@@ -83,15 +83,15 @@ const checkPassword = route<SignedInDeps, { password: string; email: string; nam
   operation: {
     id: 'checkPassword',
     summary: 'Whether a new password would be accepted',
-    description: 'For a page on which somebody chooses a password. Nothing is stored.',
+    description: 'For pages with a form for a new password. Nothing is stored.',
     body: {
-      description: 'The password, and whose it will be.',
+      description: 'The password, and the name and address of its owner.',
       schema: objectSchema({ password: text(1024), email: text(254), name: text(100) }),
       examples: { ann: { password: 'seven quiet harbours', email: 'ann@example.com', name: 'Ann' } },
     },
     replies: {
       200: {
-        description: 'What is wrong with it, as one sentence; null if nothing is',
+        description: 'The problem with the password, as one sentence; null if there is none',
         schema: objectSchema({ problem: textOrNull }),
         example: { problem: null },
       },

@@ -20,7 +20,7 @@ const decision: JsonSchema = { type: 'string', enum: viewDecisions };
 const readings: JsonSchema = {
   type: ['object', 'null'],
   additionalProperties: true,
-  description: 'On the old side, where meters that say something else take part.',
+  description: 'Readings of the old side, if meters with other definitions are read.',
 };
 
 export function arrayOf(item: JsonSchema): JsonSchema {
@@ -67,7 +67,10 @@ const exampleSchema = objectSchema({
   old_meters: readings,
   old: decidedSchema,
   new: decidedSchema,
-  near: orNull(objectSchema({ name: word, changed: words }), 'The test that it was made of.'),
+  near: orNull(
+    objectSchema({ name: word, changed: words }),
+    'The test case that the example was derived from.',
+  ),
 });
 
 export const findingParts = {

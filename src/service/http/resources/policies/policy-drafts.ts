@@ -43,7 +43,7 @@ const getPolicyDraft = route<DraftDeps>({
   operation: {
     id: 'getPolicyDraft',
     summary: "The caller's draft of policies",
-    description: `A draft is never active, is visible to its person alone and is not part of the record. It is deleted ${draftDays} days after its last save.`,
+    description: `A draft is never active, is visible only to its author, and is not part of the record. It is deleted ${draftDays} days after its last save.`,
     replies: {
       200: {
         description: 'The draft',
@@ -83,7 +83,7 @@ const savePolicyDraft = route<DraftDeps, DraftBody>({
   operation: {
     id: 'savePolicyDraft',
     summary: "Saves the caller's draft of policies; the active policies do not change",
-    description: 'Saved as it is, even with errors. `POST /v1/policies/try` checks files.',
+    description: 'Saved unchanged, even with errors. `POST /v1/policies/try` checks files.',
     body: {
       description: 'All changed files, with paths relative to the policy directory.',
       schema: objectSchema({

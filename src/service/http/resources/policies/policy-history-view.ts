@@ -28,7 +28,7 @@ export const activationsSchema = objectSchema({
   ),
   no_roll_back: {
     ...textOrNull,
-    description: 'Why no set can be rolled back here; null if rollback is available.',
+    description: 'Why rollback is unavailable; null if it is available.',
   },
 });
 

@@ -102,10 +102,14 @@ const exampleSchema = objectSchema({
   now: decidedAs,
   asks: {
     ...arrayOf(text),
-    description: 'If the outcome is the same: what is asked otherwise, such as `asks finance as well`.',
+    description:
+      'If the outcome is the same: the changes of the required approvals, such as `asks finance as well`.',
   },
-  finding: { ...textOrNull, description: 'The `log.id` of the finding that it meets.' },
-  incomplete_meters: { ...arrayOf(text), description: 'Those that it reads as recorded.' },
+  finding: { ...textOrNull, description: 'The `log.id` of the finding that it belongs to.' },
+  incomplete_meters: {
+    ...arrayOf(text),
+    description: 'Incomplete meters that the request reads; their recorded readings are used.',
+  },
 });
 
 const replaySchema = objectSchema({
@@ -154,7 +158,7 @@ const replaySchema = objectSchema({
   },
   repeated: count,
   unread: objectSchema({ count, first: arrayOf(text) }),
-  examples: { ...arrayOf(exampleSchema), description: 'Ten of each kind of change at most.' },
+  examples: { ...arrayOf(exampleSchema), description: 'At most ten of each kind of change.' },
 });
 
 const answerSchema = objectSchema({

@@ -187,7 +187,7 @@ export function refused(result: RefusedChange): ProblemError {
       return new ProblemError('invalid_body', 'the result does not match the declared shape', { errors });
     }
     case 'which-group': {
-      const detail = `say for which group: ${result.groups.map((group) => `\`${group}\``).join(', ')}`;
+      const detail = `name the group in \`group\`: ${result.groups.map((group) => `\`${group}\``).join(', ')}`;
       return new ProblemError('invalid_body', detail, { errors: [{ pointer: '/group', detail }] });
     }
   }

@@ -337,7 +337,7 @@ export const queueParameters: readonly Parameter[] = [
   filterParameter('action', 'The complete key of the action.', 'payment.create'),
   filterParameter('group', 'A group whose approval is needed; `owner` for the control owner.', 'finance'),
   filterParameter('older_than', 'Pending for at least this number of seconds.', '3600'),
-  filterParameter('assigned', 'Assigned to the caller, to somebody else, or to nobody.', 'me', assignees),
+  filterParameter('assigned', 'Assigned to the caller, to someone else, or to nobody.', 'me', assignees),
   filterParameter('snoozed', '`yes` lists only snoozed requests; otherwise they are left out.', 'yes', [
     'yes',
   ]),

@@ -134,7 +134,7 @@ const getRequest = route<RequestDeps>({
     id: 'getRequest',
     summary: 'The current state of a request, with its reasons',
     description:
-      'For the agent that sent the request, with its key, and for people. The reply for a request of somebody else is the same as for a missing request.',
+      'For the agent that sent the request, with its key, and for people. The reply for a request of another agent is the same as for a missing request.',
     parameters: [requestId, preferHeader],
     replies: {
       200: {

@@ -29,7 +29,7 @@ const messages = {
   io: 'the database reported an error of its disk: check the disk and the log of the server',
   corrupt: 'the database is damaged: restore it from a backup',
   unwritable: 'the database refuses this user: let it own the database, or grant it what it lacks',
-  'zero-byte': 'a text has a zero byte, which PostgreSQL cannot hold',
+  'zero-byte': 'a text has a NUL character, which PostgreSQL cannot store',
   internal: 'the database refused a statement: this is a mistake in Writ, please report it',
 } as const satisfies Record<ReportedCode, string>;
 

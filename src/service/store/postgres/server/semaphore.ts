@@ -70,6 +70,6 @@ export class Semaphore {
 
   #refuse(): StoreError {
     this.#refused += 1;
-    return new StoreError('overloaded', 'too many reads wait for the database: send fewer requests');
+    return new StoreError('overloaded', 'too many reads are queued for the database: send fewer requests');
   }
 }

@@ -60,7 +60,10 @@ async function transfer(path: string, draft: string): Promise<void> {
 function check(draft: string): void {
   const damage = pageDamage(draft);
   if (damage !== null)
-    throw new StoreError('corrupt', `the database is damaged, so is its copy, which was not kept: ${damage}`);
+    throw new StoreError(
+      'corrupt',
+      `the database and therefore its copy are damaged, and the copy was deleted: ${damage}`,
+    );
 }
 
 /** Reads every page and index of a database. Returns what is damaged, in SQLite's words; null when nothing is. */
@@ -93,7 +96,7 @@ function link(draft: string, target: string): void {
     linkSync(draft, target);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    throw new StoreError('unwritable', `\`${target}\` is there already: name a new file for the backup`);
+    throw new StoreError('unwritable', `\`${target}\` already exists: name a new file for the backup`);
   }
 }
 
