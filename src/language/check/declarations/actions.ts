@@ -31,7 +31,7 @@ import {
   titleNotPrintable,
   titleUnfit,
 } from '../messages/title-errors.ts';
-import { reportDoubleBraces } from '../warnings/rules/placeholders-unread.ts';
+import { reportDoubleBraces } from '../warnings/rules/placeholder-unread.ts';
 import { placeCurrencies } from './place-currencies.ts';
 
 /** Fills `env.actions` and `env.groups`. */

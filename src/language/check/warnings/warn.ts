@@ -22,15 +22,14 @@ import {
   type RuleGroup,
   rulesByActions,
 } from './engine/rules-by-actions.ts';
-import { claimedSessions } from './rules/claimed-sessions.ts';
 import { constantConditions } from './rules/constant-conditions.ts';
-import { currenciesNeverEqual } from './rules/currencies-never-equal.ts';
-import { currenciesUntested } from './rules/currencies-untested.ts';
-import { duplicateRules } from './rules/duplicate-rules.ts';
+import { currencyNeverEqual } from './rules/currency-never-equal.ts';
+import { currencyUntested } from './rules/currency-untested.ts';
+import { denyListExact } from './rules/deny-list-exact.ts';
 import { everyOverEmpty } from './rules/every-over-empty.ts';
-import { exactDenyLists } from './rules/exact-deny-lists.ts';
-import { guardsStoppingShort } from './rules/guards-stopping-short.ts';
-import { guardsWithoutAllow } from './rules/guards-without-allow.ts';
+import { guardStopsShort } from './rules/guard-stops-short.ts';
+import { guardWithoutAllow } from './rules/guard-without-allow.ts';
+import { limitPerSession } from './rules/limit-per-session.ts';
 import { lineBreaks } from './rules/line-breaks.ts';
 import { listsCovering } from './rules/lists-covering.ts';
 import {
@@ -39,56 +38,57 @@ import {
   mixedScriptInText,
 } from './rules/mixed-script.ts';
 import { openAllows } from './rules/open-allows.ts';
-import { openDots } from './rules/open-dots.ts';
-import { patternsMistaken } from './rules/patterns-mistaken.ts';
-import { placeholdersUnread } from './rules/placeholders-unread.ts';
+import { patternDotOpen } from './rules/pattern-dot-open.ts';
+import { patternMistaken } from './rules/pattern-mistaken.ts';
+import { placeholderUnread } from './rules/placeholder-unread.ts';
 import { riskNeverReached } from './rules/risk-never-reached.ts';
-import { rulesImplied } from './rules/rules-implied.ts';
-import { rulesNeverDeciding } from './rules/rules-never-deciding.ts';
-import { spellingsNeverMet } from './rules/spellings-never-met.ts';
-import { stringsAsAddresses } from './rules/strings-as-addresses.ts';
-import { unanchoredTexts } from './rules/unanchored-texts.ts';
-import { unusedDeclarations } from './rules/unused-declarations.ts';
-import { metersLowered, upperBoundsAlone } from './rules/upper-bounds-alone.ts';
-import { entriesNeverEqual, listReadsIn, literalsNeverEqual } from './rules/values-never-equal.ts';
-import { valuesNeverGranted } from './rules/values-never-granted.ts';
+import { ruleDuplicated } from './rules/rule-duplicated.ts';
+import { ruleImplied } from './rules/rule-implied.ts';
+import { ruleNeverDecides } from './rules/rule-never-decides.ts';
+import { spellingNeverMet } from './rules/spelling-never-met.ts';
+import { stringAsAddress } from './rules/string-as-address.ts';
+import { textUnanchored } from './rules/text-unanchored.ts';
+import { unusedDeclaration } from './rules/unused-declaration.ts';
+import { metersLowered, upperBoundAlone } from './rules/upper-bound-alone.ts';
+import { entriesNeverEqual, listReadsIn, literalsNeverEqual } from './rules/value-never-equal.ts';
+import { valueNeverGranted } from './rules/value-never-granted.ts';
 
 const rulesOfParts: readonly ((examined: ConditionScope) => void)[] = [
   openAllows,
   constantConditions,
-  upperBoundsAlone,
-  unanchoredTexts,
-  spellingsNeverMet,
+  upperBoundAlone,
+  textUnanchored,
+  spellingNeverMet,
   mixedScriptInConditions,
   everyOverEmpty,
-  exactDenyLists,
-  currenciesNeverEqual,
-  currenciesUntested,
+  denyListExact,
+  currencyNeverEqual,
+  currencyUntested,
   listsCovering,
   literalsNeverEqual,
-  openDots,
-  patternsMistaken,
-  placeholdersUnread,
+  patternDotOpen,
+  patternMistaken,
+  placeholderUnread,
   lineBreaks,
-  stringsAsAddresses,
+  stringAsAddress,
 ];
 
 const rulesOfSets: readonly ((checked: ExaminedRule) => void)[] = [
-  unusedDeclarations,
+  unusedDeclaration,
   mixedScriptInDeclarations,
-  valuesNeverGranted,
+  valueNeverGranted,
   entriesNeverEqual,
   riskNeverReached,
   metersLowered,
 ];
 
 const rulesOfGroups: readonly ((checked: ExaminedRule) => GroupRule)[] = [
-  guardsWithoutAllow,
-  rulesNeverDeciding,
-  duplicateRules,
-  claimedSessions,
-  rulesImplied,
-  guardsStoppingShort,
+  guardWithoutAllow,
+  ruleNeverDecides,
+  ruleDuplicated,
+  limitPerSession,
+  ruleImplied,
+  guardStopsShort,
 ];
 
 export interface WarningInput {
@@ -247,7 +247,7 @@ function examineLet(expression: Expression, env: Environment): Findings {
     declaration: null,
     enforced: [],
   };
-  spellingsNeverMet(examined);
+  spellingNeverMet(examined);
   mixedScriptInText(examined);
   literalsNeverEqual(examined);
   return { enforced: [], listReads: listReadsIn(expression) };

@@ -10,7 +10,7 @@ import { payloadField } from '../../logic/payload-paths.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ConditionScope } from '../engine/rule-subjects.ts';
 
-export function currenciesNeverEqual({ enforced, env, valueOfLet }: ConditionScope): void {
+export function currencyNeverEqual({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const { parts, actions } of enforced) {
     for (const { node } of parts) {
       if (node.kind !== 'compare' && node.kind !== 'in-range') continue;

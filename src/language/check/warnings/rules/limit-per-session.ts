@@ -8,7 +8,7 @@ import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 
-export function claimedSessions({ rules: all, set, env }: ExaminedRule): GroupRule {
+export function limitPerSession({ rules: all, set, env }: ExaminedRule): GroupRule {
   const limited = lazily(() => {
     const limiting = all().filter(
       (one) =>

@@ -10,7 +10,7 @@ import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 import { type FindConsequences, indexStatements, rememberedIndex } from '../engine/statement-index.ts';
 
-export function rulesImplied(checked: ExaminedRule): GroupRule {
+export function ruleImplied(checked: ExaminedRule): GroupRule {
   const { env } = checked;
   const alike = lazily(() => Map.groupBy(checked.rules().filter(isNoPoints), ({ asks }) => asks));
   const indices = new Map<string, FindConsequences<RuleInPolicy>>();

@@ -11,11 +11,11 @@ import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 import { inOrder, type RuleGroup, rulesByActions } from '../engine/rules-by-actions.ts';
-import { boundsIn } from './upper-bounds-alone.ts';
+import { boundsIn } from './upper-bound-alone.ts';
 
 type Interval = Extract<Values, { kind: 'range' }>;
 
-export function guardsStoppingShort(checked: ExaminedRule): GroupRule {
+export function guardStopsShort(checked: ExaminedRule): GroupRule {
   const isMet = lazily(() =>
     reachesOf(
       checked.rules().filter(({ rule }) => isGuard(rule)),

@@ -9,7 +9,7 @@ import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 import { type RulesByActions, rulesByActions } from '../engine/rules-by-actions.ts';
 import { indexStatements, rememberedIndex } from '../engine/statement-index.ts';
 
-export function rulesNeverDeciding(checked: ExaminedRule): GroupRule {
+export function ruleNeverDecides(checked: ExaminedRule): GroupRule {
   const { env } = checked;
   const denials = lazily(() => checked.rules().filter(({ rule }) => rule.effect === 'deny'));
   const open = lazily(() => rulesByActions(denials().filter(isUnconditional)));

@@ -19,7 +19,7 @@ import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import type { ExaminedRule } from '../engine/rule-subjects.ts';
 import { inOrder } from '../engine/rules-by-actions.ts';
 
-export function valuesNeverGranted({ set, env, rulesByAction: around, valueOfLet }: ExaminedRule): void {
+export function valueNeverGranted({ set, env, rulesByAction: around, valueOfLet }: ExaminedRule): void {
   const byType = new Map<string, readonly Enumeration[]>();
   for (const action of set.actions.values()) {
     const groups = around.speakingOf(action.key);

@@ -9,9 +9,9 @@ import { canonicalUrl, decodeUnreserved } from '../../../value/url.ts';
 import { constantText, type ValueOfLet } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ConditionScope } from '../engine/rule-subjects.ts';
-import { walkCondition } from './values-never-equal.ts';
+import { walkCondition } from './value-never-equal.ts';
 
-export function spellingsNeverMet({ conditions, env, valueOfLet }: ConditionScope): void {
+export function spellingNeverMet({ conditions, env, valueOfLet }: ConditionScope): void {
   for (const condition of conditions) {
     walkCondition(condition, (node) => {
       const test = testOf(node, valueOfLet);

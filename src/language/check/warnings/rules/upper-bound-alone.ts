@@ -16,7 +16,7 @@ import { quantifiersIn } from '../engine/declared-field.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import type { ConditionScope, ExaminedRule } from '../engine/rule-subjects.ts';
 
-export function upperBoundsAlone({ enforced, env, valueOfLet }: ConditionScope): void {
+export function upperBoundAlone({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const one of enforced) {
     if (one.rule.effect !== 'allow') continue;
     const bounded = new Set(boundedIn(one, 'low').map((node) => boundKey(node, one.parts)));

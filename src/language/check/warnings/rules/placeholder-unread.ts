@@ -7,7 +7,7 @@ import type { Environment } from '../../incremental/environment.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ConditionScope } from '../engine/rule-subjects.ts';
 
-export function placeholdersUnread({ enforced, declaration, env }: ConditionScope): void {
+export function placeholderUnread({ enforced, declaration, env }: ConditionScope): void {
   for (const { literals, parts } of enforced) {
     for (const node of literals) {
       if (node.kind === 'literal' && typeof node.value === 'string') reportText(node.value, node.span, env);

@@ -11,7 +11,7 @@ import type { ConditionScope } from '../engine/rule-subjects.ts';
 export type Address = 'email' | 'url' | 'host';
 type Operator = 'contains' | 'starts with' | 'ends with' | 'like';
 
-export function unanchoredTexts({ enforced, env, valueOfLet }: ConditionScope): void {
+export function textUnanchored({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const { node } of enforced.flatMap(({ parts }) => parts)) {
     const test = testOf(node);
     const address = test === null ? null : addressOf(test.subject);

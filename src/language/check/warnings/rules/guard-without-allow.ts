@@ -6,7 +6,7 @@ import { warning } from '../../messages/problem.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 
-export function guardsWithoutAllow({ env, rulesByAction: around }: ExaminedRule): GroupRule {
+export function guardWithoutAllow({ env, rulesByAction: around }: ExaminedRule): GroupRule {
   return ({ actions, rules }) => {
     const isAllowed = around
       .meeting(actions)

@@ -12,9 +12,9 @@ import { spelledPath } from '../../messages/path-errors.ts';
 import { warning } from '../../messages/problem.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import type { ConditionScope } from '../engine/rule-subjects.ts';
-import { comparedMoney, currenciesOf, currencyOf } from './currencies-never-equal.ts';
+import { comparedMoney, currenciesOf, currencyOf } from './currency-never-equal.ts';
 
-export function currenciesUntested({ enforced, env, valueOfLet }: ConditionScope): void {
+export function currencyUntested({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const one of enforced) {
     if (one.rule.effect === 'allow' || one.rule.effect === 'risk') continue;
     for (const { node } of one.parts) reportComparison(node, one, { env, valueOfLet });

@@ -7,7 +7,7 @@ import type { Expression } from '../../../model/expression.ts';
 import { constantText, type ValueOfLet } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ConditionScope } from '../engine/rule-subjects.ts';
-import { walkCondition } from './values-never-equal.ts';
+import { walkCondition } from './value-never-equal.ts';
 
 /** What is probably a mistake, and what to write instead. */
 interface LikelyMistake {
@@ -15,7 +15,7 @@ interface LikelyMistake {
   readonly help: string;
 }
 
-export function patternsMistaken({ conditions, env, valueOfLet }: ConditionScope): void {
+export function patternMistaken({ conditions, env, valueOfLet }: ConditionScope): void {
   for (const condition of conditions) {
     walkCondition(condition, (node) => {
       const mistaken = mistakenIn(node, valueOfLet);

@@ -4,7 +4,7 @@
 import { warning } from '../../messages/problem.ts';
 import type { ConditionScope } from '../engine/rule-subjects.ts';
 
-export function exactDenyLists({ enforced, env }: ConditionScope): void {
+export function denyListExact({ enforced, env }: ConditionScope): void {
   for (const { rule, parts } of enforced) {
     if (rule.effect !== 'deny') continue;
     for (const { node, polarity } of parts) {

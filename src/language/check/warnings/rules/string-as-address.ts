@@ -41,7 +41,7 @@ const meant: Readonly<
   },
 };
 
-export function stringsAsAddresses({ enforced, env, valueOfLet }: ConditionScope): void {
+export function stringAsAddress({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const { rule, parts } of enforced) {
     const reported = new Set<string>();
     for (const { node, polarity } of parts) {

@@ -16,7 +16,7 @@ const mustBeUsed: readonly DeclarationKind[] = [
   'hours',
 ];
 
-export function unusedDeclarations({ env, used }: ExaminedRule): void {
+export function unusedDeclaration({ env, used }: ExaminedRule): void {
   for (const { name, kind } of mustBeUsed.flatMap<NamedDeclaration>(env.declarations.ofKind)) {
     if (used.has(name.text)) continue;
     const message = `${article(kind).replace(/^an? /, '')} \`${name.text}\` is never used`;

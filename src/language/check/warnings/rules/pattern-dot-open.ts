@@ -3,12 +3,12 @@
 
 import { warning } from '../../messages/problem.ts';
 import type { ConditionScope } from '../engine/rule-subjects.ts';
-import { addressOf } from './unanchored-texts.ts';
+import { addressOf } from './text-unanchored.ts';
 
 /** Matches a dot after a letter or digit and before what may be the rest of a host. */
 const openDot = /(?:^|[^\\])[\p{L}\p{N})\]-]\.(?=[\p{L}\p{N}(])/u;
 
-export function openDots({ enforced, env }: ConditionScope): void {
+export function patternDotOpen({ enforced, env }: ConditionScope): void {
   for (const { node } of enforced.flatMap(({ parts }) => parts)) {
     if (node.kind !== 'matches' || addressOf(node.subject) === null || !hasOpenDot(node.pattern)) continue;
     env.report(

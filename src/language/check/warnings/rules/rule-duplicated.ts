@@ -5,7 +5,7 @@ import { warning } from '../../messages/problem.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 
-export function duplicateRules({ env }: ExaminedRule): GroupRule {
+export function ruleDuplicated({ env }: ExaminedRule): GroupRule {
   return ({ rules }) => {
     const first = new Map<number, RuleInPolicy[]>();
     for (const one of rules) {
