@@ -159,7 +159,7 @@ const ruleChangeText = {
 } as const satisfies Readonly<Record<ReportedFinding['causes'][number]['change'], string>>;
 
 const shapeChangeText = {
-  changed: 'the payload is declared otherwise',
+  changed: 'the payload has another declaration',
   new: 'the action is new',
   gone: 'the action is gone',
   renamed: 'the action has another name',
@@ -233,7 +233,7 @@ function endLines(report: DiffReport, style: Style): readonly string[] {
   const decisions = findings.filter(({ direction }) => direction !== 'reworded');
   return [
     ...meters.map(
-      (name) => `⚠ meter ${style.code(name)} says something else: it is computed again from the records`,
+      (name) => `⚠ meter ${style.code(name)} has another definition: it is computed again from the records`,
     ),
     ...guaranteeLines(report.guarantees, style),
     ...(report.log === null ? [] : logLines(report.log, meters, style)),
@@ -280,8 +280,8 @@ function proofText({ actions, horizon }: DiffReport): string {
 
 const proofLimitText = {
   'too many findings': 'there are more findings than are shown (--max)',
-  'long lists': 'a longer list might be decided otherwise',
-  'huge payloads': 'a payload so large that a condition is unknown might be decided otherwise',
+  'long lists': 'a longer list might be decided differently',
+  'huge payloads': 'a payload so large that a condition is unknown might be decided differently',
   'too much search': 'the search took too long',
 } as const satisfies Readonly<Record<DiffReport['limits'][number]['limits'][number], string>>;
 

@@ -33,7 +33,7 @@ export const diffCodes = {
   stricter: { code: 'decision-stricter', summary: 'requests are decided more strictly than before' },
   undecided: {
     code: 'decision-undecided',
-    summary: 'it is not decided whether requests are decided otherwise',
+    summary: 'it is undecided whether requests are decided differently',
   },
 } as const;
 

@@ -105,7 +105,7 @@ export async function examineInstallation(config: Config): Promise<readonly Name
       ? unused('no sso.issuer: people have passwords and passkeys')
       : examineIssuer({ setting: 'sso.issuer', issuer: sso.issuer, keys: null }),
     users === null
-      ? unused("no users.issuer: agents ask on nobody's behalf")
+      ? unused('no users.issuer: agents act for no user')
       : examineIssuer({ setting: 'users.issuer', ...users }),
     timesOf(config, examined?.serverMs ?? null),
   ]);

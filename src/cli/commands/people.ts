@@ -111,7 +111,7 @@ function defineLists(command: Command, finish: Finish): void {
 
 function defineInvite(command: Command, finish: Finish): void {
   withAccess(command.command('invite'))
-    .description('invite somebody and print their link, which is shown only once')
+    .description('invite someone and print their link, which is shown only once')
     .argument('<email>')
     .requiredOption('--name <name>', 'the displayed name')
     .action(async (email: string, options: AccessOptions & { readonly name: string }) => {

@@ -207,7 +207,7 @@ async function verify(path: string, set: PolicySet, { json }: Options): Promise<
 async function readCertificates(path: string): Promise<readonly Certificate[]> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'));
-    if (!isCertificateFile(value)) throw new Error(`it is no file of proofs (${format})`);
+    if (!isCertificateFile(value)) throw new Error(`it is not a proof file (${format})`);
     return value.proofs;
   } catch (error) {
     throw new UsageError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
@@ -253,7 +253,7 @@ export async function addTests(
   const pathOf = (policy: string): string =>
     file === true ? displayPath(root, policy.replace(/\.policy$/, '.test.yaml')) : file;
   if (root === null && file === true && refuted.length > 0)
-    throw new UsageError('the policies come from a bundle: say which file the tests are added to');
+    throw new UsageError('the policies come from a bundle: name the file to which the tests are added');
   const byFile = Map.groupBy(refuted, ({ claim }) => pathOf(claim.span.file));
   const lines: string[] = [];
   for (const [path, own] of byFile) lines.push(await addTo(path, own.map(caseOfClause)));

@@ -45,7 +45,7 @@ export function defineRestore(command: Command, finish: (code: ExitCode) => void
 
 const examples = `
 Stop the service first. The backup is verified before anything is replaced, and the store that it replaces is
-kept in a directory beside it. Everything stays stopped afterwards until you turn the kill switch off, because
+kept in a directory next to it. Everything stays stopped afterwards until you turn the kill switch off, because
 the backup lacks what was revoked, stopped and used later.
 
 Examples:
@@ -63,7 +63,7 @@ async function restore(file: string | undefined, options: RestoreOptions): Promi
   if (isInPlace === (file !== undefined))
     throw new UsageError(
       isInPlace
-        ? 'name a backup, or say --in-place, not both'
+        ? 'use a backup or --in-place, not both'
         : 'name the backup: `writ restore FILE`; --in-place makes a store safe that was restored by other means',
     );
   if (file === undefined || 'url' in location) return await makeSafeInPlace(options);

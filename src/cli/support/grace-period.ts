@@ -20,7 +20,7 @@ export function withGrace(command: Command): Command {
       readGrace,
     )
     .addOption(
-      new Option('--leaked', 'somebody else may know the old key: end it now, and every older one').conflicts(
+      new Option('--leaked', 'someone else may know the old key: end it now, and every older one').conflicts(
         'grace',
       ),
     );

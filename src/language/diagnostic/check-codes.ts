@@ -165,7 +165,7 @@ export const checkWarnings = {
   'rule-implied': 'a rule that adds nothing to another one of the same effect, which is true whenever it is',
   'value-never-equal': 'a value is listed or compared that the other side can never have',
   'risk-never-reached': 'risk is compared with a number that the points of all rules never reach',
-  'pattern-mistaken': 'signs of a pattern are used where they mean nothing, or a pattern has none',
+  'pattern-mistaken': 'pattern characters are used where they have no meaning, or a pattern has none',
   'placeholder-unread': 'a text has a placeholder where texts have none',
   'pattern-dot-open': 'a dot in the pattern of an address matches any character',
   'pattern-spans-lines': 'an `allow` rests on a pattern that also accepts a line feed',

@@ -16,7 +16,7 @@ export const attributes: Readonly<Record<Attribute, string>> = {
   'action.verb': 'the key after its last dot',
   'request.ip': 'the address that the request came from',
   'request.signed': 'whether the request carries a valid signature',
-  'request.session': 'the session that the agent names in `X-Agent-Session`: its own word',
+  'request.session': 'the session that the agent names in `X-Agent-Session`, not verified',
   'request.point': 'the enforcement point that sent the request; unknown if the agent sent it',
   'request.user.id': 'the person on whose behalf the agent asks, as a verified token names them',
   'request.user.email': 'the address of that person, where the issuer has verified it',

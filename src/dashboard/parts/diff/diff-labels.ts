@@ -63,7 +63,7 @@ const ruleChangeText = {
 } as const satisfies Readonly<Record<DiffCause['change'], string>>;
 
 const shapeChangeText = {
-  changed: 'the payload is declared otherwise',
+  changed: 'the payload has another declaration',
   new: 'the action is new',
   gone: 'the action is gone',
   renamed: 'the action has another name',
@@ -119,7 +119,7 @@ export function closingLines(diff: PolicyDiff): readonly ClosingLine[] {
   const both = guarantees.filter((one) => one.old === 'proved' && one.new === 'proved');
   return [
     ...meters.map((name) =>
-      bad(`meter \`${name}\` says something else: it is computed again from the records`),
+      bad(`meter \`${name}\` has another definition: it is computed again from the records`),
     ),
     ...(both.length === 0 ? [] : [good(`${many(both.length, 'clause')} of guarantees proved on both sides`)]),
     ...guarantees.filter((one) => !both.includes(one)).map(guaranteeLine),
@@ -173,8 +173,8 @@ function becameText(old: Verdict, now: Verdict): string {
 
 const proofLimitText = {
   'too many findings': 'there are more findings than are shown',
-  'long lists': 'a longer list might be decided otherwise',
-  'huge payloads': 'a payload so large that a condition is unknown might be decided otherwise',
+  'long lists': 'a longer list might be decided differently',
+  'huge payloads': 'a payload so large that a condition is unknown might be decided differently',
   'too much search': 'the search took too long',
 } as const satisfies Readonly<Record<PolicyDiff['limits'][number]['limits'][number], string>>;
 

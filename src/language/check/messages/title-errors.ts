@@ -56,7 +56,7 @@ export function titleFieldSecret(name: NameNode): Diagnostic {
   return error(
     code,
     name.span,
-    `\`${name.text}\` is secret, and a title is shown to everybody who sees the request`,
+    `\`${name.text}\` is secret, and a title is shown to everyone who sees the request`,
     {
       help: 'leave it out of the title',
     },
