@@ -153,7 +153,7 @@ describe('a receipt', () => {
     const early = await look();
     expect([early.status, (await early.json()).detail]).toEqual([
       409,
-      expect.stringContaining('nobody has taken this approval'),
+      expect.stringContaining('this approval is not used yet'),
     ]);
     const { receipt } = await grant(service, 'receipt', 'demo.escalate', 'call-1');
     expect((await (await look()).json()).receipt).toBe(receipt);
