@@ -128,6 +128,10 @@ function readRequest(located: LocatedValue | undefined, report: Report): Request
     signed: readIfThere(map, 'signed', (value) => readBoolean(value, '`request.signed`', report)),
     session: readIfThere(map, 'session', (value) => readText(value, '`request.session`', report)),
     point: readIfThere(map, 'point', (value) => readText(value, '`request.point`', report)),
+    chain:
+      readIfThere(map, 'chain', (value) => readTexts(value, '`request.chain`', report))?.map(
+        (one) => one.text,
+      ) ?? null,
     user: readIfThere(map, 'user', (value) => readUser(value, report)),
   });
 }

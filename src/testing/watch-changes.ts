@@ -23,7 +23,7 @@ export const factKeys = [
 export const changeKeys = ['set', 'unset', 'unknown'] as const;
 
 export const agentKeys = ['id', 'name', 'risk_tier', 'control_owner', 'tags'] as const;
-export const requestKeys = ['ip', 'signed', 'session', 'point', 'user'] as const;
+export const requestKeys = ['ip', 'signed', 'session', 'point', 'chain', 'user'] as const;
 export const satisfiedKeys = ['escalate', 'reauth'] as const;
 
 /**
@@ -120,6 +120,10 @@ function checkUnknown({ segments, span }: Path, report: Report): boolean {
         ? 'a `signed` field is unknown when `request.signed` is false'
         : 'only attributes of `agent` and `request`, and meters, can be unknown';
     report(span, `\`${root}\` is never unknown`, help);
+    return false;
+  }
+  if (root === 'request' && attribute === 'chain') {
+    report(span, '`request.chain` is never unknown', 'leave it out where the agent asks by itself');
     return false;
   }
   const isKnown = attribute === undefined || (keys as readonly string[]).includes(attribute);

@@ -73,6 +73,7 @@ export function anyFacts(random: RandomSource, set: PolicySet, ruleIds: readonly
     signed: random.chance(0.5),
     session: text(),
     point: text(),
+    ...(random.chance(0.5) ? { chain: list() } : {}),
     user: partly(random, user),
   };
   const meters = [...set.meters.keys()].map((name) => {

@@ -441,8 +441,10 @@ const conditionalTruth: Atom = (scope, depth) => {
 /** A call of a let with parameters. */
 const definition: Atom = (scope, depth) => {
   if (scope.isMeter || scope.variables.length > 1) return null;
+  // A definition has a quantifier around its arguments, and at most two may nest.
+  const argumentDepth = scope.variables.length === 0 ? depth - 1 : 0;
   const call = (name: string, ...sorts: readonly ScalarSort[]): string | null => {
-    const args = sorts.map((sort) => term(scope, sort, depth - 1));
+    const args = sorts.map((sort) => term(scope, sort, argumentDepth));
     return args.includes(null) ? null : `${name}(${args.join(', ')})`;
   };
   return scope.random.pick([

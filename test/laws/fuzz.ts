@@ -7,6 +7,7 @@
 
 import { parseArgs } from 'node:util';
 import { type Case, writeCase } from './cases.ts';
+import { delegationNeverLoosens } from './delegation.ts';
 import { compareReadings, swift } from './differential.ts';
 import { formatKeepsTrees } from './format.ts';
 import { layoutsKeepTrees } from './layouts.ts';
@@ -39,6 +40,7 @@ const laws: Readonly<Record<string, (seed: number) => Tried>> = {
   },
   'unknown never opens': (seed) => ofBreaches(unknownNeverOpens(40, seed)),
   'one more guard never opens': (seed) => ofBreaches(guardsNeverOpen(40, seed)),
+  'delegation never loosens': (seed) => ofBreaches(delegationNeverLoosens(40, seed)),
   'order never matters': (seed) => ofBreaches(orderNeverMatters(60, seed)),
   'formatting keeps the tree': (seed) => {
     const { files, findings } = formatKeepsTrees(200, seed);

@@ -191,7 +191,10 @@ function quotable(key: string): string {
   return /^[\w.*]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-function scopeOver({ random, actions, meters }: PolicySource, matched: readonly RandomAction[]): Scope {
+export function conditionScope(
+  { random, actions, meters }: PolicySource,
+  matched: readonly RandomAction[],
+): Scope {
   return {
     random,
     readables: readablesOf(matched.map(({ fields }) => fields)),
@@ -217,7 +220,7 @@ const windows = [
 
 function randomMeters(random: RandomSource, actions: readonly RandomAction[]): readonly RandomMeter[] {
   const scopeOf = (matched: readonly RandomAction[]): Scope => ({
-    ...scopeOver({ random, actions, meters: [] }, matched),
+    ...conditionScope({ random, actions, meters: [] }, matched),
     isMeter: true,
   });
   const one = random.pick(actions);
@@ -234,7 +237,14 @@ function randomMeters(random: RandomSource, actions: readonly RandomAction[]): r
       ({ text, canMiss }) => !canMiss && text.startsWith('payload.'),
     );
     const per = random.some(
-      ['agent', 'owner', 'session', 'user', ...plain.slice(0, isRestarted ? 0 : 1).map(({ text }) => text)],
+      [
+        'agent',
+        'owner',
+        'session',
+        'user',
+        'delegate',
+        ...plain.slice(0, isRestarted ? 0 : 1).map(({ text }) => text),
+      ],
       0.4,
     );
     return `${when}${since}${per.length === 0 ? '' : ` per ${per.join(', ')}`} over ${random.pick(windows)}`;
@@ -328,7 +338,7 @@ function randomPolicy(source: PolicySource, index: number): readonly string[] {
   const { random } = source;
   const name = `policy_${index}`;
   const matching = randomMatching(source);
-  const bare = scopeOver(source, matching.actions);
+  const bare = conditionScope(source, matching.actions);
   const { texts, lets } = randomLets(bare, name);
   const scope = { ...bare, lets };
   const guard = random.chance(0.2) ? presenceGuard(scope) : null;
@@ -507,7 +517,7 @@ export function randomGuard(random: RandomSource, actions: readonly RandomAction
   const matching = randomMatching(source);
   const effect = random.pick(['deny', 'escalate', 'reauth'] as const);
   const readsRisk = random.chance(0.3);
-  const scope: Scope = { ...scopeOver(source, matching.actions), risk: readsRisk ? 'rise' : 'none' };
+  const scope: Scope = { ...conditionScope(source, matching.actions), risk: readsRisk ? 'rise' : 'none' };
   const clauses = [
     `${effect} added ${parameters(scope, effect)}`,
     `  when ${condition(scope, random.below(3))}`,

@@ -43,6 +43,7 @@ export function randomFacts(random: RandomSource, set: RandomSet, ruleIds: reado
       session: random.pick(['s-1', 'alpha', '']),
       point: random.pick(['gateway', 'alpha', 'bob']),
       user: known(randomUser(random)),
+      ...(random.chance(0.4) ? { chain: random.some(['alpha', 'bob', 'low'], 0.5) } : {}),
     }),
     nowMs: random.pick(anchorsMs) + random.below(aroundMinutes) * 60_000 + random.pick([0, 1, 999]),
     meters: known(Object.fromEntries(set.meters.map((name) => [name, randomReading(random)]))),

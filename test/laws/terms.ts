@@ -250,13 +250,20 @@ const reads: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   boolean: [
     read('boolean'),
     read('boolean'),
-    fact('request.signed'),
+    fact('request.signed', 'request.delegated'),
     otherwise(['boolean'], (scope) => scope.random.pick(['true', 'false'])),
   ],
   text: [
     read('text'),
     read('text'),
-    fact('agent.id', 'agent.name', 'agent.control_owner', 'request.session', 'request.point'),
+    fact(
+      'agent.id',
+      'agent.name',
+      'agent.control_owner',
+      'request.session',
+      'request.point',
+      'request.delegate',
+    ),
     fact('request.user.id'),
     otherwise(['text'], textFallback),
   ],
@@ -382,7 +389,8 @@ const listLiterals: Partial<Readonly<Record<ListSort, readonly string[]>>> = {
 /** An expression for a whole list of the sort. */
 export function listOf(scope: Scope, sort: ListSort, depth: number): string | null {
   const options: Maker[] = [read(sort), read(sort)];
-  if (sort === 'texts') options.push(fact('agent.tags', 'request.user.roles', 'request.user.groups'));
+  if (sort === 'texts')
+    options.push(fact('agent.tags', 'request.chain', 'request.user.roles', 'request.user.groups'));
   if (sort === 'sites') options.push((inner) => made`links(${term(inner, 'text', depth)})`);
   if (sort === 'runs') options.push((inner) => made`commands(${term(inner, 'text', depth)})`);
   options.push(column(sort));

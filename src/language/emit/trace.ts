@@ -339,8 +339,14 @@ function factReading(fact: RequestFact): PathReader {
       if (typeof value === 'string') return [safeText(value)];
       return [Array.isArray(value) ? value.slice(0, shownElementsMax).map(shownElement) : value];
     },
-    form: isListFact(fact) || fact === 'request.signed' ? null : factForm(fact),
+    form: hasForm(fact) ? factForm(fact) : null,
   };
+}
+
+/** Whether the fact is a text that the request has under its own name. */
+function hasForm(fact: RequestFact): boolean {
+  const others = ['request.signed', 'request.delegated', 'request.delegate'];
+  return !isListFact(fact) && !others.includes(fact);
 }
 
 function shownElement(value: Json): Json {

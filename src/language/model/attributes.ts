@@ -18,6 +18,10 @@ export const attributes: Readonly<Record<Attribute, string>> = {
   'request.signed': 'whether the request carries a valid signature',
   'request.session': 'the session that the agent names in `X-Agent-Session`, not verified',
   'request.point': 'the enforcement point that sent the request; unknown if the agent sent it',
+  'request.delegated': 'whether a sub-agent asks, by a delegation of the agent',
+  'request.delegate': 'the name of that delegation; unknown if the agent asks itself',
+  'request.chain':
+    'the names of all delegations from the agent to the sub-agent; empty if the agent asks itself',
   'request.user.id': 'the person on whose behalf the agent asks, as a verified token names them',
   'request.user.email': 'the address of that person, where the issuer has verified it',
   'request.user.roles': 'the roles in the token',

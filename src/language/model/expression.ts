@@ -110,6 +110,8 @@ export type FactName =
   | 'request.signed'
   | 'request.session'
   | 'request.point'
+  | 'request.delegated'
+  | 'request.delegate'
   | 'request.user.id'
   | 'request.user.email'
   | ListFact
@@ -118,7 +120,7 @@ export type FactName =
   | 'action.verb';
 
 /** Facts that are lists of texts. */
-const listFacts = ['agent.tags', 'request.user.roles', 'request.user.groups'] as const;
+const listFacts = ['agent.tags', 'request.chain', 'request.user.roles', 'request.user.groups'] as const;
 export type ListFact = (typeof listFacts)[number];
 
 export function isListFact(fact: FactName): fact is ListFact {

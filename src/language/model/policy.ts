@@ -105,7 +105,7 @@ export interface Meter {
 }
 
 export type MeterKey =
-  | { readonly kind: 'agent' | 'owner' | 'session' | 'user' }
+  | { readonly kind: 'agent' | 'owner' | 'session' | 'user' | 'delegate' }
   | { readonly kind: 'payload'; readonly read: FieldRead };
 
 export interface Approvers {

@@ -72,9 +72,18 @@ export interface RequestFacts {
   readonly session?: string;
   /** The name of the enforcement point that asks for the agent; absent when the agent asks itself. */
   readonly point?: string;
+  /** The names of the delegations by which a sub-agent asks; absent when the agent asks itself. */
+  readonly chain?: readonly string[];
   /** The person on whose behalf the agent asks; known only from a verified token. */
   readonly user?: UserFacts;
 }
+
+/** The names of the delegations by which a request comes; always known, and empty for most requests. */
+export function chainOf({ chain }: RequestFacts): readonly string[] {
+  return chain ?? noChain;
+}
+
+const noChain: readonly string[] = Object.freeze([]);
 
 export const userAttributes = ['id', 'email', 'roles', 'groups'] as const;
 
@@ -91,7 +100,16 @@ export interface UserFacts {
  * unknown.
  */
 export function factAt(facts: Pick<Facts, 'agent' | 'request' | 'meters'>, path: string): unknown {
-  return valueAt(facts, path.split('.'));
+  switch (path) {
+    case 'request.delegated':
+      return chainOf(facts.request).length > 0;
+    case 'request.delegate':
+      return chainOf(facts.request).at(-1);
+    case 'request.chain':
+      return chainOf(facts.request);
+    default:
+      return valueAt(facts, path.split('.'));
+  }
 }
 
 /** Returns the value behind steps through records; undefined when a step leads nowhere. */

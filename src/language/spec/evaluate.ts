@@ -14,7 +14,7 @@ import type {
 import type { JsonObject } from '../model/json.ts';
 import { elementRoundsMax, textRoundsMax } from '../model/limits.ts';
 import type { PolicySet, Table } from '../model/policy.ts';
-import { type Facts, pushedRow as givenRow } from '../model/request.ts';
+import { chainOf, type Facts, pushedRow as givenRow } from '../model/request.ts';
 import { type Money, type UnknownValue, unknown, type Value } from '../model/value.ts';
 import { type Decimal, formatDecimal, fromNumber, multiply, zero } from '../value/decimal.ts';
 import { compileGlob } from '../value/glob.ts';
@@ -274,6 +274,12 @@ function readFact({ fact }: FactRead, { action, agent, request }: Facts): Value 
       return request.session ?? unknown;
     case 'request.point':
       return request.point ?? unknown;
+    case 'request.delegated':
+      return chainOf(request).length > 0;
+    case 'request.delegate':
+      return chainOf(request).at(-1) ?? unknown;
+    case 'request.chain':
+      return chainOf(request);
     case 'request.user.id':
       return request.user?.id ?? unknown;
     case 'request.user.email':

@@ -3,7 +3,7 @@
 
 import { type Contribution, isAnew, startsAnew } from '../model/metering.ts';
 import type { Meter, MeterKey, PolicySet } from '../model/policy.ts';
-import type { Facts, MeterReading } from '../model/request.ts';
+import { chainOf, type Facts, type MeterReading } from '../model/request.ts';
 import { type UnknownValue, unknown, type Value } from '../model/value.ts';
 import { add, type Decimal, fromNumber, zero } from '../value/decimal.ts';
 import { type DistinctValue, distinctText, distinctTexts } from '../value/distinct-text.ts';
@@ -44,6 +44,8 @@ function keyValue(key: MeterKey, scope: EvaluationScope): Value | UnknownValue {
       return request.session ?? unknown;
     case 'user':
       return request.user?.id ?? unknown;
+    case 'delegate':
+      return chainOf(request)[0] ?? '';
     case 'payload':
       return readField(key.read, scope) ?? unknown;
   }

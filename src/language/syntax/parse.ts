@@ -156,6 +156,25 @@ export function parse(source: SourceText): ParsedFile {
   };
 }
 
+/** An expression that stands alone, and the errors of its syntax. */
+export interface ParsedExpression {
+  readonly expression: ExpressionNode;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Parses a text that is one expression, without comments. */
+export function parseExpression(source: SourceText): ParsedExpression {
+  const diagnostics: Diagnostic[] = [...refusedCharacters(source)];
+  const reader: Reader = { source, report: (diagnostic) => void diagnostics.push(diagnostic) };
+  const { tokens, comments, strays } = tokenize(source.text);
+  const commented = comments.map((token) => ({ start: token.startOffset, end: tokenEnd(token) }));
+  reportStrays([...strays, ...commented], reader);
+  const read = readTokens(tokens, reader, (parser, ...run) => parser.readExpression(...run, 0));
+  const end = source.text.length;
+  reportErrors(read.errors, { tokens: read.tokens, end, endName: 'the end of the condition' }, reader);
+  return { expression: read.expression, diagnostics: limited(sortDiagnostics(diagnostics), source) };
+}
+
 interface ReadText {
   readonly file: PolicyFile;
   readonly broken: {

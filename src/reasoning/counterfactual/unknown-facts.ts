@@ -119,6 +119,7 @@ function whyFact(fact: string, { agent, request, meters }: Facts): string {
   const isGiven = factAt({ agent, request, meters }, fact) !== undefined;
   if (fact === 'request.ip' && isGiven && parseIp(request.ip!) === null) return 'it is no IP address';
   if (fact.startsWith('request.user.')) return 'no verified token names the person behind the agent';
+  if (fact === 'request.delegate') return 'the agent asks itself, without a delegation';
   return 'the host does not say';
 }
 

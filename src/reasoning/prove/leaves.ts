@@ -290,11 +290,13 @@ function factLeaf(ctx: ProofContext, { fact }: FactRead): Leaf | null {
 }
 
 function newFactLeaf(ctx: ProofContext, fact: FactRead['fact']): Leaf {
-  const states = { ...noStates, unknown: true };
+  const states = { ...noStates, unknown: fact !== 'request.delegated' && fact !== 'request.chain' };
   if (fact === 'agent.risk_tier') return { ...plainLeaf(ctx, fact, 'closed'), states, values: riskTiers };
   const domains: Partial<Record<typeof fact, Domain>> = {
     'request.ip': 'address',
     'request.signed': 'boolean',
+    'request.delegated': 'boolean',
+    'request.chain': 'presence',
     'agent.tags': 'presence',
     'request.user.roles': 'presence',
     'request.user.groups': 'presence',

@@ -177,7 +177,7 @@ function readingType(
   return null;
 }
 
-const bareKeys = ['agent', 'owner', 'session', 'user'] as const;
+const bareKeys = ['agent', 'owner', 'session', 'user', 'delegate'] as const;
 
 function readKey(path: Path, ctx: Context): MeterKey | null {
   const { root, steps } = path;

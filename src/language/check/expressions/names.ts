@@ -5,6 +5,7 @@
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { builtins } from '../../model/builtins.ts';
 import { gates } from '../../model/decision.ts';
+import { delegationPolicy } from '../../model/delegation.ts';
 import { declarationsOfKind } from '../../syntax/tree/by-kind.ts';
 import type { PolicyFile } from '../../syntax/tree/tree.ts';
 import type { Declarations, NamedDeclaration } from '../incremental/environment.ts';
@@ -26,6 +27,7 @@ const reserved: ReadonlyMap<string, string> = new Map([
   ...Object.keys(builtins).map((name) => [name, 'is a function'] as const),
   ...gates.map((name) => [name, 'is the name of a built-in decision'] as const),
   [ownerGroup, "is the agent's control owner"] as const,
+  [delegationPolicy, 'names what delegations add to policies'] as const,
 ]);
 
 /** Whether a name is one of the built-in decisions. */

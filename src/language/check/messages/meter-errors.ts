@@ -52,7 +52,7 @@ export function meterKeyUnknown(path: Path): Diagnostic {
   return error(
     'meter-key-unfit',
     path.span,
-    'a meter counts per `agent`, `owner`, `session`, `user` or payload field',
+    'a meter counts per `agent`, `owner`, `session`, `user`, `delegate` or payload field',
     {
       help: 'write such as `per agent, payload.vendor`',
     },

@@ -168,6 +168,12 @@ function factCode(writer: Writer, fact: RequestFact): Js {
       return js`f.request.session`;
     case 'request.point':
       return js`f.request.point`;
+    case 'request.delegated':
+      return js`(${use(writer, 'readChain')}(f.request).length > 0)`;
+    case 'request.delegate':
+      return js`${use(writer, 'readDelegate')}(f.request)`;
+    case 'request.chain':
+      return js`${use(writer, 'readChain')}(f.request)`;
     case 'request.user.id':
       return js`f.request.user?.id`;
     case 'request.user.email':

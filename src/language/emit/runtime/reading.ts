@@ -1,7 +1,7 @@
 // Reads what requests carry into the values that generated code compares. INVARIANT: no name that an agent or
 // a policy chooses ever reaches a prototype; absent stays undefined and null stays null.
 
-import type { Facts } from '../../model/request.ts';
+import { chainOf, type Facts, type RequestFacts } from '../../model/request.ts';
 import type { Decimal } from '../../value/decimal.ts';
 import * as decimal from '../../value/decimal.ts';
 import { type Ip, parseIp } from '../../value/ip.ts';
@@ -35,6 +35,16 @@ export function readDatetime(text: OptionalValue<string>): OptionalValue<Numeric
 
 export function readIp(text: OptionalValue<string>): OptionalValue<Ip> {
   return text == null ? text : (parseIp(text) ?? undefined);
+}
+
+/** Returns the names of the delegations by which a request comes. */
+export function readChain(request: RequestFacts): readonly string[] {
+  return chainOf(request);
+}
+
+/** Returns the name of the last delegation; unknown when there is none. */
+export function readDelegate(request: RequestFacts): string | undefined {
+  return chainOf(request).at(-1);
 }
 
 /** Returns an amount with its currency, which is given separately; unknown when there is no currency. */

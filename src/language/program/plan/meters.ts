@@ -4,10 +4,10 @@
 
 import { canonicalMeaning } from '../../model/canonical.ts';
 import { elementsOf } from '../../model/children.ts';
-import type { Expression, FactName, TextList } from '../../model/expression.ts';
+import type { Expression, FactName, FactRead, TextList } from '../../model/expression.ts';
 import type { MeterDefinition } from '../../model/metering.ts';
 import type { Action, Meter, MeterKey, PolicySet } from '../../model/policy.ts';
-import { anyText } from '../../model/type.ts';
+import { anyText, booleanType, listOf, type Type } from '../../model/type.ts';
 import { ByteWriter, hexOf } from '../../value/table/bytes.ts';
 import { definite } from '../condition.ts';
 import type { ActionMetering, CountedEntry, Digest, PlannedEntry } from '../program.ts';
@@ -210,12 +210,32 @@ const facts = {
   owner: 'agent.control_owner',
   session: 'request.session',
   user: 'request.user.id',
-} as const satisfies Record<Exclude<MeterKey['kind'], 'payload'>, FactName>;
+} as const satisfies Record<Exclude<MeterKey['kind'], 'payload' | 'delegate'>, FactName>;
 
 const nowhere = { file: '', start: 0, end: 0 };
 
 /** Returns what follows `per` as an expression. */
 function keyExpression(key: MeterKey): Expression {
   if (key.kind === 'payload') return key.read;
-  return { kind: 'fact', fact: facts[key.kind], type: anyText, span: nowhere };
+  return key.kind === 'delegate' ? firstDelegate : factRead(facts[key.kind], anyText);
 }
+
+function factRead(fact: FactName, type: Type): FactRead {
+  return { kind: 'fact', fact, type, span: nowhere };
+}
+
+/** The first delegation of the chain; the empty text where the agent asks by itself. */
+const firstDelegate: Expression = {
+  kind: 'if',
+  condition: factRead('request.delegated', booleanType),
+  whenTrue: {
+    kind: 'call',
+    builtin: 'first',
+    args: [factRead('request.chain', listOf(anyText))],
+    type: anyText,
+    span: nowhere,
+  },
+  otherwise: { kind: 'literal', value: '', type: anyText, span: nowhere },
+  type: anyText,
+  span: nowhere,
+};

@@ -340,7 +340,7 @@ export abstract class DeclarationParser extends TableParser {
       this.optionalWhen(draft);
       this.behind(2, keyword.since, () => this.part(draft, 'since', this.patterns, 1));
       this.behind(1, keyword.per, () =>
-        this.listed('`agent`, `owner`, `session`, `user` or a payload field', () =>
+        this.listed('`agent`, `owner`, `session`, `user`, `delegate` or a payload field', () =>
           this.add(draft.per, this.path),
         ),
       );

@@ -25,7 +25,7 @@ import { optionalField } from './forms.ts';
 export interface TokenRun {
   readonly tokens: readonly Token[];
   readonly end: number;
-  readonly endName: 'the end of the file' | 'the end of the placeholder';
+  readonly endName: 'the end of the file' | 'the end of the placeholder' | 'the end of the condition';
 }
 
 export interface PlacedError extends ParserError, TokenRun {
