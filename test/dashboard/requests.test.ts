@@ -60,6 +60,7 @@ function item(id: string, status: RequestItem['status'] = 'pending'): RequestIte
     action_key: 'a.b',
     title: '',
     point: null,
+    chain: [],
     on_behalf_of: null,
     agent: {},
     requires: null,

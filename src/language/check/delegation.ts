@@ -39,7 +39,7 @@ export interface LinkProblem {
 }
 
 /** The file that stands for the condition in places. */
-export const conditionPath = 'when';
+const conditionPath = 'when';
 
 /** Checks a link, in at most one pass over the actions that it names. */
 export function checkLink(stated: DelegationLink, declared: DeclaredActions): CheckedLink {

@@ -22,6 +22,7 @@ interface KeyLookup {
   readonly agent: AgentRow;
   readonly key: KeyRow;
   readonly point?: object;
+  readonly chain?: object;
 }
 
 /** A look-up under way, with the number of changes that had been made when it began. */
@@ -81,9 +82,11 @@ export function createKeyCache<Found extends KeyLookup>(changesHere: () => numbe
       for (const name of names) byName.set(name, { lookup: kept, digest, changesHere, foundAtMs });
       return kept;
     },
-    isCurrent(name, { agent, key, point }, now) {
+    isCurrent(name, { agent, key, point, chain }, now) {
       const cached = fresh(name, now)?.lookup;
-      return cached?.agent === agent && cached.key === key && cached.point === point;
+      return (
+        cached?.agent === agent && cached.key === key && cached.point === point && cached.chain === chain
+      );
     },
   };
 }
@@ -97,7 +100,14 @@ function sameAsBefore<Found extends KeyLookup>(before: Found | undefined, lookup
   const agent = isDeepStrictEqual(before.agent, lookup.agent) ? before.agent : lookup.agent;
   const key = isSameKey(before.key, lookup.key) ? before.key : lookup.key;
   const point = isDeepStrictEqual(before.point, lookup.point) ? before.point : lookup.point;
-  return { ...lookup, agent, key, ...(point === undefined ? {} : { point }) };
+  const chain = isDeepStrictEqual(before.chain, lookup.chain) ? before.chain : lookup.chain;
+  return {
+    ...lookup,
+    agent,
+    key,
+    ...(point === undefined ? {} : { point }),
+    ...(chain === undefined ? {} : { chain }),
+  };
 }
 
 function isSameKey(before: KeyRow, keyRow: KeyRow): boolean {

@@ -10,6 +10,7 @@ import { createDirectory, type Directory } from '../people/directory.ts';
 import { createKillSwitchBoard } from '../people/kill-switches.ts';
 import { createProviderOnDemand } from '../people/sso/provider-on-demand.ts';
 import { createRecheck } from '../people/sso/recheck.ts';
+import { createDelegatedPolicies, type DelegatedPolicies } from '../policies/delegated-policies.ts';
 import { createPolicyHistory } from '../policies/policy-history.ts';
 import type { PolicyState } from '../policies/policy-host.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
@@ -56,7 +57,7 @@ export type ServiceParts = ReturnType<typeof createParts>;
 
 export function createParts(deps: ConfiguredDeps, base: Base) {
   const { store, clock, shutdown, log } = base;
-  const parts = { ...createUpkeep(deps, base), ...createIdentifier({ store, rate: deps.rate, clock }) };
+  const parts = { ...createUpkeep(deps, base), ...createCallers(deps, base) };
   const decided = createDeciding(deps, base, parts);
   const waits = createWaits({
     requests: store.requests,
@@ -141,6 +142,12 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
   };
 }
 
+/** Makes the parts that identify agents and sub-agents, with the policies as they decide for sub-agents. */
+function createCallers({ rate }: ConfiguredDeps, { store, clock }: Base) {
+  const delegated = createDelegatedPolicies();
+  return { delegated, ...createIdentifier({ store, rate, clock, readyForDelegates: delegated.ready }) };
+}
+
 interface GapBase extends Pick<Base, 'log'> {
   readonly directory: Directory;
   readonly changeFeed: Pick<ReturnType<typeof createUpkeep>['changeFeed'], 'notify'>;
@@ -213,13 +220,17 @@ function createUpkeep(deps: ConfiguredDeps, { store, clock, log }: Base) {
 type Upkeep = ReturnType<typeof createUpkeep>;
 
 /** Makes the parts that decide: at first, and again after people have acted. */
-function createDeciding(deps: ConfiguredDeps, { store, clock, metrics, log }: Base, upkeep: Upkeep) {
-  const { requestNews: news, metering, statistics, changeFeed } = upkeep;
+function createDeciding(
+  deps: ConfiguredDeps,
+  { store, clock, metrics, log }: Base,
+  upkeep: Upkeep & { readonly delegated: DelegatedPolicies },
+) {
+  const { requestNews: news, metering, statistics, changeFeed, delegated: chains } = upkeep;
   const directory = createDirectory(store.documents, clock);
   const switches = createKillSwitchBoard({ directory, steadyMs: () => performance.now() });
   const findPeople = createFindPeople(directory);
   const policies = () => deps.policies.current();
-  const deciding = { store, policies, clock, metering, switches, findPeople, news };
+  const deciding = { store, policies, clock, metering, switches, findPeople, news, chains };
   const authorizer = createAuthorizer({
     ...deciding,
     openRequestsMax: deps.openRequestsMax,

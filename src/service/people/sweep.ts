@@ -34,6 +34,8 @@ const sweptKinds = [
   'answered-question',
   'table-row',
   'policy-draft',
+  'delegation',
+  'delegation-uses',
 ] as const;
 const everyMsDefault = 60_000;
 /** Bounds how long one deletion holds the lock that other writes wait for. */

@@ -13,6 +13,8 @@ import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
+import { type ChainDecider, noChains } from '../agents/delegations/chain-decider.ts';
+import { type ActingChain, chainVersions } from '../agents/delegations/delegation.ts';
 import { pointVersion } from '../agents/points/point.ts';
 import type { DocumentVersion, GrantPrecondition } from '../store/contract/grant-precondition.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
@@ -41,6 +43,7 @@ import { freshState } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
 import { createBodyDigest } from './record/vote-scope.ts';
 import { requestedFacts } from './request-facts.ts';
+import { spendUses } from './spend-uses.ts';
 
 /**
  * A request of an agent that is authenticated, active and within its rate, with its key as seen at that time.
@@ -106,6 +109,8 @@ export interface AuthorizerOptions {
   /** The maximum number of pending requests per agent. */
   readonly openRequestsMax: number;
   readonly metering: Metering;
+  /** Decides what comes by delegations; nothing when absent. */
+  readonly chains?: ChainDecider;
   readonly news?: RequestEvents;
   /** Called for each recorded request, before the reply; never throws. */
   readonly onRecorded?: (record: RequestRecord) => void;
@@ -142,11 +147,19 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   };
   const enqueue = createKeyedQueue();
   return {
-    authorize: (input) =>
-      input.isAttaching === true
-        ? enqueue(attachKey(input), () => authorize(deps, input))
-        : authorize(deps, input),
+    authorize(input) {
+      const own = input.chain === undefined ? deps : underChain(deps, input.chain);
+      return input.isAttaching === true
+        ? enqueue(attachKey(input), () => authorize(own, input))
+        : authorize(own, input);
+    },
   };
+}
+
+/** The same, with the policies as they decide what comes by the chain. */
+function underChain(deps: Deps, { links }: ActingChain): Deps {
+  const { chains = noChains, policies } = deps;
+  return { ...deps, policies: () => chains.under(policies(), links) };
 }
 
 /** The state that a request is decided with. */
@@ -175,7 +188,11 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
         ? prepared
         : 'kind' in prepared
           ? await confirmedReply(deps, currentInput, prepared)
-          : await decideAndRecord(deps, currentInput, prepared);
+          : await (currentInput.chain === undefined ? decideAndRecord : decideWithUses)(
+              deps,
+              currentInput,
+              prepared,
+            );
     if (result !== 'precondition-failed') return result;
     switches = await deps.switches.refresh();
     const caller = await identifyAgain(deps.store, currentInput, deps.clock());
@@ -183,6 +200,16 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
     currentInput = { ...currentInput, ...caller };
   }
   throw new Error(`the agent \`${input.agent.id}\` changed during each attempt`);
+}
+
+/** Decides with a use of each delegation by which the request comes. */
+function decideWithUses(
+  deps: Deps,
+  input: AuthorizeInput,
+  state: DecisionState,
+): Promise<AuthorizeResult | StateChanged> {
+  const at = { documents: deps.store.documents, nowMs: state.nowMs };
+  return spendUses(at, input, () => decideAndRecord(deps, input, state));
 }
 
 type PreparedDecision = DecisionState | AuthorizeResult | StateChanged;
@@ -363,17 +390,18 @@ async function attemptToRecord(
 
 /** The versions that must still be current when the record is stored. */
 function grantPrecondition(
-  { agent, key, nonce, point }: AuthorizeInput,
+  { agent, key, nonce, point, chain }: AuthorizeInput,
   { switches: { generation }, policies }: DecisionState,
   documents: readonly DocumentVersion[],
 ): GrantPrecondition {
+  const versions = chain === undefined ? documents : [...documents, ...chainVersions(chain)];
   const precondition: GrantPrecondition = {
     policies: policies.digest,
     agentId: agent.id,
     agentVersion: agent.version,
     keyNotAfterMs: key.notAfterMs,
     switchGeneration: generation,
-    documents: point === undefined ? documents : [...documents, pointVersion(point)],
+    documents: point === undefined ? versions : [...versions, pointVersion(point)],
   };
   return nonce === undefined ? precondition : { ...precondition, nonce };
 }

@@ -9,6 +9,7 @@ import type { MeterUse } from '../../language/model/metering.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { titleText } from '../../language/model/title.ts';
 import { memo } from '../../language/value/memo.ts';
+import type { ActingChain } from '../agents/delegations/delegation.ts';
 import type { RequestStatus } from '../store/contract/records.ts';
 import type { AuthorizeInput } from './authorize.ts';
 import { idempotencyOf } from './idempotency.ts';
@@ -17,7 +18,7 @@ import { engineVersions } from './record/engine-versions.ts';
 import { requestableMs } from './record/evaluation.ts';
 import { validSeconds } from './record/lifecycle.ts';
 import type { ReceiptBases } from './record/receipt-basis.ts';
-import type { RequestRecord } from './record/record.ts';
+import type { RecordedLink, RequestRecord } from './record/record.ts';
 import type { createSecretHider } from './record/secrets.ts';
 
 export interface DecideDeps {
@@ -94,7 +95,7 @@ export function decide(
 
 type RareParts = Pick<
   RequestRecord,
-  'resolved' | 'rows' | 'receipt' | 'point' | 'userUnknown' | 'evaluation'
+  'resolved' | 'rows' | 'receipt' | 'point' | 'chain' | 'userUnknown' | 'evaluation'
 >;
 
 /**
@@ -115,18 +116,26 @@ function rareParts(
   },
 ): RareParts | null {
   const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
-  const { point, evaluation, onBehalf } = input;
-  const isPlain =
-    resolved === undefined && rows === undefined && point === undefined && onBehalf === undefined;
+  const { point, chain, evaluation, onBehalf } = input;
+  const isOwn = point === undefined && chain === undefined && onBehalf === undefined;
+  const isPlain = resolved === undefined && rows === undefined && isOwn;
   if (isPlain && !isProved && evaluation === undefined) return null;
   return {
     ...(resolved && { resolved }),
     ...(rows && { rows: rows.given }),
     ...(isProved && receiptBases.requestedBy(input)),
     ...(point && { point: { id: point.id, name: point.name } }),
+    ...(chain && { chain: memo(recordedChains, chain, recordedLinks) }),
     ...(onBehalf && 'unknown' in onBehalf && { userUnknown: onBehalf.unknown }),
     ...(evaluation && { evaluation }),
   };
+}
+
+/** Requests by one chain share its part of the record. */
+const recordedChains = new WeakMap<ActingChain, readonly RecordedLink[]>();
+
+function recordedLinks({ links }: ActingChain): readonly RecordedLink[] {
+  return links.map(({ id, name, actions, when }) => ({ id, name, actions, when }));
 }
 
 export interface DecidedRequest {

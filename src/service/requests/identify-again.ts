@@ -3,6 +3,7 @@
 // counts only under the secret that it was checked with; a caller that came by an enforcement point stays
 // bound to it.
 
+import { type ActingChain, delegatedKeyPrefix, delegateNow } from '../agents/delegations/delegation.ts';
 import { type ActingPoint, keyNow, pointNow } from '../agents/points/point.ts';
 import type { AgentRow, KeyRow } from '../store/contract/records.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -15,11 +16,22 @@ export interface AuthenticatedCaller {
   readonly isSigned: boolean;
   /** The enforcement point that asks for the agent; absent when the agent asks by itself. */
   readonly point?: ActingPoint;
+  /** The delegations by which a sub-agent asks; absent when the agent asks by itself. */
+  readonly chain?: ActingChain;
 }
 
 export interface IdentityRefusal {
   readonly kind: 'not-allowed-now';
-  readonly why: 'disabled' | 'revoked' | 'key-ended' | 'not-signed' | 'nonce-used' | 'point-stopped';
+  readonly why:
+    | 'disabled'
+    | 'revoked'
+    | 'key-ended'
+    | 'not-signed'
+    | 'nonce-used'
+    | 'point-stopped'
+    | 'delegation-ended';
+  /** One sentence in lower case, where the caller learns more. */
+  readonly detail?: string;
 }
 
 /** Returns the caller as of now, or why it may no longer ask; `before` is the caller as first seen. */
@@ -30,6 +42,7 @@ export async function identifyAgain(
 ): Promise<AuthenticatedCaller | IdentityRefusal> {
   if (before.point !== undefined)
     return await identifyByPoint({ agents, documents }, { ...before, point: before.point }, nowMs);
+  if (before.chain !== undefined) return await identifyDelegate({ agents, documents }, before, nowMs);
   const agentWithKey = await agents.findByKeyId(before.key.id);
   if (agentWithKey === null || agentWithKey.agent.id !== before.agent.id) return notAllowedNow('key-ended');
   const { agent, key } = agentWithKey;
@@ -38,6 +51,21 @@ export async function identifyAgain(
   const isSecretNew = agent.sealedSigningSecret !== before.agent.sealedSigningSecret;
   if (before.isSigned ? isSecretNew : agent.signing === 'required') return notAllowedNow('not-signed');
   return { agent, key, isSigned: before.isSigned };
+}
+
+/** Identifies a caller that came by a delegated key: the links of its chain may have changed. */
+async function identifyDelegate(
+  store: Pick<Store, 'agents' | 'documents'>,
+  before: AuthenticatedCaller,
+  nowMs: number,
+): Promise<AuthenticatedCaller | IdentityRefusal> {
+  const now = await delegateNow(store, before.key.id.slice(delegatedKeyPrefix.length), nowMs);
+  if (now.kind === 'ended') return { ...notAllowedNow('delegation-ended'), detail: now.detail };
+  if (!('agent' in now)) return notAllowedNow('key-ended');
+  const { kind, agent, key, chain } = now;
+  if (kind !== 'ok') return notAllowedNow(kind);
+  if (agent.signing === 'required') return notAllowedNow('not-signed');
+  return { agent, key, isSigned: before.isSigned, chain };
 }
 
 /**

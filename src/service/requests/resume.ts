@@ -21,7 +21,13 @@ import { metered } from './metering/metering.ts';
 import { statusAt } from './record/lifecycle.ts';
 import type { ReceiptBases } from './record/receipt-basis.ts';
 import type { RequestRecord } from './record/record.ts';
-import { eventOf, isOwnRequest, type RequestState, type TakenDetail } from './record/request-state.ts';
+import {
+  eventOf,
+  isOwnRequest,
+  isSameChain,
+  type RequestState,
+  type TakenDetail,
+} from './record/request-state.ts';
 import type { HideSecrets } from './record/secrets.ts';
 import { requestDigest } from './record/vote-scope.ts';
 import { requestedFacts, userFactsOf } from './request-facts.ts';
@@ -229,7 +235,10 @@ export function sameRequestTest(
   const digest = requestDigest({ agentId: agent.id, actionKey, payload, request: userFactsOf(onBehalf) });
   return (record) =>
     // A request that was approved for an enforcement point is not for the agent itself.
-    isOwnRequest(asking, record) && (isSigned || !record.isSigned) && requestDigest(record) === digest;
+    isOwnRequest(asking, record) &&
+    isSameChain(asking.chain, record.chain) &&
+    (isSigned || !record.isSigned) &&
+    requestDigest(record) === digest;
 }
 
 /** A call repeated under its idempotency key is the same call, and goes on with the grant that it took. */

@@ -115,6 +115,8 @@ agents.rotate        POST /v1/agents/{id}/keys
 agents.signing       POST /v1/agents/{id}/signing
 agents.step-up       POST /v1/requests/{id}/step-up, POST /v1/requests/{id}/step-up/options
 agents.step-up       POST /v1/agents/{id}/step-up, POST /v1/agents/{id}/step-up/options
+agents.view          GET /v1/agents/{id}/delegations
+agents.disable       DELETE /v1/delegations/{id}
 points.view          GET /v1/enforcement-points, GET /v1/enforcement-points/{id}, GET /v1/enforcement-points/{id}/keys
 points.change        POST /v1/enforcement-points, PATCH /v1/enforcement-points/{id}, POST /v1/enforcement-points/{id}/keys
 points.change        POST /v1/enforcement-points/{id}/disable, POST /v1/enforcement-points/{id}/enable, POST /v1/enforcement-points/{id}/revoke

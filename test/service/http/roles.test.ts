@@ -340,14 +340,23 @@ async function subjectOf(
   { owner, action }: { readonly owner: string; readonly action: string },
 ): Promise<string> {
   const isAgent = path.startsWith('/v1/agents/{id}');
-  if (!isAgent && !path.startsWith('/v1/requests/{id}')) return 'no-such-id';
+  const isDelegation = path.startsWith('/v1/delegations/{id}');
+  if (!isAgent && !isDelegation && !path.startsWith('/v1/requests/{id}')) return 'no-such-id';
   const service = shared();
   agents += 1;
   const draft = { name: `agent-${agents}`, riskTier: 'low', controlOwner: owner, tags: [] };
   const added = await addAgent(service.store, draft);
   if (added.kind !== 'added') throw new Error('the agent could not be added');
   if (isAgent) return added.agent.id;
+  if (isDelegation) return await delegationOf(added.apiKey);
   const body = JSON.stringify({ action_key: action, payload: {} });
   const reply = await authorize(service, { key: added.apiKey, body });
   return ((await reply.json()) as { readonly request_id: string }).request_id;
+}
+
+async function delegationOf(apiKey: string): Promise<string> {
+  const until = new Date(Date.now() + 60_000).toISOString();
+  const own = clientOf(shared(), { 'x-agent-api-key': apiKey });
+  const body = { name: 'sub', actions: ['*'], until };
+  return (await own.send('/v1/delegations', { method: 'POST', body })).body.delegation.id;
 }

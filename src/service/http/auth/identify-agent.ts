@@ -5,6 +5,12 @@
 import { performance } from 'node:perf_hooks';
 import type { FastifyRequest } from 'fastify';
 import { createAgentCache } from '../../agents/agent-cache.ts';
+import {
+  type ActingChain,
+  type ActingDelegate,
+  type DelegateAuthentication,
+  delegatedKeyPrefix,
+} from '../../agents/delegations/delegation.ts';
 import type { Instant } from '../../agents/key-cache.ts';
 import {
   type ActingAs,
@@ -17,6 +23,7 @@ import type { Authentication } from '../../agents/registry.ts';
 import type { AgentRow, KeyRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { ProblemError } from '../contract/problem.ts';
+import { createDelegateIdentifier } from './identify-delegate.ts';
 import { checkNamed, createPointIdentifier } from './identify-point.ts';
 import { createRateLimiter, type RateLimit } from './rate-limit.ts';
 
@@ -28,6 +35,8 @@ export interface Identity {
    * agent's own.
    */
   readonly point?: ActingPoint;
+  /** The delegations by which a sub-agent asks; absent when the key is not a delegated one. */
+  readonly chain?: ActingChain;
 }
 
 declare module 'fastify' {
@@ -43,6 +52,8 @@ export interface IdentifyOptions {
   readonly store: Store;
   readonly rate: RateLimit;
   readonly clock: () => number;
+  /** Loads what deciding delegated requests needs. */
+  readonly readyForDelegates: () => Promise<void>;
 }
 
 /**
@@ -79,27 +90,29 @@ const warnedMax = 1_000;
 /** Requests with a missing or bad key that one client address may send before the answer becomes 429. */
 const failureLimit: RateLimit = { perMinute: 60, burst: 100 };
 
-export function createIdentifier({ store, rate, clock }: IdentifyOptions): Identifier {
+export function createIdentifier({ store, rate, clock, readyForDelegates }: IdentifyOptions): Identifier {
   const cache = createAgentCache(store);
   const agents = createRateLimiter('agent', rate);
   const { refuseStranger, takeFailure } = createStrangers();
-  const acting = createPointIdentifier({
-    cache: createPointCache(store),
-    checkActive,
-    refuseStranger,
-    takeFailure,
-  });
+  const points = createPointCache(store);
+  const acting = createPointIdentifier({ cache: points, checkActive, refuseStranger, takeFailure });
+  const delegates = createDelegateIdentifier({ store, ready: readyForDelegates, refuseStranger });
   const flagReplacedKey = createKeyFlag();
 
   function identify(request: FastifyRequest): Promise<void> | null {
     const header = request.headers['x-agent-api-key'];
     const headerText = typeof header === 'string' ? header : undefined;
     const moment: Instant = { nowMs: clock(), steadyMs: request.startedAtMs };
-    if (headerText?.startsWith(pointKeyPrefix) === true) return identifyPoint(headerText, moment, request);
-    const cached = headerText === undefined ? null : cache.cached(headerText, moment);
+    const cached = headerText === undefined ? null : findCached(headerText, moment, request);
     if (cached === null) return lookUp(headerText, moment, request);
     admit(cached, request);
     return null;
+  }
+
+  function findCached(keyText: string, moment: Instant, request: FastifyRequest): Identity | null {
+    if (keyText.startsWith(pointKeyPrefix)) return acting.cached(keyText, request, moment);
+    if (keyText.startsWith(delegatedKeyPrefix)) return delegates.cached(keyText, moment);
+    return cache.cached(keyText, moment);
   }
 
   async function identifyPointAlone(request: FastifyRequest): Promise<void> {
@@ -112,30 +125,24 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     request.pointAlone = point;
   }
 
-  function identifyPoint(keyText: string, moment: Instant, request: FastifyRequest): Promise<void> | null {
-    const cached = acting.cached(keyText, request, moment);
-    if (cached === null) return lookUpPoint(keyText, moment, request);
-    admit(cached, request);
-    return null;
-  }
-
   async function lookUp(
     headerText: string | undefined,
     moment: Instant,
     request: FastifyRequest,
   ): Promise<void> {
-    const result = await cache.look(headerText, moment);
-    if (!('agent' in result)) return refuseStranger(result.kind, request.clientAddress);
+    const result = await find(headerText, moment, request);
     request.identity = result;
     checkActive(result);
     admit(result, request);
   }
 
-  async function lookUpPoint(keyText: string, moment: Instant, request: FastifyRequest): Promise<void> {
-    const result = await acting.identify(keyText, request, moment);
-    request.identity = result;
-    checkActive(result);
-    admit(result, request);
+  async function find(headerText: string | undefined, moment: Instant, request: FastifyRequest) {
+    if (headerText?.startsWith(pointKeyPrefix) === true)
+      return await acting.identify(headerText, request, moment);
+    if (headerText?.startsWith(delegatedKeyPrefix) === true)
+      return await delegates.identify(headerText, request.clientAddress, moment);
+    const result = await cache.look(headerText, moment);
+    return 'agent' in result ? result : refuseStranger(result.kind, request.clientAddress);
   }
 
   /**
@@ -163,6 +170,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
   function identifyAgain(headerText: string, before: Identity): Identity | Promise<Identity> {
     const moment: Instant = { nowMs: clock(), steadyMs: performance.now() };
     if (isByPoint(before)) return acting.identifyAgain(headerText, before, moment);
+    if (isDelegate(before)) return activeDelegate(delegates.identifyAgain(headerText, before, moment));
     return cache.isCurrent(headerText, before, moment) ? before : lookAgain(headerText, moment);
   }
 
@@ -211,8 +219,9 @@ function createStrangers(): Strangers {
 function createKeyFlag(): (identity: Identity, request: FastifyRequest) => void {
   /** When the log last named each key, on the clock of `performance.now`. */
   const warnedAtMs = new Map<string, number>();
-  return ({ agent, key }, request) => {
-    if (key.notAfterMs === null) return;
+  return ({ agent, key, chain }, request) => {
+    // A delegated key has an end from the beginning.
+    if (key.notAfterMs === null || chain !== undefined) return;
     const ends = new Date(key.notAfterMs).toISOString();
     request.replyHeaders['x-agent-api-key-expires'] = ends;
     if (request.startedAtMs - (warnedAtMs.get(key.id) ?? -Infinity) < warnEveryMs) return;
@@ -226,7 +235,24 @@ function isByPoint(identity: Identity): identity is ActingAs {
   return identity.point !== undefined;
 }
 
-function checkActive({ kind }: Extract<Authentication | PointAuthentication, Identity>): void {
+/** The sub-agent once its agent is found active; at once when nothing has changed. */
+function activeDelegate(
+  found: ActingDelegate | ReturnType<ReturnType<typeof createDelegateIdentifier>['identify']>,
+): Identity | Promise<Identity> {
+  if (!(found instanceof Promise)) return found;
+  return found.then((delegate) => {
+    checkActive(delegate);
+    return delegate;
+  });
+}
+
+function isDelegate(identity: Identity): identity is ActingDelegate {
+  return identity.chain !== undefined;
+}
+
+function checkActive({
+  kind,
+}: Extract<Authentication | PointAuthentication | DelegateAuthentication, Identity>): void {
   switch (kind) {
     case 'ok':
       return;

@@ -34,6 +34,8 @@ export const problems = {
   agent_revoked: { status: 403, title: 'The agent is revoked' },
   agent_not_assigned: { status: 403, title: 'The agent is not assigned to this enforcement point' },
   point_not_active: { status: 403, title: 'The enforcement point is not active' },
+  delegation_ended: { status: 403, title: 'The delegation has ended' },
+  delegated_key: { status: 403, title: 'A delegated key cannot do this' },
   sso_only: { status: 403, title: 'Sign in with single sign-on' },
   link_not_valid: { status: 404, title: 'The link is not valid or has expired' },
   not_found: { status: 404, title: 'Not found' },

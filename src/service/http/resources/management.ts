@@ -7,6 +7,7 @@ import type { DepsOf } from '../routing/route.ts';
 import { agentActivityRoutes } from './agents/agent-activity.ts';
 import { agentKeyRoutes } from './agents/agent-keys.ts';
 import { agentRoutes } from './agents/agents.ts';
+import { delegationRoutes } from './agents/delegations.ts';
 import { pointRoutes } from './agents/points.ts';
 import { alertRoutes } from './alerts/alerts.ts';
 import { auditRoutes } from './audit/audit.ts';
@@ -67,6 +68,7 @@ export const managementRoutes = [
   ...agentRoutes,
   ...agentKeyRoutes,
   ...agentActivityRoutes,
+  ...delegationRoutes,
   ...pointRoutes,
   ...policyRoutes,
   ...playgroundRoutes,

@@ -162,12 +162,12 @@ export interface CallerDeps {
 
 /** Registers one route; its handler receives `deps`. */
 export function manage<Deps extends CallerDeps>(app: FastifyInstance, deps: Deps, route: Route<Deps>): void {
-  const { method, url, access, isForAgents, isForPoints, bodyMax, operation } = route;
+  const { method, url, isForAgents, isForPoints, bodyMax, operation } = route;
   app.route({
     method,
     url,
     bodyLimit: bodyMax.bytesMax,
-    ...(isForAgents ? { onRequest: identifyAgent(deps, access === 'agent') } : {}),
+    ...(isForAgents ? { onRequest: identifyAgent(deps, route) } : {}),
     ...(isForPoints ? { onRequest: identifyPointOf(deps) } : {}),
     schema: { response: replySchemas(operation.replies) },
     handler: async (request, reply) => {
@@ -183,7 +183,7 @@ export function manage<Deps extends CallerDeps>(app: FastifyInstance, deps: Deps
  * theirs.
  */
 function takeBearer({ headers }: FastifyRequest): void {
-  const [, key] = /^Bearer +(writ(?:pep)?_\w+) *$/i.exec(headers.authorization ?? '') ?? [];
+  const [, key] = /^Bearer +(writ(?:pep|d)?_\w+) *$/i.exec(headers.authorization ?? '') ?? [];
   if (key !== undefined) headers['x-agent-api-key'] ??= key;
 }
 
@@ -191,10 +191,19 @@ function takeBearer({ headers }: FastifyRequest): void {
  * Identifies a caller that sends an agent's key as that agent. When only agents may call, a request without a
  * key is refused too, so nobody else is looked for later.
  */
-function identifyAgent({ identify }: CallerDeps, isForAgentsAlone: boolean): onRequestAsyncHookHandler {
+function identifyAgent(
+  { identify }: CallerDeps,
+  { access, isForDelegates }: Pick<Route<never>, 'access' | 'isForDelegates'>,
+): onRequestAsyncHookHandler {
+  const isForAgentsAlone = access === 'agent';
   return async (request) => {
     if (isForAgentsAlone) takeBearer(request);
     if (isForAgentsAlone || request.headers['x-agent-api-key'] !== undefined) await identify(request);
+    if (request.identity?.chain !== undefined && !isForDelegates)
+      throw new ProblemError(
+        'delegated_key',
+        'a delegated key asks for decisions and delegates, nothing else',
+      );
   };
 }
 

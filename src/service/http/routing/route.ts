@@ -49,6 +49,8 @@ interface RouteParts {
    * which point calls.
    */
   readonly isForPoints?: boolean;
+  /** Whether a sub-agent may use the route with a delegated key. */
+  readonly isForDelegates?: boolean;
   /** The limits of the body; set when it may be larger or deeper than other bodies. */
   readonly bodyMax?: JsonLimits;
   readonly operation: Omit<Operation, 'security' | 'problems'> & {
@@ -67,6 +69,7 @@ export interface Route<Deps> extends DescribedRoute {
   readonly credential: Credential;
   readonly isForAgents: boolean;
   readonly isForPoints: boolean;
+  readonly isForDelegates: boolean;
   readonly bodyMax: JsonLimits;
   /** Does the route's work; `call.body` has passed the schema of the operation. */
   readonly handle: (deps: Deps, call: ManagedCall<unknown>) => Promise<unknown>;
@@ -117,6 +120,7 @@ export function route<Deps, Body = undefined>(draft: RouteDraft<Deps, Body>): Ro
     credential,
     isForAgents,
     isForPoints,
+    isForDelegates: draft.isForDelegates ?? false,
     bodyMax,
     operation,
     handle: (deps, call) => handle(deps, call as ManagedCall<Body>),
@@ -202,6 +206,8 @@ const problemsOfAgents = [
   'invalid_api_key',
   'agent_disabled',
   'agent_revoked',
+  'delegation_ended',
+  'delegated_key',
   'invalid_header',
   'agent_not_assigned',
   'point_not_active',

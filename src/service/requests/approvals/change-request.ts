@@ -7,6 +7,8 @@ import type { ActivePolicies } from '../../../language/model/active-policies.ts'
 import type { PayloadIssue } from '../../../language/model/decision.ts';
 import type { Facts } from '../../../language/model/request.ts';
 import { agentFacts } from '../../agents/agent-facts.ts';
+import type { ChainDecider } from '../../agents/delegations/chain-decider.ts';
+import { type CurrentChain, chainNow } from '../../agents/delegations/delegation.ts';
 import { type CurrentPoint, pointNow, pointVersion } from '../../agents/points/point.ts';
 import type { GrantPrecondition } from '../../store/contract/grant-precondition.ts';
 import type { MetersRead, SettledEntryRow } from '../../store/contract/metering.ts';
@@ -38,6 +40,8 @@ export interface DecisionsDeps {
   readonly news?: RequestEvents;
   /** Called when a call is reported without the result that its action declares. */
   readonly onUnknownResult?: (actionKey: string, fault: ResultFault) => void;
+  /** Decides what comes by delegations; nothing when absent. */
+  readonly chains?: ChainDecider;
 }
 
 /** Why the result of a reported call is unknown. */
@@ -73,13 +77,15 @@ export interface RequestSnapshot {
   readonly agent: AgentRow;
   /** The enforcement point that sent the request; null when the agent sent it itself. */
   readonly point: CurrentPoint | null;
+  /** The chain of delegations by which the request came; null when the agent sent it itself. */
+  readonly chain: CurrentChain | null;
   /** Everybody who has voted or stepped up, and the person who asks now. */
   readonly people: ReadonlyMap<string, CurrentPerson>;
   /** The agent's last step-up; null when none counts, or when nothing is decided. */
   readonly lastStepUp: StepUp | null;
   /** The pushed rows that rules read today; null when there are none, or when nothing is decided. */
   readonly rows: RowsRead | null;
-  /** Why a kill switch, or the state of the enforcement point, stops the request; null when nothing does. */
+  /** Why a kill switch, or the state of the enforcement point or of a delegation, stops the request; null when nothing does. */
   readonly stopped: string | null;
   readonly nowMs: number;
 }
@@ -173,6 +179,7 @@ export async function readRequest(
   const isDecided = state.status === 'pending' || call !== undefined;
   const stepUp = isDecided ? await lastStepUp({ documents: store.documents, findPeople }, agent) : null;
   const point = await pointOf(deps, state);
+  const chain = await chainOf(deps, state);
   const active = policies();
   const nowFacts = { agent: agentFacts(agent), nowMs: Math.trunc(clock()) };
   const decisionInput =
@@ -184,10 +191,11 @@ export async function readRequest(
     state: withEffectiveVotes(state, { people, agent, asks: active.asks() }),
     agent,
     point,
+    chain,
     people,
     lastStepUp: stepUp,
     rows,
-    stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? null,
+    stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? chain?.stopped ?? null,
     nowMs: Math.trunc(clock()),
   };
   return {
@@ -201,7 +209,7 @@ export async function readRequest(
 }
 
 function preconditionOf(
-  { agent, people, point, rows }: RequestSnapshot,
+  { agent, people, point, chain, rows }: RequestSnapshot,
   {
     generation,
     stepUp,
@@ -212,13 +220,14 @@ function preconditionOf(
   return {
     agentId: agent.id,
     agentVersion: agent.version,
-    keyNotAfterMs: null,
+    keyNotAfterMs: chain?.notAfterMs ?? null,
     switchGeneration: generation,
     policies,
     documents: [
       ...givers,
       ...(stepUp === null ? [] : [stepUp.version]),
       ...(point === null ? [] : [pointVersion(point)]),
+      ...(chain?.versions ?? []),
       ...(rows?.seen ?? []),
     ],
   };
@@ -237,19 +246,26 @@ export async function loadMany(
     if (agent !== null) agents.set(id, agent);
   }
   const points = await pointsOf(deps, states);
+  const chains = new Map<string, CurrentChain | null>();
+  for (const state of states) {
+    const id = chainPlace(state);
+    if (!chains.has(id)) chains.set(id, await chainOf(deps, state));
+  }
   const asks = deps.policies().asks();
   return states.flatMap((state) => {
     const agent = agents.get(state.record.agentId);
     if (agent === undefined) return [];
     const point = points.get(pointPlace(state)) ?? null;
+    const chain = chains.get(chainPlace(state)) ?? null;
     return {
       state: withEffectiveVotes(state, { people, agent, asks }),
       agent,
       point,
+      chain,
       people,
       lastStepUp: null,
       rows: null,
-      stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? null,
+      stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? chain?.stopped ?? null,
       nowMs: Math.trunc(deps.clock()),
     };
   });
@@ -274,6 +290,19 @@ async function pointsOf(deps: DecisionsDeps, states: readonly RequestState[]) {
 
 function pointPlace({ record: { point, agentId } }: RequestState): string {
   return point === undefined ? '' : `${point.id} ${agentId}`;
+}
+
+async function chainOf(
+  { store, clock }: DecisionsDeps,
+  { record }: RequestState,
+): Promise<CurrentChain | null> {
+  const last = record.chain?.at(-1);
+  return last === undefined ? null : await chainNow(store, last, Math.trunc(clock()));
+}
+
+/** The chain of a request; empty when the agent sent it itself. */
+function chainPlace({ record: { chain } }: RequestState): string {
+  return chain?.at(-1)?.id ?? '';
 }
 
 function stoppedBy(switches: KillSwitchSnapshot, { record }: RequestState, agent: AgentRow): string | null {

@@ -11,6 +11,7 @@ import { type Facts, type MetRequirements, nothingSatisfied } from '../../../lan
 import type { ApprovalRule, RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { tracedRules } from '../../../language/model/trace.ts';
 import { agentFacts, isControlOwner } from '../../agents/agent-facts.ts';
+import type { ChainDecider } from '../../agents/delegations/chain-decider.ts';
 import type { AgentRow, LifecycleState } from '../../store/contract/records.ts';
 import type { RowsRead } from '../../tables/read-rows.ts';
 import type { Metering, MeterReadings } from '../metering/metering.ts';
@@ -29,6 +30,7 @@ import { freshReauths, type StepUp } from './step-up.ts';
 
 export interface DecisionContext {
   readonly active: ActivePolicies;
+  readonly chains: Pick<ChainDecider, 'under'>;
   /** The agent as the registry holds it now. */
   readonly agent: AgentRow;
   /** The agent's last step-up; null when none counts. */
@@ -47,7 +49,7 @@ export interface RepeatedDecision extends DecidedDetail {
 }
 
 export function decideAgain(state: RequestState, context: DecisionContext): RepeatedDecision {
-  const { active } = context;
+  const active = context.chains.under(context.active, state.record.chain ?? []);
   const readings = readingsOf(state, context);
   const facts: Facts = { ...factsOf(state, context), meters: readings.known };
   const firstPass = active.decideRecorded(facts);

@@ -1,6 +1,7 @@
 // The conditions under which a vote or a step-up may grant a request, and the event of a second decision.
 // INVARIANT: a request is never granted if it is decided, over or stopped, or if its agent is not active.
 
+import { noChains } from '../../agents/delegations/chain-decider.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
 import { metered } from '../metering/metering.ts';
 import { type LifecycleEvent, nextStatus, statusAt } from '../record/lifecycle.ts';
@@ -10,7 +11,7 @@ import { type DecisionContext, type RepeatedDecision, stateAgain } from './decid
 
 /** What today's decision is made from, if the request may still be granted; otherwise the reason why not. */
 export async function grantContext(
-  { policies, metering }: DecisionsDeps,
+  { policies, metering, chains = noChains }: DecisionsDeps,
   { state, agent, lastStepUp, rows, stopped, nowMs }: RequestSnapshot,
   event: LifecycleEvent,
 ): Promise<DecisionContext | RefusedChange> {
@@ -22,7 +23,8 @@ export async function grantContext(
   // refuse the request for good.
   await metered(metering, policies);
   await metering.settled();
-  return { active: policies(), agent, lastStepUp, rows, nowMs, metering };
+  if (state.record.chain !== undefined) await chains.ready();
+  return { active: policies(), chains, agent, lastStepUp, rows, nowMs, metering };
 }
 
 export function decidedEvent(

@@ -2,6 +2,7 @@
 // the request's state. INVARIANT: reading a row returns an equal record.
 
 import type { Decision } from '../../../language/model/decision.ts';
+import type { DelegationLink } from '../../../language/model/delegation.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type {
   AgentFacts,
@@ -48,6 +49,8 @@ export interface DecisionRecord {
   readonly title?: string;
   /** The enforcement point that sent the request; absent when the agent sent it itself. */
   readonly point?: RequestPoint;
+  /** The delegations by which the request came, the agent's own first; absent when the agent asked itself. */
+  readonly chain?: readonly RecordedLink[];
   /** Why the sent token does not identify a person; absent when it does, or when none was sent. */
   readonly userUnknown?: UserUnknown;
   /** The AuthZEN evaluation or access request that this record is for; absent for other requests. */
@@ -58,6 +61,11 @@ export interface DecisionRecord {
 export interface RequestPoint {
   readonly id: string;
   readonly name: string;
+}
+
+/** A delegation as it was when the request came. */
+export interface RecordedLink extends DelegationLink {
+  readonly id: string;
 }
 
 /** What a receipt states beyond the rest of the record. */
@@ -125,6 +133,7 @@ type OwnParts = Omit<
   | 'title'
   | 'receipt'
   | 'point'
+  | 'chain'
   | 'userUnknown'
   | 'evaluation'
   | (typeof sharedParts)[number]
@@ -142,6 +151,7 @@ function recordJson(record: DecisionRecord): string {
   if (record.title !== undefined) text += `,"title":${JSON.stringify(record.title)}`;
   if (record.receipt !== undefined) text += `,"receipt":${JSON.stringify(record.receipt)}`;
   if (record.point !== undefined) text += `,"point":${JSON.stringify(record.point)}`;
+  if (record.chain !== undefined) text += `,"chain":${sharedText(record.chain)}`;
   if (record.userUnknown !== undefined) text += `,"userUnknown":${JSON.stringify(record.userUnknown)}`;
   if (record.evaluation !== undefined) text += `,"evaluation":${JSON.stringify(record.evaluation)}`;
   // A decision that shows values belongs to one request alone; other decisions are frozen and shared by many

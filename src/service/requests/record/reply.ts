@@ -12,7 +12,13 @@ import type { RequestStatus } from '../../store/contract/records.ts';
 import { userUnknowns } from '../../users/on-behalf.ts';
 import { type GroupProgress, groupProgressOf } from './group-progress.ts';
 import { statusAt } from './lifecycle.ts';
-import { pastNotKnown, type RequestPoint, type RequestRecord, recordTitle } from './record.ts';
+import {
+  pastNotKnown,
+  type RecordedLink,
+  type RequestPoint,
+  type RequestRecord,
+  recordTitle,
+} from './record.ts';
 import type { CommentKind, RequestState } from './request-state.ts';
 import { requestDigest } from './vote-scope.ts';
 
@@ -65,6 +71,8 @@ export interface RequestDetail extends RequestView {
   readonly agent: AgentFacts;
   /** The enforcement point that sent the request; null when the agent sent it itself. */
   readonly point: RequestPoint | null;
+  /** The delegations by which the request came, the agent's own first; empty when the agent asked itself. */
+  readonly chain: readonly RecordedLink[];
   /** The person the agent asked for, by the token sent; null when none was sent. */
   readonly on_behalf_of: OnBehalfView | null;
   /** The session as rules read it, set by the agent or its enforcement point; null when none was sent. */
@@ -95,7 +103,15 @@ export interface RequestDetail extends RequestView {
 export type RequestSummary = RequestView &
   Pick<
     RequestDetail,
-    'action_key' | 'title' | 'agent' | 'point' | 'on_behalf_of' | 'requires' | 'created_at' | 'decided_at'
+    | 'action_key'
+    | 'title'
+    | 'agent'
+    | 'point'
+    | 'chain'
+    | 'on_behalf_of'
+    | 'requires'
+    | 'created_at'
+    | 'decided_at'
   >;
 
 export type UnansweredQuestion = 'yours' | 'others';
@@ -188,6 +204,7 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
     title: recordTitle(record),
     agent: record.agent,
     point: record.point ?? null,
+    chain: record.chain ?? [],
     on_behalf_of: onBehalfView(record),
     requires: view.status === 'pending' ? stillAsked(state) : null,
     created_at: timeText(record.createdAtMs),
@@ -202,7 +219,7 @@ export function requestDetail(
   allowed: AllowedActions | null = null,
 ): RequestDetail {
   const { record, trace, others, policySet } = state;
-  const { agent, point, on_behalf_of, requires, created_at, decided_at, ...view } = requestSummary(
+  const { agent, point, chain, on_behalf_of, requires, created_at, decided_at, ...view } = requestSummary(
     state,
     nowMs,
   );
@@ -212,6 +229,7 @@ export function requestDetail(
     resolved: record.resolved ?? [],
     agent,
     point,
+    chain,
     on_behalf_of,
     session: record.request.session ?? null,
     digest: requestDigest(record),

@@ -5,11 +5,12 @@ import type { Decision } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { MetRequirements } from '../../../language/model/request.ts';
 import type { Trace, TracedRule } from '../../../language/model/trace.ts';
+import type { ActingChain } from '../../agents/delegations/delegation.ts';
 import type { ActingPoint } from '../../agents/points/point.ts';
 import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
 import type { AgentRow, LifecycleState, RequestEvent } from '../../store/contract/records.ts';
 import type { RequestHistory } from '../../store/contract/store.ts';
-import { type ReceiptBasis, type RequestPoint, type RequestRecord, requestRecord } from './record.ts';
+import { type ReceiptBasis, type RequestRecord, requestRecord } from './record.ts';
 import type { ApprovedRule, VoterRights } from './vote-scope.ts';
 
 /** A person's approval or rejection. */
@@ -276,12 +277,19 @@ export function lifecycleOf({ status, decidedAtMs, expiresAtMs }: RequestState):
 export interface AgentCaller {
   readonly agent: AgentRow;
   readonly point?: ActingPoint;
+  readonly chain?: ActingChain;
 }
 
-/** Whether the request is this caller's own. */
+/** Whether the request is this caller's own, or that of a sub-agent that the caller answers for. */
 export function isOwnRequest(
-  { agent, point }: AgentCaller,
-  { agentId, point: by }: { readonly agentId: string; readonly point?: RequestPoint },
+  { agent, point, chain }: AgentCaller,
+  { agentId, point: by, chain: via }: Pick<RequestRecord, 'agentId' | 'point' | 'chain'>,
 ): boolean {
-  return agent.id === agentId && point?.id === by?.id;
+  if (agent.id !== agentId || point?.id !== by?.id) return false;
+  return chain === undefined || isSameChain(chain, via);
+}
+
+/** Whether both are the same chain, or both the agent itself. */
+export function isSameChain(chain: ActingChain | undefined, recorded: RequestRecord['chain']): boolean {
+  return chain?.links.at(-1)?.id === recorded?.at(-1)?.id;
 }

@@ -49,6 +49,7 @@ const evaluateAccess = route<EvaluationDeps, Entities>({
   method: 'POST',
   url: '/access/v1/evaluation',
   access: 'agent',
+  isForDelegates: true,
   bodyMax: payloadBodyMax,
   operation: {
     id: 'evaluateAccess',
@@ -100,6 +101,7 @@ const evaluateAccesses = route<EvaluationDeps, Batch>({
   method: 'POST',
   url: '/access/v1/evaluations',
   access: 'agent',
+  isForDelegates: true,
   bodyMax: payloadBodyMax,
   operation: {
     id: 'evaluateAccesses',

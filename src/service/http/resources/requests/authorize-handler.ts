@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { jsonLimits, readJson } from '../../../../language/json/read-json.ts';
+import type { ActingChain } from '../../../agents/delegations/delegation.ts';
 import { keptNonce, type VerifySignature } from '../../../agents/signature.ts';
 import { stoppedText } from '../../../requests/approvals/change-request.ts';
 import type { AuthorizeInput, AuthorizeResult, Authorizer } from '../../../requests/authorize.ts';
@@ -16,6 +17,7 @@ import type { CountedRefusal } from '../../../store/contract/statistics.ts';
 import type { OnBehalf, TokenReader } from '../../../users/on-behalf.ts';
 import type { FairShares } from '../../auth/fair-shares.ts';
 import { type IdentifyAgain, type Identity, inactiveAgent, invalidKey } from '../../auth/identify-agent.ts';
+import { delegationEnded } from '../../auth/identify-delegate.ts';
 import { pointNotActive } from '../../auth/identify-point.ts';
 import { type Envelope, readEnvelope } from '../../contract/envelope.ts';
 import { ProblemError, problems } from '../../contract/problem.ts';
@@ -243,7 +245,7 @@ function signatureOf({ call: { headers } }: ReadCall): string | undefined {
 function checkedInput(read: ReadCall, identity: Identity, options: AuthorizeHandlerOptions): AuthorizeInput {
   const isSigned = checkSignature(read, identity, options);
   const { call, body, envelope, onBehalf } = read;
-  const idempotencyKey = scopedHeader(call, identity, 'idempotency-key');
+  const idempotencyKey = idempotencyKeyOf(call, identity);
   // Rare fields are added to one object: spreading it into another object costs more than making it.
   const input: Draft<AuthorizeInput> = {
     agent: identity.agent,
@@ -258,11 +260,24 @@ function checkedInput(read: ReadCall, identity: Identity, options: AuthorizeHand
     requestId: call.id,
   };
   if (identity.point !== undefined) input.point = identity.point;
+  if (identity.chain !== undefined) addChain(input, identity.chain);
   if (onBehalf !== null) input.onBehalf = onBehalf;
   const nonce = isSigned ? keptNonce(identity.agent.id, signatureOf(read)) : undefined;
   if (nonce !== undefined) input.nonce = nonce;
   const { prefer } = call.headers;
   return prefer === undefined ? input : { ...input, ...preferencesOf(prefer) };
+}
+
+/** Adds the chain of a sub-agent, and the session to which the chain is bound. */
+function addChain(input: Draft<AuthorizeInput>, chain: ActingChain): void {
+  input.chain = chain;
+  if (chain.session === null) return;
+  if (input.session !== null && input.session !== chain.session)
+    throw new ProblemError(
+      'invalid_header',
+      'the delegation is for another session than `X-Agent-Session` names',
+    );
+  input.session = chain.session;
 }
 
 type Draft<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -290,13 +305,15 @@ function tooManyInFlight(): ProblemError {
 }
 
 /** The refusal of an agent that may no longer ask, the same that `identify` gives. */
-function notAllowedNow({ why }: IdentityRefusal): ProblemError {
+function notAllowedNow({ why, detail }: IdentityRefusal): ProblemError {
   switch (why) {
     case 'disabled':
     case 'revoked':
       return inactiveAgent(why);
     case 'point-stopped':
       return pointNotActive('the enforcement point may no longer act for this agent');
+    case 'delegation-ended':
+      return delegationEnded(detail ?? 'the delegation has ended');
     case 'key-ended':
       return invalidKey('expired');
     case 'nonce-used':
@@ -352,11 +369,21 @@ export function scopedHeader(
   const value = readHeader(call, name);
   if (value === null) return null;
   const scoped = scopedText(point, value);
-  if (scoped !== null) return scoped;
+  if (scoped !== null && !value.startsWith(chainScope)) return scoped;
+  const reserved = scoped === null ? [pointScope, 'enforcement points'] : [chainScope, 'sub-agents'];
   throw new ProblemError(
     'invalid_header',
-    `\`${name}\` starts with \`${pointScope}\`, which is reserved for enforcement points`,
+    `\`${name}\` starts with \`${reserved[0]}\`, which is reserved for ${reserved[1]}`,
   );
+}
+
+/** The prefix of stored idempotency keys that sub-agents have sent: a sub-agent never finds others' requests. */
+const chainScope = 'delegation:';
+
+function idempotencyKeyOf(call: AuthorizeCall, identity: Identity): string | null {
+  const key = scopedHeader(call, identity, 'idempotency-key');
+  const id = identity.chain?.links.at(-1)?.id;
+  return key === null || id === undefined ? key : `${chainScope}${id}/${key}`;
 }
 
 /**

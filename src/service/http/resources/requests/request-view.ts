@@ -32,6 +32,23 @@ const cameBySchema = {
   properties: { id: { type: 'string' }, name: { type: 'string' } },
 } as const satisfies JsonSchema;
 
+const chainSchema = {
+  type: 'array',
+  description:
+    'The delegations by which a sub-agent asked, the agent’s own first; empty if the agent asked by itself.',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'name', 'actions', 'when'],
+    properties: {
+      id: { type: 'string' },
+      name: { type: 'string' },
+      actions: { type: 'array', items: { type: 'string' } },
+      when: { type: ['string', 'null'] },
+    },
+  },
+} as const satisfies JsonSchema;
+
 const titleSchema = {
   type: 'string',
   description:
@@ -221,6 +238,7 @@ export const detailSchema = {
     'resolved',
     'agent',
     'point',
+    'chain',
     'on_behalf_of',
     'session',
     'digest',
@@ -256,6 +274,7 @@ export const detailSchema = {
     },
     agent: { ...openSchema, description: 'The agent as it was at the time of the request.' },
     point: cameBySchema,
+    chain: chainSchema,
     on_behalf_of: onBehalfSchema,
     session: {
       type: ['string', 'null'],
@@ -317,6 +336,7 @@ export const summarySchema = {
     'title',
     'agent',
     'point',
+    'chain',
     'on_behalf_of',
     'requires',
     'created_at',
@@ -329,6 +349,7 @@ export const summarySchema = {
     title: titleSchema,
     agent: { ...openSchema, description: 'The agent as it was at the time of the request.' },
     point: cameBySchema,
+    chain: chainSchema,
     on_behalf_of: onBehalfSchema,
     requires: requiresSchema,
     created_at: time,
@@ -379,6 +400,7 @@ export const summaryExample = {
   title: 'Pay 1,200.00 USD to Staples',
   agent: { id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'buyer-1', risk_tier: 'low' },
   point: null,
+  chain: [],
   on_behalf_of: { user: { id: '8f3c', email: 'ann@example.com', groups: ['deployers'] }, unknown: null },
   requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, invalidated: [] },
   created_at: '2026-05-19T12:00:00.000Z',
