@@ -13,7 +13,7 @@ import type { RequestRecord } from '../service/requests/record/record.ts';
 /** The parts of a record that its decision depends on. */
 export type RecordedRequest = Pick<
   RequestRecord,
-  'actionKey' | 'payload' | 'agent' | 'request' | 'createdAtMs' | 'meters' | 'rows' | 'satisfied'
+  'actionKey' | 'payload' | 'agent' | 'request' | 'createdAtMs' | 'meters' | 'rows' | 'satisfied' | 'chain'
 >;
 
 /** Whether a digest replaces a secret anywhere in the payload. */

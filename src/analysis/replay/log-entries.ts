@@ -57,6 +57,7 @@ export function requestOf(
     id,
     facts,
     holdsDigests: mayHoldDigests && holdsDigests(payload),
+    ...(record.chain && { chain: record.chain }),
     decision: record.decision,
     expiresAtMs,
     policies: record.policySet?.digest ?? null,

@@ -11,6 +11,7 @@ import {
   versionDifferences,
 } from '../../service/requests/record/engine-versions.ts';
 import type { RequestRecord } from '../../service/requests/record/record.ts';
+import { underRecordedChain } from '../recorded-chain.ts';
 import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from '../recorded-request.ts';
 
 /** The parts of a record that deciding it again needs, with the recorded result. */
@@ -56,10 +57,14 @@ export function replay(record: ReplayableRecord, policies: ReplayPolicies): Repl
   const facts = factsOfRecord(record);
   const versions = record.engine === undefined ? [] : versionDifferences(record.engine, engineVersions);
   if (!holdsDigests(record.payload)) {
-    const { decision, trace } = policies.engine.decideTraced(facts);
+    const { decision, trace } = underRecordedChain(policies.engine, record.chain).decideTraced(facts);
     return compare({ decision, trace: tracedRules(trace) }, { record, isWhole: true, versions });
   }
   if (record.decision.by === 'invalid_payload') return { kind: 'withheld' };
+  if (record.chain !== undefined) {
+    const { decision } = underRecordedChain(policies.engine, record.chain).decideRecorded(facts);
+    return compare({ decision }, { record, isWhole: false, versions });
+  }
   const { decide } = recordedShape(policies.set, record.actionKey);
   return compare({ decision: decide(facts) }, { record, isWhole: false, versions });
 }

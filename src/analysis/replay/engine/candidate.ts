@@ -6,12 +6,20 @@ import type { Decision } from '../../../language/model/decision.ts';
 import type { MeterDefinition, MeterEntry } from '../../../language/model/metering.ts';
 import type { Facts, MeterReading } from '../../../language/model/request.ts';
 import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
+import { underRecordedChain } from '../../recorded-chain.ts';
 import type { LoggedPerson, LoggedRequest } from './log.ts';
 
 export interface ReplayCandidate
   extends Pick<
     PolicyEngine,
-    'decide' | 'decideTraced' | 'decideRecorded' | 'entries' | 'entriesRecorded' | 'meters' | 'shapeOf'
+    | 'decide'
+    | 'decideTraced'
+    | 'decideRecorded'
+    | 'actions'
+    | 'entries'
+    | 'entriesRecorded'
+    | 'meters'
+    | 'shapeOf'
   > {
   /** By id, the enforced rules that ask people for approval or a step-up. */
   readonly asks: ReadonlyMap<string, RuleRequirement>;
@@ -63,8 +71,9 @@ export interface EarlierWait {
  */
 export function decideLogged(
   candidate: ReplayCandidate,
-  { holdsDigests }: Pick<LoggedRequest, 'holdsDigests'>,
+  { holdsDigests, chain }: Pick<LoggedRequest, 'holdsDigests' | 'chain'>,
   facts: Facts,
 ): Decision {
-  return holdsDigests ? candidate.decideRecorded(facts).decision : candidate.decide(facts);
+  const decider = underRecordedChain(candidate, chain);
+  return holdsDigests ? decider.decideRecorded(facts).decision : decider.decide(facts);
 }

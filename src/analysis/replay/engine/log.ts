@@ -1,6 +1,7 @@
 // The log as replay reads it: decided requests and the events that followed them, in order of time.
 
 import type { Decision } from '../../../language/model/decision.ts';
+import type { DelegationLink } from '../../../language/model/delegation.ts';
 import type { Facts } from '../../../language/model/request.ts';
 
 export type LogEntry =
@@ -17,6 +18,8 @@ export interface LoggedRequest {
    */
   readonly facts: Facts;
   readonly holdsDigests: boolean;
+  /** The delegations by which the request came; absent when the agent asked itself. */
+  readonly chain?: readonly DelegationLink[];
   /** The first decision. */
   readonly decision: Decision;
   /** The end of the wait or grant by the first decision. */

@@ -38,7 +38,9 @@ export function createRefusalHints(options: RefusalHintOptions): RefusalHints {
     const { view, input } = answer;
     if (view.status === 'pending' && input.isAttaching === true)
       return { view: { ...view, message: waitingText(view, options.origin) }, change: null };
-    if (view.decision !== 'DENY' || !input.agent.tellsChange) return { view, change: null };
+    // A sub-agent learns nothing of what its agent may do beyond the delegation.
+    const isTold = input.agent.tellsChange && input.chain === undefined;
+    if (view.decision !== 'DENY' || !isTold) return { view, change: null };
     return tellChange(options, answer);
   };
 }
