@@ -31,6 +31,11 @@ export interface Connection {
   readonly url: string;
   /** The key of the agent, or of an enforcement point. Keep the key out of what a model reads. */
   readonly key: string;
+  /**
+   * The key of the agent, where `key` is a delegated one: outcomes are reported and requests looked up with it.
+   * A client from `delegate` has it.
+   */
+  readonly agentKey?: string;
   /** The agent that an enforcement point asks for, by name or id; absent with the key of an agent. */
   readonly agent?: string;
   /** The secret by which the agent signs its requests; absent when it does not sign. */
@@ -98,6 +103,30 @@ export interface GrantOutcome {
   readonly result?: object;
 }
 
+/** What a delegation passes on. */
+export interface DelegationTerms {
+  /** Rules read it as `request.delegate`. */
+  readonly name: string;
+  /** Keys of actions, or patterns such as `payment.*`. */
+  readonly actions: readonly string[];
+  /** A condition of the policy language over the request, such as `payload.amount <= 100 USD`. */
+  readonly when?: string;
+  /** At most 30 days away. */
+  readonly until: Date;
+  /** How many requests may come by it; any number by default. */
+  readonly uses?: number;
+  /** The session of all its requests. */
+  readonly session?: string;
+}
+
+export interface Delegated<Actions extends object> {
+  readonly id: string;
+  /** The key of the sub-agent, for a sub-agent in another process. Keep it out of what a model reads. */
+  readonly key: string;
+  /** The client for a sub-agent in this process. */
+  readonly client: Writ<Actions>;
+}
+
 /** The client of a service. `Actions` holds the payloads by action, as `writ types` writes them. */
 export interface Writ<Actions extends object = Readonly<Record<string, object>>> {
   authorize<Key extends keyof Actions & string>(
@@ -135,6 +164,13 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
    * use up an approval. Null when the agent has no such request.
    */
   look(requestId: string, options?: Omit<AskOptions, 'idempotencyKey'>): Promise<RequestStatus | null>;
+  /**
+   * Passes a part of what the agent may do to a sub-agent. Throws DeniedError when the service refuses the
+   * terms.
+   */
+  delegate(terms: DelegationTerms): Promise<Delegated<Actions>>;
+  /** Revokes a delegation and everything below it. */
+  revokeDelegation(id: string): Promise<void>;
   /** What the agent can get for each action whose key begins with `prefix`, before it asks. */
   actions(prefix?: string): Promise<readonly PossibleAction[]>;
 }
@@ -203,8 +239,17 @@ export function connect<Actions extends object = Readonly<Record<string, object>
           ...options,
           ...(onWait === 'hold' ? { wait: Number.POSITIVE_INFINITY } : {}),
         }),
+    async delegate(terms) {
+      const { id, key } = await delegate(connection, terms);
+      return { id, key, client: connect<Actions>(delegatedConnection(connection, key, terms)) };
+    },
+    async revokeDelegation(id) {
+      const path = `/v1/delegations/${encodeURIComponent(id)}`;
+      const answer = await exchange(question(ofAgent(connection), 'DELETE', path));
+      if (answer.status !== 200) throw new DeniedError(problemOf(answer));
+    },
     async withdraw(requestId) {
-      const answer = await exchange(question(connection, 'POST', `${pathOf(requestId)}/withdraw`));
+      const answer = await exchange(question(ofAgent(connection), 'POST', `${pathOf(requestId)}/withdraw`));
       if (answer.status !== 200) throw new DeniedError(problemOf(answer));
     },
     report: (requestId, isExecuted, result) =>
@@ -218,9 +263,39 @@ export function connect<Actions extends object = Readonly<Record<string, object>
         })),
       });
     },
-    look: (requestId, options) => look(connection, requestId, options),
-    actions: (prefix = '') => listActions(connection, prefix),
+    look: (requestId, options) => look(ofAgent(connection), requestId, options),
+    actions: (prefix = '') => listActions(ofAgent(connection), prefix),
   };
+}
+
+/** The connection of the agent itself, which answers for its sub-agents. */
+function ofAgent(connection: Connection): Connection {
+  return connection.agentKey === undefined ? connection : { ...connection, key: connection.agentKey };
+}
+
+function delegatedConnection(
+  { signingSecret: _, agent: __, ...connection }: Connection,
+  key: string,
+  { session }: DelegationTerms,
+): Connection {
+  const { agentKey = connection.key } = connection;
+  return { ...connection, key, agentKey, ...(session === undefined ? {} : { session }) };
+}
+
+async function delegate(
+  connection: Connection,
+  { until, ...terms }: DelegationTerms,
+): Promise<{ readonly id: string; readonly key: string }> {
+  const answer = await exchange({
+    ...question(connection, 'POST', '/v1/delegations'),
+    body: JSON.stringify({ ...terms, until: until.toISOString() }),
+  });
+  if (answer.status !== 201) throw new DeniedError(problemOf(answer));
+  const { delegation, api_key } = answer.body as {
+    readonly delegation: { readonly id: string };
+    readonly api_key: string;
+  };
+  return { id: delegation.id, key: api_key };
 }
 
 function firstOf(...[first]: readonly unknown[]): object {
@@ -387,7 +462,8 @@ const refusedResults: ReadonlySet<number> = new Set([400, 413, 422]);
 /** Sends a report. Null when it did not arrive, which changes nothing about what has run. */
 async function tell(connection: Connection, path: string, report: object): Promise<WholeAnswer | null> {
   try {
-    return await exchange({ ...question(connection, 'POST', path), body: JSON.stringify(report) });
+    const asked = question(ofAgent(connection), 'POST', path);
+    return await exchange({ ...asked, body: JSON.stringify(report) });
   } catch {
     // A grant without a report ends by itself.
     return null;

@@ -36,7 +36,7 @@ export interface FetchReply {
 }
 
 export interface Question {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
