@@ -1,6 +1,7 @@
 // Implements `writ agent` on a running service. The roles of the token's person decide what the command can
 // do, and changes are recorded in the name of that person.
 
+import type { DelegationView } from '../../service/agents/delegations/delegation-view.ts';
 import { type Api, allItems, type Page, refuse, step } from '../client/api-client.ts';
 import type { AgentAdmin } from './agent-admin.ts';
 import type { AgentView, KeyView } from './text.ts';
@@ -37,6 +38,9 @@ export function httpAdmin(api: Api): AgentAdmin {
       shown(await api.patch<AgentView>(pathOf(await agentOf(name)), { rate_per_minute, burst })),
     setTelling: async (name, refusal_hints) =>
       shown(await api.patch<AgentView>(pathOf(await agentOf(name)), { refusal_hints })),
+    delegations: async (name) =>
+      (await api.get<Page<DelegationView>>(`${pathOf(await agentOf(name))}/delegations`)).items,
+    revokeDelegation: (id) => api.delete<DelegationView>(`/v1/delegations/${step(id)}`),
     rotate: async (name, graceMs) => {
       const body = { grace_seconds: graceMs / 1_000 };
       const reply = await api.post<{ agent: AgentView; api_key: string; old_keys_end_at: string }>(

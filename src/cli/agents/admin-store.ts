@@ -1,6 +1,8 @@
 // Implements `writ agent` on the store of a data directory. The service may be running: a change takes effect
 // within a second.
 
+import { delegationsOf, revokeDelegation } from '../../service/agents/delegations/change-delegation.ts';
+import { viewDelegation } from '../../service/agents/delegations/delegation-view.ts';
 import {
   type AgentDraft,
   addAgent,
@@ -87,6 +89,17 @@ function storeAdmin(store: Store): AgentAdmin {
         ...(burst === undefined ? {} : { burst }),
       }),
     setTelling: (name, tellsChange) => described(name, { tellsChange }),
+    delegations: async (name) => {
+      const { id } = await agentOf(name);
+      const found = await delegationsOf(store.documents, id);
+      return await Promise.all(found.map(({ value }) => viewDelegation(store.documents, value, Date.now())));
+    },
+    revokeDelegation: async (id) => {
+      const by = { documents: store.documents, nowMs: Date.now() };
+      const result = await revokeDelegation(by, id, commandLineUser());
+      if (result.kind === 'unknown') throw new CommandError(`there is no delegation \`${id}\``);
+      return await viewDelegation(store.documents, result.delegation, by.nowMs);
+    },
     rotate: async (name, graceMs) => {
       const agent = await agentLeft(name);
       const nowMs = Date.now();

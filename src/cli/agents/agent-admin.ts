@@ -1,5 +1,6 @@
 // The operations of `writ agent`, which the store of a data directory and a running service both offer.
 
+import type { DelegationView } from '../../service/agents/delegations/delegation-view.ts';
 import type { AgentStatus, SigningMode } from '../../service/store/contract/records.ts';
 import type { AgentView, KeyView } from './text.ts';
 
@@ -20,6 +21,10 @@ export interface AgentAdmin {
   /** Sets whether refusals tell the agent what change would pass. */
   setTelling(name: string, tellsChange: boolean): Promise<AgentView>;
   rotate(name: string, graceMs: number): Promise<KeyRotation>;
+  /** What the agent and its sub-agents have delegated, the latest first. */
+  delegations(name: string): Promise<readonly DelegationView[]>;
+  /** Revokes the delegation with this id, and everything below it. */
+  revokeDelegation(id: string): Promise<DelegationView>;
   sign(
     name: string,
     signing: { readonly mode: SigningMode; readonly isSecretNew: boolean },

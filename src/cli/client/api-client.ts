@@ -31,7 +31,7 @@ export interface Api {
   post<T>(path: string, body?: unknown): Promise<T>;
   put<T>(path: string, body: unknown): Promise<T>;
   patch<T>(path: string, body: unknown): Promise<T>;
-  delete(path: string): Promise<void>;
+  delete<T = void>(path: string): Promise<T>;
 }
 
 /**
@@ -112,7 +112,7 @@ function openApi(options: ApiOptions, withoutToken: string): Api {
     post: async <T>(path: string, body?: unknown) => (await call('POST', path, body)) as T,
     put: async <T>(path: string, body: unknown) => (await call('PUT', path, body)) as T,
     patch: async <T>(path: string, body: unknown) => (await call('PATCH', path, body)) as T,
-    delete: async (path) => void (await call('DELETE', path)),
+    delete: async <T>(path: string) => (await call('DELETE', path)) as T,
   };
 }
 

@@ -5,6 +5,7 @@ import { riskTiers } from '../../language/model/request.ts';
 import { type AgentStatus, type SigningMode, signingModes } from '../../service/store/contract/records.ts';
 import { type AgentOptions, withAgentAdmin, withAgentOptions } from '../agents/admin.ts';
 import type { AgentAdmin } from '../agents/agent-admin.ts';
+import { defineDelegations } from '../agents/delegations.ts';
 import { agentTable, keyTable, rateText } from '../agents/text.ts';
 import { show as showResult } from '../client/api-client.ts';
 import { localTime } from '../output/local-time.ts';
@@ -30,6 +31,7 @@ export function defineAgent(command: Command, finish: Finish): void {
   defineSigning(command, finish);
   defineRate(command, finish);
   defineTelling(command, finish);
+  defineDelegations(command, finish);
 }
 
 const examples = `
@@ -43,6 +45,8 @@ Examples:
   writ agent rate buyer-1 --per-minute 600 --burst 100
   writ agent rate buyer-1 --per-minute default --burst default
   writ agent refusal-hints buyer-1 on
+  writ agent delegations list buyer-1
+  writ agent delegations revoke Ab3dEf7h
   writ agent disable buyer-1
   writ agent enable buyer-1
   writ agent revoke buyer-1 --yes

@@ -8,9 +8,12 @@ import {
   type Delegation,
   delegatedKeyPrefix,
   delegationsIn,
-  whyEnded,
 } from '../../../agents/delegations/delegation.ts';
-import { usesTaken } from '../../../agents/delegations/delegation-uses.ts';
+import {
+  type DelegationView,
+  delegationStatuses,
+  viewDelegation,
+} from '../../../agents/delegations/delegation-view.ts';
 import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { DelegatedPolicies } from '../../../policies/delegated-policies.ts';
@@ -28,8 +31,6 @@ import {
   textOrNull,
   time,
   timeOrNull,
-  timeText,
-  timeTextOrNull,
 } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { agentOf, isAgentOf } from './agent-filter.ts';
@@ -72,7 +73,7 @@ const delegationSchema = objectSchema({
   session: textOrNull,
   status: {
     type: 'string',
-    enum: ['active', 'revoked', 'ended'],
+    enum: delegationStatuses,
     description: 'What has happened to this delegation or to one above it.',
   },
   created_at: time,
@@ -301,32 +302,6 @@ function refusalOf(made: Exclude<changes.NewDelegation, { readonly kind: 'made' 
   }
 }
 
-async function shownDelegation(deps: DelegationDeps, delegation: Delegation) {
-  const { id, name, agentId, above, actions, when, untilMs, uses, session } = delegation;
-  const { documents } = deps.store;
-  const links = await Promise.all(
-    above.map(async (one) => (await delegationsIn(documents).find(one))?.value),
-  );
-  return {
-    id,
-    name,
-    agent_id: agentId,
-    chain: [...links.map((link, at) => link?.name ?? above[at]!), name],
-    above,
-    actions,
-    when,
-    until: timeText(untilMs),
-    uses,
-    used: uses === null ? 0 : await usesTaken(documents, id),
-    session,
-    status: statusOf([...links, delegation], nowMs(deps)),
-    created_at: timeText(delegation.createdAtMs),
-    revoked_at: timeTextOrNull(delegation.revokedAtMs),
-  };
-}
-
-/** How the chain stands; a link that is gone has ended. */
-function statusOf(chain: readonly (Delegation | undefined)[], atMs: number): 'active' | 'revoked' | 'ended' {
-  if (chain.some((link) => link !== undefined && link.revokedAtMs !== null)) return 'revoked';
-  return chain.some((link) => link === undefined || whyEnded(link, atMs) !== null) ? 'ended' : 'active';
+function shownDelegation(deps: DelegationDeps, delegation: Delegation): Promise<DelegationView> {
+  return viewDelegation(deps.store.documents, delegation, nowMs(deps));
 }
