@@ -119,7 +119,7 @@ export interface DelegationTerms {
   readonly session?: string;
 }
 
-export interface Delegated<Actions extends object> {
+export interface SubAgent<Actions extends object> {
   readonly id: string;
   /** The key of the sub-agent, for a sub-agent in another process. Keep it out of what a model reads. */
   readonly key: string;
@@ -168,7 +168,7 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
    * Passes a part of what the agent may do to a sub-agent. Throws DeniedError when the service refuses the
    * terms.
    */
-  delegate(terms: DelegationTerms): Promise<Delegated<Actions>>;
+  delegate(terms: DelegationTerms): Promise<SubAgent<Actions>>;
   /** Revokes a delegation and everything below it. */
   revokeDelegation(id: string): Promise<void>;
   /** What the agent can get for each action whose key begins with `prefix`, before it asks. */

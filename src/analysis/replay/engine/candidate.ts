@@ -6,8 +6,8 @@ import type { Decision } from '../../../language/model/decision.ts';
 import type { MeterDefinition, MeterEntry } from '../../../language/model/metering.ts';
 import type { Facts, MeterReading } from '../../../language/model/request.ts';
 import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
-import { underRecordedChain } from '../../recorded-chain.ts';
 import type { LoggedPerson, LoggedRequest } from './log.ts';
+import { underRecordedChain } from './recorded-chain.ts';
 
 export interface ReplayCandidate
   extends Pick<

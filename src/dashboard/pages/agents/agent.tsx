@@ -21,6 +21,7 @@ import { killSwitchFor } from '../../parts/policy/applicable-kill-switch.ts';
 import { AgentStatus, StopReason, useKillSwitches } from '../../parts/policy/kill-switches.tsx';
 import { AgentActions } from './agent-actions.tsx';
 import { AgentActivity } from './agent-activity.tsx';
+import { AgentDelegations } from './agent-delegations.tsx';
 import { AgentLimits } from './agent-limits.tsx';
 import type { AgentProps } from './agent-props.ts';
 import { AgentSigning } from './agent-signing.tsx';
@@ -66,6 +67,7 @@ export default function AgentPage({ params: { id = '' } }: PageProps) {
         <div class="agent-column">
           <AgentActivity {...props} />
           <AgentKeys {...props} />
+          <AgentDelegations {...props} />
           <AgentStepUp {...props} />
         </div>
         <div class="agent-column">

@@ -202,6 +202,11 @@ function useDeadline(at: string | null, onDeadline: () => void): void {
   }, [at]);
 }
 
+/** The names of the delegations by which a sub-agent asks. */
+function namesOf({ chain }: RequestDetail): string {
+  return chain.map(({ name }) => name).join(' › ');
+}
+
 function WhoAsks({ request }: { readonly request: RequestDetail }) {
   const { agent, matched_policy, risk_score } = request;
   const about = (value: unknown) => (
@@ -212,6 +217,7 @@ function WhoAsks({ request }: { readonly request: RequestDetail }) {
     <Facts
       items={[
         ['Agent', about(agent.name)],
+        ...(request.chain.length === 0 ? [] : [['Sub-agent', about(namesOf(request))] as const]),
         ['Risk tier', about(agent.risk_tier)],
         ['Control owner', <ControlOwner key="owner" request={request} />],
         ...onBehalfFacts(request),

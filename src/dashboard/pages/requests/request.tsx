@@ -241,17 +241,37 @@ function sessionText({ session, point }: RequestDetail): string {
   return ofPoint !== '' && own.startsWith(ofPoint) ? own.slice(ofPoint.length) : own;
 }
 
-function CameBy({ point }: Pick<RequestDetail, 'point'>) {
+function CameBy({ point, chain }: Pick<RequestDetail, 'point' | 'chain'>) {
   const mayView = useGrant('points.view') !== 'no';
+  if (chain.length > 0) return <Chain chain={chain} />;
   if (point === null) return <>the agent itself</>;
   const name = <PlainText text={point.name} isShort />;
   return mayView ? <a href={`/enforcement-points/${encodeURIComponent(point.id)}`}>{name}</a> : name;
 }
 
+/** The delegations by which a sub-agent asked, with what each allows. */
+function Chain({ chain }: Pick<RequestDetail, 'chain'>) {
+  return (
+    <ol>
+      {chain.map(({ id, name, actions, when }) => (
+        <li key={id}>
+          sub-agent <bdi>{name}</bdi>, for <code>{actions.join(', ')}</code>
+          {when !== null && (
+            <>
+              {' '}
+              when <code>{when}</code>
+            </>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 function recordFacts(request: RequestDetail) {
-  const { request_id, digest, policy_set, message, point } = request;
+  const { request_id, digest, policy_set, message, point, chain } = request;
   return [
-    ['Came by', <CameBy key="point" point={point} />],
+    ['Came by', <CameBy key="point" point={point} chain={chain} />],
     [
       point === null ? 'Session, as the agent says' : 'Session, as the enforcement point says',
       <PlainText key="session" text={sessionText(request)} isShort />,

@@ -1,8 +1,8 @@
 // A record that came by delegations is decided again by their guards, whatever policies decide it.
 
 import { expect, it } from 'vitest';
-import { underRecordedChain } from '../../src/analysis/recorded-chain.ts';
-import { compileText, factsOf } from '../language/emit/engine.ts';
+import { underRecordedChain } from '../../../src/analysis/replay/engine/recorded-chain.ts';
+import { compileText, factsOf } from '../../language/emit/engine.ts';
 
 const chain = [{ name: 'sub', actions: ['a.*'], when: 'payload.n <= 5' }];
 

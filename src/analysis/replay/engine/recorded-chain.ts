@@ -1,9 +1,9 @@
 // Decides a recorded request again as it came: by the chain of delegations in its record.
 
-import { checkLink } from '../language/check/delegation.ts';
-import type { DelegationLink } from '../language/model/delegation.ts';
-import { linkGuards } from '../pipeline.ts';
-import { createChainGuards, type GuardedPolicies } from '../service/policies/chain-guards.ts';
+import { checkLink } from '../../../language/check/delegation.ts';
+import type { DelegationLink } from '../../../language/model/delegation.ts';
+import { linkGuards } from '../../../pipeline.ts';
+import { createChainGuards, type GuardedPolicies } from '../../../service/policies/chain-guards.ts';
 
 const guards = createChainGuards({ checkLink, linkGuards });
 
