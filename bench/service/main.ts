@@ -21,6 +21,7 @@ const titles = {
   'not-durable': 'the service, nothing stored',
   unindexed: 'the service, no index of requests kept for searches',
   signed: 'the service, every request signed',
+  delegated: 'the service, every request by a delegated key',
   decides: 'a Fastify route that decides by 1,000 policies: no key, no record',
   opa: 'OPA server, 1,000 policies: no identity, no log',
 } as const satisfies Record<ServerKind, string>;
@@ -96,7 +97,7 @@ function musts(rows: readonly ServerRow[], fsync: number): readonly Must[] {
   const of = (kind: ServerKind, connections: number): readonly Measured[] =>
     rows.find((row) => row.kind === kind && row.connections === connections)?.results ?? [];
   const ratio =
-    (figure: 'requestsPerSecond' | 'processorPerRequest') =>
+    (figure: 'requestsPerSecond' | 'processorPerRequest' | 'p50Microseconds') =>
     (kind: ServerKind, other: ServerKind, connections: number): number =>
       median(
         of(kind, connections).map(
@@ -104,6 +105,7 @@ function musts(rows: readonly ServerRow[], fsync: number): readonly Must[] {
         ),
       );
   const [rate, processor] = [ratio('requestsPerSecond'), ratio('processorPerRequest')];
+  const latency = ratio('p50Microseconds');
   const isWhole = serverKinds.every((kind) => of(kind, 1).length > 0);
   const ms = (connections: number, pick: (result: LoadResult) => number): number =>
     isWhole ? median(of('full', connections).map(pick)) / 1000 : NaN;
@@ -135,6 +137,8 @@ function musts(rows: readonly ServerRow[], fsync: number): readonly Must[] {
     atLeast('the service to itself without an index, 32 connections', 0.9, rate('full', 'unindexed', 32)),
     atLeast('the service to itself without an index, 128 connections', 0.9, rate('full', 'unindexed', 128)),
     atLeast('signed to unsigned, 32 connections', 0.85, rate('signed', 'full', 32)),
+    atMost('delegated to plain: p50, 1 connection', 1.1, latency('delegated', 'full', 1)),
+    atMost('delegated to plain: p50, 32 connections', 1.1, latency('delegated', 'full', 32)),
     atLeast('a route that only decides to the OPA server, 32 connections', 3, rate('decides', 'opa', 32)),
   ].filter(({ figure }) => !Number.isNaN(figure));
 }

@@ -15,6 +15,7 @@ import type { JsonObject } from '../../src/language/model/json.ts';
 import { noTrace } from '../../src/language/model/trace.ts';
 import { memo } from '../../src/language/value/memo.ts';
 import { compile } from '../../src/pipeline.ts';
+import { addDelegation } from '../../src/service/agents/delegations/change-delegation.ts';
 import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
 import { createApp } from '../../src/service/http/app.ts';
 import { tokenDigest } from '../../src/service/http/resources/policies/plants.ts';
@@ -28,7 +29,7 @@ import { policyFiles, toFacts } from '../policy-text.ts';
 import { opaProgram, regoText } from '../rego.ts';
 import { createWorkload } from '../workloads.ts';
 
-const serviceKinds = ['full', 'untraced', 'not-durable', 'unindexed', 'signed'] as const;
+const serviceKinds = ['full', 'untraced', 'not-durable', 'unindexed', 'signed', 'delegated'] as const;
 export const serverKinds = ['bare', ...serviceKinds, 'decides', 'opa'] as const;
 /** `reloading` is the full service whose policies change every five seconds. */
 type ServiceKind = (typeof serviceKinds)[number] | 'reloading';
@@ -98,6 +99,7 @@ async function startService(kind: ServiceKind): Promise<Started> {
     kind === 'signed'
       ? await setSigning(store, { ...change, signing: 'required' })
       : { kind: 'off' as const };
+  const apiKey = kind === 'delegated' ? await delegatedKey(store, added) : added.apiKey;
   const app = createApp({
     store,
     policies,
@@ -112,8 +114,31 @@ async function startService(kind: ServiceKind): Promise<Started> {
   });
   if (changing !== null) startReloads(host, changing.write);
   const signingSecret = signing.kind === 'changed' ? signing.signingSecret : null;
-  return { app, apiKey: added.apiKey, signingSecret, ...(kind === 'reloading' ? uncounted : authorize) };
+  return { app, apiKey, signingSecret, ...(kind === 'reloading' ? uncounted : authorize) };
 }
+
+/** The key of a sub-agent, whose delegation has a condition that the requests meet. */
+async function delegatedKey(store: Store, { agent }: AddedAgent): Promise<string> {
+  const [key] = await store.agents.keys(agent.id);
+  if (key === undefined) throw new Error('the agent has no key');
+  const nowMs = Date.now();
+  const made = await addDelegation(
+    { documents: store.documents, nowMs, actionsOf: () => [] },
+    { agent, key },
+    {
+      name: 'bench',
+      actions: ['payment.*'],
+      when: 'payload.amount <= 1_000 USD',
+      untilMs: nowMs + 86_400_000,
+      uses: null,
+      session: null,
+    },
+  );
+  if (made.kind !== 'made') throw new Error('the delegation could not be made');
+  return made.apiKey;
+}
+
+type AddedAgent = Extract<Awaited<ReturnType<typeof addAgent>>, { readonly kind: 'added' }>;
 
 type Policies = Parameters<typeof createApp>[0]['policies'];
 

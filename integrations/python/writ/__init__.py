@@ -5,7 +5,7 @@ A tool runs under a grant and under nothing else: whatever is not in every field
 refusal, and where no answer comes nothing runs. `verify_receipt` needs the package `cryptography`.
 """
 
-from .client import AsyncWrit, Outcome, Writ
+from .client import AsyncWrit, Outcome, SubAgent, Writ
 from .decisions import (
     AllowedDecision,
     Decision,
@@ -36,6 +36,7 @@ __all__ = [
     "ReceiptError",
     "RequestStatus",
     "StepUpRequiredError",
+    "SubAgent",
     "UnreachableError",
     "UsedReceiptFiles",
     "UsedReceipts",

@@ -5,12 +5,14 @@ INVARIANT: a tool runs under an `AllowedDecision` and under nothing else, and an
 """
 
 import asyncio
+import copy
 import functools
 import inspect
 import os
 import ssl
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -74,6 +76,19 @@ class _Run:
 _Stream = Tuple[Optional[_Run], AsyncGenerator[Any, Any]]
 
 
+ClientKind = TypeVar("ClientKind", bound="_Client[Any]")
+
+
+@dataclass(frozen=True)
+class SubAgent(Generic[ClientKind]):
+    """A delegation with the key of its sub-agent, and a client for a sub-agent in this process."""
+
+    id: str
+    #: For a sub-agent in another process. No model may read it.
+    key: str = field(repr=False)
+    client: ClientKind
+
+
 class _Client(Generic[SourceKind]):
     """The service at `url`, for the agent with `key`, both from the environment by default.
 
@@ -128,6 +143,14 @@ class _Client(Generic[SourceKind]):
         )
         self._fields: Dict[str, Tuple[Sequence[str], float]] = {}
         self._reports: Set["asyncio.Task[None]"] = set()
+
+    def _with(self: ClientKind, connection: Connection) -> ClientKind:
+        """The same client for another key."""
+        other = copy.copy(self)
+        other._connection = connection
+        other._fields = {}
+        other._reports = set()
+        return other
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._connection.url!r})"
@@ -382,6 +405,35 @@ class Writ(_Client[Source]):
         """
         return self._do(exchange.look(self._connection, request_id, wait))
 
+    def delegate(
+        self,
+        name: str,
+        actions: Sequence[str],
+        until: datetime,
+        *,
+        when: Optional[str] = None,
+        uses: Optional[int] = None,
+        session: Optional[str] = None,
+    ) -> "SubAgent[Writ]":
+        """Passes a part of what the agent may do to a sub-agent.
+
+        `name`: Rules read it as `request.delegate`.
+        `actions`: Keys of actions, or patterns such as `payment.*`.
+        `until`: When it ends, at most 30 days away, with a time zone.
+        `when`: A condition of the policy language over the request.
+        `uses`: How many requests may come by it; any number by default.
+        `session`: The session of all its requests.
+
+        Raises DeniedError when the service refuses the terms.
+        """
+        terms = exchange.Terms(name, actions, until, when, uses, session)
+        delegation_id, connection = self._do(exchange.delegate(self._connection, terms))
+        return SubAgent(delegation_id, connection.key, self._with(connection))
+
+    def revoke_delegation(self, delegation_id: str) -> None:
+        """Revokes a delegation and everything below it."""
+        self._do(exchange.revoke_delegation(self._connection, delegation_id))
+
     def withdraw(self, request_id: str) -> None:
         """Withdraws a request that waits."""
         self._do(exchange.withdraw(self._connection, request_id))
@@ -510,6 +562,25 @@ class AsyncWrit(_Client[AsyncSource]):
     async def look(self, request_id: str, *, wait: float = 0) -> Optional[RequestStatus]:
         """As `Writ.look`."""
         return await self._do_async(exchange.look(self._connection, request_id, wait))
+
+    async def delegate(
+        self,
+        name: str,
+        actions: Sequence[str],
+        until: datetime,
+        *,
+        when: Optional[str] = None,
+        uses: Optional[int] = None,
+        session: Optional[str] = None,
+    ) -> "SubAgent[AsyncWrit]":
+        """As `Writ.delegate`."""
+        terms = exchange.Terms(name, actions, until, when, uses, session)
+        delegation_id, connection = await self._do_async(exchange.delegate(self._connection, terms))
+        return SubAgent(delegation_id, connection.key, self._with(connection))
+
+    async def revoke_delegation(self, delegation_id: str) -> None:
+        """As `Writ.revoke_delegation`."""
+        await self._do_async(exchange.revoke_delegation(self._connection, delegation_id))
 
     async def withdraw(self, request_id: str) -> None:
         """As `Writ.withdraw`."""

@@ -6,6 +6,7 @@ is decided once: while no answer comes, it is sent again under the same idempote
 up; when none comes in time, UnreachableError is raised.
 """
 
+import dataclasses
 import hashlib
 import hmac
 import logging
@@ -14,6 +15,7 @@ import time
 import urllib.parse
 import uuid
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import Any, Awaitable, Callable, Dict, Generator, Iterable, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 from .decisions import (
@@ -63,6 +65,8 @@ class Connection:
     timeout: float
     #: False for none; a text names the tool that the receipts are for.
     receipts: Union[bool, str]
+    #: The key of the agent, where `key` is a delegated one: outcomes are reported and requests looked up with it.
+    agent_key: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -147,15 +151,67 @@ def look(connection: Connection, request_id: str, wait: float) -> Steps[Optional
         yield Pause(max(0.0, min(POLL_SECONDS, ends_at - time.monotonic())))
 
 
+@dataclass(frozen=True)
+class Terms:
+    """What a delegation passes on."""
+
+    name: str
+    actions: Sequence[str]
+    until: datetime
+    when: Optional[str] = None
+    uses: Optional[int] = None
+    session: Optional[str] = None
+
+
+def delegate(connection: Connection, terms: Terms) -> Steps[Tuple[str, Connection]]:
+    """The id of a new delegation, and the connection of its sub-agent."""
+    if terms.until.tzinfo is None:
+        raise ValueError("until needs a time zone")
+    body = {
+        "name": terms.name,
+        "actions": list(terms.actions),
+        "until": terms.until.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "when": terms.when,
+        "uses": terms.uses,
+        "session": terms.session,
+    }
+    reply = yield from _simple(connection, "POST", "/v1/delegations", body)
+    if reply.status != 201:
+        raise DeniedError(refusal_of_problem(reply.status, reply.body))
+    delegated = dataclasses.replace(
+        connection,
+        key=reply.body["api_key"],
+        agent_key=connection.agent_key or connection.key,
+        agent=None,
+        signing_secret=None,
+        session=connection.session if terms.session is None else terms.session,
+    )
+    return reply.body["delegation"]["id"], delegated
+
+
+def revoke_delegation(connection: Connection, delegation_id: str) -> Steps[None]:
+    path = f"/v1/delegations/{urllib.parse.quote(delegation_id, safe='')}"
+    reply = yield from _simple(_of_agent(connection), "DELETE", path)
+    if reply.status != 200:
+        raise DeniedError(refusal_of_problem(reply.status, reply.body))
+
+
+def _of_agent(connection: Connection) -> Connection:
+    """The connection of the agent itself, which answers for its sub-agents."""
+    if connection.agent_key is None:
+        return connection
+    return dataclasses.replace(connection, key=connection.agent_key)
+
+
 def withdraw(connection: Connection, request_id: str) -> Steps[None]:
-    reply = yield from _simple(connection, "POST", f"{_path(request_id)}/withdraw")
+    reply = yield from _simple(_of_agent(connection), "POST", f"{_path(request_id)}/withdraw")
     if reply.status != 200:
         raise DeniedError(refusal_of_problem(reply.status, reply.body))
 
 
 def actions(connection: Connection, prefix: str) -> Steps[Sequence[PossibleAction]]:
     path = f"/v1/actions?prefix={urllib.parse.quote(prefix, safe='')}"
-    reply = yield from _simple(connection, "GET", path)
+    reply = yield from _simple(_of_agent(connection), "GET", path)
     if reply.status != 200:
         raise DeniedError(refusal_of_problem(reply.status, reply.body))
     try:
@@ -173,10 +229,10 @@ def report(
     try:
         body = _outcome(request_id, is_executed, result)
         path = f"{_path(request_id)}/outcome"
-        reply = yield from _simple(connection, "POST", path, body)
+        reply = yield from _simple(_of_agent(connection), "POST", path, body)
         if reply.status == 400 and "result" in body:
             _warn_of_result(request_id, _problem_text(reply.body))
-            reply = yield from _simple(connection, "POST", path, {"executed": is_executed})
+            reply = yield from _simple(_of_agent(connection), "POST", path, {"executed": is_executed})
         if reply.status != 200:
             log.warning("the outcome of %s was not taken: %s", request_id, _problem_text(reply.body))
     except UnreachableError as error:
@@ -189,7 +245,7 @@ def report_all(
     """Reports the outcomes of up to 100 grants together, as `report` does."""
     reports = [{"request_id": one, **_outcome(one, is_executed, result)} for one, is_executed, result in outcomes]
     try:
-        reply = yield from _simple(connection, "POST", "/v1/outcomes", {"outcomes": reports})
+        reply = yield from _simple(_of_agent(connection), "POST", "/v1/outcomes", {"outcomes": reports})
         items = reply.body.get("items") if isinstance(reply.body, dict) else None
         if reply.status != 200 or not isinstance(items, list):
             log.warning("%d outcomes were not taken: %s", len(reports), _problem_text(reply.body))
@@ -199,7 +255,7 @@ def report_all(
             _warn_of_result(one["request_id"], "it does not have the shape that the action declares")
             del one["result"]
         if unfit:
-            yield from _simple(connection, "POST", "/v1/outcomes", {"outcomes": unfit})
+            yield from _simple(_of_agent(connection), "POST", "/v1/outcomes", {"outcomes": unfit})
     except UnreachableError as error:
         log.warning("%d outcomes could not be reported: %s", len(reports), error)
 

@@ -7,6 +7,7 @@ import { sign } from 'node:crypto';
 import type { Decisions } from '../requests/decisions.ts';
 import { statusAt } from '../requests/record/lifecycle.ts';
 import type { ReceiptBases } from '../requests/record/receipt-basis.ts';
+import type { RecordedLink } from '../requests/record/record.ts';
 import { type AgentCaller, isOwnRequest, type RequestState } from '../requests/record/request-state.ts';
 import { type ReceiptKey, type ReceiptKeys, receiptSeconds } from './receipt-keys.ts';
 
@@ -99,12 +100,27 @@ function claimsOf({ record, decision, policySet, votes }: RequestState, digest: 
   const what = { type: 'writ_action', action_key: record.actionKey, payload_digest: digest };
   return {
     sub: `agent:${record.agentId}`,
+    ...(record.chain && { act: actorOf(record.chain) }),
     jti: record.id,
     txn: record.id,
     authorization_details: [what],
     policy: { set: `sha256:${policySet.digest}`, rule: decision.by },
     ...(groups.length === 0 ? {} : { approved_by: [...new Set(groups)].toSorted() }),
   };
+}
+
+interface Actor {
+  readonly sub: string;
+  readonly name: string;
+  readonly act?: Actor;
+}
+
+/** The sub-agent as the claim `act` of RFC 8693: the one that asks, with those above it inside. */
+function actorOf(chain: readonly RecordedLink[]): Actor | undefined {
+  return chain.reduce<Actor | undefined>(
+    (above, { id, name }) => ({ sub: `delegation:${id}`, name, ...(above && { act: above }) }),
+    undefined,
+  );
 }
 
 function jwt(claims: object, { privateKey, published }: ReceiptKey): string {

@@ -10,7 +10,7 @@ import { listening } from '../../service/http/listening.ts';
 import { firstAdmin, personWith } from '../../service/http/person-client.ts';
 import { type Service, startService } from '../../service/http/service.ts';
 import { give } from '../../service/http/written-policies.ts';
-import { temporaryFolder } from '../../service/store/rows.ts';
+import { everything, temporaryFolder } from '../../service/store/rows.ts';
 import { inPython, requirePython, settingsOf } from './python.ts';
 
 beforeAll(requirePython);
@@ -38,6 +38,34 @@ async function approverOf(service: Service) {
 }
 
 describe.each(['Writ', 'AsyncWrit'])('%s', (kind) => {
+  test('a delegated client runs what was passed on, and nothing else', async () => {
+    const service = await startService();
+    const [[outcomes, refused], runs] = await inPython(
+      { ...settingsOf(service), kind },
+      `
+from datetime import datetime, timedelta, timezone
+client = connect()
+end = datetime.now(timezone.utc) + timedelta(minutes=5)
+sub = do(client.delegate('sub', ['demo.allow'], end, uses=2))
+below = do(sub.client.delegate('below', ['demo.allow'], end))
+asked = [(sub, 'allow'), (sub, 'reauth'), (below, 'allow'), (below, 'allow')]
+outcomes = [outcome(lambda: guarded(one.client, 'demo.' + verb)(n=4))[0] for one, verb in asked]
+do(client.revoke_delegation(sub.id))
+say([[outcomes, outcome(lambda: do(sub.client.delegate('more', ['demo.allow'], end)))], len(runs)])`,
+    );
+    expect(outcomes).toEqual(['ran', 'DeniedError', 'ran', 'DeniedError']);
+    expect(refused).toEqual(['DeniedError', expect.stringContaining('the delegation `sub` is revoked')]);
+    expect(runs).toBe(2);
+    const consumed = { ...everything, agentId: service.agent.id, status: 'consumed' } as const;
+    const { items } = await service.store.requests.list({
+      ...consumed,
+      nowMs: Date.now(),
+      after: null,
+      countMax: 9,
+    });
+    expect(items).toHaveLength(2);
+  });
+
   test('runs under a grant and under nothing else', async () => {
     const service = await startService();
     const [results, runs] = await inPython(

@@ -111,6 +111,21 @@ describe('a delegated request', () => {
     expect((await viewOf(ask(service.apiKey, { amount: 51 }))).decision).toBe('ALLOW');
   });
 
+  test('has a receipt that names the chain', async () => {
+    const top = await made({ name: 'top' });
+    const below = await made({ name: 'below' }, top.key);
+    const reply = await ask(below.key, { headers: { prefer: 'receipt=tool' } });
+    const [, claims = ''] = (reply.headers.get('writ-receipt') ?? '').split('.');
+    expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
+      sub: `agent:${service.agent.id}`,
+      act: {
+        sub: `delegation:${below.id}`,
+        name: 'below',
+        act: { sub: `delegation:${top.id}`, name: 'top' },
+      },
+    });
+  });
+
   test('narrows with each link, five at most', async () => {
     let key = service.apiKey;
     for (const limit of [90, 80, 70, 60, 50])
