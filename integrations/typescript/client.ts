@@ -31,11 +31,6 @@ export interface Connection {
   readonly url: string;
   /** The key of the agent, or of an enforcement point. Keep the key out of what a model reads. */
   readonly key: string;
-  /**
-   * The key of the agent, where `key` is a delegated one: outcomes are reported and requests looked up with it.
-   * A client from `delegate` has it.
-   */
-  readonly agentKey?: string;
   /** The agent that an enforcement point asks for, by name or id; absent with the key of an agent. */
   readonly agent?: string;
   /** The secret by which the agent signs its requests; absent when it does not sign. */
@@ -67,6 +62,12 @@ export interface Connection {
    * without a result, and meters on the result stay unknown.
    */
   readonly onRefusedResult?: (requestId: string, reason: string) => void;
+}
+
+/** A connection that may be of a sub-agent. */
+interface OwnConnection extends Connection {
+  /** The agent's key, where `key` is a delegated one: outcomes are reported and requests looked up with it. */
+  readonly agentKey?: string;
 }
 
 export interface AskOptions {
@@ -209,6 +210,10 @@ const heldMsMax = 50_000;
 export function connect<Actions extends object = Readonly<Record<string, object>>>(
   connection: Connection,
 ): Writ<Actions> {
+  return clientOf(connection);
+}
+
+function clientOf<Actions extends object>(connection: OwnConnection): Writ<Actions> {
   const authorize = (action: string, payload: object, options: AskOptions = {}) =>
     ask(connection, { action, payload, ...options });
 
@@ -241,7 +246,7 @@ export function connect<Actions extends object = Readonly<Record<string, object>
         }),
     async delegate(terms) {
       const { id, key } = await delegate(connection, terms);
-      return { id, key, client: connect<Actions>(delegatedConnection(connection, key, terms)) };
+      return { id, key, client: clientOf<Actions>(delegatedConnection(connection, key, terms)) };
     },
     async revokeDelegation(id) {
       const path = `/v1/delegations/${encodeURIComponent(id)}`;
@@ -269,15 +274,15 @@ export function connect<Actions extends object = Readonly<Record<string, object>
 }
 
 /** The connection of the agent itself, which answers for its sub-agents. */
-function ofAgent(connection: Connection): Connection {
+function ofAgent(connection: OwnConnection): Connection {
   return connection.agentKey === undefined ? connection : { ...connection, key: connection.agentKey };
 }
 
 function delegatedConnection(
-  { signingSecret: _, agent: __, ...connection }: Connection,
+  { signingSecret: _, agent: __, ...connection }: OwnConnection,
   key: string,
   { session }: DelegationTerms,
-): Connection {
+): OwnConnection {
   const { agentKey = connection.key } = connection;
   return { ...connection, key, agentKey, ...(session === undefined ? {} : { session }) };
 }
