@@ -251,6 +251,8 @@ function detail(change: Partial<RequestDetail>): RequestDetail {
     trace_omitted: 0,
     policy_set: { digest: '', commit: null },
     comments: [],
+    standing_approvals: [],
+    standing_offers: [],
     step_ups: [],
     allowed_actions: null,
     people: [],
@@ -265,6 +267,7 @@ const said = (is_approved: boolean) => ({
   is_approved,
   comment: 'fine',
   at: '2026-03-02T10:30:00Z',
+  standing: [],
   invalid_reason: null,
 });
 

@@ -54,7 +54,32 @@ const noted = (guard: string): string =>
   action note.add { text: string, link: url, born: date 1900-01-01..2100-01-01, till: date, lines: [{ count: integer 0..9 }] ..9 }
   policy p on note.add { allow all  deny noted when ${guard} }`;
 
+const standing = (clause: string, group = 'finance'): string =>
+  `${declared()} policy p on pay.send { allow all  escalate new to ${group} ${clause} when payload.amount > 9 USD }`;
+const perPayee = 'standing per payload.to, session for 8h up to 10 times';
+const standingDiff = (
+  name: string,
+  before: string,
+  after: string,
+  findings: readonly string[],
+): KeptDiff => ({
+  name: `a standing approval ${name}`,
+  before: standing(before),
+  after: standing(after),
+  findings: findings.map((tier) => `${tier} ESCALATE ESCALATE: payload.amount > 9 USD, or that is unknown`),
+});
+
 export const writtenDiffs: readonly KeptDiff[] = [
+  standingDiff('becomes possible', '', perPayee, ['3']),
+  standingDiff('is no longer possible', perPayee, '', ['5']),
+  standingDiff('lasts longer', perPayee, perPayee.replace('8h', '9h'), ['3']),
+  standingDiff('serves more requests', perPayee, perPayee.replace('10', '11'), ['3']),
+  standingDiff('serves any number of requests', perPayee, perPayee.replace(' up to 10 times', ''), ['3']),
+  standingDiff('has wider keys', perPayee, perPayee.replace(', session', ''), ['3']),
+  standingDiff('has narrower keys', perPayee.replace(', session', ''), perPayee, ['5']),
+  standingDiff('is shorter and serves fewer', perPayee, perPayee.replace('8h up to 10', '7h up to 9'), ['5']),
+  standingDiff('is shorter and serves more', perPayee, perPayee.replace('8h up to 10', '7h up to 11'), ['3']),
+  standingDiff('stays', perPayee, 'standing per session, payload.to for 480m up to 10 times', []),
   {
     name: 'a limit is lowered',
     before: asking('1_000'),

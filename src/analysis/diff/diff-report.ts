@@ -5,8 +5,9 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
 import { type Outcome, outcomes, type Requirements } from '../../language/model/decision.ts';
+import { standingText } from '../../language/model/describe.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
+import type { GuaranteeClause, PolicySet, Rule } from '../../language/model/policy.ts';
 import { clauseOutcomes, refutation } from '../../language/spec/guarantee-clause.ts';
 import { horizon } from '../../reasoning/cells/times.ts';
 import { isAlike, readsChanged } from '../../reasoning/diff/declarations.ts';
@@ -112,6 +113,8 @@ interface ReportedDecision {
   readonly by: string;
   readonly valid_for_seconds: number | null;
   readonly requires: Requirements | null;
+  /** What approvals may serve later, by the rules that ask; absent when they serve the request only. */
+  readonly standing?: readonly string[];
 }
 
 export interface DiffReport {
@@ -223,7 +226,7 @@ function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): O
     actions,
     when,
     causes: causes.map((cause) => reportedCause(sides, cause)),
-    example: example === null ? null : reportedExample(example),
+    example: example === null ? null : reportedExample(sides, example),
     guessed: [...new Set(guessed.map(shortenCondition))],
   };
 }
@@ -256,26 +259,39 @@ function placeOf({ sourceOf, shown }: ComparedSide, { file, start }: Span): Repo
   return text === null ? null : { file: shown(file), line: position(text, start).line };
 }
 
-function reportedExample({ facts, decisions, near }: DiffExample): ReportedExample {
+function reportedExample(
+  sides: SetComparison['sides'],
+  { facts, decisions, near }: DiffExample,
+): ReportedExample {
   const [old, now] = [requestJson(facts.before), requestJson(facts.after)];
   const meters = (request: object): object => (request as { readonly meters: object }).meters;
   const isSame = JSON.stringify(meters(old)) === JSON.stringify(meters(now));
   return {
     request: now,
     old_meters: isSame ? null : meters(old),
-    old: reportedDecision(decisions.before),
-    new: reportedDecision(decisions.after),
+    old: reportedDecision(sides.before, decisions.before),
+    new: reportedDecision(sides.after, decisions.after),
     near,
   };
 }
 
-function reportedDecision({
-  outcome,
-  by,
-  validForSeconds,
-  requires,
-}: DiffExample['decisions']['before']): ReportedDecision {
-  return { decision: outcome, by, valid_for_seconds: validForSeconds, requires };
+function reportedDecision(
+  { set }: ComparedSide,
+  { outcome, by, validForSeconds, requires, rules }: DiffExample['decisions']['before'],
+): ReportedDecision {
+  const standing =
+    requires === null ? [] : set.policies.flatMap((policy) => policy.rules).flatMap(standingOf);
+  const own = standing.flatMap(({ rule, text }) => (rules.includes(rule) ? [text] : []));
+  const decided = { decision: outcome, by, valid_for_seconds: validForSeconds, requires };
+  return own.length === 0 ? decided : { ...decided, standing: own };
+}
+
+function standingOf({
+  id: rule,
+  requirement,
+}: Rule): readonly { readonly rule: string; readonly text: string }[] {
+  if (requirement?.kind !== 'approval' || requirement.standing === undefined) return [];
+  return [{ rule, text: standingText(requirement.standing) }];
 }
 
 /**

@@ -202,6 +202,7 @@ function shortened(request: object): object {
 
 function asksText({
   requires,
+  standing = [],
   valid_for_seconds: seconds,
 }: NonNullable<ReportedFinding['example']>['old']): string {
   const people = requires?.approvals.map(
@@ -218,7 +219,7 @@ function asksText({
             : `a step-up within ${durationText(stepUp.withinSeconds)}`,
         ];
   const all = [...(people ?? []), ...step];
-  if (all.length > 0) return all.join(' and ');
+  if (all.length > 0) return [all.join(' and '), ...standing].join(', ');
   return seconds === null ? 'nobody' : `nobody, for ${durationText(seconds)}`;
 }
 

@@ -62,6 +62,8 @@ const checkErrors = {
   'approvers-mixed': 'approvers are joined by `and` and by `or`, or a claim names several by `and`',
   'needs-unfit': '`needs` is not a whole number of people, or more people than the rule can ask',
   'needs-without-approval': '`needs` in a rule that asks for a step-up',
+  'standing-unfit':
+    'a standing approval is keyed by something that is not a single known value, or has no fitting time or count',
   'points-unfit': 'points of risk are not a whole number other than zero',
   'unapproved-misplaced': '`unapproved` is used outside of `never allow` and `allow only`',
   'not-a-table': 'a row is looked up in something that is not a table',
@@ -158,6 +160,7 @@ export const checkWarnings = {
   'mixed-script': 'a word mixes letters of several scripts',
   'every-over-empty': 'an `allow` rests on `every`, which is true of an empty list',
   'deny-list-exact': 'a `deny` compares free text exactly with a list',
+  'standing-per-agent': 'a standing approval is keyed by nothing but the agent',
   'limit-per-session': 'a limit rests on the session, which the agent chooses',
   'value-never-granted': 'a value of an enumeration under which nothing is granted',
   'currency-never-equal': 'an amount is compared with a currency that its field cannot have',

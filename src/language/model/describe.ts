@@ -1,9 +1,10 @@
 // Writes types, paths and payload issues as text, in the notation of the language.
 
-import { formatDecimal } from '../value/decimal.ts';
+import { formatDecimal, fromNumber } from '../value/decimal.ts';
 import { escapeControls } from '../value/text.ts';
 import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../value/time.ts';
 import type { PayloadIssue } from './decision.ts';
+import type { StandingScope } from './policy.ts';
 import { signedMark } from './signers.ts';
 import type { Quantity, Range, Shape, Slot, TextType, Type } from './type.ts';
 
@@ -59,6 +60,13 @@ export function quoted(text: string): string {
  */
 export function exceptText(except: readonly string[] = []): string {
   return except.length === 0 ? '' : ` except ${except.join(' and ')}`;
+}
+
+/** Returns the scope of standing approvals as words, such as `standing per session for 8h up to 10 times`. */
+export function standingText({ per, seconds, times }: StandingScope): string {
+  const keys = per.length === 0 ? ['agent'] : per;
+  const limit = times === null ? '' : ` up to ${times} times`;
+  return `standing per ${keys.join(', ')} for ${formatDuration(fromNumber(seconds))}${limit}`;
 }
 
 /** The message of the payload check for each kind of fault; the issue's pointer gives the place. */

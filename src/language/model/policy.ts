@@ -194,9 +194,31 @@ export type Requirement<Value = Expression> =
       /** Sorted fields that name people who may not approve, as written, such as `payload.asked_by.id`. */
       readonly except: readonly string[];
       readonly withinSeconds: number;
+      /** What later requests an approval may serve; absent when it serves its own request only. */
+      readonly standing?: StandingScope;
     }
   /** When `withinSeconds` is null, the step-up is for this very request. */
   | { readonly kind: 'reauth'; readonly withinSeconds: number | null };
+
+/** The widest scope of a standing approval; the agent is always part of it. */
+export interface StandingScope {
+  /** Sorted: `session`, `user`, and payload fields as written. A later request has equal, known values. */
+  readonly per: readonly string[];
+  readonly seconds: number;
+  /** How many later requests it may serve; null for any number. */
+  readonly times: number | null;
+}
+
+/** Whether a scope covers nothing that the other does not cover; no scope covers nothing. */
+export function isStandingWithin(
+  scope: StandingScope | undefined,
+  other: StandingScope | undefined,
+): boolean {
+  if (scope === undefined) return true;
+  if (other === undefined) return false;
+  const isCounted = other.times === null || (scope.times !== null && scope.times <= other.times);
+  return isCounted && scope.seconds <= other.seconds && other.per.every((key) => scope.per.includes(key));
+}
 
 /** Approvers of whom any may approve: several, or one that the data of a request name. */
 export interface Choice<Value = Expression> {

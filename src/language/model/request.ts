@@ -135,6 +135,10 @@ export interface MeterReading {
 export interface MetRequirements {
   readonly escalate: readonly string[];
   readonly reauth: readonly string[];
+  /**
+   * The standing approvals under which rules of `escalate` are met: ids by rule; absent when there are none.
+   */
+  readonly standing?: Readonly<Record<string, string>>;
 }
 
 export const nothingSatisfied: MetRequirements = { escalate: [], reauth: [] };

@@ -1,7 +1,7 @@
 // What an enforced rule requires of people, apart from the rule itself: whose approval counts, and for what.
 
 import type { JsonObject } from './json.ts';
-import type { Requirement } from './policy.ts';
+import type { Requirement, StandingScope } from './policy.ts';
 import { type RequestFacts, valueAt } from './request.ts';
 
 export type RuleRequirement = Requirement<string> & {
@@ -50,10 +50,33 @@ export function isExcepted(
  * text.
  */
 function textAt(path: string, request: NamingFields): string | null {
+  const value = valueAtPath(path, request);
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+/** Returns the value at such a path; undefined when there is none. */
+function valueAtPath(path: string, request: NamingFields): unknown {
   const steps = path.match(/"(?:[^"\\]|\\.)*"|[^."]+/g) ?? [];
-  const value = valueAt(
+  return valueAt(
     request,
     steps.map((step) => (step.startsWith('"') ? (JSON.parse(step) as string) : step)),
   );
-  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+export type StandingValue = string | number | boolean;
+
+/** Returns the values of a standing approval's keys, in their order; null when one of them is not known. */
+export function standingValues(
+  { per }: Pick<StandingScope, 'per'>,
+  request: NamingFields,
+): readonly StandingValue[] | null {
+  const values = per.map((key) => {
+    if (key === 'session') return request.request.session;
+    return key === 'user' ? request.request.user?.id : valueAtPath(key, request);
+  });
+  return values.every((value) => isPlain(value)) ? values : null;
+}
+
+function isPlain(value: unknown): value is StandingValue {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }

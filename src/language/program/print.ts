@@ -1,7 +1,7 @@
 // Prints a program as text for people: each action with its lets and rules, and conditions in the words of
 // the language where it has them. A `?` after a condition means that it may be unknown.
 
-import { exceptText, pathText, stepText } from '../model/describe.ts';
+import { exceptText, pathText, standingText, stepText } from '../model/describe.ts';
 import type { Value } from '../model/value.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { formatCidr, formatIp } from '../value/ip.ts';
@@ -44,8 +44,9 @@ function printRule(rule: PlannedRule): string {
 function printRequirement(requirement: PlannedRule['requirement']): string {
   if (requirement === null) return '';
   if (requirement.kind === 'approval') {
-    const { needs, groups, except, withinSeconds } = requirement;
-    return ` needs ${needs} of ${groups.join(' and ')}${exceptText(except)} within ${withinSeconds}s`;
+    const { needs, groups, except, withinSeconds, standing } = requirement;
+    const asked = ` needs ${needs} of ${groups.join(' and ')}${exceptText(except)} within ${withinSeconds}s`;
+    return standing === undefined ? asked : `${asked} ${standingText(standing)}`;
   }
   return requirement.withinSeconds === null ? ' reauth now' : ` reauth within ${requirement.withinSeconds}s`;
 }

@@ -4,7 +4,8 @@
 
 import { approverTexts, asksOnly } from '../../language/model/approvers.ts';
 import { defaultValidForSeconds, type Outcome } from '../../language/model/decision.ts';
-import { isGuard, type Requirement, type Rule } from '../../language/model/policy.ts';
+import { standingText } from '../../language/model/describe.ts';
+import { isGuard, isStandingWithin, type Requirement, type Rule } from '../../language/model/policy.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { type DemandKind, demandOf, type OutcomeLiterals } from '../prove/outcomes.ts';
 import type { Pair } from '../solver/circuit.ts';
@@ -122,6 +123,7 @@ function demandsOf(requirement: Requirement): readonly Demand[] {
           key: `${key} within ${withinSeconds}`,
           isMetBy: (one: Requirement) => asksAmong(one, approvers) && one.withinSeconds <= withinSeconds,
         },
+        standingDemand(requirement, group),
       ];
     });
   }
@@ -134,11 +136,27 @@ function demandsOf(requirement: Requirement): readonly Demand[] {
   ];
 }
 
+type ApprovalOf = Extract<Requirement, { readonly kind: 'approval' }>;
+
+/** That an approval by these approvers serves later requests no more widely than here. */
+function standingDemand(requirement: ApprovalOf, group: string): Demand {
+  const { standing } = requirement;
+  const approvers = approverTexts(requirement, group);
+  return {
+    key: `${approvers.join(' or ')} ${standing === undefined ? 'standing for nothing' : standingText(standing)}`,
+    isMetBy: (one) => asksAmong(one, approvers) && isStandingWithin(one.standing, standing),
+  };
+}
+
+/** The same as demands of the rules that ask, one for each of the groups. */
+export function standingDemands(asking: readonly Requirement[]): readonly Demand[] {
+  return asking.flatMap((one) =>
+    one.kind === 'approval' ? one.groups.map((group) => standingDemand(one, group)) : [],
+  );
+}
+
 /** Whether a requirement asks nobody but these approvers for one of its groups. */
-function asksAmong(
-  one: Requirement,
-  approvers: readonly string[],
-): one is Extract<Requirement, { readonly kind: 'approval' }> {
+function asksAmong(one: Requirement, approvers: readonly string[]): one is ApprovalOf {
   return one.kind === 'approval' && asksOnly(one, approvers);
 }
 

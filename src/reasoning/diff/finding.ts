@@ -7,7 +7,7 @@ import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import { withoutSecretTypes } from '../../language/model/open-secrets.ts';
-import type { PolicySet } from '../../language/model/policy.ts';
+import { isGuard, type PolicySet, type Requirement, type Rule } from '../../language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
 import { authorize } from '../../language/spec/authorize.ts';
@@ -131,6 +131,7 @@ function decide(set: PolicySet, request: Facts): SidedDecision {
   const facts = { ...request, satisfied: nothingSatisfied };
   const decision = authorize(set, facts);
   let holds: { readonly seconds: number | null } | null = null;
+  let asking: readonly Requirement[] | null = null;
   return {
     decision,
     // Computed on demand: few callers need the value, and it takes another decision.
@@ -138,7 +139,26 @@ function decide(set: PolicySet, request: Facts): SidedDecision {
       holds ??= { seconds: holdsOf(set, facts, decision) };
       return holds.seconds;
     },
+    get asking() {
+      asking ??= askingOf(set, decision);
+      return asking;
+    },
   };
+}
+
+const askedFirst = ['nothing', 'approval', 'reauth'];
+
+/** What the granting `allow` and the guards of a decision with no requirement met ask, in the definition's order. */
+function askingOf({ policies }: PolicySet, decision: Decision): readonly Requirement[] {
+  const rules = policies.flatMap((policy) => policy.rules).filter(({ id }) => decision.rules.includes(id));
+  const people = ({ requirement }: Rule): number =>
+    requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
+  const rank = ({ requirement }: Rule): number => askedFirst.indexOf(requirement?.kind ?? 'nothing');
+  const [granting] = rules
+    .filter(({ effect }) => effect === 'allow')
+    .toSorted((a, b) => rank(a) - rank(b) || people(a) - people(b) || (a.id < b.id ? -1 : 1));
+  const asking = granting === undefined ? [] : [granting, ...rules.filter(isGuard)];
+  return asking.flatMap(({ requirement }) => requirement ?? []);
 }
 
 /** Seconds that a grant holds; for a request that waits, once everything is met. */

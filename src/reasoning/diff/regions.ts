@@ -5,9 +5,11 @@
 
 import { canonical } from '../../language/model/canonical.ts';
 import type { ApprovalRequirement, Decision, Outcome, Requirements } from '../../language/model/decision.ts';
+import type { Requirement } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
+import { standingDemands } from './enforcement.ts';
 import type { SideDecision } from './joint-problem.ts';
 import type { BothSides } from './joint-set.ts';
 import type { Validity } from './validity.ts';
@@ -52,6 +54,8 @@ export interface SidedDecision {
    * Seconds that a grant of the decision holds once all requirements are met; null when the decision refuses.
    */
   readonly holdsSeconds: number | null;
+  /** What the granting rule and the guards ask of people, rule by rule. */
+  readonly asking: readonly Requirement[];
 }
 
 type DecisionPair = BothSides<SidedDecision>;
@@ -215,11 +219,16 @@ function changesOf(
 
 /** Whether something is asked for before that is not asked for after. */
 function asksLess({ before, after }: DecisionPair): boolean {
-  return !asksAll(after.decision.requires, before.decision.requires);
+  return !asksAll(after.decision.requires, before.decision.requires) || !standsWithin(after, before);
 }
 
 function asksMore({ before, after }: DecisionPair): boolean {
-  return !asksAll(before.decision.requires, after.decision.requires);
+  return !asksAll(before.decision.requires, after.decision.requires) || !standsWithin(before, after);
+}
+
+/** Whether approvals of `one` serve later requests no more widely than those of `other`. */
+function standsWithin({ asking }: SidedDecision, other: SidedDecision): boolean {
+  return standingDemands(other.asking).every(({ isMetBy }) => asking.some(isMetBy));
 }
 
 /** Whether `asked` demands everything in `wanted`, or more. */

@@ -3,7 +3,7 @@
 // of which nothing is known has none.
 
 import { approverTexts, asksOnly } from '../../language/model/approvers.ts';
-import { isGuard, type Rule } from '../../language/model/policy.ts';
+import { isGuard, isStandingWithin, type Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { type RuleOutcome, ruleOutcomes } from '../prove/outcomes.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
@@ -234,7 +234,8 @@ function asksNoMore({ requirement: a }: Rule, { requirement: b }: Rule): boolean
       a.groups.every((group) => asksOnly(b, approverTexts(a, group))) &&
       a.needs <= b.needs &&
       a.except.every((person) => b.except.includes(person)) &&
-      a.withinSeconds >= b.withinSeconds
+      a.withinSeconds >= b.withinSeconds &&
+      isStandingWithin(b.standing, a.standing)
     );
   if (a.kind !== 'reauth' || b?.kind !== 'reauth') return false;
   // Without a time, the step-up is for the request itself.

@@ -22,6 +22,7 @@ import { createMetering } from '../requests/metering/metering.ts';
 import { createReceiptBases } from '../requests/record/receipt-basis.ts';
 import { createRequestEvents } from '../requests/record/request-events.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
+import { createStandingApprovals } from '../requests/standing/standing-approvals.ts';
 import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
 import { createTokenReader, noTokenReader, type TokenReader } from '../users/on-behalf.ts';
@@ -251,7 +252,9 @@ function createDeciding(
     issuer: new URL(deps.publicUrl).origin,
     isOn: deps.areReceiptsOn,
   });
-  return { authorizer, switches, decisions, receipts, evaluateVotes: createVoteEvaluator(deciding) };
+  const standingApprovals = createStandingApprovals(deciding);
+  const evaluateVotes = createVoteEvaluator(deciding);
+  return { authorizer, switches, decisions, receipts, standingApprovals, evaluateVotes };
 }
 
 type DecidingParts = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;

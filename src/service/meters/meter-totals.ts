@@ -4,6 +4,7 @@
 
 import type { Contribution, MeterDefinition, MeterEntry } from '../../language/model/metering.ts';
 import type { MeterReading } from '../../language/model/request.ts';
+import { isLastingMeter } from '../../language/value/lasting-meter.ts';
 import { memo } from '../../language/value/memo.ts';
 import { type ReadingOf, Window } from './window.ts';
 
@@ -164,11 +165,7 @@ export function createMeterTotals(): MeterTotals {
     approve: endWait,
     release: (requestId) => endWait(requestId, null),
     revoke: (requestId, entries) => overCounted(requestId, entries, (window) => window.revoke(requestId)),
-    withdraw: (requestId, grantedAtMs, entered) => {
-      for (const { definition, key } of entered)
-        meters.get(definition)?.windows.get(key)?.revoke(requestId, grantedAtMs);
-      for (const { meanwhile } of meters.values()) meanwhile?.ended.set(requestId, null);
-    },
+    withdraw: (...withdrawn) => withdraw(meters, ...withdrawn),
     move,
     isFilled: (definitionId) => meters.get(definitionId)?.meanwhile === null,
     fillPart: (definition, past) => void fillPart(definition, past),
@@ -177,6 +174,16 @@ export function createMeterTotals(): MeterTotals {
     },
     tidy: (inUse, nowMs) => forgetReserved(reserved, tidyAll(meters, inUse, nowMs)),
   };
+}
+
+/** Takes a grant out of all meters but those whose entries last. */
+function withdraw(
+  meters: ReadonlyMap<string, Meter>,
+  ...[requestId, grantedAtMs, entered]: Parameters<MeterTotals['withdraw']>
+): void {
+  for (const { definition, key } of entered)
+    if (!isLastingMeter(definition)) meters.get(definition)?.windows.get(key)?.revoke(requestId, grantedAtMs);
+  for (const [id, { meanwhile }] of meters) if (!isLastingMeter(id)) meanwhile?.ended.set(requestId, null);
 }
 
 /** Returns the windows of the meters that are forgotten. */

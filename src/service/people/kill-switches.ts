@@ -8,6 +8,7 @@ import { type RiskTier, riskTiers } from '../../language/model/request.ts';
 import { textProblem } from '../../language/value/visible-text.ts';
 import { createCollection } from '../store/contract/collection.ts';
 import { switchKind } from '../store/contract/grant-precondition.ts';
+import { stopMark } from '../store/contract/stop-marks.ts';
 import type { InvalidInput } from './access.ts';
 import type { Directory } from './directory.ts';
 import { type Actor, recordName } from './person.ts';
@@ -187,7 +188,8 @@ export function createKillSwitchBoard({ directory, steadyMs }: KillSwitchBoardDe
         createdBy: author.id,
         createdByName: author.name,
       };
-      await directory.change([switches.put(killSwitch, 0)], {
+      const mark = stopMark(killSwitch.id, scopeText(scope), killSwitch.createdAtMs);
+      await directory.change([switches.put(killSwitch, 0), mark], {
         who: author.who,
         what: 'kill-switch-created',
         subject: killSwitch.id,

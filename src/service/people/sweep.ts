@@ -1,7 +1,7 @@
 // Deletes what has ended: sessions, tokens, invitations, reset links, notices, claims, assignments, snoozes,
 // alerts that are long over, answered questions of passkeys, rows that were removed, drafts of policies that nobody
-// has saved for long, and messages that were delivered or given up. Ended documents count as ended before they are deleted; the sweep only keeps the
-// store small.
+// has saved for long, standing approvals, marks of kill switches, and messages that were delivered or given up.
+// Ended documents count as ended before they are deleted; the sweep only keeps the store small.
 
 import type { DocumentStore } from '../store/contract/documents.ts';
 
@@ -36,6 +36,8 @@ const sweptKinds = [
   'policy-draft',
   'delegation',
   'delegation-uses',
+  'stop-mark',
+  'standing-approval',
 ] as const;
 const everyMsDefault = 60_000;
 /** Bounds how long one deletion holds the lock that other writes wait for. */

@@ -10,6 +10,7 @@ import { createFunctionCache, type FunctionCache } from '../../language/emit/cac
 import { type LinkedFunctions, link } from '../../language/emit/link.ts';
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
+import { withStandingMeters } from '../../language/model/standing-meters.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
 import type { SetContent } from './compiled/bundle.ts';
 import { Compiler, type CompilerEvent, type CompilerExit } from './compiler.ts';
@@ -358,14 +359,20 @@ function activate(
     summary ??= JSON.parse(new TextDecoder().decode(set.about)) as SetSummary;
     return summary;
   };
+  const asksOf = (): ReadonlyMap<string, RuleRequirement> => {
+    asks ??= new Map(about().asks.map((requirement) => [requirement.rule, requirement]));
+    return asks;
+  };
+  const metered = withStandingMeters(engine, asksOf);
   return {
     ...engine,
     texts,
     about,
-    asks: () => {
-      asks ??= new Map(about().asks.map((requirement) => [requirement.rule, requirement]));
-      return asks;
+    asks: asksOf,
+    get meters() {
+      return metered.meters;
     },
+    entriesRecorded: metered.entriesRecorded,
     titleOf: (action) => titles.get(action) ?? null,
     digest,
     commit,

@@ -2,7 +2,8 @@
 //
 //   authorize              tries until the state that a decision was based on is still current when it is recorded
 //   prepareDecision        refuses, finds an earlier request that answers this one, or reads what to decide with
-//   decideAndRecord        decides and stores the record; a second time with a step-up of the control owner
+//   decideAndRecord        decides and stores the record; a second time with a step-up of the control owner and
+//                          with standing approvals
 //   replyToRecorded        builds the reply and notifies listeners
 //
 // INVARIANT: no reply leaves before the record with its decision is durable; if the record cannot be stored,
@@ -25,10 +26,12 @@ import type { KillSwitchSnapshot, KillSwitchSource } from './approvals/change-re
 import type { FindPeople } from './approvals/current-person.ts';
 import { requirementsOf } from './approvals/decide-again.ts';
 import { createVoteEvaluator, type VoteEvaluator } from './approvals/effective-votes.ts';
-import { approvalGroups, askedPeople } from './approvals/rights.ts';
+import { covers, type FoundStanding, findStanding } from './approvals/find-standing.ts';
+import { approvalGroups, approvalsOf, askedPeople } from './approvals/rights.ts';
+import { hasStanding } from './approvals/standing-approval.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
 import { attach, attachKey } from './attach.ts';
-import { type DecideDeps, type DecidedRequest, decide } from './decide.ts';
+import { type DecideDeps, type DecidedRequest, type DecideOptions, decide } from './decide.ts';
 import { findEarlier, findWinner, resumedReply } from './idempotency.ts';
 import { type AuthenticatedCaller, type IdentityRefusal, identifyAgain } from './identify-again.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
@@ -44,6 +47,7 @@ import { createSecretHider } from './record/secrets.ts';
 import { createBodyDigest } from './record/vote-scope.ts';
 import { requestedFacts } from './request-facts.ts';
 import { spendUses } from './spend-uses.ts';
+import { standingPlaces, takeStanding } from './standing/use-standing.ts';
 
 /**
  * A request of an agent that is authenticated, active and within its rate, with its key as seen at that time.
@@ -282,10 +286,10 @@ async function decideAndRecord(
   const facts = requestedFacts(input, state.nowMs, nothingSatisfied);
   const rowLookup = readPushedRows(deps.store.documents, state.policies, { facts, by: 'decideTraced' });
   const rows = rowLookup && (await rowLookup);
-  let attempt = await attemptToRecord(deps, input, state, { facts, rows, stepUp: null });
+  let attempt = await attemptToRecord(deps, input, state, { facts, rows, given: null });
   if (attempt.result === 'nothing') {
-    const stepUp = await findStepUp(deps, input, attempt.decided, state);
-    attempt = await attemptToRecord(deps, input, state, { facts, rows, stepUp });
+    const given = await findGiven(deps, input, attempt.decided, state);
+    attempt = await attemptToRecord(deps, input, state, { facts, rows, given });
   }
   switch (attempt.result) {
     case 'stored':
@@ -305,10 +309,12 @@ async function decideAndRecord(
   }
 }
 
-interface RecentStepUp {
-  /** Ids of the rules that the step-up satisfies. */
+/** What people have given before, and rules of the request accept. */
+interface GivenBefore {
+  /** Ids of the rules that a recent step-up satisfies. */
   readonly reauth: readonly string[];
-  /** Documents that were read to find the step-up. */
+  readonly standing: readonly FoundStanding[];
+  /** Documents that this rests on. */
   readonly documents: readonly DocumentVersion[];
 }
 
@@ -319,12 +325,12 @@ interface DecisionInput {
   readonly facts: Facts;
   /** Null when no rule reads a pushed row. */
   readonly rows: RowsRead | null;
-  /** Null when no step-up has been looked for. */
-  readonly stepUp: RecentStepUp | null;
+  /** Null when nothing has been looked for. */
+  readonly given: GivenBefore | null;
 }
 
 interface RecordAttempt {
-  /** `nothing` means that nothing was stored: a rule requires a step-up, and a recent one may exist. */
+  /** `nothing` means that nothing was stored: a rule asks people for what they may have given before. */
   readonly result: AppendResult | 'nothing';
   /** The decision that was, or was not, recorded. */
   readonly decided: DecidedRequest;
@@ -338,16 +344,15 @@ async function attemptToRecord(
   deps: Deps,
   input: AuthorizeInput,
   state: DecisionState,
-  { facts: requested, rows, stepUp }: DecisionInput,
+  { facts: requested, rows, given }: DecisionInput,
 ): Promise<RecordAttempt> {
   const { policies: active } = state;
   const { store, openRequestsMax: openMax, metering } = deps;
-  const satisfied = { escalate: [], reauth: stepUp?.reauth ?? [] };
-  const satisfiedFacts = stepUp === null ? requested : { ...requested, satisfied };
-  const facts = rows === null ? satisfiedFacts : { ...satisfiedFacts, rows: rows.rows };
+  const facts = rows === null ? requested : { ...requested, rows: rows.rows };
   const uses = active.entries(facts);
+  const standing = given?.standing ?? [];
   const precondition = grantPrecondition(input, state, [
-    ...(stepUp?.documents ?? noDocuments),
+    ...(given?.documents ?? noDocuments),
     ...(rows?.seen ?? noDocuments),
   ]);
   let decided: DecidedRequest | null = null;
@@ -360,10 +365,10 @@ async function attemptToRecord(
   };
   const decideOnce = () => {
     revertMeters();
-    decided = decide(deps, input, { active, facts, uses });
+    decided = decideGiven(deps, input, { active, facts, uses }, given);
     const { record, uses: added } = decided;
     entered = added;
-    if (stepUp === null && rulesWithStepUp(record, active).length > 0) {
+    if (given === null && rulesGivenBefore(record, active).length > 0) {
       revertMeters();
       return null;
     }
@@ -375,7 +380,7 @@ async function attemptToRecord(
     };
   };
   try {
-    result = await store.meters.spend(meterSeriesOf(uses), decideOnce);
+    result = await store.meters.spend(meterSeriesOf([...uses, ...standingPlaces(standing)]), decideOnce);
   } catch (error) {
     // When it is uncertain whether the request is stored, nothing is reverted: the store does so once it
     // knows, or all meters are read again.
@@ -386,6 +391,36 @@ async function attemptToRecord(
   if (result !== 'stored') revertMeters();
   if (decided === null) throw new Error('the store returned a result without deciding');
   return { result, decided };
+}
+
+/** Decides with what people have given before, and uses standing approvals as far as rules that take part ask. */
+function decideGiven(
+  deps: Deps,
+  input: AuthorizeInput,
+  { active, facts, uses }: DecideOptions,
+  given: GivenBefore | null,
+): DecidedRequest {
+  if (given === null) return decide(deps, input, { active, facts, uses });
+  const at = { nowMs: facts.nowMs, requestId: input.requestId };
+  const taken = takeStanding(given.standing, deps.metering, at);
+  const { standing } = taken;
+  const isUsed = taken.uses.length > 0;
+  const satisfied = {
+    escalate: Object.keys(standing),
+    reauth: given.reauth,
+    ...(isUsed && { standing }),
+  };
+  const decided = decide(deps, input, {
+    active,
+    facts: { ...facts, satisfied },
+    uses: isUsed ? [...uses, ...taken.uses] : uses,
+  });
+  const { rules } = decided.record.decision;
+  const asked = given.standing.filter(({ rule }) => rules.includes(rule.rule));
+  if (asked.length === given.standing.length || !isUsed) return decided;
+  // A meter has moved, and a rule no longer asks: its standing approval is not used.
+  deps.metering.revertMeters(input.requestId, decided.uses);
+  return decideGiven(deps, input, { active, facts, uses }, { ...given, standing: asked });
 }
 
 /** The versions that must still be current when the record is stored. */
@@ -407,29 +442,42 @@ function grantPrecondition(
 }
 
 /**
- * The rules that an earlier step-up may satisfy. Only a request that would be pending is worth the lookup.
+ * The rules that an earlier step-up or a standing approval may satisfy. Only a request that would be pending is
+ * worth the lookup.
  */
-function rulesWithStepUp(
+function rulesGivenBefore(
   { status, decision }: RequestRecord,
   active: ActivePolicies,
 ): readonly RuleRequirement[] {
   if (status !== 'pending') return [];
-  return requirementsOf(decision, active).filter(
-    (rule) => rule.kind === 'reauth' && rule.withinSeconds !== null,
+  return requirementsOf(decision, active).filter((rule) =>
+    rule.kind === 'reauth' ? rule.withinSeconds !== null : hasStanding(rule),
   );
 }
 
-async function findStepUp(
+async function findGiven(
   { store, findPeople }: Deps,
   { agent }: AuthorizeInput,
   { record }: DecidedRequest,
-  { policies }: DecisionState,
-): Promise<RecentStepUp> {
-  const stepUp = await lastStepUp({ documents: store.documents, findPeople }, agent);
-  const reauth = freshReauths(rulesWithStepUp(record, policies), stepUp, record.createdAtMs);
-  return stepUp === null || reauth.length === 0
-    ? { reauth: [], documents: noDocuments }
-    : { reauth, documents: [stepUp.version] };
+  { policies, nowMs }: DecisionState,
+): Promise<GivenBefore> {
+  const rules = rulesGivenBefore(record, policies);
+  const stepUp = rules.some(({ kind }) => kind === 'reauth')
+    ? await lastStepUp({ documents: store.documents, findPeople }, agent)
+    : null;
+  const reauth = freshReauths(rules, stepUp, record.createdAtMs);
+  const moment = { agent, asks: policies.asks(), nowMs, rules };
+  const approvals = approvalsOf(record.decision);
+  const found = await findStanding({ store, findPeople }, record, moment);
+  const standing = found.filter((one) => covers(one, record, { agent, approvals, nowMs }));
+  return {
+    reauth,
+    standing,
+    documents: [
+      ...(stepUp === null || reauth.length === 0 ? noDocuments : [stepUp.version]),
+      ...standing.flatMap(({ documents }) => documents),
+    ],
+  };
 }
 
 function replyToRecorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeResult {

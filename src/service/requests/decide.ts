@@ -28,7 +28,7 @@ export interface DecideDeps {
   readonly receiptBases: ReceiptBases;
 }
 
-interface DecideOptions {
+export interface DecideOptions {
   readonly active: ActivePolicies;
   /** The facts without meters. */
   readonly facts: Facts;

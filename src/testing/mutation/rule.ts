@@ -2,7 +2,7 @@
 // a grant without its approval, and any mistake in its conditions.
 
 import type { Edit } from '../../language/diagnostic/diagnostic.ts';
-import type { ApproverNode, Clause, RuleNode } from '../../language/syntax/tree/tree.ts';
+import type { ApproverNode, Clause, RuleNode, StandingClause } from '../../language/syntax/tree/tree.ts';
 import { neighbours } from './constant.ts';
 import { excerpt, type PolicyEdit, paragraphRemoval, removal, replacement } from './edit.ts';
 import { conditionChanges, negatedExpression } from './expression.ts';
@@ -17,13 +17,14 @@ export function ruleChanges(rule: RuleNode, text: string): readonly PolicyEdit[]
 }
 
 /** The clauses that set who must approve, and how. */
-const approvalClauses: readonly Clause['kind'][] = ['to', 'except', 'needs'];
+const approvalClauses: readonly Clause['kind'][] = ['to', 'except', 'needs', 'standing'];
 const conditionOfGrant: readonly Clause['kind'][] = [
   'after-approval',
   'after-reauth',
   'except',
   'needs',
   'within',
+  'standing',
 ];
 
 function effectChanges(rule: RuleNode, text: string): readonly PolicyEdit[] {
@@ -84,6 +85,15 @@ function withoutApprover(groups: readonly ApproverNode[], at: number, text: stri
   };
 }
 
+/** Drops the clause, or moves its time or its count by one step. */
+function standingChanges({ span, duration, times }: StandingClause, text: string): readonly PolicyEdit[] {
+  const numbers = times === null ? [duration] : [duration, times];
+  return [
+    { edits: [removal(text, span)], change: `dropped \`${excerpt(text, span)}\`` },
+    ...numbers.flatMap((one) => neighbours(one).map((put) => replacement(text, one.span, put))),
+  ];
+}
+
 function clauseChanges(clause: Clause, text: string): readonly PolicyEdit[] {
   switch (clause.kind) {
     case 'for':
@@ -107,6 +117,8 @@ function clauseChanges(clause: Clause, text: string): readonly PolicyEdit[] {
         : clause.asked.each.map((_, at) => withoutApprover(clause.asked.each, at, text));
     case 'except':
       return [{ edits: [removal(text, clause.span)], change: `dropped \`${excerpt(text, clause.span)}\`` }];
+    case 'standing':
+      return standingChanges(clause, text);
     case 'after-reauth':
     case 'because':
       return [];

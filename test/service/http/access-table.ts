@@ -124,6 +124,8 @@ requests.view        GET /v1/requests, GET /v1/requests/count, GET /v1/requests/
 receipt-keys.view    GET /v1/receipt-keys
 receipt-keys.rotate  POST /v1/receipt-keys
 requests.view        GET /v1/requests/{id}/explain, GET /v1/requests/{id}/amounts, GET /v1/review-locks, GET /v1/agents/{id}/payload-profile
+requests.view        GET /v1/standing-approvals, GET /v1/standing-approvals/{id}
+requests.reject      POST /v1/standing-approvals/{id}/revoke
 requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals, POST /v1/requests/{id}/revoke-approval
 requests.reject      POST /v1/approvals/votes, POST /v1/requests/{id}/reject, POST /v1/requests/{id}/comments, POST /v1/requests/{id}/review-lock, DELETE /v1/requests/{id}/review-lock
 requests.reject      GET /v1/requests/{id}/assignment, POST /v1/requests/{id}/assignment, DELETE /v1/requests/{id}/assignment, POST /v1/requests/{id}/snooze, DELETE /v1/requests/{id}/snooze

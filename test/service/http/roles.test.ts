@@ -8,6 +8,7 @@ import type { OpenApiDocument, OperationObject } from '../../../src/service/http
 import { type Grant, operations, type Role, roles } from '../../../src/service/people/operations.ts';
 import type { Person } from '../../../src/service/people/person.ts';
 import { csrfToken, startSession } from '../../../src/service/people/sessions.ts';
+import { standingCollection, standingId } from '../../../src/service/requests/approvals/standing-approval.ts';
 import {
   accessByHand,
   type CredentialKind,
@@ -341,7 +342,9 @@ async function subjectOf(
 ): Promise<string> {
   const isAgent = path.startsWith('/v1/agents/{id}');
   const isDelegation = path.startsWith('/v1/delegations/{id}');
-  if (!isAgent && !isDelegation && !path.startsWith('/v1/requests/{id}')) return 'no-such-id';
+  const isStanding = path.startsWith('/v1/standing-approvals/{id}');
+  const isOfAgent = isAgent || isDelegation || isStanding || path.startsWith('/v1/requests/{id}');
+  if (!isOfAgent) return 'no-such-id';
   const service = shared();
   agents += 1;
   const draft = { name: `agent-${agents}`, riskTier: 'low', controlOwner: owner, tags: [] };
@@ -351,7 +354,19 @@ async function subjectOf(
   if (isDelegation) return await delegationOf(added.apiKey);
   const body = JSON.stringify({ action_key: action, payload: {} });
   const reply = await authorize(service, { key: added.apiKey, body });
-  return ((await reply.json()) as { readonly request_id: string }).request_id;
+  const { request_id: id } = (await reply.json()) as { readonly request_id: string };
+  return isStanding ? await standingOf(added.agent.id, id, action) : id;
+}
+
+/** A standing approval of the request that nobody has given yet. */
+async function standingOf(agentId: string, requestId: string, actionKey: string): Promise<string> {
+  const { documents } = shared().store;
+  const id = standingId(requestId, 'demo/one_more');
+  const nowMs = Date.now();
+  const value = { id, createdAtMs: nowMs, agentId, requestId, actionKey, rule: 'demo/one_more' } as const;
+  const rest = { per: [], scope: 'scope', untilMs: nowMs + 3_600_000, revoked: null };
+  await documents.write([standingCollection(documents).put({ ...value, ...rest }, 0)], null);
+  return id;
 }
 
 async function delegationOf(apiKey: string): Promise<string> {

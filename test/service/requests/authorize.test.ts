@@ -267,6 +267,7 @@ describe('looking a request up', () => {
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       approvals: [],
       comments: [],
+      standing_approvals: [],
       step_ups: [],
       requires: {
         approvals: [

@@ -4,6 +4,7 @@
 import { onTestFinished } from 'vitest';
 import type { ActivePolicies } from '../../../src/language/model/active-policies.ts';
 import type { JsonObject } from '../../../src/language/model/json.ts';
+import { withStandingMeters } from '../../../src/language/model/standing-meters.ts';
 import { compile } from '../../../src/pipeline.ts';
 import { rulesWithRequirement } from '../../../src/service/policies/set-summary.ts';
 import { createAuthorizer } from '../../../src/service/requests/authorize.ts';
@@ -24,6 +25,7 @@ export function activeOf(text: string): ActivePolicies {
   });
   if (set === null || engine === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   const asks = new Map(set.policies.flatMap(rulesWithRequirement).map((asked) => [asked.rule, asked]));
+  const { meters, entriesRecorded } = withStandingMeters(engine, () => asks);
   return {
     decide: engine.decide,
     decideTraced: engine.decideTraced,
@@ -41,8 +43,8 @@ export function activeOf(text: string): ActivePolicies {
     asks: () => asks,
     titleOf: (action) => set.actions.get(action)?.title ?? null,
     entries: engine.entries,
-    entriesRecorded: engine.entriesRecorded,
-    meters: engine.meters,
+    entriesRecorded,
+    meters,
     digest: 'digest',
     commit: null,
   };

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/language/model/json.ts';
 import type { ApprovalRule } from '../../../src/language/model/rule-requirement.ts';
-import { approvedOf } from '../../../src/service/requests/approvals/decide-again.ts';
+import { approvedOf } from '../../../src/service/requests/approvals/effective-votes.ts';
 import {
   type ApprovalScope,
   approvalsOf,

@@ -9,6 +9,7 @@ export const changeKindLabels = [
   ['key-rotated', 'Key rotated'],
   ['signing-changed', 'Signatures changed'],
   ['stepped-up', 'Stepped up'],
+  ['standing-approval-revoked', 'Standing approval revoked'],
   ['policies-rolled-back', 'Policies rolled back'],
   ['kill-switch-created', 'Kill switch turned on'],
   ['kill-switch-deactivated', 'Kill switch turned off'],

@@ -70,13 +70,17 @@ const shapeChangeText = {
 } as const satisfies Readonly<Record<DiffCause['change'], string>>;
 
 /** Who is asked, or how long a grant holds. */
-export function asksText({ requires, valid_for_seconds: seconds }: DiffExample['old']): string {
+export function asksText({
+  requires,
+  standing = [],
+  valid_for_seconds: seconds,
+}: DiffExample['old']): string {
   const people = requires?.approvals.map(
     ({ group, needs, withinSeconds, except = [] }) =>
       `${needs} of ${group}${except.length === 0 ? '' : ` except ${except.join(' and ')}`} within ${durationText(withinSeconds)}`,
   );
   const all = [...(people ?? []), ...stepUpText(requires?.reauth ?? null)];
-  if (all.length > 0) return all.join(' and ');
+  if (all.length > 0) return [all.join(' and '), ...standing].join(', ');
   return seconds === null ? 'nobody' : `nobody, for ${durationText(seconds)}`;
 }
 

@@ -189,11 +189,13 @@ function readKey(path: Path, ctx: Context): MeterKey | null {
   }
   const field = resolveField(path, ctx);
   if (field === null) return null;
-  const isRequired = field.nodes.at(-1)?.isCertain === true;
-  const isScalar = isComparable(field.read.type) && field.read.type.kind !== 'money';
-  if (isRequired && isScalar && !field.read.isSecret) {
-    return { kind: 'payload', read: field.read };
-  }
+  if (isKeyField(field)) return { kind: 'payload', read: field.read };
   ctx.env.report(meterKeyUnfit(field.read));
   return null;
+}
+
+/** Whether every request has one plain value in the field. */
+export function isKeyField({ nodes, read }: NonNullable<ReturnType<typeof resolveField>>): boolean {
+  const isRequired = nodes.at(-1)?.isCertain === true;
+  return isRequired && isComparable(read.type) && read.type.kind !== 'money' && !read.isSecret;
 }

@@ -39,6 +39,7 @@ import {
   oneOwner,
   pointsUnfit,
 } from '../messages/errors.ts';
+import { standingWithoutApproval } from '../messages/standing-errors.ts';
 import { notPrintable } from '../messages/type-errors.ts';
 import {
   type ApprovalClause,
@@ -47,6 +48,7 @@ import {
   readApprovalClause,
   readPeople,
 } from './approval-clause.ts';
+import { readStanding } from './standing.ts';
 
 const defaultApprovalSeconds = 86_400;
 
@@ -188,13 +190,20 @@ function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'fa
   const people = peopleOfRule(node, ctx);
   const within = readDuration(clauseOf(node, 'within')?.duration, ctx);
   const except = exceptedBy(node, ctx);
-  const isFailed = people === null || except === null || within === 'failed';
+  const standing = readStanding(clauseOf(node, 'standing'), ctx);
+  const isFailed = people === null || except === null || within === 'failed' || standing === 'failed';
   const approverList = approverListOf(node);
   if (approverList !== null) {
     const clause = readApprovalClause(approverList, ctx);
     if (clause === null || isFailed || !areEnough(node, clause, people, ctx)) return 'failed';
     const withinSeconds = within ?? defaultApprovalSeconds;
-    return { kind: 'approval', ...clause, needs: people, withinSeconds, except };
+    const scope = standing === null ? {} : { standing };
+    return { kind: 'approval', ...clause, needs: people, withinSeconds, except, ...scope };
+  }
+  const standingClause = clauseOf(node, 'standing');
+  if (standingClause !== undefined) {
+    ctx.env.report(standingWithoutApproval(standingClause));
+    return 'failed';
   }
   const asksForStepUp = node.effect === 'reauth' || clauseOf(node, 'after-reauth') !== undefined;
   if (isFailed || effectsThatAsk[node.effect] === 'always-approval') return 'failed';

@@ -46,6 +46,7 @@ import { ruleDuplicated } from './rules/rule-duplicated.ts';
 import { ruleImplied } from './rules/rule-implied.ts';
 import { ruleNeverDecides } from './rules/rule-never-decides.ts';
 import { spellingNeverMet } from './rules/spelling-never-met.ts';
+import { standingPerAgent } from './rules/standing-per-agent.ts';
 import { stringAsAddress } from './rules/string-as-address.ts';
 import { textUnanchored } from './rules/text-unanchored.ts';
 import { unusedDeclaration } from './rules/unused-declaration.ts';
@@ -71,6 +72,7 @@ const rulesOfParts: readonly ((examined: ConditionScope) => void)[] = [
   placeholderUnread,
   lineBreaks,
   stringAsAddress,
+  standingPerAgent,
 ];
 
 const rulesOfSets: readonly ((checked: ExaminedRule) => void)[] = [

@@ -10,13 +10,23 @@ const common = ['when', 'unless', 'risk', 'because'] as const;
 /**
  * Names of clauses in the usual order. Two clauses of the same name are reported as one clause written twice.
  */
-const order = ['bare points', 'for', 'after', 'to', 'except', 'needs', 'within', ...common] as const;
+const order = [
+  'bare points',
+  'for',
+  'after',
+  'to',
+  'except',
+  'needs',
+  'within',
+  'standing',
+  ...common,
+] as const;
 type ClauseName = (typeof order)[number];
 
 const allowed: Readonly<Record<EffectWord, readonly ClauseName[]>> = {
-  allow: ['for', 'after', 'except', 'needs', 'within', ...common],
+  allow: ['for', 'after', 'except', 'needs', 'within', 'standing', ...common],
   deny: common,
-  escalate: ['to', 'except', 'needs', 'within', ...common],
+  escalate: ['to', 'except', 'needs', 'within', 'standing', ...common],
   reauth: ['within', ...common],
   risk: ['bare points', 'when', 'unless', 'because'],
 };
@@ -91,7 +101,7 @@ function neededClause(
   if (effect === 'risk' && !names.includes('bare points')) {
     return { message: 'a `risk` rule needs points', help: 'add points such as `+30` after the name' };
   }
-  const parameter = (['except', 'needs', 'within'] as const).find((name) => names.includes(name));
+  const parameter = (['except', 'needs', 'within', 'standing'] as const).find((name) => names.includes(name));
   if (effect === 'allow' && parameter !== undefined && !names.includes('after')) {
     return {
       message: `\`${parameter}\` in an \`allow\` rule belongs to an \`after\``,

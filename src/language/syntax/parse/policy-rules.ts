@@ -17,6 +17,7 @@ import type {
   Path,
   Pattern,
   RuleNode as PolicyRule,
+  StandingClause,
   TemplateNode,
   TemplatePart,
 } from '../tree/tree.ts';
@@ -179,8 +180,8 @@ export abstract class PolicyRuleParser extends ShapeParser {
     ERR_MSG: '`allow`, `deny`, `escalate`, `reauth` or `risk`',
   };
 
-  // clause = forClause | afterClause | toClause | exceptClause | needsClause | withinClause | whenClause | unlessClause
-  //   | pointsClause | becauseClause
+  // clause = forClause | afterClause | toClause | exceptClause | needsClause | withinClause | standingClause
+  //   | whenClause | unlessClause | pointsClause | becauseClause
   clause: ParserRule<Clause | null> = this.same('clause', () => {
     try {
       return this.OR(this.clauses);
@@ -261,6 +262,23 @@ export abstract class PolicyRuleParser extends ShapeParser {
   // withinClause = 'within' Duration
   withinClause = this.durationOf('within');
 
+  // standingClause = 'standing' 'per' path { ',' path } 'for' Duration [ 'up' 'to' Number 'times' ]
+  standingClause = this.clauseOf('standingClause', () => {
+    const per: Path[] = [];
+    this.CONSUME(keyword.standing);
+    this.CONSUME(keyword.per);
+    this.listed('`session`, `user` or a payload field', () => this.add(per, this.path));
+    this.CONSUME(keyword.for);
+    const duration = this.written('duration');
+    let times: StandingClause['times'] = null;
+    this.behind(0, keyword.up, () => {
+      this.CONSUME(keyword.to);
+      times = this.written('number', 'a number of times');
+      this.CONSUME(keyword.times);
+    });
+    return per.length > 0 && duration ? { kind: 'standing', per, duration, times } : null;
+  });
+
   // whenClause = 'when' expression
   whenClause = this.conditionOf('when');
 
@@ -296,7 +314,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   private clauses = {
     DEF: [
       ...this.eachRule(this.forClause, this.afterClause, this.toClause),
-      ...this.eachRule(this.exceptClause, this.needsClause, this.withinClause),
+      ...this.eachRule(this.exceptClause, this.needsClause, this.withinClause, this.standingClause),
       ...this.eachRule(this.whenClause, this.unlessClause, this.pointsClause, this.becauseClause),
     ],
     ERR_MSG: 'a clause',

@@ -92,7 +92,18 @@ const joiningWords = [
   'be',
   'empty',
 ] as const;
-const parameterWords = ['for', 'after', 'approval', 'by', 'needs', 'within', 'to'] as const;
+const parameterWords = [
+  'for',
+  'after',
+  'approval',
+  'by',
+  'needs',
+  'within',
+  'to',
+  'standing',
+  'up',
+  'times',
+] as const;
 const metadataWords = ['owner', 'tags', 'link'] as const;
 const quantityWords = ['sum', 'count', 'distinct', 'since', 'today'] as const;
 const jsonTypeText = ['secret', 'signed', 'money', 'result'] as const;

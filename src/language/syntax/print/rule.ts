@@ -1,7 +1,14 @@
 // Turns rules and claims into lines of canonical text: parameters on the line of the name, every other clause
 // on a line of its own, in the order in which they were written.
 
-import type { ApproverListNode, Clause, GuaranteeClauseNode, RuleNode, TemplateNode } from '../tree/tree.ts';
+import type {
+  ApproverListNode,
+  Clause,
+  GuaranteeClauseNode,
+  RuleNode,
+  StandingClause,
+  TemplateNode,
+} from '../tree/tree.ts';
 import { escapeText, printExpression } from './expression.ts';
 import { expressionLines } from './expression-lines.ts';
 import type { HoldsComment, PrintedLine } from './layout.ts';
@@ -25,7 +32,7 @@ function headLength({ clauses, effect }: RuleNode): number {
   return end < 0 ? clauses.length : end;
 }
 
-const apart: ReadonlySet<Clause['kind']> = new Set(['when', 'unless', 'because']);
+const apart: ReadonlySet<Clause['kind']> = new Set(['standing', 'when', 'unless', 'because']);
 
 function isParameter({ kind }: Clause, effect: RuleNode['effect']): boolean {
   return kind === 'points' ? effect === 'risk' : !apart.has(kind);
@@ -54,6 +61,8 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
       return `except ${clause.people.map(printExpression).join(' and ')}`;
     case 'needs':
       return `needs ${clause.people.text}`;
+    case 'standing':
+      return printStanding(clause);
     case 'points':
       return effect === 'risk' ? clause.points.text : `risk ${clause.points.text}`;
     case 'when':
@@ -62,6 +71,11 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
     case 'because':
       return `because ${printTemplate(clause.reason)}`;
   }
+}
+
+function printStanding({ per, duration, times }: StandingClause): string {
+  const limit = times === null ? '' : ` up to ${times.text} times`;
+  return `standing per ${per.map(printExpression).join(', ')} for ${duration.text}${limit}`;
 }
 
 function printApproverList({ each, joints }: ApproverListNode): string {

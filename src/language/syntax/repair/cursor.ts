@@ -287,7 +287,19 @@ export function spellingByForeignWord(
 export const beforeCondition = wordTypes('when', 'unless', 'and', 'or', 'not');
 /** Words that begin a clause. */
 export const clauseStarts = wordTypes(
-  ...(['when', 'unless', 'risk', 'because', 'for', 'after', 'to', 'except', 'needs', 'within'] as const),
+  ...([
+    'when',
+    'unless',
+    'risk',
+    'because',
+    'for',
+    'after',
+    'to',
+    'except',
+    'needs',
+    'within',
+    'standing',
+  ] as const),
 );
 /** Token types of literals that are one token. */
 export const literalTypes: ReadonlySet<unknown> = new Set(Object.values(literal));

@@ -265,9 +265,10 @@ export function repairPointsSign(cursor: Cursor): Repair | null {
 
 /** Repairs `allow up to 5 per hour`, which says how often something may happen. */
 export function repairRate(cursor: Cursor): Repair | null {
-  if (!cursor.isInPolicy || cursor.token.image !== 'up' || cursor.type(1) !== keyword.to) return null;
+  if (!cursor.isInPolicy || cursor.type(1) !== keyword.to) return null;
   const most = cursor.at(2);
-  if (most?.tokenType !== literal.number) return null;
+  // Behind a duration, `up to` belongs to a `standing` clause.
+  if (most?.tokenType !== literal.number || cursor.type(-1) === literal.duration) return null;
   const message = 'a meter counts how often something happens, and rules read it';
   const help = countedByMeter(most.image);
   const to = cursor.type(3) === keyword.per && isAnyWord(cursor.at(4)) ? 4 : 2;
@@ -286,7 +287,7 @@ export function repairKindOfList(cursor: Cursor): Repair | null {
 /** Repairs `to 2 finance`, `to "finance"` and `to [finance, owner]`, which say whom a rule asks. */
 export function repairAsked(cursor: Cursor): Repair | null {
   const [number, group] = [cursor.at(1), cursor.at(2)];
-  if (!cursor.isInPolicy) return null;
+  if (!cursor.isInPolicy || cursor.type(-1) === keyword.up) return null;
   if (number?.tokenType === literal.number && isAnyWord(group)) {
     const read = [cursor.token, group!, ...cursor.readAs('needs'), number];
     const write = `to ${group!.image} needs ${number.image}`;

@@ -294,7 +294,6 @@ export const repairs = repairTable(
   [keyword.risk, repairRisk, repairDeclaredWord],
   [
     NameToken,
-    repairRate,
     repairClauseSign,
     repairClauseWord,
     repairEnumeration,
@@ -316,6 +315,7 @@ export const repairs = repairTable(
   [keyword.count, repairQuantifier],
   [keyword.sum, repairQuantifier, repairTotal],
   [keyword.to, repairAsked, repairDots],
+  [keyword.up, repairRate],
   [keyword.except, repairExcept],
   [keyword.has, repairPresence],
   [Currency, repairCurrencyFirst],

@@ -253,11 +253,21 @@ export type Clause =
   | ({ readonly kind: 'except'; readonly people: readonly Path[] } & Node)
   | ({ readonly kind: 'needs'; readonly people: NumberLiteral } & Node)
   | ({ readonly kind: 'within'; readonly duration: DurationLiteral } & Node)
+  | StandingClause
   | ({ readonly kind: 'when'; readonly condition: ExpressionNode } & Node)
   | ({ readonly kind: 'unless'; readonly condition: ExpressionNode } & Node)
   /** `risk +30` as a clause, or the bare `+30` of a `risk` rule. `points` carries its sign. */
   | ({ readonly kind: 'points'; readonly points: NumberLiteral } & Node)
   | ({ readonly kind: 'because'; readonly reason: TemplateNode } & Node);
+
+/** `standing per KEYS for DURATION [up to N times]`: an approval may serve later requests with equal keys. */
+export interface StandingClause extends NodeOf<'standing'> {
+  /** `agent`, `session` and `user` as bare paths, and payload paths. */
+  readonly per: readonly Path[];
+  readonly duration: DurationLiteral;
+  /** How many later requests it may serve; null for any number. */
+  readonly times: NumberLiteral | null;
+}
 
 /** Who is asked for approval: groups by their names, and expressions that name a person or a group. */
 export interface ApproverListNode extends NodeOf<'asked'> {

@@ -46,6 +46,7 @@ import { outcomeRoutes } from './requests/outcomes.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
 import { reviewLockRoutes } from './requests/review-locks.ts';
+import { standingApprovalRoutes } from './requests/standing-approvals.ts';
 import { stepUpRoutes } from './requests/step-up.ts';
 import { tableRoutes } from './tables/tables.ts';
 import { webhookRoutes } from './webhooks/webhooks.ts';
@@ -88,6 +89,7 @@ export const managementRoutes = [
   ...tableRoutes,
   ...replicaRoutes,
   ...approvalRoutes,
+  ...standingApprovalRoutes,
   ...bulkVoteRoutes,
   ...reviewLockRoutes,
   ...inboxActionRoutes,

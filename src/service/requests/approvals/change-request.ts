@@ -23,6 +23,7 @@ import { type RequestState, requestStateOf, withEvents } from '../record/request
 import type { CurrentPerson, FindPeople } from './current-person.ts';
 import { recordedFacts } from './decide-again.ts';
 import { voters, withEffectiveVotes } from './effective-votes.ts';
+import { type FoundStanding, recordedStanding } from './find-standing.ts';
 import { approvalGroups, askedPeople } from './rights.ts';
 import { type LastStepUp, lastStepUp, type StepUp } from './step-up.ts';
 
@@ -83,6 +84,11 @@ export interface RequestSnapshot {
   readonly people: ReadonlyMap<string, CurrentPerson>;
   /** The agent's last step-up; null when none counts, or when nothing is decided. */
   readonly lastStepUp: StepUp | null;
+  /**
+   * The standing approvals under which the request was recorded, those that have not ended; none when nothing is
+   * decided.
+   */
+  readonly standing: readonly FoundStanding[];
   /** The pushed rows that rules read today; null when there are none, or when nothing is decided. */
   readonly rows: RowsRead | null;
   /** Why a kill switch, or the state of the enforcement point or of a delegation, stops the request; null when nothing does. */
@@ -181,6 +187,8 @@ export async function readRequest(
   const point = await pointOf(deps, state);
   const chain = await chainOf(deps, state);
   const active = policies();
+  const moment = { agent, asks: active.asks(), nowMs: Math.trunc(clock()) };
+  const standing = isDecided ? await recordedStanding(deps, state, moment) : [];
   const nowFacts = { agent: agentFacts(agent), nowMs: Math.trunc(clock()) };
   const decisionInput =
     call === undefined
@@ -194,6 +202,7 @@ export async function readRequest(
     chain,
     people,
     lastStepUp: stepUp,
+    standing,
     rows,
     stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? chain?.stopped ?? null,
     nowMs: Math.trunc(clock()),
@@ -209,7 +218,7 @@ export async function readRequest(
 }
 
 function preconditionOf(
-  { agent, people, point, chain, rows }: RequestSnapshot,
+  { agent, people, point, chain, standing, rows }: RequestSnapshot,
   {
     generation,
     stepUp,
@@ -226,6 +235,7 @@ function preconditionOf(
     documents: [
       ...givers,
       ...(stepUp === null ? [] : [stepUp.version]),
+      ...standing.flatMap(({ documents }) => documents),
       ...(point === null ? [] : [pointVersion(point)]),
       ...(chain?.versions ?? []),
       ...(rows?.seen ?? []),
@@ -264,6 +274,7 @@ export async function loadMany(
       chain,
       people,
       lastStepUp: null,
+      standing: [],
       rows: null,
       stopped: stoppedBy(switches, state, agent) ?? point?.stopped ?? chain?.stopped ?? null,
       nowMs: Math.trunc(deps.clock()),

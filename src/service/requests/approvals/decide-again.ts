@@ -10,7 +10,7 @@ import {
 import { type Facts, type MetRequirements, nothingSatisfied } from '../../../language/model/request.ts';
 import type { ApprovalRule, RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { tracedRules } from '../../../language/model/trace.ts';
-import { agentFacts, isControlOwner } from '../../agents/agent-facts.ts';
+import { agentFacts } from '../../agents/agent-facts.ts';
 import type { ChainDecider } from '../../agents/delegations/chain-decider.ts';
 import type { AgentRow, LifecycleState } from '../../store/contract/records.ts';
 import type { RowsRead } from '../../tables/read-rows.ts';
@@ -24,7 +24,9 @@ import {
 } from '../record/lifecycle.ts';
 import type { RequestRecord } from '../record/record.ts';
 import { type DecidedDetail, lifecycleOf, type RequestState } from '../record/request-state.ts';
-import { type ApprovalScope, requestDigest, satisfiedRules } from '../record/vote-scope.ts';
+import { satisfiedRules } from '../record/vote-scope.ts';
+import { approvedOf } from './effective-votes.ts';
+import { covers, type FoundStanding } from './find-standing.ts';
 import { approvalsOf } from './rights.ts';
 import { freshReauths, type StepUp } from './step-up.ts';
 
@@ -35,6 +37,8 @@ export interface DecisionContext {
   readonly agent: AgentRow;
   /** The agent's last step-up; null when none counts. */
   readonly lastStepUp: StepUp | null;
+  /** The standing approvals under which the request was recorded, those that have not ended. */
+  readonly standing: readonly FoundStanding[];
   /** The pushed rows that rules read; null when no rule reads one. */
   readonly rows: RowsRead | null;
   readonly nowMs: number;
@@ -96,8 +100,10 @@ export function recordedFacts({
   agent,
   request,
   createdAtMs,
+  satisfied: { standing },
 }: RequestRecord): Facts {
-  return { action, payload, agent, request, nowMs: createdAtMs, meters: {}, satisfied: nothingSatisfied };
+  const satisfied = standing === undefined ? nothingSatisfied : { ...nothingSatisfied, standing };
+  return { action, payload, agent, request, nowMs: createdAtMs, meters: {}, satisfied };
 }
 
 function factsOf({ record }: RequestState, { agent, rows, nowMs }: DecisionContext): Facts {
@@ -117,12 +123,19 @@ function factsOf({ record }: RequestState, { agent, rows, nowMs }: DecisionConte
 export function satisfiedOf(
   { firing, decision }: { readonly firing: readonly RuleRequirement[]; readonly decision: Decision },
   state: RequestState,
-  context: Pick<DecisionContext, 'agent' | 'lastStepUp'>,
+  context: Pick<DecisionContext, 'agent' | 'lastStepUp' | 'standing' | 'nowMs'>,
 ): MetRequirements {
   const approved = { ...approvedOf(state, context.agent), approvals: approvalsOf(decision) };
   const { createdAtMs } = state.record;
+  const byVotes = satisfiedRules(firing.filter(isApprovalRule), approved).map(({ rule }) => rule);
+  const standing = standingOf({ firing, decision }, state, context).filter(
+    ({ rule }) => !byVotes.includes(rule.rule),
+  );
   return {
-    escalate: satisfiedRules(firing.filter(isApprovalRule), approved).map(({ rule }) => rule),
+    escalate: [...byVotes, ...standing.map(({ rule }) => rule.rule)],
+    ...(standing.length > 0 && {
+      standing: Object.fromEntries(standing.map(({ id, rule }) => [rule.rule, id])),
+    }),
     // A step-up satisfies these rules if it was given for this request, was fresh when the request was made,
     // or came later.
     reauth:
@@ -132,11 +145,17 @@ export function satisfiedOf(
   };
 }
 
-export function approvedOf({ record, votes }: RequestState, agent: AgentRow): ApprovalScope {
-  // The control owner at the time of the request and today's: neither may approve for themselves.
-  const owners = [agent.controlOwner, record.agent.control_owner ?? ''];
-  const isOwner: ApprovalScope['isOwner'] = (person) => owners.some((owner) => isControlOwner(person, owner));
-  return { votes, digest: requestDigest(record), isOwner, names: record };
+/** The standing approvals of the request that serve rules of a decision now. Their uses have been counted. */
+function standingOf(
+  { firing, decision }: { readonly firing: readonly RuleRequirement[]; readonly decision: Decision },
+  { record }: RequestState,
+  { agent, standing, nowMs }: Pick<DecisionContext, 'agent' | 'standing' | 'nowMs'>,
+): readonly FoundStanding[] {
+  const approvals = approvalsOf(decision);
+  return standing.filter(
+    (one) =>
+      firing.some(({ rule }) => rule === one.rule.rule) && covers(one, record, { agent, approvals, nowMs }),
+  );
 }
 
 /**

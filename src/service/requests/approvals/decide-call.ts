@@ -33,9 +33,10 @@ export function decideCall(
     state,
     agent,
     lastStepUp,
+    standing,
     rows,
     nowMs,
-  }: Pick<RequestSnapshot, 'state' | 'agent' | 'lastStepUp' | 'rows' | 'nowMs'>,
+  }: Pick<RequestSnapshot, 'state' | 'agent' | 'lastStepUp' | 'standing' | 'rows' | 'nowMs'>,
 ): DecidedCall {
   const plain: Facts = { ...withRows(call, rows), agent: agentFacts(agent), nowMs };
   const uses = active.entries(plain);
@@ -50,7 +51,7 @@ export function decideCall(
   const firstPass = active.decideTraced(facts).decision;
   const firing = requirementsOf(firstPass, active);
   const satisfied = withoutOthers(
-    satisfiedOf({ firing, decision: firstPass }, state, { agent, lastStepUp }),
+    satisfiedOf({ firing, decision: firstPass }, state, { agent, lastStepUp, standing, nowMs }),
     state,
   );
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
@@ -64,8 +65,8 @@ export function decideCall(
 }
 
 /** A step-up for a request serves the rules that asked that request for one, and no rule that asks the call. */
-function withoutOthers({ escalate, reauth }: MetRequirements, state: RequestState): MetRequirements {
-  return { escalate, reauth: reauth.filter((rule) => state.satisfied.reauth.includes(rule)) };
+function withoutOthers({ reauth, ...met }: MetRequirements, state: RequestState): MetRequirements {
+  return { ...met, reauth: reauth.filter((rule) => state.satisfied.reauth.includes(rule)) };
 }
 
 /**

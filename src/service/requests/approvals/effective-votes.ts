@@ -11,7 +11,7 @@ import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { groupsOfVote } from '../record/group-progress.ts';
 import { type RequestState, revokedText, type Vote } from '../record/request-state.ts';
-import { answers, isFor, requestDigest, type VoterRights } from '../record/vote-scope.ts';
+import { type ApprovalScope, answers, isFor, requestDigest, type VoterRights } from '../record/vote-scope.ts';
 import type { CurrentPerson, FindPeople } from './current-person.ts';
 import { approvalsOf } from './rights.ts';
 
@@ -104,6 +104,13 @@ function isOwnerOfShared(vote: Vote, { agent, asks }: Pick<VoteContext, 'agent' 
     return rule?.kind === 'approval' && rule.needs > 1;
   });
   return isShared && isControlOwner({ id: vote.person, email: vote.email }, agent.controlOwner);
+}
+
+export function approvedOf({ record, votes }: RequestState, agent: AgentRow): ApprovalScope {
+  // The control owner at the time of the request and today's: neither may approve for themselves.
+  const owners = [agent.controlOwner, record.agent.control_owner ?? ''];
+  const isOwner: ApprovalScope['isOwner'] = (person) => owners.some((owner) => isControlOwner(person, owner));
+  return { votes, digest: requestDigest(record), isOwner, names: record };
 }
 
 export function lastApproval({ votes }: Pick<RequestState, 'votes'>, person: string): Vote | null {

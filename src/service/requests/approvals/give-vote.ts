@@ -26,23 +26,25 @@ import {
   type RequestSnapshot,
 } from './change-request.ts';
 import {
-  approvedOf,
   type DecisionContext,
   decideAgain,
   isApprovalRule,
   type RepeatedDecision,
   requirementsOf,
 } from './decide-again.ts';
-import { lastApproval } from './effective-votes.ts';
+import { approvedOf, lastApproval } from './effective-votes.ts';
 import { closedReason, decidedEvent, grantContext } from './grant-context.ts';
 import { excludedText } from './permissions.ts';
 import { answersFor, approvalsOf, type Caller, isWithin } from './rights.ts';
+import { offersOf, type StandingChoice, standingVote, writeOffered } from './standing-vote.ts';
 
 export interface VoteDraft {
   readonly caller: Caller;
   /** The group to answer for. Null takes the asked group that the person belongs to, if there is only one. */
   readonly group: string | null;
   readonly comment: string;
+  /** What later requests the approval is to serve; absent when it serves this request only. */
+  readonly standing?: StandingChoice | null;
 }
 
 export async function approve(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
@@ -111,13 +113,18 @@ async function handleApproval(
   );
   const rules = allRules.filter((rule) => groups.some((group) => rule.groups.includes(group)));
   if (groups.length === 0) return whyNone(allRules, chosen, { caller: draft.caller, approved });
+  const offers = draft.standing == null ? [] : offersOf(rules, snapshot);
+  const standing = draft.standing == null ? null : standingVote(draft.standing, offers, snapshot);
+  if (standing !== null && 'kind' in standing) return standing;
   const vote: Vote = {
     ...voteBy(draft, snapshot),
+    ...(standing && { standing }),
     isApproved: true,
     group: groups[0] ?? null,
     rules: groups.flatMap((group) => rulesOf(rules, group).map((rule) => approvedRule(rule, group))),
     voterRights: voterRightsNow(snapshot, draft.caller, 'approve'),
   };
+  if (standing !== null) await writeOffered(deps, snapshot, { standing, offers });
   const next = { ...state, votes: [...state.votes, vote] };
   const approval = voteEvent(vote, lifecycleOf(state));
   const complete = satisfiedRules(allRules, { ...approved, votes: next.votes });

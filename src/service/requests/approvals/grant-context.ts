@@ -12,7 +12,7 @@ import { type DecisionContext, type RepeatedDecision, stateAgain } from './decid
 /** What today's decision is made from, if the request may still be granted; otherwise the reason why not. */
 export async function grantContext(
   { policies, metering, chains = noChains }: DecisionsDeps,
-  { state, agent, lastStepUp, rows, stopped, nowMs }: RequestSnapshot,
+  { state, agent, lastStepUp, standing, rows, stopped, nowMs }: RequestSnapshot,
   event: LifecycleEvent,
 ): Promise<DecisionContext | RefusedChange> {
   const over = closedReason(state, event, nowMs);
@@ -24,7 +24,7 @@ export async function grantContext(
   await metered(metering, policies);
   await metering.settled();
   if (state.record.chain !== undefined) await chains.ready();
-  return { active: policies(), chains, agent, lastStepUp, rows, nowMs, metering };
+  return { active: policies(), chains, agent, lastStepUp, standing, rows, nowMs, metering };
 }
 
 export function decidedEvent(

@@ -9,8 +9,7 @@ import { statusAt } from '../record/lifecycle.ts';
 import type { AllowedActions } from '../record/reply.ts';
 import type { RequestState } from '../record/request-state.ts';
 import { mayApprove } from '../record/vote-scope.ts';
-import { approvedOf } from './decide-again.ts';
-import { hasApproved, lastApproval } from './effective-votes.ts';
+import { approvedOf, hasApproved, lastApproval } from './effective-votes.ts';
 import { answersFor, approvalsOf, type Caller, isWithin, type Rights } from './rights.ts';
 
 export interface PermissionOptions {

@@ -124,9 +124,13 @@ function rowsOf(
   active: MeteredPolicies,
 ): readonly MeterEntryRow[] | null {
   // `requestRow` has written this text.
-  const record = JSON.parse(request.recordJson) as Pick<RequestRecord, 'payload' | 'agent' | 'request'>;
+  const record = JSON.parse(request.recordJson) as Pick<
+    RequestRecord,
+    'payload' | 'agent' | 'request' | 'satisfied'
+  >;
   // `reportOutcome` has written this text.
   const outcome = JSON.parse(request.outcomeJson ?? '{}') as Partial<ConsumedDetail>;
+  const { standing } = record.satisfied;
   const uses = active.entriesRecorded({
     action: request.actionKey,
     payload: record.payload,
@@ -134,7 +138,7 @@ function rowsOf(
     request: record.request,
     nowMs: request.createdAtMs,
     meters: {},
-    satisfied: nothingSatisfied,
+    satisfied: standing === undefined ? nothingSatisfied : { ...nothingSatisfied, standing },
     ...(outcome.result === undefined ? {} : { result: outcome.result }),
   });
   return uses === null ? null : entryRows(uses.filter((use) => use.definition.id === definition.id));

@@ -83,6 +83,8 @@ export interface RequestDetail extends RequestView {
   readonly approvals: readonly Approval[];
   /** What people have said without deciding, the earliest first; never shown to an agent. */
   readonly comments: readonly SaidView[];
+  /** The standing approvals under which rules were satisfied, by the decision that counts. */
+  readonly standing_approvals: readonly { readonly rule: string; readonly id: string }[];
   /** Step-ups given for this request itself, the earliest first. */
   readonly step_ups: readonly { readonly by: string; readonly passkey: string | null; readonly at: string }[];
   /** What is still asked of people; null when the request does not wait. */
@@ -123,11 +125,20 @@ interface Approval {
   readonly is_approved: boolean;
   readonly comment: string;
   readonly at: string;
+  /** What later requests the approval serves, by rule; empty when it serves this request only. */
+  readonly standing: readonly StandingView[];
   /**
    * Why the vote no longer counts, as words after the name; null when it counts, or when the request does not
    * wait.
    */
   readonly invalid_reason: string | null;
+}
+
+interface StandingView {
+  readonly rule: string;
+  readonly until: string;
+  /** Null for any number of times. */
+  readonly times: number | null;
 }
 
 interface SaidView {
@@ -233,15 +244,21 @@ export function requestDetail(
     on_behalf_of,
     session: record.request.session ?? null,
     digest: requestDigest(record),
-    approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, invalidReason }) => ({
+    approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, standing, invalidReason }) => ({
       by,
       group,
       is_approved: isApproved,
       comment,
       at: timeText(atMs),
+      standing: (standing?.rules ?? []).map(({ rule, untilMs, times }) => ({
+        rule,
+        until: timeText(untilMs),
+        times,
+      })),
       invalid_reason: invalidReason,
     })),
     comments: state.comments.map(({ who: by, kind, text, atMs }) => ({ by, kind, text, at: timeText(atMs) })),
+    standing_approvals: Object.entries(state.satisfied.standing ?? {}).map(([rule, id]) => ({ rule, id })),
     step_ups: state.stepUps.map(({ who: by, passkey, atMs }) => ({ by, passkey, at: timeText(atMs) })),
     requires,
     trace: 'form' in trace ? tracedRules(trace) : trace,

@@ -29,6 +29,8 @@ export interface Vote {
   readonly digest: string;
   /** The rules that the vote was given for; empty for a rejection. */
   readonly rules: readonly ApprovedRule[];
+  /** What later requests the approval serves; absent when it serves this request only. */
+  readonly standing?: StandingVote;
   /** When the person took the vote back; null when they have not. */
   readonly takenBackAtMs: number | null;
   /**
@@ -38,6 +40,22 @@ export interface Vote {
   readonly invalidReason: string | null;
   /** What the person may answer for now; absent until the vote has been judged. */
   readonly voterRights?: VoterRights;
+}
+
+/** What later requests an approval serves, as its giver chose. */
+export interface StandingVote {
+  /** The version of the agent at the time of the vote. */
+  readonly agentVersion: number;
+  readonly rules: readonly StandingVoteRule[];
+}
+
+export interface StandingVoteRule {
+  readonly rule: string;
+  /** The keys of the rule, sorted. */
+  readonly per: readonly string[];
+  readonly untilMs: number;
+  /** Null for any number of times. */
+  readonly times: number | null;
 }
 
 export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAtMs' | 'expiresAtMs'> {

@@ -2,6 +2,7 @@
 // row, by which queries find it. INVARIANT: a request's row holds the state of its last event, and its
 // entries in meters change with it, since all of this is written together.
 
+import { lastingMeterPrefix } from '../../../language/value/lasting-meter.ts';
 import { type GrantPrecondition, switchKind } from '../contract/grant-precondition.ts';
 import type { MetersRead, MovedMeterEntry } from '../contract/metering.ts';
 import type { RefusalRecord, RequestEvent } from '../contract/records.ts';
@@ -171,7 +172,11 @@ async function followInMeters(
   const values = [requestId, atMs];
   const end =
     'UPDATE meter_entries SET is_gone = true, granted_ms = coalesce(granted_ms, $2), written = pg_current_xact_id(), slot = NULL';
-  if (what === 'released') await rows(`${end} WHERE request_id = $1 AND NOT is_gone`, values);
+  if (what === 'released')
+    await rows(`${end} WHERE request_id = $1 AND NOT is_gone AND NOT starts_with(definition, $3)`, [
+      ...values,
+      lastingMeterPrefix,
+    ]);
   else if (status === 'approved' && decidedAtMs !== null)
     await rows(
       `UPDATE meter_entries SET granted_ms = $2, written = pg_current_xact_id(), slot = NULL

@@ -2,6 +2,7 @@
 // the entries of the request in the same transaction, so either both are stored or neither.
 
 import type { Database } from 'better-sqlite3';
+import { lastingMeterPrefix } from '../../../language/value/lasting-meter.ts';
 import type { MeterEntryRow, SettledEntryRow, StoredMeterEntry } from '../contract/metering.ts';
 import type { RequestEvent } from '../contract/records.ts';
 import { grantedAtMs, isCounted } from '../queries/meters.ts';
@@ -30,7 +31,9 @@ export function prepareMeterEntries(database: Database) {
   const release = database.prepare<[string]>(
     'DELETE FROM meter_entries WHERE request_id = ? AND granted_ms IS NULL',
   );
-  const withdraw = database.prepare<[string]>('DELETE FROM meter_entries WHERE request_id = ?');
+  const withdraw = database.prepare<[string, string]>(
+    'DELETE FROM meter_entries WHERE request_id = ? AND definition NOT GLOB ?',
+  );
   const remove = database.prepare<[string, string]>(
     'DELETE FROM meter_entries WHERE request_id = ? AND definition = ?',
   );
@@ -45,7 +48,7 @@ export function prepareMeterEntries(database: Database) {
     },
     /** Changes the entries as the event changes their request. */
     follow({ requestId, what, state: { status, decidedAtMs } }: RequestEvent): void {
-      if (what === 'released') withdraw.run(requestId);
+      if (what === 'released') withdraw.run(requestId, `${lastingMeterPrefix}*`);
       else if (status === 'approved' && decidedAtMs !== null) grant.run(decidedAtMs, requestId);
       else if (status === 'rejected' || status === 'expired' || status === 'withdrawn')
         release.run(requestId);

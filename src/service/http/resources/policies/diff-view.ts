@@ -31,26 +31,35 @@ export function orNull(schema: JsonSchema, description?: string): JsonSchema {
   return { ...schema, type: ['object', 'null'], ...(description === undefined ? {} : { description }) };
 }
 
-const decidedSchema = objectSchema({
-  decision,
-  by: { type: 'string', description: '`policy/rule`, or the gate.' },
-  valid_for_seconds: seconds,
-  requires: orNull(
-    objectSchema({
-      approvals: arrayOf({
-        ...objectSchema({
-          group: word,
-          needs: count,
-          withinSeconds: count,
-          except: arrayOf(word),
-          anyOf: arrayOf({ type: 'object', additionalProperties: word }),
+const decidedSchema = objectSchema(
+  {
+    decision,
+    by: { type: 'string', description: '`policy/rule`, or the gate.' },
+    valid_for_seconds: seconds,
+    requires: orNull(
+      objectSchema({
+        approvals: arrayOf({
+          ...objectSchema({
+            group: word,
+            needs: count,
+            withinSeconds: count,
+            except: arrayOf(word),
+            anyOf: arrayOf({ type: 'object', additionalProperties: word }),
+          }),
+          required: ['group', 'needs', 'withinSeconds'],
         }),
-        required: ['group', 'needs', 'withinSeconds'],
+        reauth: orNull(objectSchema({ withinSeconds: seconds })),
       }),
-      reauth: orNull(objectSchema({ withinSeconds: seconds })),
-    }),
-  ),
-});
+    ),
+  },
+  {
+    standing: {
+      ...arrayOf(word),
+      description:
+        'What approvals may serve later, by the rules that ask; absent if they serve the request only.',
+    },
+  },
+);
 
 const locationSchema = orNull(objectSchema({ file: word, line: { type: 'integer', minimum: 1 } }));
 

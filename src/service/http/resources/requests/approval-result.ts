@@ -13,23 +13,27 @@ import { isWithin } from '../../../requests/approvals/rights.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { type AllowedActions, type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
 import type { RequestState } from '../../../requests/record/request-state.ts';
+import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
 import { notAllowed } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/request-rights.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { actorOf, type ManagedCall } from '../../routing/route.ts';
 import { withNames } from './name-people.ts';
 import { type Reviews, type ReviewView, reviewView } from './reviews.ts';
+import { type OfferView, offerView } from './standing-approvals.ts';
 
 /** What a reply about one request is made with. */
 export interface DetailDeps {
   readonly signInDeps: { readonly directory: Pick<Directory, 'people' | 'clock'> };
   readonly reviews: Reviews;
+  readonly standingApprovals: Pick<StandingApprovals, 'offers'>;
 }
 
 /** A request as its readers see it: people also see its review, and who the people in it are. */
 export type RequestReply = RequestDetail & {
   readonly people: readonly PersonView[];
   readonly review: ReviewView | null;
+  readonly standing_offers: readonly OfferView[] | null;
 };
 
 export async function detailOf(
@@ -53,10 +57,14 @@ export async function detailFor(
   seen: RequestSource,
 ): Promise<RequestReply> {
   const { state, nowMs } = seen;
-  if (call.agent !== null) return { ...requestDetail(state, nowMs), comments: [], people: [], review: null };
+  if (call.agent !== null) {
+    const noPeople = { comments: [], people: [], review: null, standing_offers: null };
+    return { ...requestDetail(state, nowMs), ...noPeople };
+  }
   const [about] = await aboutRequests(deps, [state]);
   const detail = requestDetail(state, nowMs, mayFor(call, seen));
-  return { ...(await withNames(deps.signInDeps.directory, detail)), ...about! };
+  const named = await withNames(deps.signInDeps.directory, detail);
+  return { ...named, ...about!, standing_offers: deps.standingApprovals.offers(state).map(offerView) };
 }
 
 interface PersonView {
@@ -72,7 +80,7 @@ interface AboutRequest {
 
 /** The people and the review of each request, in the order of the requests. */
 export async function aboutRequests(
-  { signInDeps, reviews }: DetailDeps,
+  { signInDeps, reviews }: Pick<DetailDeps, 'signInDeps' | 'reviews'>,
   states: readonly RequestState[],
 ): Promise<readonly AboutRequest[]> {
   const stateReviews = await reviews.of(states);

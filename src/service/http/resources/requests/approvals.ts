@@ -4,14 +4,16 @@
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { ChangeResult, RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
+import type { StandingChoice } from '../../../requests/approvals/standing-vote.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
 import { type CommentKind, commentKinds } from '../../../requests/record/request-state.ts';
 import { requestDigest } from '../../../requests/record/vote-scope.ts';
+import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { callerOf } from '../../auth/request-rights.ts';
 import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
-import { objectSchema, text } from '../../contract/schemas.ts';
+import { objectSchema, text, time } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { aboutRequests, detailOf, mayFor } from './approval-result.ts';
 import { marksView } from './inbox-marks.ts';
@@ -26,11 +28,13 @@ interface ApprovalDeps {
   readonly store: Store;
   readonly decisions: Decisions;
   readonly reviews: Reviews;
+  readonly standingApprovals: StandingApprovals;
 }
 
 interface VoteBody {
   readonly comment: string;
   readonly group?: string;
+  readonly standing?: { readonly until?: string; readonly times?: number };
 }
 
 const commentLengthMax = 2_000;
@@ -43,6 +47,18 @@ const body = {
   description: "`group` is required if approvals of several of the person's groups are needed.",
   schema: objectSchema({ comment: text(commentLengthMax) }, { group: text(100) }),
   examples: { fine: { comment: 'checked with the vendor', group: 'finance' } },
+};
+
+const approvalBody = {
+  description: `${body.description} \`standing\` makes the approval serve later requests of the agent with equal keys, as far as a rule has a \`standing\` clause; without it, the approval is for this request only. \`until\` and \`times\` may be less than the clause says, and never more.`,
+  schema: objectSchema(
+    { comment: text(commentLengthMax) },
+    { group: text(100), standing: objectSchema({}, { until: time, times: { type: 'integer', minimum: 1 } }) },
+  ),
+  examples: {
+    ...body.examples,
+    standing: { comment: 'known vendor', standing: { until: '2026-03-02T18:00:00Z', times: 10 } },
+  },
 };
 
 const listApprovals = route<ApprovalDeps>({
@@ -117,7 +133,7 @@ const approveRequest = route<ApprovalDeps, VoteBody>({
     description:
       'Each person counts once. When the required approvals of the group are given, the request is decided again with the active policies and facts.',
     parameters: [requestId],
-    body,
+    body: approvalBody,
     replies,
     problems: ['request_not_found', 'conflict', 'stopped'],
   },
@@ -196,13 +212,20 @@ export const approvalRoutes: readonly Route<ApprovalDeps>[] = [
   addComment,
 ];
 
+/** The choice of a vote; null when the approval is for its request only. */
+function choiceOf(standing: VoteBody['standing']): StandingChoice | null {
+  if (standing === undefined) return null;
+  const { until, times = null } = standing;
+  return { untilMs: until === undefined ? null : Date.parse(until), times };
+}
+
 async function give(
   deps: ApprovalDeps,
   call: ManagedCall<VoteBody>,
   decide: (id: string, draft: VoteDraft) => Promise<ChangeResult>,
 ): Promise<unknown> {
   const id = call.params.id ?? '';
-  const { comment, group = null } = call.body;
-  const draft = { caller: callerOf(actorOf(call)), group, comment };
+  const { comment, group = null, standing } = call.body;
+  const draft = { caller: callerOf(actorOf(call)), group, comment, standing: choiceOf(standing) };
   return await detailOf(deps, call, await decide(id, draft));
 }

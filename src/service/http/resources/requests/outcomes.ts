@@ -7,6 +7,7 @@ import type { ChangeResult } from '../../../requests/approvals/change-request.ts
 import type { Decisions } from '../../../requests/decisions.ts';
 import type { CallReport, NamedCall } from '../../../requests/report-call.ts';
 import { invalidBody } from '../../auth/auth-refusals.ts';
+import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
 import { callerOf } from '../../auth/request-rights.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 import {
@@ -27,6 +28,7 @@ interface OutcomeDeps {
   readonly signInDeps: SignInDeps;
   readonly decisions: Decisions;
   readonly reviews: Reviews;
+  readonly standingApprovals: StandingApprovals;
   /**
    * Whether a grant leaves the meters when only its agent reports that it did not use the grant, as it does
    * when an enforcement point that may release reports so.

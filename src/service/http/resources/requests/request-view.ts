@@ -6,6 +6,7 @@ import type { JsonSchema } from '../../contract/operation.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 import { marksShape, noMarks } from './inbox-marks.ts';
 import { reviewExample, reviewSchema } from './reviews.ts';
+import { offerSchema } from './standing-approvals.ts';
 
 export const viewDecisions = ['ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'] as const;
 
@@ -132,7 +133,7 @@ const requiresSchema = {
 
 const approvalSchema = {
   type: 'object',
-  required: ['by', 'group', 'is_approved', 'comment', 'at', 'invalid_reason'],
+  required: ['by', 'group', 'is_approved', 'comment', 'at', 'standing', 'invalid_reason'],
   additionalProperties: false,
   properties: {
     by: { type: 'string' },
@@ -140,6 +141,15 @@ const approvalSchema = {
     is_approved: { type: 'boolean' },
     comment: { type: 'string' },
     at: time,
+    standing: {
+      type: 'array',
+      description: 'What later requests the approval serves; empty if it is for this request only.',
+      items: objectSchema({
+        rule: { type: 'string' },
+        until: time,
+        times: { type: ['integer', 'null'], description: 'Null for any number of requests.' },
+      }),
+    },
     invalid_reason: {
       type: ['string', 'null'],
       description:
@@ -244,6 +254,8 @@ export const detailSchema = {
     'digest',
     'approvals',
     'comments',
+    'standing_approvals',
+    'standing_offers',
     'step_ups',
     'requires',
     'trace',
@@ -288,6 +300,12 @@ export const detailSchema = {
       description: 'Comments, oldest first; empty for an agent.',
       items: commentSchema,
     },
+    standing_approvals: {
+      type: 'array',
+      description: 'The standing approvals under which rules are satisfied.',
+      items: objectSchema({ rule: { type: 'string' }, id: { type: 'string' } }),
+    },
+    standing_offers: offerSchema,
     step_ups: {
       type: 'array',
       description: 'Step-ups for this request, oldest first.',
@@ -442,10 +460,13 @@ export const detailExample = {
       is_approved: true,
       comment: 'checked with the vendor',
       at: '2026-05-19T12:30:00.000Z',
+      standing: [],
       invalid_reason: null,
     },
   ],
   comments: [],
+  standing_approvals: [],
+  standing_offers: [],
   step_ups: [],
   trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
   trace_omitted: 0,

@@ -8,6 +8,7 @@ import type { VoteEvaluator } from '../../../requests/approvals/effective-votes.
 import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
+import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
 import type { RequestHistory, Store } from '../../../store/contract/store.ts';
 import type { IdentifyAgain } from '../../auth/identify-agent.ts';
 import { currentActor } from '../../auth/identify-person.ts';
@@ -31,6 +32,7 @@ interface RequestDeps {
   readonly identifyAgain: IdentifyAgain;
   readonly waits: Waits;
   readonly reviews: Reviews;
+  readonly standingApprovals: StandingApprovals;
 }
 
 export const requestId = idParameter('The `request_id` of the reply.', detailExample.request_id);

@@ -7,6 +7,7 @@ import { passkeyRequestOptions } from '../../../people/passkeys.ts';
 import { isNew, type ProofFactors, reauthenticate } from '../../../people/prove.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
+import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
 import type { AgentRow } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { notAllowed, notFound } from '../../auth/auth-refusals.ts';
@@ -27,6 +28,7 @@ interface StepUpDeps {
   readonly store: Store;
   readonly decisions: Decisions;
   readonly reviews: Reviews;
+  readonly standingApprovals: StandingApprovals;
 }
 
 const body = {

@@ -1,0 +1,72 @@
+// The uses of standing approvals as meters: each rule with a `standing` clause has one, and each use is an entry of
+// 1 for its standing approval. INVARIANT: a use stays counted whatever becomes of its request, since the count of
+// a standing approval never goes down.
+
+import { fromNumber } from '../value/decimal.ts';
+import { lastingMeterPrefix } from '../value/lasting-meter.ts';
+import type { PolicyEngine } from './active-policies.ts';
+import type { MeterDefinition, MeterUse } from './metering.ts';
+import type { StandingScope } from './policy.ts';
+import type { MetRequirements } from './request.ts';
+import type { RuleRequirement } from './rule-requirement.ts';
+
+/** No standing approval lasts longer than the rule says, so its uses are all within that time. */
+export function standingMeter(rule: string, { seconds }: StandingScope): MeterDefinition {
+  const id = `${lastingMeterPrefix}${seconds}:${rule}`;
+  return { id, aggregate: 'amounts', over: { kind: 'last', seconds } };
+}
+
+const once = { isCertain: true, value: fromNumber(1) } as const;
+
+/** One use of a standing approval; `names` are those under which the reading is wanted. */
+export function standingUse(
+  definition: MeterDefinition,
+  key: string,
+  names: readonly string[] = [],
+): MeterUse {
+  return { definition, key, contribution: once, names };
+}
+
+type Asks = ReadonlyMap<string, RuleRequirement>;
+type Metered = Pick<PolicyEngine, 'meters' | 'entriesRecorded'>;
+
+/** Adds the meters of rules with a `standing` clause to those of a set; `asks` is read when first needed. */
+export function withStandingMeters(engine: Metered, asks: () => Asks): Metered {
+  let own: ReadonlyMap<string, MeterDefinition> | null = null;
+  let all: Metered['meters'] | null = null;
+  const standing = () => {
+    own ??= standingMeters(asks());
+    return own;
+  };
+  return {
+    get meters() {
+      all ??= standing().size === 0 ? engine.meters : [...engine.meters, ...standing().values()];
+      return all;
+    },
+    entriesRecorded: (facts) => {
+      const uses = engine.entriesRecorded(facts);
+      if (uses === null || facts.satisfied.standing === undefined) return uses;
+      return [...uses, ...standingUses(facts.satisfied, standing())];
+    },
+  };
+}
+
+/** Returns the meters by rule, sorted by id; they come after all ids that are digests. */
+function standingMeters(asks: Asks): ReadonlyMap<string, MeterDefinition> {
+  const meters = [...asks.values()].flatMap((one) =>
+    one.kind === 'approval' && one.standing !== undefined
+      ? [[one.rule, standingMeter(one.rule, one.standing)] as const]
+      : [],
+  );
+  return new Map(meters.sort(([, a], [, b]) => (a.id < b.id ? -1 : 1)));
+}
+
+function standingUses(
+  { standing = {} }: MetRequirements,
+  meters: ReadonlyMap<string, MeterDefinition>,
+): readonly MeterUse[] {
+  return Object.entries(standing).flatMap(([rule, id]) => {
+    const definition = meters.get(rule);
+    return definition === undefined ? [] : [standingUse(definition, id)];
+  });
+}

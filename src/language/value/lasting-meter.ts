@@ -1,0 +1,9 @@
+// Meters whose entries last: a grant that was given back still counts. They are known by the beginning of their
+// ids, so that a store can tell them apart by id alone.
+
+/** The ids of declared meters are digests, so none begins so. */
+export const lastingMeterPrefix = 'standing:';
+
+export function isLastingMeter(definition: string): boolean {
+  return definition.startsWith(lastingMeterPrefix);
+}

@@ -1,0 +1,48 @@
+// Uses standing approvals for a request that is being decided, as far as their counts allow. INVARIANT: reading a
+// count and entering the use are one synchronous step, and the use is stored with the record of its request, so a
+// standing approval is never used more often than it may be.
+
+import type { MeterUse } from '../../../language/model/metering.ts';
+import { standingMeter, standingUse } from '../../../language/model/standing-meters.ts';
+import { compare, fromNumber } from '../../../language/value/decimal.ts';
+import type { FoundStanding } from '../approvals/find-standing.ts';
+import type { Metering } from '../metering/metering.ts';
+
+/** A request that uses standing approvals. */
+export interface StandingInUse {
+  /** Ids of standing approvals by the rules that they satisfy. */
+  readonly standing: Readonly<Record<string, string>>;
+  readonly uses: readonly MeterUse[];
+}
+
+/** What each of the standing approvals counts in. */
+export function standingPlaces(found: readonly FoundStanding[]): readonly MeterUse[] {
+  return found.map(useOf);
+}
+
+/** One use, whose reading has the id of the standing approval as its name. */
+export function useOf({ id, rule }: Pick<FoundStanding, 'id' | 'rule'>): MeterUse {
+  return standingUse(standingMeter(rule.rule, rule.standing), id, [id]);
+}
+
+/** Takes one standing approval for each rule: the first whose count allows another use. */
+export function takeStanding(
+  found: readonly FoundStanding[],
+  metering: Pick<Metering, 'read'>,
+  at: { readonly nowMs: number; readonly requestId: string },
+): StandingInUse {
+  const standing: Record<string, string> = {};
+  const uses: MeterUse[] = [];
+  for (const one of found) {
+    const { id, times, rule, sinceMs, untilMs } = one;
+    const isOver = at.nowMs < sinceMs || at.nowMs >= untilMs;
+    if (Object.hasOwn(standing, rule.rule) || isOver) continue;
+    const use = useOf(one);
+    const { high = null } = metering.read([use], at).known[id] ?? {};
+    // The reading includes this use. A count that is not known allows none.
+    if (high === null || (times !== null && compare(high, fromNumber(times)) > 0)) continue;
+    standing[rule.rule] = id;
+    uses.push({ ...use, names: [] });
+  }
+  return { standing, uses };
+}
