@@ -186,6 +186,11 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'reject a pending request',
     load: async () => (await import('./commands/reject.ts')).defineReject,
   },
+  standing: {
+    group: groups.people,
+    summary: 'list and revoke the standing approvals of a running service',
+    load: async () => (await import('./commands/standing.ts')).defineStanding,
+  },
   people: {
     group: groups.people,
     summary: 'manage who has access to a running service',

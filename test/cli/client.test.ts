@@ -544,3 +544,51 @@ describe('writ requests, approve, reject', () => {
     );
   });
 });
+
+describe('writ standing', () => {
+  test('gives, lists and revokes a standing approval', async () => {
+    const service = await startService({
+      startsWith: `
+        approvers finance "Finance"
+        action pay.send { vendor: string }
+        policy pay on pay.send {
+          allow all
+          escalate new to finance within 1h
+            standing per payload.vendor for 8h up to 10 times
+        }`,
+    });
+    const admin = await firstAdmin(service);
+    const ben = await personWith(service, admin, {
+      email: 'ben@example.com',
+      roles: ['approver'],
+      groups: ['finance'],
+    });
+    const asBen = runner(service, tokenOf(ben.headers));
+    const ask = async () => {
+      const body = JSON.stringify({ action_key: 'pay.send', payload: { vendor: 'Staples' } });
+      return (await (await authorize(service, { body })).json()) as { request_id: string; decision: string };
+    };
+    expect((await asBen('standing', 'list')).stdout).toBe('no standing approvals\n');
+    const { request_id: id } = await ask();
+    const approve = (...more: string[]) => asBen('approve', id, '--comment', 'known vendor', ...more);
+    expect((await approve('--times', '2')).stderr).toContain('belong to --standing');
+    expect((await approve('--standing', '--for', 'soon')).code).toBe(2);
+    expect((await approve('--standing', '--times', '0')).code).toBe(2);
+    expect((await approve('--standing', '--for', '9h')).stderr).toMatch(/^error: 409 /);
+    expect((await approve('--standing', '--for', '2h', '--times', '2')).code).toBe(0);
+    const under = await ask();
+    expect(under.decision).toBe('ALLOW');
+    const { stdout } = await asBen('standing', 'list');
+    expect(stdout).toMatch(/pay\/new +payload\.vendor "Staples" .* 1 of 2 +active/);
+    const [{ id: standing }] = JSON.parse((await asBen('standing', 'list', '--json')).stdout).items;
+    const ann = await tokenClient(service, admin);
+    const run = runner(service, tokenOf(ann.headers));
+    expect((await run('requests', 'show', under.request_id)).stdout).toContain(
+      `standing  ${standing} satisfies pay/new`,
+    );
+    expect((await asBen('standing', 'revoke', standing)).stdout).toBe(`${standing} is revoked\n`);
+    expect((await ask()).decision).toBe('ESCALATE');
+    expect((await asBen('standing', 'list')).stdout).toContain('has revoked it');
+    expect((await asBen('standing', 'revoke', 'nonsense')).stderr).toMatch(/^error: 404 /);
+  });
+});

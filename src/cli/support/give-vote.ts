@@ -2,6 +2,8 @@
 // that may deceive is approved only by somebody who has seen them.
 
 import type { Command } from 'commander';
+import { toNumber } from '../../language/value/decimal.ts';
+import { parseDuration } from '../../language/value/time.ts';
 import {
   type Api,
   type ApiOptions,
@@ -20,6 +22,9 @@ interface VoteOptions extends ApiOptions {
   readonly comment?: string;
   readonly group?: string;
   readonly lettersChecked?: true;
+  readonly standing?: true;
+  readonly for?: string;
+  readonly times?: string;
 }
 
 export function defineVote(
@@ -28,7 +33,11 @@ export function defineVote(
   finish: (code: ExitCode) => void,
 ): void {
   if (vote === 'approve')
-    command.option('--letters-checked', 'confirm that you have checked the look-alike letters');
+    command
+      .option('--letters-checked', 'confirm that you have checked the look-alike letters')
+      .option('--standing', 'approve later requests with equal keys, too, as the rule allows')
+      .option('--for <duration>', 'with --standing: a shorter time, such as `2h`')
+      .option('--times <count>', 'with --standing: a smaller number of requests');
   withApiOptions(command)
     .argument('<id>', 'the request id, from `writ requests`')
     .option('--comment <text>', 'the reason; required and recorded')
@@ -46,12 +55,35 @@ export function defineVote(
       finish(
         await withApi(options, async (api) => {
           if (vote === 'approve' && options.lettersChecked !== true) await refuseDeceptive(api, id);
-          const body = { comment, ...(group === undefined ? {} : { group }) };
+          const body = {
+            comment,
+            ...(group === undefined ? {} : { group }),
+            ...standingOf(options),
+          };
           const request = await api.post<PrintedRequest>(`/v1/requests/${step(id)}/${vote}`, body);
           show(options, request, () => print(requestText(request)));
         }),
       );
     });
+}
+
+/** The choice of a standing approval, as the service reads it. */
+function standingOf({ standing, for: duration, times }: VoteOptions): object {
+  if (standing !== true) {
+    if (duration === undefined && times === undefined) return {};
+    throw new UsageError('--for and --times belong to --standing');
+  }
+  const seconds = duration === undefined ? null : parseDuration(duration);
+  if (duration !== undefined && seconds === null)
+    throw new UsageError(`\`${duration}\` is not a duration such as 30m, 2h or 1d`);
+  if (times !== undefined && !/^[1-9]\d{0,8}$/.test(times))
+    throw new UsageError(`\`${times}\` is not a number of requests`);
+  return {
+    standing: {
+      ...(seconds && { until: new Date(Date.now() + toNumber(seconds) * 1000).toISOString() }),
+      ...(times !== undefined && { times: Number(times) }),
+    },
+  };
 }
 
 /** Refuses when the request contains letters that may deceive, and says which. */

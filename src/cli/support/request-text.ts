@@ -26,6 +26,7 @@ export interface PrintedRequest {
   readonly approvals?: readonly VoteView[];
   readonly comments?: readonly CommentView[];
   readonly step_ups?: readonly StepUpView[];
+  readonly standing_approvals?: readonly { readonly rule: string; readonly id: string }[];
   readonly created_at: string;
   /** What approvers should know; null for an agent. */
   readonly review?: Reply<'getRequest'>['review'];
@@ -70,6 +71,7 @@ export function requestText(one: PrintedRequest): string {
     `  reason    ${markForeignLetters(one.reason)}`,
     `  now       ${markForeignLetters(one.message)}`,
     ...peopleLines(one).map((line, index) => `  ${index === 0 ? 'people' : '      '}    ${line}`),
+    ...(one.standing_approvals ?? []).map(({ rule, id }) => `  standing  ${id} satisfies ${rule}`),
     ...deceptionLines(one).map((line) => `  warning   ${line}`),
     `  payload   ${payload}`,
     ...(one.resolved ?? []).map(({ pointer, resolved }) => `  resolved  ${pointer}: ${resolved}`),
