@@ -117,6 +117,19 @@ class StepUps {
   }
 }
 
+/** The rules that a standing approval satisfied in the log and that allow one still. */
+function underStanding(
+  { facts: { satisfied } }: LoggedRequest,
+  asked: readonly RuleRequirement[],
+): readonly string[] {
+  const { standing = {} } = satisfied;
+  return asked.flatMap((rule) =>
+    rule.kind === 'approval' && rule.standing !== undefined && Object.hasOwn(standing, rule.rule)
+      ? [rule.rule]
+      : [],
+  );
+}
+
 /** How the waits that the candidate starts end. */
 export interface WaitEnds {
   /** Granted by answers that people gave. */
@@ -226,9 +239,11 @@ export class OrderedReplay {
     const { candidate } = this.#options;
     const decision = decideLogged(candidate, logged, facts);
     if (!isWaiting(decision)) return { decision, facts };
-    const reauth = this.#stepUps.fresh(logged, askedByRules(decision, candidate.asks), true);
-    if (reauth.length === 0) return { decision, facts };
-    const satisfied = { ...facts, satisfied: { escalate: [], reauth } };
+    const asked = askedByRules(decision, candidate.asks);
+    const reauth = this.#stepUps.fresh(logged, asked, true);
+    const escalate = underStanding(logged, asked);
+    if (reauth.length + escalate.length === 0) return { decision, facts };
+    const satisfied = { ...facts, satisfied: { escalate, reauth } };
     return { decision: decideLogged(candidate, logged, satisfied), facts: satisfied };
   }
 
@@ -458,8 +473,9 @@ export class OrderedReplay {
     { logged, votes, hasSteppedUp }: ReplayedRequest,
     firing: readonly RuleRequirement[],
   ): MetRequirements {
+    const approved = approvedRules(firing.filter(isApproval), { logged, votes });
     return {
-      escalate: approvedRules(firing.filter(isApproval), { logged, votes }).map(({ rule }) => rule),
+      escalate: [...new Set([...approved.map(({ rule }) => rule), ...underStanding(logged, firing)])],
       reauth: hasSteppedUp
         ? firing.filter(({ kind }) => kind === 'reauth').map(({ rule }) => rule)
         : this.#stepUps.fresh(logged, firing, false),
