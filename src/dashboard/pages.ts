@@ -39,6 +39,12 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/approvals/approval.tsx'),
   },
   {
+    pattern: '/standing-approvals',
+    title: 'Standing approvals',
+    access: 'requests.view',
+    load: () => import('./pages/standing-approvals/standing-approvals.tsx'),
+  },
+  {
     pattern: '/agents',
     title: 'Agents',
     access: 'agents.view',

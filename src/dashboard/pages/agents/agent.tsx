@@ -17,6 +17,7 @@ import { useSending } from '../../parts/form/form.ts';
 import { Marks } from '../../parts/form/roles.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { showToast } from '../../parts/layout/toast.tsx';
+import { StandingTable } from '../../parts/people/standing-approvals.tsx';
 import { killSwitchFor } from '../../parts/policy/applicable-kill-switch.ts';
 import { AgentStatus, StopReason, useKillSwitches } from '../../parts/policy/kill-switches.tsx';
 import { AgentActions } from './agent-actions.tsx';
@@ -69,6 +70,7 @@ export default function AgentPage({ params: { id = '' } }: PageProps) {
           <AgentKeys {...props} />
           <AgentDelegations {...props} />
           <AgentStepUp {...props} />
+          {mayRequests && <AgentStanding {...props} />}
         </div>
         <div class="agent-column">
           <AgentFacts {...props} />
@@ -90,6 +92,19 @@ function NoSuchAgent() {
     <Empty icon="agent" title="Agent not found, or you may not see it">
       <ButtonLink href="/agents">All agents</ButtonLink>
     </Empty>
+  );
+}
+
+/** The standing approvals under which the agent may be granted requests. */
+function AgentStanding({ agent: { id } }: AgentProps) {
+  const list = useResource('listStandingApprovals', { query: { agent: id } }, ['approvals', 'requests']);
+  const items = list.data?.items ?? [];
+  if (items.length === 0 && list.problem === null) return null;
+  return (
+    <Section title="Standing approvals">
+      <ProblemNote problem={list.problem} onRetry={list.reload} />
+      <StandingTable items={items} isOld={list.isLoading} reload={list.reload} />
+    </Section>
   );
 }
 

@@ -79,7 +79,11 @@ export default function ApprovalsPage() {
     locksOf: locks.of,
   };
   return (
-    <PageFrame title="Inbox" lead={leadOf(groups)}>
+    <PageFrame
+      title="Inbox"
+      lead={leadOf(groups)}
+      actions={<ButtonLink href="/standing-approvals">Standing approvals</ButtonLink>}
+    >
       {(isAsked || (data?.count ?? 0) > 0) && <QueueFilters items={data?.items ?? []} groups={groups} />}
       <SavedViews />
       <ProblemNote problem={locks.problem ?? acts.problem} />

@@ -2,7 +2,7 @@
 // decides what the person may do. INVARIANT: a vote is sent only by its own button, after it was chosen, and
 // the comment stays until the vote is recorded.
 
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { usePerson } from '../../api/session.tsx';
@@ -20,6 +20,7 @@ import { groupLabel, ownerGroup } from '../requests/person-name.ts';
 import { StepUpDialog } from '../requests/step-up.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 import { useDraft, type VoteKind } from './draft.ts';
+import { type StandingChoice, StandingFields, standingBody } from './standing-choice.tsx';
 import type { OwnDecision } from './status-note.tsx';
 
 interface VotePanelProps {
@@ -46,6 +47,7 @@ export function VotePanel(props: VotePanelProps) {
   const { isBusy, problem, run, clear } = useSending();
   const allowed = request.allowed_actions ?? nothing;
   const { vote, groups } = chosen(allowed, draft.vote);
+  const [standing, setStanding] = useState<StandingChoice>(null);
   const choose = (next: VoteKind | null): void => {
     clear();
     change({ vote: next });
@@ -68,8 +70,9 @@ export function VotePanel(props: VotePanelProps) {
       if (vote === null) return;
       const group = groups.length > 1 ? { group: draft.group } : {};
       const options = { params: { id }, body: { comment: draft.comment.trim(), ...group } };
+      const approval = { ...options, body: { ...options.body, ...standingBody(standing) } };
       const after = await (vote === 'approve'
-        ? call('approveRequest', options)
+        ? call('approveRequest', approval)
         : call('rejectRequest', options)
       ).catch((error: unknown) => {
         // The request has changed since: load its new state, and keep the comment.
@@ -114,6 +117,9 @@ export function VotePanel(props: VotePanelProps) {
           {groups.length > 1 && (
             <GroupChoice groups={groups} value={draft.group} onChange={(group) => change({ group })} />
           )}
+          {vote === 'approve' && (
+            <StandingFields offers={request.standing_offers ?? []} value={standing} onChange={setStanding} />
+          )}
           <Field
             label={vote === 'approve' ? 'Why you approve' : 'Why you reject'}
             help="Recorded with your name."
@@ -135,7 +141,7 @@ export function VotePanel(props: VotePanelProps) {
               icon={vote === 'approve' ? 'allow' : 'deny'}
               isBusy={isBusy}
             >
-              {vote === 'approve' ? `Approve${forGroup(groups, draft.group)}` : 'Reject permanently'}
+              {vote === 'approve' ? approveWords(groups, draft.group, standing) : 'Reject permanently'}
             </Button>
             <Button variant="quiet" onClick={() => choose(null)}>
               Cancel
@@ -241,6 +247,10 @@ function GroupChoice({ groups, value, onChange }: GroupChoiceProps) {
       ))}
     </fieldset>
   );
+}
+
+function approveWords(groups: readonly string[], group: string, standing: StandingChoice): string {
+  return `Approve${standing === null ? '' : ' and later requests'}${forGroup(groups, group)}`;
 }
 
 function forGroup(groups: readonly string[], group: string): string {

@@ -30,12 +30,12 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
   const plain = { by: null, comment: null } as const;
   const requested: TimelineEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked for a decision' };
   const votes = approvals.map(
-    ({ by, group, is_approved, comment, at, invalid_reason: why }): TimelineEvent => ({
+    ({ by, group, is_approved, comment, at, standing, invalid_reason: why }): TimelineEvent => ({
       kind: is_approved ? 'approved' : 'rejected',
       at,
       by,
       comment,
-      text: `${is_approved ? 'approved' : 'rejected'}${group === null ? '' : group === ownerGroup ? ' as the control owner' : ` for ${group}`}${
+      text: `${is_approved ? 'approved' : 'rejected'}${standing.length === 0 ? '' : ' this and later requests'}${group === null ? '' : group === ownerGroup ? ' as the control owner' : ` for ${group}`}${
         why === null ? '' : `, which no longer counts: ${personName(by, request.people)} ${why}`
       }`,
     }),
@@ -71,7 +71,15 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
     case 'pending':
       return [...before, { ...plain, kind: 'waits', at: expires_at, text: 'Deadline for people' }];
     case 'auto_approved':
-      return [...before, decided('Granted by the policies'), ends];
+      return [
+        ...before,
+        decided(
+          request.standing_approvals.length === 0
+            ? 'Granted by the policies'
+            : 'Granted under a standing approval',
+        ),
+        ends,
+      ];
     case 'approved':
       return [...before, decided('Granted'), ends];
     case 'rejected':

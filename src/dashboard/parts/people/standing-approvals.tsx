@@ -1,0 +1,78 @@
+// A table of standing approvals: what each covers, how often it was used, and a button that revokes it.
+
+import { useState } from 'preact/hooks';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
+import { ConfirmDialog } from '../dialog/confirm-dialog.tsx';
+import { Button } from '../layout/button.tsx';
+import { type Column, DataTable } from '../layout/data-table.tsx';
+import { At } from '../layout/time.tsx';
+import { PlainText } from '../text/plain-text.tsx';
+import { standingWords } from './standing-words.ts';
+
+export type StandingApproval = Reply<'listStandingApprovals'>['items'][number];
+
+interface StandingTableProps {
+  readonly items: readonly StandingApproval[];
+  readonly isOld: boolean;
+  readonly reload: () => void;
+}
+
+export function StandingTable({ items, isOld, reload }: StandingTableProps) {
+  const [revoked, setRevoked] = useState<StandingApproval | null>(null);
+  return (
+    <>
+      <DataTable
+        label="Standing approvals"
+        columns={[...columns, actionColumn(setRevoked)]}
+        rows={items}
+        rowKey={({ id }) => id}
+        isOld={isOld}
+      />
+      {revoked !== null && (
+        <ConfirmDialog
+          title="Revoke this standing approval"
+          word="Revoke"
+          done="The standing approval is revoked"
+          work={() => call('revokeStandingApproval', { params: { id: revoked.id } })}
+          onDone={reload}
+          onClose={() => setRevoked(null)}
+        >
+          From now on, each such request of <bdi>{revoked.agent}</bdi> waits for people again. Grants that
+          were given stay.
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+const columns: readonly Column<StandingApproval>[] = [
+  {
+    head: 'For',
+    kind: 'row',
+    cell: ({ per, request_id: id }) => (
+      <a href={`/requests/${id}`}>
+        <PlainText text={standingWords(per)} />
+      </a>
+    ),
+  },
+  {
+    head: 'Agent',
+    cell: ({ agent, agent_id: id }) => (
+      <a href={`/agents/${id}`}>
+        <bdi>{agent}</bdi>
+      </a>
+    ),
+  },
+  { head: 'Rule', cell: ({ rule }) => <PlainText text={rule} /> },
+  { head: 'Used', cell: ({ used, times }) => `${used ?? '?'}${times === null ? '' : ` of ${times}`}` },
+  { head: 'Until', class: 'table-when', cell: ({ until }) => <At at={until} /> },
+  { head: 'State', cell: ({ ended }) => <PlainText text={ended === null ? 'Active' : `Ended: ${ended}`} /> },
+];
+
+function actionColumn(onRevoke: (one: StandingApproval) => void): Column<StandingApproval> {
+  return {
+    head: 'Actions',
+    cell: (one) => one.can_revoke && <Button onClick={() => onRevoke(one)}>Revoke</Button>,
+  };
+}
