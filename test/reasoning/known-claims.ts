@@ -10,6 +10,34 @@ export interface KnownClaims {
 
 export const knownClaims: readonly KnownClaims[] = [
   {
+    name: 'standing approvals',
+    policies: `action pay.send { amount: number 0.., vendor: string }
+approvers finance "Finance"
+policy p on pay.send {
+  allow small when payload.amount <= 100
+  allow known after approval by finance standing per payload.vendor for 8h when payload.amount <= 500
+  escalate new_payee to finance standing per session, payload.vendor for 8h up to 10 times when payload.vendor != "Uline" and payload.amount <= 200
+  escalate large to finance when payload.amount > 300
+  deny huge when payload.amount > 400
+  shadow escalate watched to finance standing per session for 8h when payload.amount == 0
+}`,
+    on: 'pay.send',
+    proved: [
+      'never standing when payload.amount > 400',
+      'never standing when payload.amount > 500',
+      'never standing when payload.vendor == "Uline" and payload.amount <= 100',
+      'never allow unapproved when payload.vendor != "Uline"',
+      'never allow unapproved when payload.amount > 100',
+    ],
+    refuted: [
+      'never standing',
+      'never standing when payload.amount > 300',
+      'never standing when payload.vendor == "Uline"',
+      'never standing when payload.amount <= 100',
+      'never allow when payload.vendor != "Uline"',
+    ],
+  },
+  {
     name: 'numbers of a table by an enumeration',
     policies: `action ship.send { weight: number 0.., region: "eu" | "us" | "ap" }
 table caps = { eu: 10, us: 20 }

@@ -375,7 +375,7 @@ function wasKept(
  * The outcomes that break the claim, decided with no requirement met; null when these outcomes do not tell.
  */
 function breakingOutcomes({ mode, effect, isUnapproved }: GuaranteeClause): readonly Outcome[] | null {
-  if (effect === 'ask') return null;
+  if (effect === 'ask' || effect === 'standing') return null;
   // A request that waits may pass later, and a refused request stays refused whoever approves.
   if (effect === 'allow' && mode === 'never' && !isUnapproved)
     return outcomes.filter((outcome) => outcome !== 'DENY');

@@ -177,7 +177,7 @@ function wordOffers(
   if (isFirst && declaration === 'policy') return [...words(policyWords, 2), ...expressionOffers(vocabulary)];
   if (isFirst && declaration === 'guarantee') return words(['never', 'always', 'allow', 'when']);
   if (declaration === 'guarantee' && /\b(?:never|always)\s+$/.test(head))
-    return words(['allow', 'deny', 'escalate', 'reauth', 'ask']);
+    return words(['allow', 'deny', 'escalate', 'reauth', 'ask', 'standing']);
   if (declaration === 'guarantee' && /^\s*allow\s+$/.test(head))
     return words(['only when', 'unapproved only when']);
   if (declaration === 'meter' && /\bover\s+$/.test(head)) return words(windowWords);

@@ -6,7 +6,14 @@
 import { inOneList } from '../diagnostic/by-file.ts';
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
 import { approverText } from '../model/approvers.ts';
-import type { AskClause, Guarantee, GuaranteeClause, OutcomeClause, PolicySet } from '../model/policy.ts';
+import type {
+  AskClause,
+  Guarantee,
+  GuaranteeClause,
+  NeverStandingClause,
+  OutcomeClause,
+  PolicySet,
+} from '../model/policy.ts';
 import { declarationsOfKind } from '../syntax/tree/by-kind.ts';
 import type {
   GuaranteeClauseNode,
@@ -41,6 +48,7 @@ import { type CheckedSet, type CheckState, createCheckState, type LastCheck } fr
 import { sameOrNew } from './logic/same.ts';
 import { claimOfSeveral, unapprovedMisplaced } from './messages/errors.ts';
 import type { ListFile } from './messages/list-files.ts';
+import { standingClaimed } from './messages/standing-errors.ts';
 import { warn, warnOfPolicies } from './warnings/warn.ts';
 
 export type { ListFile } from './messages/list-files.ts';
@@ -286,9 +294,17 @@ function resolveClause(node: GuaranteeClauseNode, ctx: Context): readonly Guaran
 }
 
 /** Returns what the claim states; null once a problem of the claim has been reported. */
-function readClause(node: GuaranteeClauseNode, ctx: Context): OutcomeClause | AskClause | null {
+function readClause(
+  node: GuaranteeClauseNode,
+  ctx: Context,
+): OutcomeClause | AskClause | NeverStandingClause | null {
   const { mode, effect, isUnapproved } = node;
   if (effect === 'ask') return readAskClause(node, ctx);
+  if (effect === 'standing') {
+    if (mode === 'never') return { mode, effect, isUnapproved: true };
+    ctx.env.report(standingClaimed(node.span));
+    return null;
+  }
   if (isUnapproved && (mode === 'always' || effect !== 'allow')) ctx.env.report(unapprovedMisplaced(node));
   return { mode: mode === 'only' ? 'never' : mode, effect, isUnapproved };
 }

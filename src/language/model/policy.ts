@@ -254,7 +254,7 @@ export interface Guarantee {
 }
 
 /** A claim about every request for which its condition is not false. */
-export type GuaranteeClause = (OutcomeClause | AskClause) & {
+export type GuaranteeClause = (OutcomeClause | AskClause | NeverStandingClause) & {
   readonly when: Expression | null;
   /**
    * Whether the claim covers only requests for which its condition is true. Policies cannot write this;
@@ -269,6 +269,13 @@ export interface OutcomeClause {
   readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth';
   /** Whether the claim is about requests for which no requirement of a rule has been met. */
   readonly isUnapproved: boolean;
+}
+
+/** Claims that no approval that a request waits for may stand for later requests. */
+export interface NeverStandingClause {
+  readonly mode: 'never';
+  readonly effect: 'standing';
+  readonly isUnapproved: true;
 }
 
 /**

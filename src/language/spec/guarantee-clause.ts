@@ -2,7 +2,14 @@
 // claim.
 
 import type { ApprovalRequirement, Decision, Outcome, ResolvedApprover } from '../model/decision.ts';
-import type { AskClause, GuaranteeClause, PolicySet } from '../model/policy.ts';
+import {
+  type AskClause,
+  type GuaranteeClause,
+  isGuard,
+  type PolicySet,
+  type Requirement,
+  type Rule,
+} from '../model/policy.ts';
 import { type Facts, nothingSatisfied } from '../model/request.ts';
 import { authorize } from './authorize.ts';
 import { evaluateCondition } from './evaluate.ts';
@@ -42,7 +49,12 @@ export function isRequestCovered(
 }
 
 /** Whether the claim rules out the decision. */
-export function isClauseViolated(claim: GuaranteeClause, { outcome, requires }: Decision): boolean {
+export function isClauseViolated(set: PolicySet, claim: GuaranteeClause, decision: Decision): boolean {
+  const { outcome, requires } = decision;
+  if (claim.effect === 'standing') {
+    const asking = outcome === 'DENY' ? [] : askingOf(set, decision);
+    return asking.some((one) => one.kind === 'approval' && one.standing !== undefined);
+  }
   if (claim.effect !== 'ask') return (outcome === clauseOutcomes[claim.effect]) === (claim.mode === 'never');
   const isAsked =
     requires?.approvals.some(
@@ -50,6 +62,21 @@ export function isClauseViolated(claim: GuaranteeClause, { outcome, requires }: 
     ) === true;
   // A refused request asks nobody, so it does not fail to ask anybody either.
   return claim.mode === 'never' ? isAsked : outcome !== 'DENY' && !isAsked;
+}
+
+const askedFirst = ['nothing', 'approval', 'reauth'];
+
+/** What the granting `allow` and the guards of a decision with no requirement met ask, in the definition's order. */
+export function askingOf({ policies }: PolicySet, decision: Decision): readonly Requirement[] {
+  const rules = policies.flatMap((policy) => policy.rules).filter(({ id }) => decision.rules.includes(id));
+  const people = ({ requirement }: Rule): number =>
+    requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
+  const rank = ({ requirement }: Rule): number => askedFirst.indexOf(requirement?.kind ?? 'nothing');
+  const [granting] = rules
+    .filter(({ effect }) => effect === 'allow')
+    .toSorted((a, b) => rank(a) - rank(b) || people(a) - people(b) || (a.id < b.id ? -1 : 1));
+  const asking = granting === undefined ? [] : [granting, ...rules.filter(isGuard)];
+  return asking.flatMap(({ requirement }) => requirement ?? []);
 }
 
 /**
@@ -69,5 +96,7 @@ function isAbout({ mode, group, anyOf = [group] }: AskClause, requirement: Appro
 export function refutation(set: PolicySet, claim: GuaranteeClause, request: Facts): Decision | null {
   const facts = withClauseFacts(claim, request);
   const decision = authorize(set, facts);
-  return isRequestCovered(set, claim, facts, decision) && isClauseViolated(claim, decision) ? decision : null;
+  return isRequestCovered(set, claim, facts, decision) && isClauseViolated(set, claim, decision)
+    ? decision
+    : null;
 }

@@ -7,11 +7,12 @@ import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import { withoutSecretTypes } from '../../language/model/open-secrets.ts';
-import { isGuard, type PolicySet, type Requirement, type Rule } from '../../language/model/policy.ts';
+import type { PolicySet, Requirement } from '../../language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { askingOf } from '../../language/spec/guarantee-clause.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { memo } from '../../language/value/memo.ts';
@@ -144,21 +145,6 @@ function decide(set: PolicySet, request: Facts): SidedDecision {
       return asking;
     },
   };
-}
-
-const askedFirst = ['nothing', 'approval', 'reauth'];
-
-/** What the granting `allow` and the guards of a decision with no requirement met ask, in the definition's order. */
-function askingOf({ policies }: PolicySet, decision: Decision): readonly Requirement[] {
-  const rules = policies.flatMap((policy) => policy.rules).filter(({ id }) => decision.rules.includes(id));
-  const people = ({ requirement }: Rule): number =>
-    requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
-  const rank = ({ requirement }: Rule): number => askedFirst.indexOf(requirement?.kind ?? 'nothing');
-  const [granting] = rules
-    .filter(({ effect }) => effect === 'allow')
-    .toSorted((a, b) => rank(a) - rank(b) || people(a) - people(b) || (a.id < b.id ? -1 : 1));
-  const asking = granting === undefined ? [] : [granting, ...rules.filter(isGuard)];
-  return asking.flatMap(({ requirement }) => requirement ?? []);
 }
 
 /** Seconds that a grant holds; for a request that waits, once everything is met. */

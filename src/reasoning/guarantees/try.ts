@@ -82,7 +82,7 @@ function tryClause(
     if (!isRequestCovered(source.set, claim, facts, decision)) continue;
     tried++;
     if (isGranted(source, decision)) granted++;
-    if (!isClauseViolated(claim, decision)) continue;
+    if (!isClauseViolated(source.set, claim, decision)) continue;
     const confirmed = refutation(source.set, claim, facts);
     if (confirmed !== null)
       return { guarantee, claim, tried, granted, counterexample: { facts, decision: confirmed } };

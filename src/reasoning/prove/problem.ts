@@ -179,11 +179,12 @@ function isRequestCovered(ctx: ProofContext, { when, isDefinite = false }: Guara
 /** Whether the decision is against the claim, as `isClauseViolated` of the definition decides. */
 function isRuledOut(ctx: ProofContext, claim: GuaranteeClause): SolverLiteral {
   const outcomes = outcomesOf(ctx, claim.isUnapproved);
+  if (claim.effect === 'standing') return asksOf(ctx, (rule) => hasStanding(ctx, rule));
   if (claim.effect !== 'ask') {
     const isDecided = outcomes[clauseOutcomes[claim.effect]];
     return claim.mode === 'never' ? isDecided : notLiteral(isDecided);
   }
-  const isAsked = asksOf(ctx, claim);
+  const isAsked = asksOf(ctx, (rule) => isAsking(ctx, rule, claim));
   if (claim.mode === 'never') return isAsked;
   return ctx.circuit.and([notLiteral(outcomes.DENY), notLiteral(isAsked)]);
 }
@@ -204,16 +205,22 @@ function depthOf({ base }: Leaf): number {
   return base === null ? 0 : 1 + depthOf(base.leaf);
 }
 
-/** A literal that holds if the decision asks the group for at least `needs` people. */
-function asksOf(ctx: ProofContext, clause: AskClause): SolverLiteral {
+/** A literal that holds if the decision, without a refusal, asks what a rule that takes part asks as claimed. */
+function asksOf(ctx: ProofContext, asks: (rule: Rule) => SolverLiteral): SolverLiteral {
   const { circuit } = ctx;
   const judged = ruleOutcomes(ctx, true);
   const guards = judged.filter(({ rule }) => isGuard(rule));
   const isAsked = circuit.or([
-    ...guards.map(({ rule, pair }) => circuit.and([notLiteral(pair.isFalse), isAsking(ctx, rule, clause)])),
-    ...grantsAsking(ctx, judged, clause),
+    ...guards.map(({ rule, pair }) => circuit.and([notLiteral(pair.isFalse), asks(rule)])),
+    ...grantsAsking(ctx, judged, asks),
   ]);
   return circuit.and([isAsked, notLiteral(outcomesOf(ctx, true).DENY)]);
+}
+
+/** Whether an approval that the rule asks for may stand for later requests. */
+function hasStanding({ circuit }: ProofContext, { requirement }: Rule): SolverLiteral {
+  const isStanding = requirement?.kind === 'approval' && requirement.standing !== undefined;
+  return isStanding ? circuit.yes : circuit.no;
 }
 
 /** Whether the rule asks whom the claim is about, as `isAbout` of the definition decides. */
@@ -252,13 +259,13 @@ function namesGroup({ value }: NamedApprover, group: string): Expression {
 function grantsAsking(
   ctx: ProofContext,
   judged: readonly RuleOutcome[],
-  clause: AskClause,
+  asks: (rule: Rule) => SolverLiteral,
 ): readonly SolverLiteral[] {
   const { circuit } = ctx;
   const asking: SolverLiteral[] = [];
   let isNoneBefore = circuit.yes;
   for (const { rule, pair } of judged.filter((one) => one.rule.effect === 'allow').toSorted(byPreference)) {
-    asking.push(circuit.and([isNoneBefore, pair.isTrue, isAsking(ctx, rule, clause)]));
+    asking.push(circuit.and([isNoneBefore, pair.isTrue, asks(rule)]));
     isNoneBefore = circuit.and([isNoneBefore, notLiteral(pair.isTrue)]);
   }
   return asking;

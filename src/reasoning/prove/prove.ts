@@ -158,7 +158,7 @@ export function decideWithFew(
   action: string,
   claims: readonly GuaranteeClause[],
 ): ReadonlyMap<GuaranteeClause, Verdict> {
-  const effects = claims.filter(({ effect }) => effect !== 'ask');
+  const effects = claims.filter(({ effect }) => effect !== 'ask' && effect !== 'standing');
   const all = enforcedOf(set, action);
   const guards = all.filter(canBeLeftOut);
   // A formula that leaves a condition open gives no request, so claims that read lists are asked separately.

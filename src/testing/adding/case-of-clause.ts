@@ -43,6 +43,8 @@ function givenFacts({ satisfied, ...facts }: Facts): JsonObject {
 }
 
 function expectationOf(claim: GuaranteeClause, { requires, outcome }: Decision): JsonObject {
+  // What approvals may stand for is no part of a decision, so the case shows the decision that people see.
+  if (claim.effect === 'standing') return { decision: outcome };
   if (claim.effect !== 'ask') {
     const claimed = clauseOutcomes[claim.effect];
     return claim.mode === 'never' ? { not: claimed } : { decision: claimed };

@@ -56,7 +56,7 @@ export function testPath(file: string): string {
  */
 export function clauseExpects(clause: string, decision: Decision): Expectation | null {
   const [, mode = '', effect = ''] = /^(always|never)?\s*(\w+)/.exec(clause) ?? [];
-  if (effect === 'ask') return null;
+  if (effect === 'ask' || effect === 'standing') return null;
   if (mode !== 'always') return { not: decision };
   const outcome = outcomeOf[effect];
   return outcome === undefined ? null : { decision: outcome };

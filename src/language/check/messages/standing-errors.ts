@@ -1,6 +1,7 @@
 // Diagnostics about standing approvals, one function each.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import type { Span } from '../../diagnostic/span.ts';
 import type { FieldRead } from '../../model/expression.ts';
 import type { DurationLiteral, NumberLiteral, Path, StandingClause } from '../../syntax/tree/tree.ts';
 import { spelledPath } from './path-errors.ts';
@@ -29,6 +30,12 @@ export function standingTooLong({ span }: DurationLiteral): Diagnostic {
 export function standingTimesUnfit({ span, text }: NumberLiteral): Diagnostic {
   return error('standing-unfit', span, `\`${text}\` is not a number of times`, {
     help: 'write a whole number from 1, or leave out `up to ... times`',
+  });
+}
+
+export function standingClaimed(span: Span): Diagnostic {
+  return error('standing-unfit', span, 'no approval always stands: whoever approves chooses', {
+    help: 'write `never standing`',
   });
 }
 

@@ -337,7 +337,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   );
 
   // claim = ( 'never' | 'always' )
-  //   ( ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] | 'ask' asked [ 'needs' Number ] )
+  //   ( ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] | 'ask' asked [ 'needs' Number ] | 'standing' )
   //   [ 'when' expression ]
   //   | 'allow' [ 'unapproved' ] 'only' 'when' expression
   claim: ParserRule<GuaranteeClauseNode | null> = this.node<GuaranteeClauseNode>(
@@ -362,8 +362,12 @@ export abstract class PolicyRuleParser extends ShapeParser {
   private generalClaim(draft: Draft<GuaranteeClauseNode>): void {
     draft.mode = this.OR1(this.modes).image as GuaranteeClauseNode['mode'];
     this.OR2({
-      DEF: [{ ALT: () => this.claimedOutcome(draft) }, { ALT: () => this.claimedAsking(draft) }],
-      ERR_MSG: '`allow`, `deny`, `escalate`, `reauth` or `ask`',
+      DEF: [
+        { ALT: () => this.claimedOutcome(draft) },
+        { ALT: () => this.claimedAsking(draft) },
+        { ALT: () => this.claimedStanding(draft) },
+      ],
+      ERR_MSG: '`allow`, `deny`, `escalate`, `reauth`, `ask` or `standing`',
     });
     this.optionalWhen(draft);
   }
@@ -380,6 +384,10 @@ export abstract class PolicyRuleParser extends ShapeParser {
       this.CONSUME(keyword.needs);
       draft.people = this.written('number', 'a number of people');
     });
+  }
+
+  private claimedStanding(draft: Draft<GuaranteeClauseNode>): void {
+    draft.effect = this.CONSUME(keyword.standing).image as GuaranteeClauseNode['effect'];
   }
 
   private onlyClaim(draft: Draft<GuaranteeClauseNode>): void {

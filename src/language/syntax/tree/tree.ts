@@ -296,7 +296,7 @@ export interface GuaranteeDeclaration extends NamedNode<'guarantee'> {
 export interface GuaranteeClauseNode extends DocumentedNode<'claim'> {
   /** A claim with `only` says that the effect occurs only when `when` holds. */
   readonly mode: 'never' | 'always' | 'only';
-  readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth' | 'ask';
+  readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth' | 'ask' | 'standing';
   /** Whom an `ask` claim is about; null for other claims. */
   readonly asked: ApproverListNode | null;
   readonly people: NumberLiteral | null;
