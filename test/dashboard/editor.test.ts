@@ -134,6 +134,7 @@ action row.read {
       'escalate',
       'reauth',
       'ask',
+      'standing',
     ]);
     expect(offered('guarantee g on things {\n  always ask |')).toEqual(['ops', 'owner', 'is_known']);
     expect(offered('guarantee g on things {\n  allow |', true)).toEqual([

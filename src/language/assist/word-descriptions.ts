@@ -106,6 +106,18 @@ export const wordDescriptions: Readonly<Record<string, WordDescription>> = {
       'Behind a host, tests whether it is a domain or below it. Behind people or a step-up, limits the time to answer.',
     example: 'host(payload.link) within "example.com"',
   },
+  standing: {
+    meaning: 'What later requests an approval may serve: equal keys, for a time.',
+    example: 'escalate large to finance standing per payload.vendor for 8h up to 10 times',
+  },
+  'up to': {
+    meaning: 'How many later requests an approval may serve.',
+    example: 'escalate large to finance standing per payload.vendor for 8h up to 10 times',
+  },
+  times: {
+    meaning: 'Behind `up to`, how many later requests an approval may serve.',
+    example: 'escalate large to finance standing per payload.vendor for 8h up to 10 times',
+  },
   owner: { meaning: 'Who is responsible for the policy.', example: 'owner "payments-risk"' },
   tags: { meaning: 'Tags of the policy; `agent.tags` are those of the agent.', example: 'tags "money"' },
   link: { meaning: 'A page about the policy.', example: 'link "https://example.com/payments"' },
