@@ -6,8 +6,8 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { ChangeResult } from '../../../requests/approvals/change-request.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import type { CallReport, NamedCall } from '../../../requests/report-call.ts';
-import { invalidBody } from '../../auth/auth-refusals.ts';
 import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
+import { invalidBody } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/request-rights.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 import {
