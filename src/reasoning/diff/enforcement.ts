@@ -148,10 +148,14 @@ function standingDemand(requirement: ApprovalOf, group: string): Demand {
   };
 }
 
-/** The same as demands of the rules that ask, one for each of the groups. */
-export function standingDemands(asking: readonly Requirement[]): readonly Demand[] {
-  return asking.flatMap((one) =>
-    one.kind === 'approval' ? one.groups.map((group) => standingDemand(one, group)) : [],
+/** Whether each approval that serves later requests serves them no more widely than an approval of `others`. */
+export function areStandingWithin(asking: readonly Requirement[], others: readonly Requirement[]): boolean {
+  const isWithin = (one: ApprovalOf) => (other: Requirement) =>
+    other.kind === 'approval' &&
+    isStandingWithin(one.standing, other.standing) &&
+    other.groups.some((group) => asksAmong(one, approverTexts(other, group)));
+  return asking.every(
+    (one) => one.kind !== 'approval' || one.standing === undefined || others.some(isWithin(one)),
   );
 }
 

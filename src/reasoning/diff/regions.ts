@@ -9,7 +9,7 @@ import type { Requirement } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Cause } from './causes.ts';
-import { standingDemands } from './enforcement.ts';
+import { areStandingWithin } from './enforcement.ts';
 import type { SideDecision } from './joint-problem.ts';
 import type { BothSides } from './joint-set.ts';
 import type { Validity } from './validity.ts';
@@ -219,16 +219,11 @@ function changesOf(
 
 /** Whether something is asked for before that is not asked for after. */
 function asksLess({ before, after }: DecisionPair): boolean {
-  return !asksAll(after.decision.requires, before.decision.requires) || !standsWithin(after, before);
+  return !asksAll(after.decision.requires, before.decision.requires) || !areStandingWithin(after.asking, before.asking);
 }
 
 function asksMore({ before, after }: DecisionPair): boolean {
-  return !asksAll(before.decision.requires, after.decision.requires) || !standsWithin(before, after);
-}
-
-/** Whether approvals of `one` serve later requests no more widely than those of `other`. */
-function standsWithin({ asking }: SidedDecision, other: SidedDecision): boolean {
-  return standingDemands(other.asking).every(({ isMetBy }) => asking.some(isMetBy));
+  return !asksAll(before.decision.requires, after.decision.requires) || !areStandingWithin(before.asking, after.asking);
 }
 
 /** Whether `asked` demands everything in `wanted`, or more. */

@@ -262,6 +262,7 @@ describe('looking a request up', () => {
       payload: { amount: 5, vendor: 'Staples' },
       agent: expect.objectContaining({ id: agent.id }),
       point: null,
+      chain: [],
       on_behalf_of: null,
       session: null,
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
