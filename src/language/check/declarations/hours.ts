@@ -87,8 +87,7 @@ function readDays(
     else into.yearly.push({ first, last });
     return false;
   });
-  const lines = wrong.map(({ line }) => line);
-  if (lines.length > 0) env.report(daysInvalid(file, lines));
+  if (wrong.length > 0) env.report(daysInvalid(file, wrong));
 }
 
 const daysInFile = /^(every year )?([\d-]+)(?:\.\.([\d-]+))?$/;

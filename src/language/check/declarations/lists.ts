@@ -300,12 +300,12 @@ function convertEntries(
 ): Entries | null {
   const isNumeric = found.length > 0 && found.every((entry) => typeof entry.value === 'number');
   const type = declared ?? (isNumeric ? quantity('number') : anyText);
-  const wrong: number[] = [];
+  const wrong: FileEntry[] = [];
   const entries: Value[] = [];
   const read = readerOf(type);
   for (const entry of found) {
     const value = parseEntry(entry, type, read);
-    if (value === null) wrong.push(entry.line);
+    if (value === null) wrong.push(entry);
     else entries.push(value);
     if (typeof value !== 'string') continue;
     if (hasBidiControls(value)) env.report(listEntryBidi(source.path.span, value, entry.line));

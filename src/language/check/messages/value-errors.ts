@@ -217,22 +217,36 @@ export function listFileMalformed(path: TextLiteral, why: string): Diagnostic {
   });
 }
 
-export function fileEntriesInvalid(path: TextLiteral, lines: readonly number[], type: Type): Diagnostic {
-  return misfits(path, lines, `\`${typeText(type)}\``, 'all entries of a list are of one type');
+export function fileEntriesInvalid(
+  path: TextLiteral,
+  entries: readonly WrittenEntry[],
+  type: Type,
+): Diagnostic {
+  const help = 'all entries of a list are of one type';
+  return misfits(path, entries, { kind: `\`${typeText(type)}\``, help });
 }
 
-export function daysInvalid(path: TextLiteral, lines: readonly number[]): Diagnostic {
+export function daysInvalid(path: TextLiteral, entries: readonly WrittenEntry[]): Diagnostic {
   const help = 'write `2026-12-18`, `2026-12-18..2027-01-03` or `every year 12-18..01-03`';
-  return misfits(path, lines, 'days', help);
+  return misfits(path, entries, { kind: 'days', help });
 }
 
-const linesMax = 5;
+/** An entry of a list file, as it is written there. */
+interface WrittenEntry {
+  readonly text: string;
+  readonly line: number;
+}
 
-function misfits(path: TextLiteral, lines: readonly number[], kind: string, help: string): Diagnostic {
-  const each = [...new Set(lines)];
-  const listed = each.slice(0, linesMax).join(', ');
-  const more = each.length > linesMax ? ` and ${each.length - linesMax} more` : '';
-  const message = `\`${path.value}\` has entries of another type than ${kind}: line ${listed}${more}`;
+const entriesMax = 5;
+
+function misfits(
+  path: TextLiteral,
+  entries: readonly WrittenEntry[],
+  { kind, help }: { readonly kind: string; readonly help: string },
+): Diagnostic {
+  const listed = entries.slice(0, entriesMax).map(({ text, line }) => `line ${line}: \`${visible(text)}\``);
+  const more = entries.length > entriesMax ? `, and ${entries.length - entriesMax} more` : '';
+  const message = `\`${path.value}\` has entries of another type than ${kind}: ${listed.join(', ')}${more}`;
   return error('list-file-mismatch', path.span, message, { help });
 }
 
