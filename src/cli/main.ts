@@ -273,13 +273,14 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
   }
 }
 
+const helpCommand = ['help [command]', 'show help for a command'] as const;
+
 async function createProgram(args: readonly string[], finish: (code: ExitCode) => void): Promise<Command> {
   const program = new Command('writ')
     .description('Policy as code for what autonomous agents may do')
     .version(manifest.version)
     .exitOverride()
-    .commandsGroup(groups.tools)
-    .helpCommand('help [command]', 'show help for a command')
+    .helpCommand(...helpCommand)
     .addHelpText('after', '\nExit codes: 0 success, 1 problems found, 2 wrong usage, 70 internal error');
   layOutHelp(program);
   const commandName = args.find((arg) => !arg.startsWith('-') && arg !== 'help');
@@ -300,6 +301,8 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
       (commandName === completion || name === commandName || alias === commandName);
     if (isWanted) (await load())(command, finish);
   }
+  // Only now, because the commands above take over the group of `help`, too.
+  program.commandsGroup(groups.tools).helpCommand(...helpCommand);
   // By now the memory has grown to its full size by loading the command.
   if (runs === undefined) keepYoungObjectsTogether();
   // People try the word `version` before the flag.

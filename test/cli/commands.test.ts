@@ -99,6 +99,12 @@ describe('the command line', () => {
     expect(tooLong).toEqual([]);
   });
 
+  it('breaks an example only before its parts, and groups no commands of a command', async () => {
+    const { stdout } = await writ(['store', '--help']);
+    expect(stdout).toContain('\n  writ store copy \\\n      --to postgres://');
+    expect(stdout.match(/^\S.*:$/gm)).toEqual(['Options:', 'Commands:', 'Examples:']);
+  });
+
   it('groups the commands by what people do with them', async () => {
     const { stdout } = await writ(['--help']);
     expect(stdout.match(/^\S.*:$/gm)).toEqual([

@@ -90,9 +90,10 @@ function wrapped(line: string, columns: number): string {
 
 /** Breaks an example before an option, outside of quotes. */
 function brokenCommand(line: string, columns: number): string {
+  const start = line.search(/\S/);
   const breaks = [...line.matchAll(/ (?=--?[a-z]|-- |&& |[|>] )/g)]
     .map(({ index }) => index)
-    .filter((at) => at > indent && at + ' \\'.length <= columns && isOutsideQuotes(line.slice(0, at)));
+    .filter((at) => at > start && at + ' \\'.length <= columns && isOutsideQuotes(line.slice(0, at)));
   const at = breaks.at(-1);
   if (at === undefined) return line;
   const rest = `${' '.repeat(3 * indent)}${line.slice(at + 1)}`;
