@@ -83,7 +83,10 @@ export async function examineGaps({ host, port }: Config, isServed: boolean): Pr
       'add the people, the issuer or the enforcement point, or change the rule',
     );
   } catch (error) {
-    return unused(`the service does not respond at ${address}:${port} (${codeOf(error)})`);
+    return warned(
+      `a process serves these records, but none responds at ${address}:${port} (${codeOf(error)})`,
+      'give the host and the port of `writ serve`, such as --port 8080, on the same machine',
+    );
   }
 }
 
