@@ -1,6 +1,6 @@
 // Whether an agent is behind a kill switch.
 
-import type { Reply } from '../../../api/operations.ts';
+import type { Reply } from './operations.ts';
 
 export type KillSwitch = Reply<'listKillSwitches'>['items'][number];
 

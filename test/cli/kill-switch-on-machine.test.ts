@@ -26,11 +26,15 @@ test('a running service is stopped and goes on, and the records name the user of
   expect((await run('list')).stdout).toMatch(/agent:buyer .* on the machine of the service +pays strangers/);
   const [listed] = JSON.parse((await run('list', '--json')).stdout).items;
   expect(listed).toMatchObject({ agent_name: 'buyer', reason: 'pays strangers' });
+  const statusOf = async () => (await writ(['agent', 'list', '--data', data])).stdout;
+  expect(await statusOf()).toMatch(/^buyer .* stopped /m);
+  expect((await writ(['agent', 'show', 'buyer', '--data', data])).stdout).toMatch(/^buyer .* stopped /m);
 
   expect(await run('off', 'agent:buyer', '--reason', 'checked')).toMatchObject({
     code: 0,
     stdout: 'agent:buyer is off\n',
   });
+  expect(await statusOf()).toMatch(/^buyer .* active /m);
   await expect.poll(typeOf, { timeout: 1_000, interval: 50 }).toBeUndefined();
   const { stdout } = await writ(['audit', 'export', '--data', data]);
   const changes = stdout.split('\n').filter((line) => line.includes('kill-switch-'));

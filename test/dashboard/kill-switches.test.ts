@@ -1,7 +1,7 @@
 // Which kill switch stops an agent as a whole.
 
 import { expect, test } from 'vitest';
-import { type KillSwitch, killSwitchFor } from '../../src/dashboard/parts/policy/applicable-kill-switch.ts';
+import { type KillSwitch, killSwitchFor } from '../../src/api/applicable-kill-switch.ts';
 
 const agent = { id: 'a1', risk_tier: 'high' };
 const of = (...scopes: readonly string[]) => scopes.map((scope) => ({ scope }) as KillSwitch);

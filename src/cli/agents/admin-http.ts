@@ -1,6 +1,7 @@
 // Implements `writ agent` on a running service. The roles of the token's person decide what the command can
 // do, and changes are recorded in the name of that person.
 
+import type { Reply } from '../../api/operations.ts';
 import type { DelegationView } from '../../service/agents/delegations/delegation-view.ts';
 import { type Api, allItems, type Page, refuse, step } from '../client/api-client.ts';
 import type { AgentAdmin } from './agent-admin.ts';
@@ -16,6 +17,7 @@ export function httpAdmin(api: Api): AgentAdmin {
 
   return {
     list: () => listAgents(api),
+    killSwitches: async () => (await api.get<Reply<'listKillSwitches'>>('/v1/kill-switches')).items,
     add: async ({ name, riskTier, controlOwner, tags }) => {
       const body = { name, risk_tier: riskTier, control_owner: controlOwner, tags };
       const { agent, api_key } = await api.post<{ agent: AgentView; api_key: string }>('/v1/agents', body);

@@ -16,6 +16,7 @@ import { StoreError } from '../../service/store/contract/store-error.ts';
 import { openStore } from '../../service/store/open.ts';
 import { commandLineUser, commandStoreLocation, type DataOption } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
+import { storeSwitches } from '../support/kill-switch-admin.ts';
 import type { AgentAdmin } from './agent-admin.ts';
 import { type AgentView, agentJson, formatTime, keyJson } from './text.ts';
 
@@ -68,6 +69,7 @@ function storeAdmin(store: Store): AgentAdmin {
 
   return {
     list: async () => (await store.agents.list()).map(agentJson),
+    killSwitches: () => storeSwitches(store).list(),
     add: async (draft) => {
       const result = await addAgent(store, draft);
       if (result.kind === 'invalid') throw invalid(result.problems);

@@ -1,5 +1,6 @@
 // The operations of `writ agent`, which the store of a data directory and a running service both offer.
 
+import type { KillSwitch } from '../../api/applicable-kill-switch.ts';
 import type { DelegationView } from '../../service/agents/delegations/delegation-view.ts';
 import type { AgentStatus, SigningMode } from '../../service/store/contract/records.ts';
 import type { AgentView, KeyView } from './text.ts';
@@ -10,6 +11,8 @@ import type { AgentView, KeyView } from './text.ts';
  */
 export interface AgentAdmin {
   list(): Promise<readonly AgentView[]>;
+  /** Returns the kill switches that are on. */
+  killSwitches(): Promise<readonly KillSwitch[]>;
   add(draft: DraftView): Promise<{ readonly agent: AgentView; readonly apiKey: string }>;
   show(name: string): Promise<{ readonly agent: AgentView; readonly keys: readonly KeyView[] }>;
   setStatus(

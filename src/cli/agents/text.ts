@@ -1,6 +1,7 @@
 // Turns agents and their keys into tables and JSON. INVARIANT: the output contains no secret, not even a
 // sealed one.
 
+import { type KillSwitch, killSwitchFor } from '../../api/applicable-kill-switch.ts';
 import type { AgentRow, KeyRow } from '../../service/store/contract/records.ts';
 import { localTime } from '../output/local-time.ts';
 import { table } from '../output/table.ts';
@@ -55,14 +56,21 @@ export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): 
   };
 }
 
-export function agentTable(agents: readonly AgentView[]): string {
+/** An active agent behind a kill switch has the status `stopped`. */
+export function agentTable(agents: readonly AgentView[], killSwitches: readonly KillSwitch[]): string {
   return table(
     ['name', 'tier', 'control owner', 'status', 'signing', 'rate', 'tags', 'id'],
     agents.map((agent) => [
-      ...[agent.name, agent.risk_tier, agent.control_owner, agent.status, agent.signing, rateText(agent)],
+      ...[agent.name, agent.risk_tier, agent.control_owner, statusOf(agent, killSwitches)],
+      ...[agent.signing, rateText(agent)],
       ...[agent.tags.join(' ') || '-', agent.id],
     ]),
   );
+}
+
+function statusOf(agent: AgentView, killSwitches: readonly KillSwitch[]): string {
+  const isStopped = agent.status === 'active' && killSwitchFor(agent, killSwitches) !== null;
+  return isStopped ? 'stopped' : agent.status;
 }
 
 /** Requests per minute, then requests at once: `600/min,100`. A dash is the service's default. */

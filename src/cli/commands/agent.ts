@@ -87,9 +87,10 @@ async function add(admin: AgentAdmin, name: string, options: AddOptions): Promis
 }
 
 async function list(admin: AgentAdmin, options: AgentOptions): Promise<void> {
+  const killSwitches = await admin.killSwitches();
   showResult(options, await admin.list(), (agents) => {
     if (agents.length === 0) print('no agents yet: `writ agent add NAME --tier TIER --owner PERSON`\n');
-    else print(agentTable(agents));
+    else print(agentTable(agents, killSwitches));
   });
 }
 
@@ -103,8 +104,9 @@ function defineShow(command: Command, finish: Finish): void {
       finish(
         await withAgentAdmin(options, async (admin) => {
           const { agent, keys } = await admin.show(name);
+          const killSwitches = await admin.killSwitches();
           showResult(options, { ...agent, keys }, () =>
-            print(`${agentTable([agent])}\n${keyTable(keys, Date.now())}`),
+            print(`${agentTable([agent], killSwitches)}\n${keyTable(keys, Date.now())}`),
           );
         }),
       );

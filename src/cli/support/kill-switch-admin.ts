@@ -90,7 +90,7 @@ async function withAgentId(api: Api, scope: string): Promise<string> {
 }
 
 /** The switches of the store; a service that runs on it looks at them at least every half second. */
-function storeSwitches({ documents, agents }: Store): KillSwitchAdmin {
+export function storeSwitches({ documents, agents }: Store): KillSwitchAdmin {
   const board = createKillSwitchBoard({
     directory: createDirectory(documents, Date.now),
     steadyMs: () => performance.now(),

@@ -2,6 +2,7 @@
 // stops a scope with a reason.
 
 import { useId, useState } from 'preact/hooks';
+import type { KillSwitch } from '../../api/applicable-kill-switch.ts';
 import { call } from '../api/client.ts';
 import { useResource } from '../api/resource.ts';
 import { useGrant } from '../api/session.tsx';
@@ -13,7 +14,6 @@ import { SendForm } from '../parts/form/send-form.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Ago } from '../parts/layout/time.tsx';
 import { showToast } from '../parts/layout/toast.tsx';
-import type { KillSwitch } from '../parts/policy/applicable-kill-switch.ts';
 import type { useKillSwitches } from '../parts/policy/kill-switches.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
 import type { Banner } from './banners.tsx';

@@ -2,6 +2,7 @@
 // one. INVARIANT: the palette offers only what the person's roles grant, and does nothing that no page does.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { type KillSwitch, killSwitchFor } from '../../api/applicable-kill-switch.ts';
 import type { Reply } from '../../api/operations.ts';
 import { useResource } from '../api/resource.ts';
 import { useGrant, useSession } from '../api/session.tsx';
@@ -10,7 +11,6 @@ import { Dialog } from '../parts/dialog/dialog.tsx';
 import { statusWord } from '../parts/layout/badge.tsx';
 import { Icon, type IconName } from '../parts/layout/icon.tsx';
 import { minuteTime } from '../parts/layout/time.tsx';
-import { type KillSwitch, killSwitchFor } from '../parts/policy/applicable-kill-switch.ts';
 import { useKillSwitches } from '../parts/policy/kill-switches.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
 import type { Page } from './page.ts';

@@ -1,6 +1,7 @@
 // The list of agents; its filters are in the address.
 
 import { useMemo } from 'preact/hooks';
+import { type KillSwitch, killSwitchFor } from '../../../api/applicable-kill-switch.ts';
 import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
@@ -14,7 +15,6 @@ import { ListSection } from '../../parts/layout/list-section.tsx';
 import { Empty } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
-import { type KillSwitch, killSwitchFor } from '../../parts/policy/applicable-kill-switch.ts';
 import { AgentStatus, StopReason, useKillSwitches } from '../../parts/policy/kill-switches.tsx';
 import './agents.css';
 

@@ -1,12 +1,12 @@
 // The kill switches that are on, and whether an agent is behind one.
 
+import type { KillSwitch } from '../../../api/applicable-kill-switch.ts';
 import type { Reply } from '../../../api/operations.ts';
 import { type Resource, useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Badge, StatusBadge } from '../layout/badge.tsx';
 import { Ago } from '../layout/time.tsx';
 import { PlainText } from '../text/plain-text.tsx';
-import type { KillSwitch } from './applicable-kill-switch.ts';
 
 /** Reloaded whenever a kill switch is turned on or off; nothing for people who may not view kill switches. */
 export function useKillSwitches(): Resource<Reply<'listKillSwitches'>> {
