@@ -16,8 +16,8 @@ import { StoreError } from '../../service/store/contract/store-error.ts';
 import { openStore } from '../../service/store/open.ts';
 import { commandLineUser, commandStoreLocation, type DataOption } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
-import { storeSwitches } from '../support/kill-switch-admin.ts';
 import type { AgentAdmin } from './agent-admin.ts';
+import { storeSwitches } from './kill-switch-admin.ts';
 import { type AgentView, agentJson, formatTime, keyJson } from './text.ts';
 
 /** An operation that is not possible; the message holds the lines to print. A class because it is thrown. */

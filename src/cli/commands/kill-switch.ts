@@ -4,19 +4,19 @@
 import type { Command } from 'commander';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { riskTiers } from '../../language/model/request.ts';
-import { apiHelp, show, withApiOptions } from '../client/api-client.ts';
-import { storeMeaning } from '../client/with-store.ts';
-import { localTime } from '../output/local-time.ts';
-import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
-import { printable, table } from '../output/table.ts';
-import { addExamples } from '../support/help-layout.ts';
 import {
   type KillSwitchAdmin,
   type KillSwitchOptions,
   type KillSwitchView,
   type Refuse,
   withKillSwitches,
-} from '../support/kill-switch-admin.ts';
+} from '../agents/kill-switch-admin.ts';
+import { apiHelp, show, withApiOptions } from '../client/api-client.ts';
+import { storeMeaning } from '../client/with-store.ts';
+import { localTime } from '../output/local-time.ts';
+import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
+import { printable, table } from '../output/table.ts';
+import { addExamples } from '../support/help-layout.ts';
 
 type OptionsWithReason = KillSwitchOptions & { readonly reason: string };
 

@@ -11,10 +11,10 @@ import {
   scopeText,
 } from '../../service/people/kill-switches.ts';
 import type { Store } from '../../service/store/contract/store.ts';
-import { findAgent } from '../agents/admin-http.ts';
 import { type Api, type ApiOptions, refuse, step, withApi } from '../client/api-client.ts';
 import { commandLineUser, withStore } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError, UsageError } from '../output/output.ts';
+import { findAgent } from './admin-http.ts';
 
 export type KillSwitchView = Reply<'listKillSwitches'>['items'][number];
 
