@@ -17,7 +17,7 @@ const shippedPolicies = join(import.meta.dirname, '../../../policies');
 export interface DemoOptions extends Pick<ServeOptions, 'logStream'> {
   /** The value of the setting `port`. */
   readonly port?: string | undefined;
-  /** The value of the setting `log.level`; `warn` by default. */
+  /** The value of the setting `log.level`; `error` by default: warnings before the simulated people exist would mislead. */
   readonly logLevel?: string | undefined;
   /** The number of requests in the past week. */
   readonly count?: number;
@@ -63,7 +63,7 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
     flags: {
       ...demoSettings,
       port: options.port,
-      'log.level': options.logLevel ?? 'warn',
+      'log.level': options.logLevel ?? 'error',
       policies,
       data: join(directory, 'data'),
     },
