@@ -15,6 +15,7 @@ import {
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print } from '../output/output.ts';
 import { markForeignLetters, table } from '../output/table.ts';
+import { addExamples } from '../support/help-layout.ts';
 
 interface ListOptions extends ApiOptions {
   readonly agent?: string;
@@ -25,7 +26,7 @@ interface ListOptions extends ApiOptions {
 type StandingView = Reply<'getStandingApproval'>;
 
 export function defineStanding(command: Command, finish: (code: ExitCode) => void): void {
-  command.addHelpText('after', examples + apiHelp);
+  addExamples(command, examples + apiHelp);
   withApiOptions(command.command('list').description('list standing approvals, newest first'))
     .option('--agent <id>', 'only those of this agent')
     .option('--limit <count>', 'maximum number of entries, 1 to 200')
