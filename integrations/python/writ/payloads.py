@@ -48,7 +48,7 @@ def plain(value: Any, path: str = "", depth: int = 0) -> Any:
         return {_name(name, path): plain(one, f"{path}/{name}", depth + 1) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(one, f"{path}/{index}", depth + 1) for index, one in enumerate(value)]
-    raise TypeError(f"{_place(path)} is a {type(value).__name__}, which JSON cannot hold")
+    raise TypeError(f"{_place(path)} has the type {type(value).__name__}, which JSON does not have")
 
 
 def payload_digest(payload: Any) -> str:
