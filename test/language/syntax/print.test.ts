@@ -143,12 +143,30 @@ test('what stands between parentheses is indented where it takes lines', () => {
 });
 
 test.each([
+  ['else', 'let a = if b then c else payload # of d\n.d\n', 'let a = if b then c else payload.d # of d\n'],
+  ['then', 'let a = if b then payload # of c\n.c\n', 'let a = if b then payload.c # of c\n'],
+  ['then (...)', 'let a = if b then (c else # of d\nd)\n', 'let a = if b then (c else d) # of d\n'],
+  [
+    'then before else',
+    'let a = if b then payload # of c\n.c else d\n',
+    'let a = if b\n  then payload.c # of c\n  else d\n',
+  ],
+])('a comment within the last branch of an if goes behind it: %s', (_, text, expected) => {
+  const printed = printFile(parse({ path: 'x', text }).file);
+  expect(printed).toBe(expected);
+  expect(printFile(parse({ path: 'x', text: printed }).file)).toBe(printed);
+});
+
+test.each([
   ['not (payload has x)', 'not (payload has x)'],
   ['(payload.x else "a") == "b"', '(payload.x else "a") == "b"'],
   ['((a and b)) or (c)', 'a and b or c'],
   ['a and (b or c)', 'a and (b or c)'],
   ['a - (b - c) - (d)', 'a - (b - c) - d'],
   ['-(5) - (-5)', '-(5) - -5'],
+  ['if c then 0 > -(x else 5) else y', 'if c then (0 > -x else 5) else y'],
+  ['if c then 0 > -(x else 5)', 'if c then (0 > -x else 5)'],
+  ['if c then (x else 5) > 0 else y', 'if c then (x else 5) > 0 else y'],
   ['x matches "\\\\d\\u0007"', 'x matches "\\\\d\\u0007"'],
   ['x == "\\u202e\\u0007\\t"', 'x == "\\u202e\\u0007\\t"'],
 ])('%s', (text, expected) => {

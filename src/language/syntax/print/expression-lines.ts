@@ -1,6 +1,6 @@
 // Breaks an expression that is too long for a line, or that contains comments, into lines. Each operand of
 // `and` or `or` gets a line, and the content of parentheses is indented. A comment behind the last operator
-// is no reason to break a chain: it goes behind its line.
+// is no reason to break a chain, nor one in the last branch of an `if`: it goes behind its line.
 
 import type { BinaryExpression, ConditionalExpression, ExpressionNode } from '../tree/tree.ts';
 import {
@@ -127,13 +127,22 @@ function isParted(expression: ExpressionNode, holdsComment: HoldsComment): boole
   const brackets = bracketsOf(expression);
   if (brackets !== null) return holdsComment({ start: brackets.inner.span.start, end: brackets.close });
   if (expression.kind === 'unary') return isParted(expression.operand, holdsComment);
-  if (expression.kind === 'if') return true;
+  if (expression.kind === 'if') return isConditionalParted(expression, holdsComment);
   if (!isCondition(expression)) return false;
   const last = chainLinks(expression).at(-1)!;
   if (holdsComment({ start: expression.span.start, end: last.start })) return true;
   return last.isBracketed
     ? holdsComment({ start: last.operand.span.start, end: last.close })
     : isParted(last.operand, holdsComment);
+}
+
+function isConditionalParted(
+  { span, whenTrue, otherwise }: ConditionalExpression,
+  holdsComment: HoldsComment,
+): boolean {
+  const last = otherwise ?? whenTrue;
+  if (holdsComment({ start: span.start, end: last.span.start })) return true;
+  return (otherwise !== null || !isBracketedByThen(last)) && isParted(last, holdsComment);
 }
 
 function isCondition(expression: ExpressionNode): expression is BinaryExpression {
