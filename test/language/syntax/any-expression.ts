@@ -1,6 +1,7 @@
 // Random expressions that a policy can hold, with spans that point nowhere.
 
 import fc from 'fast-check';
+import { escapeText } from '../../../src/language/syntax/print/expression.ts';
 import type {
   BinaryOperator,
   ExpressionNode,
@@ -77,15 +78,23 @@ const operators: readonly BinaryOperator[] = [
   '/',
 ];
 
+/** A list of several quoted texts without escapes is one token. */
+function listOf(entries: readonly ExpressionNode[]): ExpressionNode {
+  const texts = entries.flatMap((entry) =>
+    entry.kind === 'text' && !entry.isRaw && escapeText(entry.value) === entry.value ? [entry.value] : [],
+  );
+  return texts.length > 1 && texts.length === entries.length
+    ? { kind: 'text-list', texts, spans: { file: '', offsets: [] }, span }
+    : { kind: 'list-literal', entries, span };
+}
+
 export const anyExpression: fc.Arbitrary<ExpressionNode> = fc.letrec<{
   node: ExpressionNode;
   source: ExpressionNode;
 }>((tie) => ({
   source: fc.oneof(
     anyPath,
-    fc
-      .array(tie('node'), { maxLength: 2 })
-      .map((entries): ExpressionNode => ({ kind: 'list-literal', entries, span })),
+    fc.array(tie('node'), { maxLength: 2 }).map(listOf),
     anyPath.map((path): ExpressionNode => ({ kind: 'call', callee: nameOf('links'), args: [path], span })),
   ),
   node: fc.oneof(
@@ -112,9 +121,7 @@ export const anyExpression: fc.Arbitrary<ExpressionNode> = fc.letrec<{
         right: { kind: 'range', low, high, span },
       }),
     ),
-    fc
-      .array(tie('node'), { maxLength: 3 })
-      .map((entries): ExpressionNode => ({ kind: 'list-literal', entries, span })),
+    fc.array(tie('node'), { maxLength: 3 }).map(listOf),
     fc
       .record({
         quantifier: fc.constantFrom(
