@@ -166,6 +166,8 @@ function textLiteral({ random }: Scope, sort: ScalarSort): string {
   const samples: Partial<Record<ScalarSort, readonly string[]>> = {
     email: ['"ann@example.com"', '"bob@Evil.test"'],
     url: ['"https://a.example.com/x"', '"www.example.com/x"'],
+    host: ['"A.example.com"', '"evil.test."', '"10.1.2.3"'],
+    'folded path': ['"/Workspace/a"', '"B/c.pem"'],
     path: ['"/workspace/a"', '"b/c.pem"'],
   };
   return random.pick(
@@ -173,7 +175,7 @@ function textLiteral({ random }: Scope, sort: ScalarSort): string {
   );
 }
 
-const freeTexts: readonly ScalarSort[] = ['text', 'text', 'email', 'url', 'path'];
+const freeTexts: readonly ScalarSort[] = ['text', 'text', 'email', 'url', 'host', 'path', 'folded path'];
 
 /**
  * A term of any text sort but enumerations, because a literal compared with an enumeration must be one of its
@@ -240,7 +242,10 @@ const namedCondition: Atom = (scope) => {
   return lets.length === 0 ? null : scope.random.pick(lets).name;
 };
 
-const scalarSorts = [...orderedSorts, 'text', 'email', 'url', 'path', 'ip', 'boolean'] as const;
+const scalarSorts = [
+  ...orderedSorts,
+  ...(['text', 'email', 'url', 'host', 'path', 'folded path', 'ip', 'boolean'] as const),
+] as const;
 
 const inDeclared: Atom = (scope, depth) => {
   const { random } = scope;
@@ -316,7 +321,7 @@ const inHours: Atom = (scope, depth) => {
   const instant = scope.random.chance(0.6) ? 'now' : subject(scope, 'timestamp', depth);
   return instant === null
     ? null
-    : `${instant} ${membership(scope)} ${scope.random.pick(['office', 'nights', 'days_off'])}`;
+    : `${instant} ${membership(scope)} ${scope.random.pick(['office', 'nights', 'days_off', 'closed'])}`;
 };
 
 const inNetwork: Atom = (scope, depth) => {
@@ -363,25 +368,22 @@ const textTest: Atom = (scope, depth) => {
 };
 
 const inside: Atom = (scope, depth) => {
-  const left = subject(scope, 'path', depth);
+  const sort = scope.random.pick(['path', 'path', 'folded path'] as const);
+  const left = subject(scope, sort, depth);
   const folders = [
     '"/workspace"',
     '"b"',
     '"/"',
     'any of ["/workspace", "b"]',
-    subject(scope, 'path', depth) ?? '"."',
+    subject(scope, sort, depth) ?? '"."',
   ];
   return left === null ? null : `${left} inside ${scope.random.pick(folders)}`;
 };
 
 const within: Atom = (scope, depth) => {
-  const [call, sort] = scope.random.pick([
-    ['host', 'url'],
-    ['domain', 'email'],
-  ] as const);
-  const left = subject(scope, sort, depth);
+  const left = subject(scope, 'host', depth);
   const domains = ['"example.com"', '"test"', '["a.example.com", "Evil.test."]', '"com"'];
-  return left === null ? null : `${call}(${left}) within ${scope.random.pick(domains)}`;
+  return left === null ? null : `${left} within ${scope.random.pick(domains)}`;
 };
 
 const mentions: Atom = (scope, depth) => {
@@ -413,8 +415,11 @@ const beginnings = ['["alpha"]', '["alpha", "beta"]', '["-x"]', '["trusted", "al
 const listPrefix: Atom = (scope) => {
   const { random } = scope;
   const lists = readableHere(scope, ['texts']).map(({ text }) => text);
+  const words = lists.filter((text) => text.endsWith('.words'));
   const cells = scope.isMeter ? [] : ['things["alpha"].tags', 'parcels[agent.id].tags'];
   const begun = scope.isMeter ? beginnings.slice(0, -1) : beginnings;
+  if (words.length > 0 && random.chance(0.6))
+    return `${random.pick(words)} starts with ${random.pick(['["run"]', '["run", "test"]', '["ci"]', '["build"]'])}`;
   return `${random.pick([...lists, ...cells, 'agent.tags'])} starts with ${random.pick(begun)}`;
 };
 
@@ -440,19 +445,24 @@ const conditionalTruth: Atom = (scope, depth) => {
 
 /** A call of a let with parameters. */
 const definition: Atom = (scope, depth) => {
-  if (scope.isMeter || scope.variables.length > 1) return null;
-  // A definition has a quantifier around its arguments, and at most two may nest.
+  if (scope.isMeter) return null;
+  // A definition may have a quantifier around its arguments, and at most two may nest.
   const argumentDepth = scope.variables.length === 0 ? depth - 1 : 0;
   const call = (name: string, ...sorts: readonly ScalarSort[]): string | null => {
     const args = sorts.map((sort) => term(scope, sort, argumentDepth));
     return args.includes(null) ? null : `${name}(${args.join(', ')})`;
   };
-  return scope.random.pick([
-    () => call('alike', 'text', 'text'),
-    () => call('between', 'number'),
-    () => call('costly', 'money'),
-    () => call('ranked', 'text'),
-  ])();
+  const placed = (): string | null => {
+    const found = readableHere(scope, ['record']).filter(({ text }) => text.endsWith('.place'));
+    return found.length === 0 ? null : `placed(${scope.random.pick(found).text})`;
+  };
+  const present = (): string | null => {
+    const [one, list] = [term(scope, 'text', argumentDepth), listOf(scope, 'texts', 0)];
+    return one === null || list === null || list.startsWith('(') ? null : `present(${one}, ${list})`;
+  };
+  const plain = [() => call('between', 'number'), () => call('costly', 'money'), placed];
+  const looping = [() => call('alike', 'text', 'text'), () => call('ranked', 'text'), present];
+  return scope.random.pick(scope.variables.length > 1 ? plain : [...plain, ...looping])();
 };
 
 const atoms: readonly Atom[] = [

@@ -1,5 +1,5 @@
-// The policy sets that mutations start from: the examples, the conformance cases, the golden cases
-// of the parser and the checker, and random sets, each with its list files.
+// The policy sets that mutations start from: random sets, the examples, the policies of the feature tests, and
+// the golden cases of the parser and the checker, each with its files of lists and tables.
 
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,12 +9,7 @@ import type { CaseFiles } from './cases.ts';
 import { randomSet } from './policies.ts';
 
 const root = join(import.meta.dirname, '../..');
-const roots = [
-  'policies',
-  'test/features/conformance',
-  'test/language/syntax/cases',
-  'test/language/check/cases',
-];
+const roots = ['policies', 'test/features', 'test/language/syntax/cases', 'test/language/check/cases'];
 const randomSetsCount = 10;
 
 /** All sets, each as one policy file that a mutation changes. */
@@ -29,12 +24,12 @@ export function corpus(): readonly CaseFiles[] {
     const { files, lists } = randomSet(createRandom(seed + 1));
     return { files: [joined(files)], lists };
   });
-  return [...written, ...drawn];
+  return [...drawn, ...written];
 }
 
 function setOf(path: string): CaseFiles {
   const folder = dirname(path);
-  const lists = globSync('lists/*', { cwd: folder }).map((list) => [
+  const lists = globSync('*/*.{txt,csv,json,jsonl,yaml}', { cwd: folder }).map((list) => [
     list,
     readFileSync(join(folder, list), 'utf8'),
   ]);

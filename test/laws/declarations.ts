@@ -21,6 +21,8 @@ export const declaredLists: Partial<Readonly<Record<ScalarSort, readonly string[
   email: ['mail_list', 'folded'],
   url: ['friends'],
   path: ['friends'],
+  host: ['hosts'],
+  'folded path': ['folders'],
   number: ['some_numbers', 'from_json'],
   money: ['amounts', 'dollars'],
   duration: ['spells'],
@@ -90,6 +92,9 @@ export const declaredColumns: Partial<
   ],
 };
 
+/** The rows of declared tables that lets name. */
+export const namedRows: Readonly<Record<string, string>> = { things: 'thing', parcels: 'parcel' };
+
 /** Keys with a row, and some without. */
 export const tableKeys = {
   text: ['"alpha"', '"USD"', '"low"', '"buyer-1"', '"nothing"'],
@@ -102,7 +107,7 @@ export const declaredTables = {
   number: ['grades', 'lots'],
 } as const;
 
-export const hoursNames = ['office', 'nights', 'days_off', 'all_week', 'freezes'];
+export const hoursNames = ['office', 'nights', 'days_off', 'all_week', 'freezes', 'closed'];
 export const groupNames = ['careful', 'open_ended'];
 export const approverNames = ['finance', 'legal', 'owner'];
 
@@ -113,8 +118,11 @@ export const namedApprovers = [
   'parcels[KEY].label',
   'things[KEY].note',
   'asks[KEY]',
+  'desks[KEY].boss',
+  'desks[KEY].desk',
   'chief',
   'deputy',
+  'boss',
 ] as const;
 
 /** All declarations but actions, meters and policies. */
@@ -124,6 +132,9 @@ export const fixedDeclarations: readonly string[] = [
   'table asks = { alpha: "finance", USD: "legal", low: "owner" }',
   'let chief = if agent.risk_tier == "low" then "legal" else asks["USD"]',
   'let deputy = things[agent.name].mail',
+  'table desks pushed by "crm" key id: string { boss?: email, desk?: "finance" | "legal" | "owner" }',
+  'let desk = desks[agent.name]',
+  'let boss = desk.boss',
   ...Object.values(constantLets).map(([declaration]) => declaration),
   'list friends = ["alpha", "buyer-1", "VIP10", "/workspace/a", "https://a.example.com/x"]',
   'list folded ignoring case = ["ALPHA  beta", "Bob", "Ann@Example.com"]',
@@ -134,6 +145,8 @@ export const fixedDeclarations: readonly string[] = [
   'list from_json: number from "lists/numbers.json"',
   'list colours: "red" | "green" = ["red"]',
   'list mail_list: email = ["ann@example.com"]',
+  'list hosts: host = ["A.example.com.", "evil.test", "10.1.2.3"]',
+  'list folders: path ignoring case = ["/Workspace/./A", "b/c.pem"]',
   'list some_numbers = [0.1, -1, 3, 1_000]',
   'list amounts = [5 USD, 100 EUR, -0.5 USD]',
   'list dollars = [5 USD, 0.1 USD, 100 USD]',
@@ -163,10 +176,17 @@ export const fixedDeclarations: readonly string[] = [
   'let between(n: number) = n > 3 and n * 2 < (if thing.ok then 1_000 else 20)',
   'let costly(m: money) = m > 5 USD',
   'let ranked(key: string) = (things[key].rank else 0) > 3 or alike(key, things[key].label else key)',
+  'let placed(where: address) = where.street == "alpha" or where has point and where.point.x > 0',
+  'let present(t: string, all: [string]) = t in all and count item in all (item != t) < 2',
+  'let doubled(n: number) = n * 2 + (if thing has note then 1 else 0)',
+  'let labelled(t: string) = join(t, "-", lower(parcel.label else "none"))',
+  'let at_most(m: money) = min(m, 100 USD)',
+  'let later(d: date) = d + 1 month',
   'hours office = mon-fri 09:00-17:00 in "Europe/Berlin" except holidays',
   'hours nights = sat-mon 22:00-06:00, wed 01:30-02:30, 2026-03-05..2026-03-06 in "America/New_York"',
   'hours days_off = 2026-03-29, 2026-10-25, every year 12-24..01-02, every year 02-29, fri 20:00-24:00 in "Asia/Kathmandu"',
   'hours freezes from "lists/freezes.txt" in "America/New_York" except holidays',
+  'hours closed from "lists/freezes.txt" in "Asia/Tokyo"',
   'hours all_week = mon-sun 00:00-24:00 in "Europe/London" except holidays',
 ];
 
@@ -202,6 +222,7 @@ export const pushedRows: Readonly<Record<string, readonly JsonObject[]>> = {
     { label: 'beta', rank: 'three' },
   ],
   lots: [{ label: 'alpha', days: ['2026-03-01'], more: 1 }, { days: [] }, {}],
+  desks: [{ boss: 'Ann@EXAMPLE.com', desk: 'legal' }, { desk: 'finance' }, { boss: ' ', desk: 'nobody' }, {}],
 };
 
 /** The list files that the declarations name, by path. */

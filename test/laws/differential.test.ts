@@ -1,7 +1,24 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from '../../src/language/syntax/parse.ts';
+import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 import { caseNames, readCase } from './cases.ts';
 import { compareReadings, findProblem } from './differential.ts';
+import { requiredFeatures } from './required.ts';
 import { shrink } from './shrink.ts';
+import { writtenFeatures } from './written.ts';
+
+/** The packs, the examples, and the policies of the feature tests. */
+function writtenPolicies(): readonly PolicyFile[] {
+  const root = join(import.meta.dirname, '../..');
+  const paths = globSync(['policies/**/*.policy', 'examples/**/*.policy', 'test/features/**/*.policy'], {
+    cwd: root,
+    exclude: (path) => path.includes('node_modules'),
+  });
+  expect(paths.length).toBeGreaterThan(50);
+  return paths.map((path) => parse({ path, text: readFileSync(join(root, path), 'utf8') }).file);
+}
 
 describe('function = definition', () => {
   it('agrees on random policies and requests, and reaches every construct', { timeout: 600_000 }, () => {
@@ -9,6 +26,15 @@ describe('function = definition', () => {
     expect(findings).toEqual([]);
     expect(pairs).toBeGreaterThanOrEqual(12_000);
     expect(reached.missing()).toEqual([]);
+  });
+
+  it('reaches every construct of the policies that people wrote', () => {
+    const required = new Set(requiredFeatures);
+    // Every kind of range is reached for some type, not for each.
+    const missing = writtenPolicies()
+      .flatMap(writtenFeatures)
+      .filter((feature) => !required.has(feature) && !feature.includes('..'));
+    expect([...new Set(missing)]).toEqual([]);
   });
 
   it.each(caseNames())('holds what was found once: %s', (name) => {

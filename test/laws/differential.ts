@@ -1,8 +1,13 @@
 // function = definition: the compiled function and the definition decide, trace and explain random policy
-// sets and requests alike. A difference is shrunk and returned with all that is needed to reproduce it.
+// sets and requests alike; so do the other ways to run a program, if wanted. A difference is shrunk and returned
+// with all that is needed to reproduce it.
 
 import { type Diagnostic, hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
 import { renderDiagnostics } from '../../src/language/diagnostic/render.ts';
+import { createFunctionCache } from '../../src/language/emit/cache.ts';
+import { interpret } from '../../src/language/emit/interpret/interpret.ts';
+import { link } from '../../src/language/emit/link.ts';
+import type { PolicyEngine } from '../../src/language/model/active-policies.ts';
 import { type Decision, gates } from '../../src/language/model/decision.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import type { Facts } from '../../src/language/model/request.ts';
@@ -38,9 +43,9 @@ export interface Pace {
   readonly lookedIntoEvery: number;
 }
 
-export const thorough: Pace = { requestsPerSet: 25, tracedEvery: 1, lookedIntoEvery: 2 };
+export const thorough: Pace = { requestsPerSet: 25, tracedEvery: 2, lookedIntoEvery: 2 };
 /** A pace for as many pairs as possible. */
-export const swift: Pace = { requestsPerSet: 40, tracedEvery: 5, lookedIntoEvery: 20 };
+export const swift: Pace = { requestsPerSet: 200, tracedEvery: 20, lookedIntoEvery: 50 };
 const findingsMax = 5;
 
 /**
@@ -50,8 +55,13 @@ const findingsMax = 5;
 export function compareReadings(
   pairs: number,
   seed: number,
-  { reached = createReached(), pace = thorough }: { reached?: Reached; pace?: Pace } = {},
+  {
+    reached = createReached(),
+    pace = thorough,
+    isOfAllReadings = false,
+  }: { reached?: Reached; pace?: Pace; isOfAllReadings?: boolean } = {},
 ): Run {
+  const find = isOfAllReadings ? findProblemOfAll : findProblem;
   const findings: Finding[] = [];
   let [done, setSeed] = [0, seed];
   for (; done < pairs && findings.length < findingsMax; setSeed++) {
@@ -62,15 +72,17 @@ export function compareReadings(
     if (compiled.set === null || compiled.engine === null) {
       findings.push({
         seed: setSeed,
-        ...shrink({ files, lists, problem: problemOf(compiled), facts: null }, findProblem),
+        ...shrink({ files, lists, problem: problemOf(compiled), facts: null }, find),
       });
       continue;
     }
     reached.countFiles(compiled.files);
     const ruleIds = ruleIdsOf(compiled.set);
+    const others = isOfAllReadings ? otherReadings(compiled) : [];
     for (let i = 0; i < pace.requestsPerSet; i++, done++) {
       const facts = randomFacts(random, generated, ruleIds);
-      const problem = differenceOn(compiled, facts, i % pace.tracedEvery === 0);
+      const isTraced = i % pace.tracedEvery === 0;
+      const problem = differenceOn(compiled, facts, isTraced) ?? otherDifference(compiled, others, facts);
       if (problem === null) {
         if (i % pace.lookedIntoEvery !== 0) continue;
         const decision = authorize(compiled.set, facts);
@@ -78,7 +90,7 @@ export function compareReadings(
         if (!isRefusedByGate(decision)) reached.countValues(compiled.set, facts);
         continue;
       }
-      findings.push({ seed: setSeed, ...shrink({ files, lists, problem, facts }, findProblem) });
+      findings.push({ seed: setSeed, ...shrink({ files, lists, problem, facts }, find) });
       break;
     }
   }
@@ -105,6 +117,41 @@ export function findProblem(one: CaseFiles & { readonly facts: Facts | null }): 
   const compiled = compileSet(one);
   if (compiled.set === null) return problemOf(compiled);
   return one.facts === null ? null : differenceOn(compiled, one.facts);
+}
+
+/** As `findProblem`, with every way to run the program. */
+function findProblemOfAll(one: CaseFiles & { readonly facts: Facts | null }): string | null {
+  const problem = findProblem(one);
+  if (problem !== null || one.facts === null) return problem;
+  const compiled = compileSet(one);
+  return otherDifference(compiled, otherReadings(compiled), one.facts);
+}
+
+interface OtherReading {
+  readonly name: string;
+  readonly engine: Pick<PolicyEngine, 'decide'>;
+}
+
+/** The ways to run a program beside the function: by the index, and interpreted. */
+function otherReadings({ program }: CompileResult): readonly OtherReading[] {
+  if (program === null) return [];
+  return [
+    { name: 'index', engine: link(program, createFunctionCache(), 'indexed') },
+    { name: 'interpreter', engine: link(program, createFunctionCache(interpret)) },
+    { name: 'interpreted index', engine: link(program, createFunctionCache(interpret), 'indexed') },
+  ];
+}
+
+function otherDifference(
+  { engine }: CompileResult,
+  others: readonly OtherReading[],
+  facts: Facts,
+): string | null {
+  for (const { name, engine: other } of others) {
+    const difference = firstDifference(other.decide(facts), engine!.decide(facts));
+    if (difference !== null) return `${name}: ${difference}`;
+  }
+  return null;
 }
 
 /** The first error alone, which a smaller set must still show. */

@@ -19,7 +19,9 @@ export type ScalarSort =
   | 'enumeration'
   | 'email'
   | 'url'
+  | 'host'
   | 'path'
+  | 'folded path'
   | 'ip';
 
 /** Sorts whose values have an order. */
@@ -91,6 +93,10 @@ const words = [
   '\u0430lpha',
   '{risk}',
   "alpha -x 'VIP10'; beta >a-1",
+  'alpha run test -w app && /usr/bin/beta build',
+  'cat ./a-1 | grep -c x b/c.pem',
+  '512Mi',
+  '1.5 GB',
 ];
 
 export const colours = ['red', 'green', 'blue'];
@@ -168,11 +174,21 @@ const textFields: readonly FieldKind[] = [
   field('site', 'url', [
     form('web_address', ['www.example.com/x', 'https://a.example.com', 'a.b:99', '192.168.0.1'], ['no site']),
   ]),
+  field('server', 'host', [
+    form('host', ['a.example.com', 'Evil.TEST.', '10.1.2.3', 'bücher.example'], ['https://a.example.com']),
+  ]),
+  field('folder', 'folded path', [
+    form('path ignoring case', ['/Workspace/A', '/workspace/./a//', 'B/c.pem', '/'], ['a\\b', '../a']),
+  ]),
   field('peer', 'ip', [form('ip', ['10.1.2.3', '192.168.0.1', '::1', '::ffff:10.1.2.3'], ['10.1', 'x'])]),
   field('file', 'path', [
     form('path', ['/workspace/a', '/workspace/./a//', '/workspace/../etc', 'b/c.pem', '/'], ['a\\b', '../a']),
+    form("path matches '/.*'", ['/workspace/a', '/workspace/./a//', '/b/../c.pem'], ['b/c.pem']),
   ]),
 ];
+
+/** The time zones that a field may name. */
+export const namedZones = ['Europe/Berlin', 'Asia/Tokyo', 'America/New_York'] as const;
 
 /** Time fields; sometimes drawn together, so that times are compared with times. */
 export const timeFields: readonly FieldKind[] = [
@@ -186,6 +202,9 @@ export const timeFields: readonly FieldKind[] = [
   ]),
   field('wall', 'datetime', [
     form('datetime', ['2026-03-01 12:00', '2026-03-02T01:30:15', '2025-12-31 23:59'], ['noon']),
+  ]),
+  field('zone', 'enumeration', [
+    form(namedZones.map((zone) => JSON.stringify(zone)).join(' | '), namedZones, ['Europe/Paris']),
   ]),
 ];
 
@@ -394,6 +413,9 @@ export const elementParts: Readonly<Record<ListSort, readonly Part[]>> = {
     { steps: '.subcommand', sort: 'text' },
     { steps: '.args', sort: 'texts' },
     { steps: '.options', sort: 'texts' },
+    { steps: '.words', sort: 'texts' },
+    { steps: '.files', sort: 'texts' },
+    { steps: '.only_reads', sort: 'boolean' },
   ],
 };
 

@@ -3,7 +3,8 @@
 // repeat.
 //
 //   npm run fuzz -- --seed 7 --rounds 3          the same input again, and an end
-//   npm run fuzz -- --pairs 1000000 --seed 1     function = definition alone, with a table of what was reached
+//   npm run pairs -- --seed 1                    a million pairs, decided by the definition, the function, the
+//                                                index and the interpreter, with a table of what was reached
 
 import { parseArgs } from 'node:util';
 import { type Case, writeCase } from './cases.ts';
@@ -95,6 +96,7 @@ function comparePairs(pairsWanted: number): boolean {
   while (done < pairsWanted) {
     const run = compareReadings(Math.min(pairsAtOnce, pairsWanted - done), seed, {
       pace: swift,
+      isOfAllReadings: true,
       ...(reached === undefined ? {} : { reached }),
     });
     reached = run.reached;

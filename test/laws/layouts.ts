@@ -11,12 +11,16 @@ import { createRandom, type RandomSource } from '../../src/language/value/random
 import { withoutPlaces } from '../language/syntax/nodes.ts';
 import type { Case } from './cases.ts';
 import { corpus } from './corpus.ts';
+import { writtenConstructs } from './required.ts';
+import { writtenFeatures } from './written.ts';
 
 export interface LayoutRun {
   readonly layouts: number;
   /** Mangled texts that have errors, such as when a blank splits a word. */
   readonly refused: number;
   readonly comments: number;
+  /** The constructs in the layouts that are read. */
+  readonly features: ReadonlySet<string>;
   readonly findings: readonly Case[];
 }
 
@@ -24,31 +28,56 @@ export interface LayoutRun {
  * Each space between tokens is changed with one of these chances, so that some layouts are mangled a little
  * and some wholly.
  */
-const chances = [0.05, 0.3, 0.9];
+const chances = [0.05, 0.3, 0.9] as const;
+/** How often a file is mangled until a construct in it is read. */
+const attemptsMax = 100;
 
+/** Tries `count` layouts of the corpus in turn, then layouts of the files with constructs that none of them has. */
 export function layoutsKeepTrees(count: number, seed: number): LayoutRun {
   const random = createRandom(seed);
-  const sources = corpus()
-    .map(({ files }) => files[0]!.text)
-    .filter((text) => text.length < 20_000 && !hasErrors(read(text).diagnostics));
+  const sources = soundSources();
   const findings: Case[] = [];
+  const features = new Set<string>();
   const run = { layouts: 0, refused: 0, comments: 0 };
-  for (let tried = 0; run.layouts < count && tried < 20 * count; tried++) {
-    const source = sources[tried % sources.length]!;
-    const text = mangled(source, random.pick(chances), random);
+  const attempt = (source: Source, chance: number): void => {
+    const text = mangled(source.text, chance, random);
     const { file, diagnostics } = read(text);
     if (hasErrors(diagnostics)) {
       run.refused++;
-      continue;
+      return;
     }
     run.layouts++;
     run.comments += file.comments.length;
-    const isSame = isDeepStrictEqual(undocumented(file), undocumented(read(source).file));
+    for (const feature of writtenFeatures(file)) features.add(feature);
+    const isSame = isDeepStrictEqual(undocumented(file), undocumented(source.file));
     const problem = isSame ? layoutProblem(file) : 'is read as another tree';
-    if (problem === null) continue;
+    if (problem === null) return;
     findings.push({ files: [{ path: 'mangled.policy', text }], lists: {}, problem, facts: null });
+  };
+  for (let tried = 0; run.layouts < count && tried < 20 * count; tried++)
+    attempt(sources[tried % sources.length]!, random.pick(chances));
+  for (const construct of writtenConstructs) {
+    const having = sources.filter((source) => source.features.has(construct));
+    for (let tried = 0; !features.has(construct) && having.length > 0 && tried < attemptsMax; tried++)
+      attempt(having[tried % having.length]!, chances[0]);
   }
-  return { ...run, findings };
+  return { ...run, features, findings };
+}
+
+interface Source {
+  readonly text: string;
+  readonly file: PolicyFile;
+  readonly features: ReadonlySet<string>;
+}
+
+/** The policy files of the corpus that have no errors and are not long. */
+function soundSources(): readonly Source[] {
+  return corpus().flatMap(({ files }) => {
+    const { text } = files[0]!;
+    if (text.length >= 20_000) return [];
+    const { file, diagnostics } = read(text);
+    return hasErrors(diagnostics) ? [] : [{ text, file, features: new Set(writtenFeatures(file)) }];
+  });
 }
 
 function read(text: string): ReturnType<typeof parse> {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
 import { fileBytesMax } from '../../src/language/syntax/parse.ts';
 import { createRandom, type RandomSource } from '../../src/language/value/random.ts';
-import { anyCondition, conditionText } from './any-condition.ts';
+import { anyApprover, anyCondition, conditionText } from './any-condition.ts';
 import { anyFacts } from './any-facts.ts';
 import { anyType, typeText } from './any-type.ts';
 import type { Case, CaseFiles } from './cases.ts';
@@ -37,7 +37,10 @@ export function tryMutations(count: number, seed: number): FilesRun {
 
 /** Tries files with types and conditions that the grammar takes, most of which say nothing sensible. */
 export function tryAnyTexts(count: number, seed: number): FilesRun {
-  const text = fc.oneof(fc.tuple(anyType, anyType, anyType).map(typeText), anyCondition.map(conditionText));
+  const text = fc.oneof(
+    fc.tuple(anyType, anyType, anyType).map(typeText),
+    fc.tuple(anyCondition, anyApprover).map(conditionText),
+  );
   const texts = fc.sample(text, { numRuns: count, seed });
   return tryFiles(count, createRandom(seed), (at) => ({
     files: [{ path: 'any.policy', text: texts[at]! }],

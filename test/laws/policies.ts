@@ -24,6 +24,7 @@ import {
   type DeclaredField,
   readableHere,
   readablesOf,
+  renamedReadables,
   type Scope,
   type ScopedLet,
   withoutRisk,
@@ -159,8 +160,26 @@ function actionDeclarations(actions: readonly RandomAction[]): readonly string[]
       ...(first!.isOpen ? ['  ...'] : []),
     ];
     const result = first!.hasResult ? `\n  ${resultDeclaration}` : '';
-    return `action ${written}${membership} {\n${lines.join('\n')}\n}${result}`;
+    return `action ${written}${membership} ${titleOf(fields)}{\n${lines.join('\n')}\n}${result}`;
   });
+}
+
+/** A title that names the first fields which a title may name; none for some shapes. */
+function titleOf(fields: readonly DeclaredField[]): string {
+  const named = fields.filter(
+    ({ kind, isSecret }) =>
+      !isSecret &&
+      kind.written === undefined &&
+      /^[a-z]+$/.test(kind.key) &&
+      kind.parts.every(
+        ({ steps, sort }) => steps === '' && sort !== 'any' && !/^(lines|matrix|fees|dues)$/.test(sort),
+      ),
+  );
+  if (named.length === 0) return '';
+  return `"About ${named
+    .slice(0, 3)
+    .map(({ kind }) => `{${kind.key}}`)
+    .join(' and ')}" `;
 }
 
 const resultDeclaration =
@@ -228,9 +247,12 @@ function randomMeters(random: RandomSource, actions: readonly RandomAction[]): r
   const other = actions.find((action) => action !== one) ?? null;
   const tail = (counted: readonly RandomAction[], asked: string | null = null): string => {
     const isRestarted = other !== null && random.chance(0.3);
-    const since = isRestarted ? ` since ${quotable(other.key)}` : '';
-    // The action that restarts the meter is not counted.
-    const matched = scopeOf(isRestarted ? counted.filter((action) => action !== other) : counted);
+    const group = isRestarted ? other.groups.find((name) => !one.groups.includes(name)) : undefined;
+    const restarts = (action: RandomAction): boolean =>
+      isRestarted && (group === undefined ? action === other : action.groups.includes(group));
+    const since = isRestarted ? ` since ${group ?? quotable(other.key)}` : '';
+    // An action that restarts the meter is not counted.
+    const matched = scopeOf(counted.filter((action) => !restarts(action)));
     const when =
       asked !== null ? ` when ${asked}` : random.chance(0.5) ? ` when ${condition(matched, 1)}` : '';
     const plain = readableHere(matched, ['text', 'enumeration', 'boolean']).filter(
@@ -339,8 +361,11 @@ function randomPolicy(source: PolicySource, index: number): readonly string[] {
   const name = `policy_${index}`;
   const matching = randomMatching(source);
   const bare = conditionScope(source, matching.actions);
-  const { texts, lets } = randomLets(bare, name);
-  const scope = { ...bare, lets };
+  const records = namedRecords(bare, name);
+  const named = { ...bare, readables: [...bare.readables, ...records.readables] };
+  const { texts: letTexts, lets } = randomLets(named, name);
+  const texts = [...records.texts, ...letTexts];
+  const scope = { ...named, lets };
   const guard = random.chance(0.2) ? presenceGuard(scope) : null;
   const extra = random.chance(0.15) ? condition(scope, 1) : null;
   const when = [guard?.test, extra].filter((text) => typeof text === 'string').join(' and ');
@@ -353,8 +378,18 @@ function randomPolicy(source: PolicySource, index: number): readonly string[] {
   return [
     ...used(texts, policy),
     policy,
-    ...(random.chance(0.2) ? [guarantee(scope, `claim_${index}`, matching.text)] : []),
+    ...(random.chance(0.2) ? [guarantee(bare, `claim_${index}`, matching.text)] : []),
   ];
+}
+
+/** Lets of records, and what can be read by their names. */
+function namedRecords(scope: Scope, policy: string) {
+  const records = readableHere(scope, ['record']).filter(() => scope.random.chance(0.5));
+  const names = records.map(({ text }, at) => ({ text, name: `${policy}_record_${at}` }));
+  return {
+    texts: names.map(({ text, name }) => `let ${name} = ${text}`),
+    readables: names.flatMap(({ text, name }) => renamedReadables(scope.readables, text, name)),
+  };
 }
 
 const letSorts: readonly (ScalarSort | ListSort)[] = [
@@ -416,6 +451,8 @@ function letValue(scope: Scope, sort: ScalarSort | ListSort): string | null {
 function guarantee(scope: Scope, name: string, patterns: string): string {
   const { random } = scope;
   const withoutExcept = patterns.replace(/ except .*/, '');
+  // The fields in scope are those of the actions that the policy is on.
+  const test = (): string => (withoutExcept === patterns ? condition(scope, 1) : 'request.signed');
   const claims = random.pick([
     ['never allow unapproved'],
     ['never reauth', 'always deny when request.signed'],
@@ -423,6 +460,9 @@ function guarantee(scope: Scope, name: string, patterns: string): string {
     ['allow unapproved only when agent.risk_tier == "low"', 'allow only when request.signed'],
     ['always ask owner when request.signed', 'never ask owner needs 2'],
     ['never ask legal or owner', 'always ask finance or asks["USD"] needs 1'],
+    ['never allow when if request.signed then agent.risk_tier == "low"', 'never deny', 'always escalate'],
+    [`always reauth when ${test()}`, `allow only when ${test()}`],
+    ['never ask desk.boss', 'always ask boss or owner'],
     ['never ask chief', 'always ask things["alpha"].mail when request.signed'],
   ]);
   return `guarantee ${name} on ${withoutExcept} {\n${claims.map((claim) => `  ${claim}`).join('\n')}\n}`;
@@ -500,7 +540,11 @@ function parameters(scope: Scope, effect: Exclude<Effect, 'risk'>): string {
 /** Approvers whom data name, alone or with others. */
 function asked(scope: Scope): string {
   const { random } = scope;
-  const named = random.pick(namedApprovers).replace('KEY', approverKey(scope));
+  const vouched = readableHere(scope, ['text', 'email']).filter(({ isVouched }) => isVouched);
+  const named =
+    vouched.length > 0 && random.chance(0.4)
+      ? random.pick(vouched).text
+      : random.pick(namedApprovers).replace('KEY', approverKey(scope));
   const joint = random.pick([' and ', ' or ']);
   return random.chance(0.5) ? named : [named, random.pick(approverNames)].join(joint);
 }

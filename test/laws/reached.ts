@@ -162,9 +162,12 @@ function featureOf(expression: Expression, scope: EvaluationScope): string {
     case 'matches':
     case 'single-script':
     case 'has-cell':
-    case 'list-prefix':
     case 'in-table':
       return kind;
+    case 'list-prefix': {
+      const { subject } = expression;
+      return subject.kind === 'field' && subject.steps.at(-1) === 'words' ? `${kind} of words` : kind;
+    }
     case 'column':
       return `${kind} ${familyOf(expression.type)}`;
     case 'fact':
@@ -192,8 +195,10 @@ function featureOf(expression: Expression, scope: EvaluationScope): string {
       return expression.quantifier === 'sum'
         ? `quantify sum ${familyOf(expression.type)}`
         : `quantify ${expression.quantifier}`;
-    case 'call':
-      return `call ${expression.builtin}`;
+    case 'call': {
+      const isZoneRead = expression.builtin === 'date' && expression.args.at(-1)?.kind !== 'literal';
+      return `call ${expression.builtin}${isZoneRead ? ' in a zone that is read' : ''}`;
+    }
   }
 }
 

@@ -58,6 +58,7 @@ export function randomRows(random: RandomSource): PushedRows {
   const keys = {
     parcels: ['alpha', 'USD', 'low', 'buyer-1', 'bob', '__proto__'],
     lots: ['3', '1000', '-2', '0'],
+    desks: ['alpha', 'USD', 'low', 'buyer-1', 'bob'],
   };
   const given = Object.entries(keys).map(([table, all]) => [
     table,

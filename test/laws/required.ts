@@ -3,6 +3,7 @@
 
 import { type Builtin, builtins } from '../../src/language/model/builtins.ts';
 import type { Expression, FactName } from '../../src/language/model/expression.ts';
+import { builtInTypeWords } from '../../src/language/syntax/parse/tokens.ts';
 import type {
   BinaryOperator,
   Clause,
@@ -120,8 +121,8 @@ const expressions = {
     ...each(['boolean'], truths),
   ],
   'has-cell': truths,
-  if: each(['number', 'money', 'duration', 'date', 'timestamp', 'text', 'ip'], values),
-  'list-prefix': truths,
+  if: each([...ordered, 'text', 'ip'], values),
+  'list-prefix': [...truths, ...each(['of words'], ['true', 'false'])],
   'in-list': each([...scalars, 'boolean', 'text ignoring case'], truths),
   'in-table': truths,
   column: [...each(['text', 'number', 'money', 'date', 'ip', 'list'], values), ...each(['boolean'], truths)],
@@ -143,7 +144,10 @@ const expressions = {
   // A list with an unknown element is itself known.
   list: known,
   'text-list': known,
-  call: Object.keys(builtins).flatMap((name) => each([name], calls[name as Builtin])),
+  call: [
+    ...Object.keys(builtins).flatMap((name) => each([name], calls[name as Builtin])),
+    ...each(['date in a zone that is read'], values),
+  ],
 } satisfies Record<Expression['kind'], readonly string[]>;
 
 function each(names: readonly string[], results: readonly string[]): readonly string[] {
@@ -163,6 +167,7 @@ const clauses = {
     'several groups',
     'choice',
     'look-up approver',
+    'path approver',
     'after-reauth',
     'except',
     'needs',
@@ -176,6 +181,7 @@ const clauses = {
     'several groups',
     'choice',
     'look-up approver',
+    'path approver',
     'except',
     'needs',
     'within',
@@ -185,11 +191,11 @@ const clauses = {
   risk: [...conditions, 'points'],
 } satisfies Record<
   EffectWord,
-  readonly (Clause['kind'] | 'several groups' | 'choice' | 'look-up approver')[]
+  readonly (Clause['kind'] | 'several groups' | 'choice' | 'look-up approver' | 'path approver')[]
 >;
 
 const declarations = {
-  action: ['one key', 'several keys', 'in several groups', 'open', 'quoted'],
+  action: ['one key', 'several keys', 'in several groups', 'open', 'quoted', 'titled', 'result'],
   type: [''],
   group: ['', 'fields'],
   approvers: [''],
@@ -203,8 +209,8 @@ const declarations = {
     'typed',
   ],
   table: ['table-file', 'pushed', 'rows'],
-  hours: ['', 'except', 'list-file except'],
-  let: ['', 'parameters'],
+  hours: ['', 'except', 'list-file', 'list-file except'],
+  let: ['', 'parameters', 'parameter value', 'parameter list', 'row', 'record'],
   meter: [
     'sum',
     'sum in a currency',
@@ -213,6 +219,8 @@ const declarations = {
     'distinct',
     'when',
     'since key',
+    'since group',
+    'since quoted',
     ...['over a duration', 'over day', 'over week', 'over month'],
     'per agent',
     'per owner',
@@ -275,6 +283,7 @@ const writtenExpressions = {
   'text-list': [''],
   quantifier: [
     ...pairs(['some over', 'every over', 'no over', 'count over', 'sum over'], ['1', '2']),
+    'sum of if',
     'nested',
   ],
   has: ['', 'cell'],
@@ -283,28 +292,18 @@ const writtenExpressions = {
   else: ['text', 'number', 'money', 'date', 'boolean', 'path', 'list-literal'],
   today: [''],
   months: [''],
-  call: [''],
+  call: ['', 'of a let'],
   // Only broken files have this kind.
   missing: [],
 } satisfies Record<Tree['kind'], readonly string[]>;
 
 const types = [
-  'boolean',
-  'string',
+  ...builtInTypeWords,
+  'path ignoring case',
+  'network',
   'string matches',
-  'number',
-  'integer',
-  'date',
-  'timestamp',
-  'datetime',
-  'email',
-  'url',
-  'web_address',
-  'ip',
-  'path',
-  'any',
-  'tier',
-  'address',
+  'path matches',
+  'of a declared type',
   'number low..high',
   'number low..',
   'integer low..high',
@@ -334,8 +333,34 @@ const writtenTypes = [
   'field quoted',
 ];
 
+const claims = [
+  '',
+  ...pairs(['never', 'always'], ['allow', 'deny', 'escalate', 'reauth', 'ask']),
+  'only allow',
+  'never allow unapproved',
+  'only allow unapproved',
+  ...['when', 'needs', 'several groups', 'choice', 'look-up approver', 'path approver'],
+];
 const patterns = ['key', 'quoted', 'group', 'area', 'verb', 'all'];
+/** Parts of other constructs, each of its own kind. */
+const parts = [
+  ...['file', 'name', 'parameter', 'asked', 'template', 'calendar-window', 'owner', 'tags', 'link'],
+  ...['entries', 'join', 'list-file', 'table-file', 'pushed', 'rows', 'row', 'points'],
+  ...[
+    'when',
+    'unless',
+    'because',
+    'to',
+    'for',
+    'within',
+    'needs',
+    'except',
+    'after-approval',
+    'after-reauth',
+  ],
+];
 const written: readonly string[] = [
+  ...parts,
   ...Object.entries(declarations).flatMap(([kind, forms]) => pairs([kind], forms)),
   ...Object.entries(clauses).flatMap(([effect, kinds]) => [`rule ${effect}`, ...pairs([effect], kinds)]),
   ...Object.entries(writtenExpressions).flatMap(([kind, forms]) => pairs([kind], forms)),
@@ -345,7 +370,7 @@ const written: readonly string[] = [
   'weekly-span',
   'date-span',
   'yearly-span',
-  'claim',
+  ...claims.map((form) => `claim ${form}`.trimEnd()),
   'template-text',
   'template-value',
 ];
@@ -380,9 +405,12 @@ const decided = [
   'reason shows unknown',
 ];
 
+/** Every construct that policy files may have. */
+export const writtenConstructs: readonly string[] = written.map((feature) => `written ${feature}`.trimEnd());
+
 /** Every feature that a run of some thousand pairs must reach. */
 export const requiredFeatures: readonly string[] = [
-  ...written.map((feature) => `written ${feature}`.trimEnd()),
+  ...writtenConstructs,
   ...Object.entries(expressions).flatMap(([kind, forms]) => pairs([`value ${kind}`], forms)),
   ...decided.map((feature) => `decision ${feature}`),
 ];

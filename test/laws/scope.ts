@@ -30,6 +30,8 @@ export interface Readable {
   readonly canMiss: boolean;
   readonly isNullable: boolean;
   readonly isSecret: boolean;
+  /** An enforcement point signs the value, whichever action is asked for. */
+  readonly isVouched: boolean;
   readonly values: readonly string[];
 }
 
@@ -66,6 +68,7 @@ export function readablesOf(actions: readonly (readonly DeclaredField[])[]): rea
     const isNullable = declared.some(({ form }) => form.isNullable === true);
     const values = declared.flatMap(({ form }) => form.good.filter((value) => typeof value === 'string'));
     const isSecret = declared.some((field) => field.isSecret);
+    const isVouched = declared.every((field) => field.isSigned && field.signer !== undefined);
     return kind.parts.map((part) =>
       readable(part, {
         root: `payload.${kind.written ?? kind.key}`,
@@ -73,6 +76,7 @@ export function readablesOf(actions: readonly (readonly DeclaredField[])[]): rea
         isOptional,
         isNullable,
         isSecret,
+        isVouched,
         values: [...new Set(values)],
       }),
     );
@@ -88,6 +92,7 @@ export function elementReadables(variable: string, sort: ListSort): readonly Rea
       isOptional: false,
       isNullable: false,
       isSecret: false,
+      isVouched: false,
       values: [],
     }),
   );
@@ -99,6 +104,7 @@ interface Around {
   readonly isOptional: boolean;
   readonly isNullable: boolean;
   readonly isSecret: boolean;
+  readonly isVouched: boolean;
   readonly values: readonly string[];
 }
 
@@ -113,8 +119,25 @@ function readable(part: Part, around: Around): Readable {
     canMiss: around.isOptional || around.isNullable || part.canMiss === true,
     isNullable: isCertain && (part.isNullable === true || (isWhole && around.isNullable)),
     isSecret: around.isSecret || part.isSecret === true,
+    isVouched: around.isVouched,
     values: part.values ?? around.values,
   };
+}
+
+/** What is readable of a record by another name of it. */
+export function renamedReadables(
+  readables: readonly Readable[],
+  record: string,
+  name: string,
+): readonly Readable[] {
+  const renamed = (text: string): string => `${name}${text.slice(record.length)}`;
+  return readables
+    .filter(({ text }) => text.startsWith(`${record}.`))
+    .map((one) => ({
+      ...one,
+      text: renamed(one.text),
+      has: one.has === null ? null : `${name} has ${one.text.slice(record.length + 1)}`,
+    }));
 }
 
 /** Readables of these sorts whose value may be read at this place. */

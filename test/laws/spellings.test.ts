@@ -25,6 +25,11 @@ list from_file from "listed.txt"
 list all_lists = untyped + typed
 let other = "${text}"
 let named = payload.it == other
+let same(one: ${type}) = one == "${text}"
+let within_all(one: ${type}, all: [${type}]) = one in all
+let deep = payload.deep
+table places from "places.csv" key at: ${type} { twin: ${type}, mark?: string }
+let place = places[payload.it]
 meter used = distinct(payload.it) of place.use per payload.it over 1h
 policy uses on place.use {
   risk equal +1 when payload.it == "${text}"
@@ -51,6 +56,12 @@ policy uses on place.use {
   risk long +1 when length(payload.it) > 12
   risk let_named +1 when named
   risk metered +1 when used > 3
+  risk called +1 when same(payload.it) and same(deep.it) and within_all(payload.it, payload.all)
+  risk chosen +1 when (if payload.deep.it == payload.it then payload.it else payload.deep.it) == "${text}"
+  risk prefixed +1 when payload.all starts with ["${text}"]
+  risk row +1 when place.twin == payload.it and place has mark and payload.it in places
+  risk cell +1 when (places[payload.deep.it].twin else "none") == "${text}" and not (places["none"] has mark)
+  risk text_joined +1 when join("<", payload.it, ">") == "<${text}>"
   ${folder === null ? '' : `risk within +1 when payload.it inside "${folder}"`}
   allow any because "{payload.it} is used"
 }`;
@@ -102,7 +113,10 @@ it.each(cases)('%s: every spelling decides alike under every operator', (kind, t
     const source = operators(kind, text, inner, kind.startsWith('path') ? text : null);
     const { set, engine, diagnostics } = compileSet({
       files: [{ path: 'a.policy', text: source }],
-      lists: { 'listed.txt': `none\n${respellings[kind](random, text)}\n` },
+      lists: {
+        'listed.txt': `none\n${respellings[kind](random, text)}\n`,
+        'places.csv': `at,twin,mark\n${JSON.stringify(respellings[kind](random, text))},${JSON.stringify(respellings[kind](random, text))},x\n`,
+      },
     });
     expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
     const spell = () => respellings[kind](random, text);
@@ -122,6 +136,11 @@ it.each(cases)('%s: every spelling decides alike under every operator', (kind, t
       'source',
       'entries',
       'joined',
+      'called',
+      'chosen',
+      'prefixed',
+      'row',
+      'cell',
     ])
       expect(known.decision.rules, `${kind} ${text}`).toContain(`uses/${rule}`);
     for (let at = 0; at < each; at += 1) {
@@ -156,6 +175,13 @@ const guards = [
   'GIVEN in typed',
   'payload.it in joined',
   'payload.it in [payload.text]',
+  'same(payload.it)',
+  'some one in payload.all (same(one))',
+  'payload.all starts with [GIVEN]',
+  '(if payload.it == GIVEN then payload.it else GIVEN) == payload.it',
+  'payload.it in places',
+  'places[GIVEN].twin == payload.it',
+  '(places[payload.it] has mark)',
 ] as const;
 
 it.each(cases)('%s: a guard meets every spelling, or is refused', (kind, texts) => {
@@ -170,11 +196,16 @@ list typed: ${kind} = [${given}]
 list untyped = [${given}]
 list joined: ${kind} = untyped
 let given = [${given}]
+let same(one: ${kind}) = one == ${given}
+table places from "places.csv" key at: ${kind} { twin: ${kind}, mark?: string }
 policy uses on place.use {
   allow any
   deny guarded when ${guard.replaceAll('GIVEN', given)}
 }`;
-      const { engine, diagnostics } = compileSet({ files: [{ path: 'a.policy', text: source }], lists: {} });
+      const { engine, diagnostics } = compileSet({
+        files: [{ path: 'a.policy', text: source }],
+        lists: { 'places.csv': `at,twin,mark\n${given},${given},x\n` },
+      });
       if (engine === null) {
         expect(diagnostics.map(({ code }) => code)).toContain('type-mismatch');
         continue;

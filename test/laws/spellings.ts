@@ -121,7 +121,7 @@ function respellHost(random: RandomSource, host: string): string {
     const long = random.chance(0.5) ? expandZeros(bare) : bare;
     return `[${flipCase(random, long)}]`;
   }
-  return `${respellName(random, host)}${random.chance(0.3) ? '.' : ''}`;
+  return `${respellName(random, host)}${!host.endsWith('.') && random.chance(0.3) ? '.' : ''}`;
 }
 
 /** Expands `::1` to `0:0:0:0:0:0:0:1`, some groups with leading zeros. */

@@ -1,11 +1,12 @@
 // Random terms as text, well typed by construction: each entry of the table makes an expression of its sort
 // from what the scope offers. Compound terms stand in parentheses, so that they fit anywhere.
 
-import { constantLets, declaredColumns, tableKeys } from './declarations.ts';
+import { constantLets, declaredColumns, namedRows, tableKeys } from './declarations.ts';
 import {
   elementParts,
   isList,
   type ListSort,
+  namedZones,
   type OrderedSort,
   type ScalarSort,
   type Sort,
@@ -131,6 +132,11 @@ function negative(sort: ScalarSort): Maker {
   return (scope, depth) => made`-(${term(scope, sort, depth)})`;
 }
 
+/** A call of a let with one parameter, which a meter may not read. */
+function defined(name: string, sort: ScalarSort): Maker {
+  return timely(called(name, sort));
+}
+
 /** Makers of `min` and `max`, which take two values and more. */
 function extremes(sort: ScalarSort): readonly Maker[] {
   return [called('min', sort, sort), called('max', sort, sort), called('max', sort, sort, sort)];
@@ -165,6 +171,8 @@ function column(sort: Sort): Maker {
     const found = declaredColumns[sort];
     if (found === undefined) return null;
     const [table, keySort, step] = scope.random.pick(found);
+    const named = namedRows[table];
+    if (named !== undefined && scope.random.chance(0.15)) return `${named}${step}`;
     const key = scope.random.chance(0.6)
       ? scope.random.pick(tableKeys[keySort])
       : term(scope, keySort, depth);
@@ -194,15 +202,21 @@ const quantityOf: Maker = (scope, depth) =>
 const lengthOfList: Maker = (scope, depth) => made`length(${listTerm(scope, depth)})`;
 
 /** All kinds of text, for places that accept any of them. */
-const textKinds = ['text', 'email', 'url', 'path', 'enumeration'] as const;
+const textKinds = ['text', 'email', 'url', 'host', 'path', 'folded path', 'enumeration'] as const;
 const anyText: Maker = (scope, depth) => term(scope, scope.random.pick(textKinds), depth);
 
 function textCall(name: string): Maker {
   return (scope, depth) => made`${name}(${anyText(scope, depth)})`;
 }
 
-const zone: Maker = (scope) =>
-  scope.isMeter || scope.random.chance(0.7) ? `"${scope.random.pick(zones)}"` : constantLets.zone[1];
+const zone: Maker = (scope) => {
+  const { random } = scope;
+  const fields = readableHere(scope, ['enumeration']).filter(({ values }) =>
+    values.every((value) => namedZones.some((one) => one === value)),
+  );
+  if (fields.length > 0 && random.chance(0.5)) return random.pick(fields).text;
+  return scope.isMeter || random.chance(0.7) ? `"${random.pick(zones)}"` : constantLets.zone[1];
+};
 const today: Maker = timely(({ random }) => `today in "${random.pick(zones)}"`);
 const literal =
   (sort: OrderedSort): Maker =>
@@ -270,7 +284,9 @@ const reads: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   enumeration: [read('enumeration')],
   email: [read('email'), fact('request.user.email'), otherwise(['email'], () => '"ann@Example.com"')],
   url: [read('url'), otherwise(['url'], () => '"HTTPS://A.example.com/./x"')],
+  host: [read('host'), read('host'), otherwise(['host'], () => '"A.example.com."')],
   path: [read('path'), otherwise(['path'], (scope) => read('path')(scope, 0))],
+  'folded path': [read('folded path'), otherwise(['folded path'], () => '"/WORKSPACE/a/"')],
   ip: [read('ip'), fact('request.ip'), otherwise(['ip'], () => 'request.ip')],
 };
 
@@ -279,6 +295,7 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   number: [
     conditional('number'),
     cellOtherwise('number'),
+    defined('doubled', 'number'),
     operation('+', 'number', 'number'),
     operation('-', 'number', 'number'),
     operation('*', 'number', 'number'),
@@ -297,6 +314,7 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   money: [
     conditional('money'),
     cellOtherwise('money'),
+    defined('at_most', 'money'),
     operation('+', 'money', 'money'),
     operation('-', 'money', 'money'),
     operation('*', 'money', 'number'),
@@ -326,6 +344,7 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   date: [
     conditional('date'),
     cellOtherwise('date'),
+    defined('later', 'date'),
     (scope, depth) => made`date(${term(scope, 'timestamp', depth)}, ${zone(scope, depth)})`,
     (scope, depth) => made`(${term(scope, 'date', depth)} ${scope.random.pick(monthsSteps)})`,
     ...extremes('date'),
@@ -337,10 +356,11 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     operation('-', 'timestamp', 'duration'),
     ...extremes('timestamp'),
   ],
-  datetime: extremes('datetime'),
+  datetime: [...extremes('datetime'), conditional('datetime')],
   boolean: [cellOtherwise('boolean')],
   text: [
     conditional('text'),
+    defined('labelled', 'text'),
     called('join', 'text', 'text'),
     called('join', 'text', 'text', 'text'),
     cellOtherwise('text'),
@@ -355,12 +375,14 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   enumeration: [],
   email: [conditional('email'), cellOtherwise('email')],
   url: [conditional('url')],
-  path: [conditional('path')],
-  ip: [
-    conditional('ip'),
-    cellOtherwise('ip'),
-    (scope, depth) => made`ip(host(${term(scope, 'url', depth)}))`,
+  host: [
+    conditional('host'),
+    (scope, depth) => made`host(${term(scope, 'url', depth)})`,
+    (scope, depth) => made`domain(${term(scope, 'email', depth)})`,
   ],
+  path: [conditional('path')],
+  'folded path': [conditional('folded path')],
+  ip: [conditional('ip'), cellOtherwise('ip'), (scope, depth) => made`ip(${term(scope, 'host', depth)})`],
 };
 
 for (const sort of Object.keys(reads) as readonly ScalarSort[])
@@ -384,6 +406,7 @@ const listLiterals: Partial<Readonly<Record<ListSort, readonly string[]>>> = {
   flags: ['[true]'],
   words: ['["alpha", "secret"]'],
   kinds: ['["red", "green"]'],
+  runs: ['commands("npm run test -w app")', 'commands("npm ci && cat ./a-1")', 'commands("npm $x")'],
 };
 
 /** An expression for a whole list of the sort. */
@@ -448,7 +471,8 @@ function sourcesOf(scope: Scope, sort: ListSort): readonly string[] {
   if (sort === 'texts') return [...fields, ...lets, ...written, 'agent.tags', 'request.user.groups'];
   const made = sort === 'sites' ? 'links' : sort === 'runs' ? 'commands' : null;
   if (made === null) return [...fields, ...lets, ...written];
-  return [...fields, ...readableHere(scope, ['text']).map(({ text }) => `${made}(${text})`)];
+  const parsed = readableHere(scope, ['text']).map(({ text }) => `${made}(${text})`);
+  return [...fields, ...written, ...parsed];
 }
 
 /** Sorts of lists whose elements are compared as values of this sort. */

@@ -1,11 +1,15 @@
 // The constructs in a policy file, as names of features: one for each construct of the language in its tree.
 
+import { namedBuiltins } from '../../src/language/model/builtins.ts';
+import { builtInTypeWords } from '../../src/language/syntax/parse/tokens.ts';
 import type {
   ApproverListNode,
   Clause,
   Declaration,
   ExpressionNode,
   FieldNode,
+  GuaranteeClauseNode,
+  LetDeclaration,
   ListDeclaration,
   MeterDeclaration,
   Pattern,
@@ -27,6 +31,7 @@ type TreeNode =
   | RuleNode
   | Clause
   | ExpressionNode
+  | GuaranteeClauseNode
   | Pattern;
 
 /** Every feature of the file, repeated for each occurrence. */
@@ -49,6 +54,8 @@ function featuresOf(node: TreeNode): readonly string[] {
         `${kind} ${node.keys.length > 1 ? 'several keys' : 'one key'}`,
         ...(node.groups.length > 1 ? [`${kind} in several groups`] : []),
         ...(node.body.isOpen ? [`${kind} open`] : []),
+        ...(node.title === null ? [] : [`${kind} titled`]),
+        ...(node.result === null ? [] : [`${kind} result`]),
         ...(node.keys.some(({ isQuoted }) => isQuoted) ? [`${kind} quoted`] : []),
       ];
     case 'field':
@@ -57,10 +64,7 @@ function featuresOf(node: TreeNode): readonly string[] {
         ...(node.name.isQuoted ? [`${kind} quoted`] : []),
       ];
     case 'named-type':
-      return [
-        `${kind} ${node.name.text}${node.pattern === null ? '' : ' matches'}`,
-        ...rangeFeatures(`${kind} ${node.name.text}`, node.range),
-      ];
+      return namedTypeFeatures(node);
     case 'money-type':
     case 'list-type':
       return [kind, ...rangeFeatures(kind, node.range)];
@@ -73,7 +77,11 @@ function featuresOf(node: TreeNode): readonly string[] {
     case 'table':
       return [`${kind} ${node.source.kind}`];
     case 'let':
-      return [`${kind}${node.parameters.length === 0 ? '' : ' parameters'}`];
+      return letFeatures(node);
+    case 'call':
+      return [kind, ...(namedBuiltins.some((name) => name === node.callee.text) ? [] : [`${kind} of a let`])];
+    case 'claim':
+      return claimFeatures(node);
     case 'if':
       return [`${kind}${node.otherwise === null ? ' without else' : ''}`];
     case 'has':
@@ -98,7 +106,11 @@ function featuresOf(node: TreeNode): readonly string[] {
     case 'rule':
       return ruleFeatures(node);
     case 'quantifier':
-      return [`${kind} ${node.quantifier} over ${Math.min(node.sources.length, 2)}`, ...nested(node)];
+      return [
+        `${kind} ${node.quantifier} over ${Math.min(node.sources.length, 2)}`,
+        ...(node.quantifier === 'sum' && node.body.kind === 'if' ? [`${kind} sum of if`] : []),
+        ...nested(node),
+      ];
     case 'else':
       return [`${kind} ${node.fallback.kind}`];
     case 'binary':
@@ -110,6 +122,20 @@ function featuresOf(node: TreeNode): readonly string[] {
     default:
       return [kind];
   }
+}
+
+function namedTypeFeatures({
+  name,
+  ignoringCase,
+  pattern,
+  range,
+}: Extract<TypeNode, { kind: 'named-type' }>): readonly string[] {
+  const isBuiltIn = [...builtInTypeWords, 'network'].some((word) => word === name.text);
+  const kind = `written named-type ${isBuiltIn ? name.text : 'of a declared type'}`;
+  return [
+    `${kind}${ignoringCase ? ' ignoring case' : ''}${pattern === null ? '' : ' matches'}`,
+    ...rangeFeatures(kind, range),
+  ];
 }
 
 function rangeFeatures(kind: string, range: TypeRange | null): readonly string[] {
@@ -135,6 +161,36 @@ function meterFeatures({ aggregate, currency, when, since, per, over }: MeterDec
       ? ['written meter sum of each currency']
       : []),
     `written meter over ${over.kind === 'duration' ? 'a duration' : over.period}`,
+  ];
+}
+
+/** The forms of a let: with parameters, or a name of a row or a record. */
+function letFeatures({ parameters, value }: LetDeclaration): readonly string[] {
+  const kind = 'written let';
+  if (parameters.length > 0)
+    return [
+      `${kind} parameters`,
+      ...parameters.map(({ type }) => `${kind} parameter ${type.kind === 'list-type' ? 'list' : 'value'}`),
+    ];
+  if (value.kind === 'look-up' && value.column === null) return [`${kind} row`];
+  const isRecord = value.kind === 'path' && value.root.text === 'payload';
+  return [`${kind}${isRecord ? ' record' : ''}`];
+}
+
+function claimFeatures({
+  mode,
+  effect,
+  asked,
+  people,
+  isUnapproved,
+  when,
+}: GuaranteeClauseNode): readonly string[] {
+  return [
+    'written claim',
+    `written claim ${mode} ${effect}${isUnapproved && effect !== 'ask' ? ' unapproved' : ''}`,
+    ...(people === null ? [] : ['written claim needs']),
+    ...(when === null ? [] : ['written claim when']),
+    ...(asked === null ? [] : approverListFeatures(asked).map((feature) => `written claim ${feature}`)),
   ];
 }
 
@@ -165,6 +221,7 @@ function approverListFeatures({ each, joints }: ApproverListNode): readonly stri
     ...(each.length > 1 ? ['several groups'] : []),
     ...(joints.includes('or') ? ['choice'] : []),
     ...each.flatMap((one) => (one.kind === 'look-up' ? ['look-up approver'] : [])),
+    ...each.flatMap((one) => (one.kind === 'path' && one.steps.length > 0 ? ['path approver'] : [])),
   ];
 }
 

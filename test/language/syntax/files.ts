@@ -10,7 +10,7 @@ export function soundFiles(): readonly SourceText[] {
   const folder = join(import.meta.dirname, '../../features/conformance');
   const conformance = globSync('**/*.policy', { cwd: folder }).sort();
   return [
-    ...['page', 'precedence', 'risk-clause', 'words-as-names', 'comments'].map(caseFile),
+    ...['page', 'precedence', 'risk-clause', 'words-as-names', 'comments', 'claims'].map(caseFile),
     ...conformance.map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') })),
   ];
 }
