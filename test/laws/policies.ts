@@ -517,6 +517,12 @@ function parameters(scope: Scope, effect: Exclude<Effect, 'risk'>): string {
     [apart, ''],
     [apart, times[1]],
   ] as const);
+  const standing = random.pick([
+    '',
+    '',
+    ' standing per session for 8h',
+    ' standing per session for 1h up to 3 times',
+  ]);
   switch (effect) {
     case 'allow':
       return random.pick([
@@ -524,12 +530,12 @@ function parameters(scope: Scope, effect: Exclude<Effect, 'risk'>): string {
         '',
         'for 10m',
         'for 2m',
-        `after approval by ${groups}${except}${needs}${within}`,
+        `after approval by ${groups}${except}${needs}${within}${standing}`,
         `for 1h after approval by ${people}${people === 'owner' ? '' : drawn}`,
         `after reauth${within}`,
       ]);
     case 'escalate':
-      return `to ${groups}${except}${needs}${within}`;
+      return `to ${groups}${except}${needs}${within}${standing}`;
     case 'reauth':
       return within.trim();
     case 'deny':
