@@ -337,6 +337,11 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     operation('/', 'duration', 'number'),
     negative('duration'),
     negative('duration'),
+    // What is between two instants may be unknown.
+    operation('-', 'timestamp', 'timestamp'),
+    operation('-', 'datetime', 'datetime'),
+    operation('-', 'timestamp', 'timestamp'),
+    operation('-', 'datetime', 'datetime'),
     ...extremes('duration'),
     called('abs', 'duration'),
     summed('duration'),
