@@ -50,7 +50,10 @@ function expectationOf(claim: GuaranteeClause, { requires, outcome }: Decision):
     return claim.mode === 'never' ? { not: claimed } : { decision: claimed };
   }
   const others = (requires?.approvals ?? [])
-    .filter(({ group }) => group !== claim.group)
+    .filter(
+      ({ group, anyOf }) =>
+        group !== claim.group && anyOf?.some((one) => 'group' in one && one.group === claim.group) !== true,
+    )
     .map(({ group, needs }) => ({ group, needs }));
   if (claim.mode === 'always')
     return { requires: { escalate: [...others, { group: claim.group, needs: claim.needs }] } };
