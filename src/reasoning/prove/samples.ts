@@ -42,21 +42,20 @@ export function* withSamples(
   facts: Facts,
   { rules, read }: { readonly rules: readonly Rule[]; readonly read: ReadRows },
 ): Generator<Facts> {
-  yield facts;
   const signers = rules.flatMap(({ requirement }) =>
     namingValues(requirement).flatMap((value) => (value.kind === 'field' ? (value.signers ?? []) : [])),
   );
   const signed = [...new Set(signers)].map((point) => ({ ...facts, request: { ...facts.request, point } }));
   yield* withSampleRows(set, facts, read);
-  for (const one of signed) {
-    yield one;
-    yield* withSampleRows(set, one, read);
-  }
+  for (const one of signed) yield* withSampleRows(set, one, read);
 }
 
-/** The request without rows, and with rows of each kind for the keys that it reads; nothing if it reads none. */
+/**
+ * The request as it is if no table has pushed rows; else without rows, and with rows of each kind for the keys that
+ * it reads. A service always knows the rows that a request reads.
+ */
 function* withSampleRows({ tables }: Tables, facts: Facts, read: ReadRows): Generator<Facts> {
-  if (![...tables.values()].some(isPushed)) return;
+  if (![...tables.values()].some(isPushed)) return yield facts;
   yield { ...facts, rows: { given: {}, areAll: true } };
   for (const sample of samples) {
     const rows = rowsRead({ tables, sample }, facts, read);

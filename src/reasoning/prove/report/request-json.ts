@@ -1,9 +1,18 @@
 // Writes a request with its facts in the form that `writ decide` reads.
 
-import type { Facts } from '../../../language/model/request.ts';
+import { type Facts, presentRows } from '../../../language/model/request.ts';
 import { formatDecimal } from '../../../language/value/decimal.ts';
 
-export function requestJson({ action, payload, agent, request, nowMs, meters, satisfied }: Facts): object {
+export function requestJson({
+  action,
+  payload,
+  agent,
+  request,
+  nowMs,
+  meters,
+  rows,
+  satisfied,
+}: Facts): object {
   const readings = Object.entries(meters).map(([name, { low, high }]) => [
     name,
     [Number(formatDecimal(low)), Number(formatDecimal(high))],
@@ -15,6 +24,7 @@ export function requestJson({ action, payload, agent, request, nowMs, meters, sa
     request,
     now: new Date(nowMs).toISOString(),
     meters: Object.fromEntries(readings),
+    ...(rows === undefined ? {} : { tables: presentRows(rows) }),
     satisfied,
   };
 }
