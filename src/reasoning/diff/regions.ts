@@ -219,11 +219,17 @@ function changesOf(
 
 /** Whether something is asked for before that is not asked for after. */
 function asksLess({ before, after }: DecisionPair): boolean {
-  return !asksAll(after.decision.requires, before.decision.requires) || !areStandingWithin(after.asking, before.asking);
+  return (
+    !asksAll(after.decision.requires, before.decision.requires) ||
+    !areStandingWithin(after.asking, before.asking)
+  );
 }
 
 function asksMore({ before, after }: DecisionPair): boolean {
-  return !asksAll(before.decision.requires, after.decision.requires) || !areStandingWithin(before.asking, after.asking);
+  return (
+    !asksAll(before.decision.requires, after.decision.requires) ||
+    !areStandingWithin(before.asking, after.asking)
+  );
 }
 
 /** Whether `asked` demands everything in `wanted`, or more. */
