@@ -34,6 +34,13 @@ describe('an agent', () => {
     expect(agent).toMatchObject({ ...draft, status: 'active', signing: 'off' });
     expect((await authorize(service, { key, body: allowBody })).status).toBe(200);
     expect((await ann.send(`/v1/agents/${agent.id}`)).body).toEqual(agent);
+    expect(agent.control_owner_name).toBe('Ann');
+    const { items } = (await ann.send('/v1/agents')).body;
+    expect(items.map(({ name, control_owner_name }: typeof agent) => [name, control_owner_name])).toEqual([
+      ['seller', 'Ann'],
+      // Its owner has no account.
+      ['buyer', null],
+    ]);
     expect(await latestChange(service)).toMatchObject({
       who: recordName(admin),
       what: 'agent-added',

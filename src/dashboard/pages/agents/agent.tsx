@@ -7,6 +7,7 @@ import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { Ago, At } from '../../parts/layout/time.tsx';
+import { OwnerName } from '../../parts/people/owner-name.tsx';
 import './agent.css';
 import { useState } from 'preact/hooks';
 import { killSwitchFor } from '../../../api/applicable-kill-switch.ts';
@@ -133,7 +134,10 @@ export function AgentFacts({ agent, onChange }: AgentProps) {
       <Facts
         items={[
           ['Risk tier', agent.risk_tier],
-          ['Control owner', <bdi key="owner">{agent.control_owner}</bdi>],
+          [
+            'Control owner',
+            <OwnerName key="owner" address={agent.control_owner} name={agent.control_owner_name} />,
+          ],
           ['Tags', <Marks key="tags" words={agent.tags} />],
           ['Registered', <At key="created" at={agent.created_at} />],
           ['Changed', <Ago key="changed" at={agent.changed_at} />],

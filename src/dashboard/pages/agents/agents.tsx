@@ -15,6 +15,7 @@ import { ListSection } from '../../parts/layout/list-section.tsx';
 import { Empty } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
+import { OwnerName } from '../../parts/people/owner-name.tsx';
 import { AgentStatus, StopReason, useKillSwitches } from '../../parts/policy/kill-switches.tsx';
 import './agents.css';
 
@@ -45,7 +46,7 @@ export default function Agents() {
       actions={
         mayRegister && (
           <ButtonLink variant="primary" icon="plus" href="/agents/new">
-            Register Agent
+            Register an agent
           </ButtonLink>
         )
       }
@@ -72,7 +73,7 @@ function AgentFilters() {
   const same = (words: readonly string[]) => words.map((word) => [word, word] as const);
   return (
     <Filters label="Agents">
-      <TextFilter name="text" label="Search" placeholder="Name, owner, tag, id" />
+      <TextFilter name="text" label="Search" placeholder="Name, owner, tag" />
       <ChoiceFilter name="status" label="Status" any="Any" choices={same(statuses)} />
       <ChoiceFilter name="tier" label="Risk tier" any="Any" choices={same(riskTiers)} />
       <ChoiceFilter name="owner" label="Control owner" any="Anyone" choices={[[email, 'You']]} />
@@ -134,7 +135,12 @@ const columnsOf = (killSwitches: readonly KillSwitch[]): readonly Column<Agent>[
       </>
     ),
   },
-  { head: 'Control owner', cell: ({ control_owner: owner }) => <bdi>{owner}</bdi> },
+  {
+    head: 'Control owner',
+    cell: ({ control_owner: address, control_owner_name: name }) => (
+      <OwnerName address={address} name={name} />
+    ),
+  },
   { head: 'Tags', cell: ({ tags }) => <Marks words={tags} /> },
   { head: 'Signs', class: 'brief-hidden', cell: ({ signing }) => signing },
   { head: 'Changed', class: 'table-when brief-hidden', cell: ({ changed_at: at }) => <Ago at={at} /> },

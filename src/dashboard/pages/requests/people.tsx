@@ -1,6 +1,7 @@
 // The people in a request by their names; the address of each is in the title of the name.
 
 import type { Reply } from '../../../api/operations.ts';
+import { OwnerName } from '../../parts/people/owner-name.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { type People, personName } from './person-name.ts';
 
@@ -17,9 +18,6 @@ export function PersonName({ by, people }: PersonNameProps) {
   );
 }
 
-/** The control owner that the service writes before it has a first admin; nobody's address. */
-const nobodysAddress = 'owner@localhost';
-
 interface ControlOwnerProps {
   readonly request: Pick<Reply<'getRequest'>, 'agent' | 'people'>;
 }
@@ -27,12 +25,7 @@ interface ControlOwnerProps {
 /** The control owner of the agent at the time of the request. */
 export function ControlOwner({ request: { agent, people } }: ControlOwnerProps) {
   const owner = typeof agent.control_owner === 'string' ? agent.control_owner : '';
-  if (owner === nobodysAddress) return <span title={owner}>nobody yet</span>;
   if (owner === '') return <>unknown</>;
   const person = people.find(({ id, email }) => id === owner || email.toLowerCase() === owner.toLowerCase());
-  return (
-    <span title={person?.email ?? owner}>
-      <PlainText text={person?.name ?? owner} isShort />
-    </span>
-  );
+  return <OwnerName address={person?.email ?? owner} name={person?.name ?? null} />;
 }

@@ -64,7 +64,8 @@ const rotateAgentKey = route<AgentDeps, { grace_seconds?: number }>({
     }
     call.reply.code(201);
     const ends = timeText(atMs + graceMs);
-    return { agent: agentView(agent), api_key: result.apiKey, old_keys_end_at: ends };
+    const shownAgent = await agentView(deps.signInDeps.directory, agent);
+    return { agent: shownAgent, api_key: result.apiKey, old_keys_end_at: ends };
   },
 });
 
@@ -106,7 +107,8 @@ const setSigning = route<AgentDeps, { mode: SigningMode; new_secret?: boolean }>
     });
     if (result.kind === 'unknown-agent') throw notFound('agent');
     const { signingSecret } = result;
-    return { agent: agentView({ ...agent, signing }), signing_secret: signingSecret };
+    const shownAgent = await agentView(deps.signInDeps.directory, { ...agent, signing });
+    return { agent: shownAgent, signing_secret: signingSecret };
   },
 });
 

@@ -3,6 +3,8 @@
 
 import { riskTiers } from '../../../../language/model/request.ts';
 import { rateMax } from '../../../agents/registry.ts';
+import type { Directory } from '../../../people/directory.ts';
+import { createNames } from '../../../people/person-names.ts';
 import { type AgentRow, agentStatuses, type KeyRow, signingModes } from '../../../store/contract/records.ts';
 import type { JsonSchema, OperationReply } from '../../contract/operation.ts';
 import {
@@ -15,7 +17,20 @@ import {
   timeTextOrNull,
 } from '../../contract/schemas.ts';
 
-export function agentView(agent: AgentRow) {
+/** The agent, with the name of its control owner where the owner has an account. */
+export async function agentView(directory: Pick<Directory, 'people'>, agent: AgentRow) {
+  return (await agentViews(directory, [agent]))[0]!;
+}
+
+/** Agents in the same order; each control owner is looked up once. */
+export async function agentViews(directory: Pick<Directory, 'people'>, agents: readonly AgentRow[]) {
+  const nameOf = createNames(directory);
+  return await Promise.all(
+    agents.map(async (agent) => fieldsOf(agent, (await nameOf(agent.controlOwner))?.name || null)),
+  );
+}
+
+function fieldsOf(agent: AgentRow, ownerName: string | null) {
   const { id, name, riskTier, controlOwner, tags, status, signing, createdAtMs, changedAtMs } = agent;
   const { ratePerMinute, burst, tellsChange } = agent;
   return {
@@ -23,6 +38,7 @@ export function agentView(agent: AgentRow) {
     name,
     risk_tier: riskTier,
     control_owner: controlOwner,
+    control_owner_name: ownerName,
     tags: [...tags],
     status,
     signing,
@@ -47,6 +63,10 @@ export const agentSchema = objectSchema({
   name: text(200),
   risk_tier: { type: 'string', enum: riskTiers },
   control_owner: text(400),
+  control_owner_name: {
+    type: ['string', 'null'],
+    description: 'The name of the control owner; null when nobody has this address.',
+  },
   tags: textList,
   status: { type: 'string', enum: agentStatuses },
   rate_per_minute: rateSchema,
@@ -62,6 +82,7 @@ export const agentExample = {
   name: 'buyer',
   risk_tier: 'low',
   control_owner: 'ann@example.com',
+  control_owner_name: 'Ann Reed',
   tags: ['purchasing'],
   status: 'active',
   signing: 'off',

@@ -21,6 +21,7 @@ import {
   agentReply,
   agentSchema,
   agentView,
+  agentViews,
   rateSchema,
   tellChangeSchema,
   withKey,
@@ -69,7 +70,7 @@ const listAgents = route<AgentDeps>({
     parameters: [...pageParameters, ...agentFilters],
     replies: { 200: pageReply('A page of agents', agentSchema, agentExample) },
   },
-  handle: async ({ store }, call) => {
+  handle: async ({ signInDeps, store }, call) => {
     const { countMax, after } = readPage(call.query);
     const agents = await collect(
       { countMax: countMax + 1, after },
@@ -80,7 +81,8 @@ const listAgents = route<AgentDeps>({
       },
     );
     const read = agents.map((value) => ({ value, version: 0 }));
-    return pageOf(read, countMax, agentView);
+    const { items, next_cursor } = pageOf(read, countMax, (agent) => agent);
+    return { items: await agentViews(signInDeps.directory, items), next_cursor };
   },
 });
 
@@ -113,7 +115,7 @@ const registerAgent = route<AgentDeps, AgentBody>({
     const result = await registry.addAgent(store, draft, nowMs(deps), by(call));
     if (result.kind === 'invalid') throw invalidDraft(result.problems);
     call.reply.code(201);
-    return { agent: agentView(result.agent), api_key: result.apiKey };
+    return { agent: await agentView(signInDeps.directory, result.agent), api_key: result.apiKey };
   },
 });
 
@@ -128,7 +130,8 @@ const getAgent = route<AgentDeps>({
     replies: { 200: agentReply('The agent') },
     problems: ['not_found'],
   },
-  handle: async ({ store }, call) => agentView(await agentOf(store, call)),
+  handle: async ({ signInDeps, store }, call) =>
+    await agentView(signInDeps.directory, await agentOf(store, call)),
 });
 
 const updateAgent = route<AgentDeps, AgentChange>({
@@ -176,7 +179,7 @@ const updateAgent = route<AgentDeps, AgentChange>({
     });
     switch (result.kind) {
       case 'described':
-        return agentView(result.agent);
+        return await agentView(signInDeps.directory, result.agent);
       case 'invalid':
         throw invalidDraft(result.problems);
       case 'unknown-agent':
@@ -274,7 +277,7 @@ async function setStatus(
   const result = await agents.setStatus({ agentId: agent.id, status, atMs: nowMs(deps), ...by(call) });
   if (result === 'unknown-agent') throw notFound('agent');
   if (result === 'already-revoked') throw revoked();
-  return agentView((await agents.find(agent.id)) ?? agent);
+  return await agentView(deps.signInDeps.directory, (await agents.find(agent.id)) ?? agent);
 }
 
 /** The address of an active person, found by address or id; throws a ProblemError when there is none. */

@@ -2,6 +2,7 @@
 // why something could not be done.
 
 import type { Directory } from '../../../people/directory.ts';
+import { createNames, type PersonView } from '../../../people/person-names.ts';
 import type {
   ChangeResult,
   RefusedChange,
@@ -67,12 +68,6 @@ export async function detailFor(
   return { ...named, ...about!, standing_offers: deps.standingApprovals.offers(state).map(offerView) };
 }
 
-interface PersonView {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-}
-
 interface AboutRequest {
   readonly people: readonly PersonView[];
   readonly review: ReviewView;
@@ -102,22 +97,6 @@ export async function aboutRequests(
 function peopleIn({ votes, comments, stepUps, record }: RequestState): readonly string[] {
   const ids = [...votes, ...comments, ...stepUps].map(({ person }) => person);
   return [...new Set([...ids, record.agent.control_owner ?? ''])];
-}
-
-/** Finds people by id or address, each once; null for nobody. */
-function createNames({ people }: Pick<Directory, 'people'>): (of: string) => Promise<PersonView | null> {
-  const viewsById = new Map<string, Promise<PersonView | null>>();
-  const find = async (of: string): Promise<PersonView | null> => {
-    const person = (await people.find(of)) ?? (await people.findByName(of));
-    if (person === null) return null;
-    const { id, name, email } = person.value;
-    return { id, name, email };
-  };
-  return (of) => {
-    const personView = viewsById.get(of) ?? find(of);
-    viewsById.set(of, personView);
-    return personView;
-  };
 }
 
 export function mayFor(
