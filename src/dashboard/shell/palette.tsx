@@ -10,7 +10,7 @@ import { go } from '../navigation/navigation.ts';
 import { Dialog } from '../parts/dialog/dialog.tsx';
 import { statusWord } from '../parts/layout/badge.tsx';
 import { Icon, type IconName } from '../parts/layout/icon.tsx';
-import { minuteTime } from '../parts/layout/time.tsx';
+import { minuteTime } from '../parts/layout/time-format.ts';
 import { useKillSwitches } from '../parts/policy/kill-switches.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
 import type { Page } from './page.ts';

@@ -2,7 +2,8 @@
 
 import { Icon } from '../../parts/layout/icon.tsx';
 import { spanText } from '../../parts/layout/span-text.ts';
-import { exactTime, useNow, zonedTime } from '../../parts/layout/time.tsx';
+import { useNow } from '../../parts/layout/time.tsx';
+import { exactTime, zonedTime } from '../../parts/layout/time-format.ts';
 import './deadline.css';
 
 // How urgent a deadline is, by the time left.

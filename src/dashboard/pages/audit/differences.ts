@@ -2,6 +2,8 @@
 // two values that differ anywhere yield a difference; fields that are equal, or empty on both sides, are left
 // out.
 
+import { zonedTime } from '../../parts/layout/time-format.ts';
+
 export interface Difference {
   /** Such as `roles` or `limits.burst`; empty for a value that is not an object. */
   readonly path: string;
@@ -53,6 +55,7 @@ function shown(value: unknown, name = ''): string {
 const isMoment = /(?:Ms|_ms)$/;
 const lastMoment = 8.64e15;
 
+/** The time in the reader's own zone. */
 function timeOf(ms: number): string {
-  return Math.abs(ms) <= lastMoment ? new Date(ms).toISOString() : String(ms);
+  return Math.abs(ms) <= lastMoment ? zonedTime.format(ms) : String(ms);
 }

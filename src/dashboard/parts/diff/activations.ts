@@ -1,7 +1,7 @@
 // The sets of the history: their names, the two of the first diff, and the address of a diff.
 
 import type { Reply } from '../../../api/operations.ts';
-import { minuteTime } from '../layout/time.tsx';
+import { minuteTime } from '../layout/time-format.ts';
 
 export type Activation = Reply<'listActivations'>['items'][number];
 

@@ -3,6 +3,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { agoText } from './span-text.ts';
+import { exactTime, zonedTime } from './time-format.ts';
 
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -26,12 +27,6 @@ export function useNow(): number {
   return now;
 }
 
-/** Formats a time in the reader's own time zone and form. */
-export const exactTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-
-/** Formats a time to the minute, for lists. */
-export const minuteTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-
 const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const dayTime = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: 'numeric', minute: '2-digit' });
 
@@ -45,9 +40,6 @@ export function ClockTime({ at }: { readonly at: string }) {
     </time>
   );
 }
-
-/** Formats a time with its time zone, for times that people plan by. */
-export const zonedTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
 /** How long ago a time was, or how long until it comes; the exact time is in the title. */
 export function Ago({ at }: { readonly at: string }) {
