@@ -53,7 +53,7 @@ export const pages: readonly Page[] = [
   },
   {
     pattern: '/agents/new',
-    title: 'Register Agent',
+    title: 'Register an agent',
     access: 'agents.register',
     load: () => import('./pages/agents/register.tsx'),
   },

@@ -196,7 +196,7 @@ test('a passkey is made, steps up for an agent, signs in, and is removed', async
 
   await page.goto('/agents/new');
   await page.getByLabel('Name').fill('stepped-up');
-  await page.getByRole('button', { name: 'Register Agent' }).click();
+  await page.getByRole('button', { name: 'Register an agent' }).click();
   await page.getByRole('link', { name: 'Open the agent' }).click();
   // Without one-time codes, only the passkey is offered.
   await page.getByRole('button', { name: 'Use a passkey' }).waitFor();

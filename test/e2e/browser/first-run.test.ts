@@ -63,7 +63,7 @@ test('from the link that the first start prints to the first decision', async ()
   await page.getByText('Waiting for its first request').waitFor();
   await page.getByRole('link', { name: 'Register another agent' }).press('Enter');
   await page.getByLabel('Name').fill('my-agent');
-  await page.getByRole('button', { name: 'Register Agent' }).press('Enter');
+  await page.getByRole('button', { name: 'Register an agent' }).press('Enter');
   await page.getByText('Copy it now').waitFor();
   const curl = await page.locator('pre', { hasText: 'curl -sS' }).innerText();
   expect(curl).toContain(`${url}/v1/authorize`);
@@ -137,11 +137,11 @@ test('the first question can be asked from the page, on a telephone', async () =
   await page.goto('/welcome');
   await page.getByRole('link', { name: 'Register another agent' }).click();
   await page.getByLabel('Name').fill('first-agent');
-  await page.getByRole('button', { name: 'Register Agent' }).click();
+  await page.getByRole('button', { name: 'Register an agent' }).click();
   await page.getByText('another agent has this name').waitFor();
   expect((await page.locator('body').innerText()).match(/another agent has this name/gi)).toHaveLength(1);
   await page.getByLabel('Name').fill('mine');
-  await page.getByRole('button', { name: 'Register Agent' }).click();
+  await page.getByRole('button', { name: 'Register an agent' }).click();
   await page.getByRole('button', { name: 'Try it from here' }).click();
   await page.getByRole('link', { name: 'See why' }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);

@@ -78,7 +78,7 @@ const cases: readonly FormCase[] = [
     name: 'agent',
     address: '/agents/new',
     fill: (page) => fillAll(page, { Name: 'mailer' }),
-    send: 'Register Agent',
+    send: 'Register an agent',
   },
   {
     name: 'webhook',

@@ -17,7 +17,7 @@ export default function Register() {
   const [made, setMade] = useState<Reply<'registerAgent'> | null>(null);
   return (
     <PageFrame
-      title="Register Agent"
+      title="Register an agent"
       lead="Each agent has its own key and a control owner who answers for it."
       actions={<ButtonLink href="/agents">All agents</ButtonLink>}
     >
@@ -37,7 +37,7 @@ function RegisterForm({ onDone }: { readonly onDone: (made: Reply<'registerAgent
   return (
     <Section title="Agent details">
       <SendForm
-        word="Register Agent"
+        word="Register an agent"
         isBusy={isBusy}
         problem={problem}
         onSend={() => run(async () => onDone(await call('registerAgent', { body: draftBody(draft) })))}

@@ -135,7 +135,7 @@ function RegisterForm({ onDone }: { readonly onDone: (made: Reply<'registerAgent
   const { isBusy, problem, run } = useSending();
   return (
     <SendForm
-      word="Register Agent"
+      word="Register an agent"
       isBusy={isBusy}
       problem={problem}
       onSend={() => run(async () => onDone(await call('registerAgent', { body: draftBody(draft) })))}
