@@ -130,7 +130,7 @@ function PointKeys({ point: { id, name, status, agents }, onChange }: PointProps
   );
 }
 
-/** Changes the status of an enforcement point: disables and enables it, or revokes it for good. */
+/** Changes the status of an enforcement point: disables and enables it, or revokes it permanently. */
 export function PointActions({ point, onChange }: PointProps) {
   const [open, setOpen] = useState<'disable' | 'enable' | 'revoke' | null>(null);
   const mayChange = useGrant('points.change') === 'yes';
