@@ -137,7 +137,7 @@ function SetPairDiff({ pair }: { readonly pair: SetPair }) {
   );
   return (
     <>
-      <ProblemNote problem={problem} onRetry={retry} />
+      <ProblemNote problem={problem} subject="The diff" onRetry={retry} />
       {answer === null ? (
         problem === null && <Loading label="The diff is being computed" />
       ) : (

@@ -127,7 +127,7 @@ function ChangedSentences({ pair, actions }: ChangedSentencesProps) {
     return problem === null ? (
       <Loading label="The sentences are being proved" lines={2} />
     ) : (
-      <ProblemNote problem={problem} onRetry={retry} />
+      <ProblemNote problem={problem} subject="The diff" onRetry={retry} />
     );
   return (
     <>

@@ -29,7 +29,7 @@ export function DiffView({ changes, digest, ways }: DiffViewProps) {
   return (
     <div class="diff">
       <p role="status">{statusOf(computing)}</p>
-      <ProblemNote problem={problem} onRetry={retry} />
+      <ProblemNote problem={problem} subject="The diff" onRetry={retry} />
       {problem?.code === 'playground_failed' && (
         <Note icon="clock">
           On the command line <code>writ diff</code> has no time limit.

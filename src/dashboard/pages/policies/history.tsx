@@ -114,7 +114,7 @@ function ShortDiff({ pair, at }: { readonly pair: SetPair; readonly at: string }
       {isOpen && answer === null && problem === null && (
         <Loading label="The diff is being computed" lines={2} />
       )}
-      <ProblemNote problem={problem} onRetry={retry} />
+      <ProblemNote problem={problem} subject="The diff" onRetry={retry} />
       {answer !== null && diff === null && (
         <p>One of the two sets has errors in this version of the language.</p>
       )}

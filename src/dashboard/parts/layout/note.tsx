@@ -11,15 +11,18 @@ import './note.css';
 /** Renders nothing when there is no problem. */
 export function ProblemNote({
   problem,
+  subject,
   onRetry,
 }: {
   readonly problem: unknown;
+  /** What the playground's thread was asked for, such as `The diff`; by default the playground. */
+  readonly subject?: string;
   readonly onRetry?: () => void;
 }) {
   if (problem === null || problem === undefined) return null;
   const apiProblem = problem instanceof ApiProblem ? problem : null;
   const details = detailsOf(apiProblem);
-  const title = titleOf(apiProblem, details);
+  const title = titleOf(apiProblem, details, subject);
   return (
     <div class="note note-deny" role="alert">
       <Icon name="warning" />
@@ -52,10 +55,20 @@ function detailsOf(problem: ApiProblem | null): readonly string[] {
 }
 
 /** Null when the details say the same: a sentence about a body, or about what was typed, says all by itself. */
-function titleOf(problem: ApiProblem | null, details: readonly string[]): string | null {
+function titleOf(
+  problem: ApiProblem | null,
+  details: readonly string[],
+  subject: string | undefined,
+): string | null {
   if (problem === null) return 'Something went wrong in this page';
   if (problem.code === 'invalid_body' || problem.code === 'wrong_credentials') return null;
-  return details.includes(sentence(problem.title)) ? null : problem.title;
+  const title =
+    subject !== undefined && isOfPlayground(problem) ? `${subject} cannot be computed now` : problem.title;
+  return details.includes(sentence(title)) ? null : title;
+}
+
+function isOfPlayground({ code }: ApiProblem): boolean {
+  return code === 'playground_busy' || code === 'playground_failed';
 }
 
 /** A detail of the service as a sentence: it is in lower case and has no period. A name stays as it is. */
