@@ -3,6 +3,7 @@
 
 import type { Reply } from '../../../api/operations.ts';
 import { call } from '../../api/client.ts';
+import { isCutOff } from '../../api/problem.ts';
 import { useLinkToken } from '../../parts/form/link-token.ts';
 import { NewPasswordForm, UsernameOf } from '../../parts/form/new-password-form.tsx';
 import { useLookup } from '../../parts/form/use-lookup.ts';
@@ -36,7 +37,8 @@ function OpenInvitation({ token }: { readonly token: string }) {
   const { data, problem, retry } = useLookup(() =>
     call('previewInvitation', { body: { token }, isQuiet: true }),
   );
-  if (problem !== null) return <ProblemNote problem={problem} onRetry={retry} />;
+  if (problem !== null)
+    return <ProblemNote problem={problem} {...(isCutOff(problem) ? { onRetry: retry } : {})} />;
   if (data === null) return <Loading />;
   const accept = async (password: string): Promise<string> =>
     (await call('acceptInvitation', { body: { token, password } })).email;

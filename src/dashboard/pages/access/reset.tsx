@@ -2,6 +2,7 @@
 // Afterwards the person signs in, with a second factor if they have one.
 
 import { call } from '../../api/client.ts';
+import { isCutOff } from '../../api/problem.ts';
 import { go } from '../../navigation/navigation.ts';
 import { useLinkToken } from '../../parts/form/link-token.ts';
 import { NewPasswordForm, UsernameOf } from '../../parts/form/new-password-form.tsx';
@@ -37,7 +38,8 @@ function ResetLink({ token }: { readonly token: string }) {
   const { data, problem, retry } = useLookup(() =>
     call('previewResetLink', { body: { token }, isQuiet: true }),
   );
-  if (problem !== null) return <ProblemNote problem={problem} onRetry={retry} />;
+  if (problem !== null)
+    return <ProblemNote problem={problem} {...(isCutOff(problem) ? { onRetry: retry } : {})} />;
   if (data === null) return <Loading />;
   const { email, name, removes_second_factors: removesFactors } = data;
   const reset = async (password: string): Promise<string> => {
