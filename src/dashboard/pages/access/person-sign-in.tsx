@@ -158,6 +158,7 @@ function PersonSessions({ person: { id } }: Pick<PartProps, 'person'>) {
       {data?.items.length === 0 && <p class="access-soft">Not signed in anywhere.</p>}
       {data !== null && data.items.length > 0 && (
         <>
+          <h3 class="access-sessions">Sessions</h3>
           <SessionTable label="Their sessions" sessions={data.items} onEnd={end} />
           <div class="form-actions">
             <Button isBusy={isBusy} onClick={() => void endAll()}>

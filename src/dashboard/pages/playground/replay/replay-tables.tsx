@@ -4,6 +4,7 @@
 import { DecisionBadge } from '../../../parts/layout/badge.tsx';
 import { type Column, DataTable } from '../../../parts/layout/data-table.tsx';
 import { PlainText } from '../../../parts/text/plain-text.tsx';
+import { groupLabel } from '../../requests/person-name.ts';
 import { moreText, outcomes } from './replay-labels.ts';
 import type { ReplayResult } from './use-replay.ts';
 
@@ -65,7 +66,7 @@ export function PeopleTable({ people, minutes }: PeopleTableProps) {
 type PersonRow = ReplayResult['people'][number];
 
 const peopleColumns: readonly Column<PersonRow>[] = [
-  { head: 'Who', kind: 'row', cell: ({ group }) => <PlainText text={group} isShort /> },
+  { head: 'Who', kind: 'row', cell: ({ group }) => <PlainText text={groupLabel(group)} isShort /> },
   turnColumn('Votes', ({ votes }) => votes),
   turnColumn('A day (median)', ({ day }) => ({ before: day.before.median, now: day.now.median })),
   turnColumn('Busiest day', ({ day }) => ({ before: day.before.worst, now: day.now.worst })),
@@ -85,10 +86,10 @@ interface Turn {
 function Turned({ before, now }: Turn) {
   if (before === now) return <>{now.toLocaleString()}</>;
   return (
-    <>
+    <span class="replay-turn">
       {before.toLocaleString()} <span aria-hidden="true">→</span>
       <span class="visually-hidden">becomes</span> <strong>{now.toLocaleString()}</strong>
-    </>
+    </span>
   );
 }
 
@@ -99,7 +100,7 @@ export function VotesTable({ people }: Pick<PeopleTableProps, 'people'>) {
     <ul class="replay-asked" aria-label="What these requests ask of people">
       {people.map(({ group, votes, day, busiest }) => (
         <li key={group}>
-          <PlainText text={group} isShort />: {moreText(votes)}, <Turned {...votes} />; a day{' '}
+          <PlainText text={groupLabel(group)} isShort />: {moreText(votes)}, <Turned {...votes} />; a day{' '}
           <Turned before={day.before.median} now={day.now.median} />, on the busiest{' '}
           <Turned before={day.before.worst} now={day.now.worst} />, in the busiest hour{' '}
           <Turned {...busiest} />
