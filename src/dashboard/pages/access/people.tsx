@@ -54,7 +54,7 @@ const columns: readonly Column<PersonItem>[] = [
   { head: 'Groups', cell: ({ groups }) => <NamedMarks name="Groups" words={groups} /> },
   { head: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
   { head: 'Second factor', class: 'brief-hidden', cell: factorText },
-  { head: 'Added', class: 'table-when brief-hidden', cell: ({ created_at: at }) => <Ago at={at} /> },
+  { head: 'Added', class: 'table-when table-wide', cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
 
 const changeColumn: Column<PersonItem> = {
