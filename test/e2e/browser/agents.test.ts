@@ -288,7 +288,7 @@ test('an agent with as many waiting requests as it may have is told of on its pa
   for (let count = 0; count < 3; count += 1) expect((await ask()).status).toBe(429);
   const { page } = await open(service(), { email });
   await page.goto(`/agents/${id}`);
-  await page.getByText('20 of 20 requests wait: further escalations are refused').waitFor();
+  await page.getByText('20 of 20 requests are pending: further escalations are refused').waitFor();
   await page.getByText('requests.open_max').waitFor();
   const refused = page.getByRole('listitem').filter({ hasText: 'Too many pending requests' });
   expect(await refused.textContent()).toContain('3');
