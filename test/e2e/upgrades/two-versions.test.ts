@@ -138,6 +138,8 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'agent signing': ['first-agent', 'required'],
   'agent rate': ['first-agent', '--per-minute', '5'],
   'agent refusal-hints': ['first-agent', 'on'],
+  'agent delegations list': ['first-agent'],
+  'agent delegations revoke': ['first-agent'],
   'kill-switch list': [],
   'kill-switch on': ['all', '--reason', 'a drill'],
   'kill-switch off': ['all', '--reason', 'a drill'],

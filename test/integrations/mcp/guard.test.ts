@@ -21,7 +21,7 @@ import {
 } from './rig.ts';
 
 const policies = `
-action files.read, files.write, files.die { path, edits?: [{ old: string, new: string }], n?: number }
+action files.read, files.write, files.die { path: path, edits?: [{ old: string, new: string }], n?: number }
 action files.resources.read { uri: string }
 action files.hidden { }
 action files.ask { ... }

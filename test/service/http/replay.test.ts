@@ -226,7 +226,7 @@ test('a replay that does not end says why in its last line, and so does one whos
   const { service, ann } = await failingService({ timeoutMs: 2_000 });
   await ask(service, 'demo.allow', { payload: { amount: 5 } });
   for (const [kind, why] of [
-    ['hang', 'after 2 seconds'],
+    ['hang', 'within 2 seconds'],
     ['throw', 'it stopped unexpectedly'],
   ] as const) {
     const { status, lines } = await replayUntilFree(failing(kind), ann);

@@ -26,6 +26,7 @@ const pageAddresses = [
   '/requests/:id',
   '/approvals',
   '/approvals/:id',
+  '/standing-approvals',
   '/agents',
   '/agents/:id',
   '/policies',
