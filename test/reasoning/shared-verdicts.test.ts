@@ -70,7 +70,7 @@ function sideOf(set: PolicySet, name: string): ComparedSide {
 function verdictsOf(before: PolicySet, after: PolicySet, asked: readonly string[] = []) {
   const sides = { before: sideOf(before, 'before'), after: sideOf(after, 'after') };
   const diff = diffPolicies(before, after);
-  expect(diff.actions).toEqual(asked);
+  expect(diff.compared).toEqual(asked);
   return guaranteeChanges(sides, diff).map(({ old, new: now }) => [old, now]);
 }
 

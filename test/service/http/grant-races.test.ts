@@ -161,7 +161,7 @@ test('an approval whose giver is out by now does not count, and the queue says s
   const change = (body: object) => adminClient.send(`/v1/people/${ben.person.id}`, { method: 'PATCH', body });
   for (const [body, why] of [
     [{ status: 'disabled' }, 'is disabled'],
-    [{ status: 'active', groups: ['legal'] }, 'is not in the group `finance` any more'],
+    [{ status: 'active', groups: ['legal'] }, 'is no longer in the group `finance`'],
     [{ groups: [], roles: ['owner'] }, 'is no longer an approver'],
   ] as const) {
     expect((await change(body)).status).toBe(200);

@@ -39,12 +39,12 @@ test.each(['sam@example.com', 'Sam@Example.COM', ' sam@example.com '])(
     const refused = await give(sam, id, 'approve');
     expect(codeOf(refused)).toEqual([403, 'not_allowed']);
     expect(refused.body.detail).toBe(
-      'the policies leave out whoever `payload.by` names, and that is you or not known',
+      'the policies exclude the person in `payload.by`, and that is you or unknown',
     );
     expect((await sam.send(`/v1/requests/${id}`)).body.allowed_actions).toMatchObject({
       approve: [],
       reject: true,
-      reason: 'The policies leave out whoever `payload.by` names, and that is you or not known.',
+      reason: 'The policies exclude the person in `payload.by`, and that is you or unknown.',
     });
     expect((await look(service, id)).body.status).toBe('pending');
     expect((await sue.send(`/v1/requests/${id}`)).body.allowed_actions).toMatchObject({
