@@ -167,7 +167,7 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   onTestFinished(() => usePolicies(shared, policies));
   writeFileSync(shared.policyFile, broken);
   await page.getByText('Last reload failed', { exact: true }).waitFor();
-  await page.getByText('The last good set decides meanwhile').waitFor();
+  await page.getByText('The last valid set still decides').waitFor();
   const line = broken.split('\n').findIndex((text) => text.includes('amout')) + 1;
   const wrong = page.getByRole('region', { name: 'What is wrong' });
   await wrong.getByText('did you mean').waitFor();

@@ -11,8 +11,8 @@ import { ownCases } from './cases.ts';
 
 /** Texts that the standard accepts and this service refuses. */
 const stricter: Readonly<Record<string, RegExp>> = {
-  'y_object_duplicated_key.json': /twice/,
-  'y_object_duplicated_key_and_value.json': /twice/,
+  'y_object_duplicated_key.json': /duplicated/,
+  'y_object_duplicated_key_and_value.json': /duplicated/,
 };
 
 /**
