@@ -1,4 +1,4 @@
-// Revokes an agent or an enforcement point for good. Its name must be typed first, because this cannot be
+// Revokes an agent or an enforcement point permanently. Its name must be typed first, because this cannot be
 // undone.
 
 import { useState } from 'preact/hooks';
