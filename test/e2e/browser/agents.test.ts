@@ -46,7 +46,7 @@ test('an agent is registered by keyboard, asks with its key, and is found again'
   const { page, context } = await open(service(), { email });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto('/agents');
-  await page.getByRole('link', { name: 'Register Agent' }).focus();
+  await page.getByRole('link', { name: 'Register an agent' }).focus();
   await page.keyboard.press('Enter');
   await page.getByLabel('Name').focus();
   const name = '<b>buyer</b> مساعد 🤖';
@@ -94,11 +94,11 @@ test('a name that is taken is said at its field, and nothing typed is lost', asy
   await page.getByLabel('Name').fill('buyer');
   await page.getByLabel('Tags').fill('kept');
   await page.getByLabel('Control owner').fill('nobody@example.com');
-  await page.getByRole('button', { name: 'Register Agent' }).click();
+  await page.getByRole('button', { name: 'Register an agent' }).click();
   await page.locator('.field-problem').first().waitFor();
   expect(await page.getByLabel('Control owner').getAttribute('aria-invalid')).toBe('true');
   await page.getByLabel('Control owner').fill(email);
-  await page.getByRole('button', { name: 'Register Agent' }).click();
+  await page.getByRole('button', { name: 'Register an agent' }).click();
   await page.getByText('another agent has this name').first().waitFor();
   expect(await page.getByLabel('Tags').inputValue()).toBe('kept');
 });
@@ -241,7 +241,7 @@ test('an owner sees their own agents, may disable and step up, and no more', asy
   await page.goto('/agents');
   await page.getByRole('link', { name: 'of-olga' }).waitFor();
   expect(await page.getByRole('link', { name: 'of-ann' }).count()).toBe(0);
-  expect(await page.getByRole('link', { name: 'Register Agent' }).count()).toBe(0);
+  expect(await page.getByRole('link', { name: 'Register an agent' }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('link', { name: 'of-olga' }).click();
   await page.getByRole('button', { name: 'Stop…' }).click();
