@@ -18,6 +18,8 @@ export interface Scope {
   readonly variables: readonly string[];
   /** Conditions in a meter cannot read time, meters or lets. */
   readonly isMeter: boolean;
+  /** How many conditional values enclose this place; none when absent. */
+  readonly conditionals?: number;
   /** Makes the conditions inside of terms: the filter of a count, the bodies of quantifiers. */
   readonly condition: (scope: Scope, depth: number) => string;
 }

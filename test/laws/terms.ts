@@ -188,7 +188,11 @@ function cellOtherwise(sort: ScalarSort): Maker {
 /** A value of two, by a condition. */
 function conditional(sort: ScalarSort): Maker {
   return (scope, depth) => {
-    const test = scope.condition(withoutRisk(scope), Math.max(depth, 0));
+    // Each condition may have values by other conditions, without end.
+    const { conditionals = 0 } = scope;
+    if (conditionals > 3) return null;
+    const inner = { ...withoutRisk(scope), conditionals: conditionals + 1 };
+    const test = scope.condition(inner, Math.max(depth, 0));
     const [first, second] = [term(scope, sort, depth), term(scope, sort, depth)];
     return made`(if ${test} then (${first}) else ${second})`;
   };

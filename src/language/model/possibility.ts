@@ -5,7 +5,7 @@ import type { JsonObject } from './json.ts';
 import { type AgentFacts, type Facts, nothingSatisfied } from './request.ts';
 
 /**
- * `never`: the decision is DENY, whatever the payload and the time. `after_approval`: every request that is not refused
+ * For requests of the agent itself, not of its sub-agents. `never`: the decision is DENY, whatever the payload and the time. `after_approval`: every request that is not refused
  * waits for people. `possible`: neither is certain.
  */
 export const possibilities = ['never', 'after_approval', 'possible'] as const;

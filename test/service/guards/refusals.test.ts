@@ -34,6 +34,8 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
     'agent_not_assigned',
     'agent_revoked',
     'cross_site_request',
+    'delegated_key',
+    'delegation_ended',
     'not_allowed',
     'point_not_active',
     'proof_needed',
