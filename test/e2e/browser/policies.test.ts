@@ -169,7 +169,7 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   await page.getByText('Last reload failed', { exact: true }).waitFor();
   await page.getByText('The last valid set still decides').waitFor();
   const line = broken.split('\n').findIndex((text) => text.includes('amout')) + 1;
-  const wrong = page.getByRole('region', { name: 'What is wrong' });
+  const wrong = page.getByRole('region', { name: 'Problems' });
   await wrong.getByText('did you mean').waitFor();
   await wrong.getByRole('link', { name: `Line ${line}`, exact: true }).waitFor();
   expect(await wrong.locator('.policy-source-mark-error').first().innerText()).toBe('amout');

@@ -30,7 +30,12 @@ test('holds what the list finds, as JSON Lines or CSV, and nothing that is not f
   expect(lines.map((line) => line.request_id)).toEqual([waits, ...ids]);
   const { recorded, ...shown } = lines.at(-1);
   // An export has no review and no offers, and names nobody besides what is on record.
-  const { people, review, standing_offers: offers, ...viewed } = (await ann.send(`/v1/requests/${ids.at(-1)}`)).body;
+  const {
+    people,
+    review,
+    standing_offers: offers,
+    ...viewed
+  } = (await ann.send(`/v1/requests/${ids.at(-1)}`)).body;
   expect([people, review, offers]).toEqual([[], expect.anything(), []]);
   expect(shown).toEqual({ ...viewed, allowed_actions: null });
   expect(recorded).toMatchObject({ decision: { outcome: 'ALLOW' }, meters: {}, events: [] });

@@ -113,7 +113,9 @@ test.each([
   const { code, stderr } = await writ(serve(data, policies));
   expect(code).toBe(1);
   expect(stderr).toContain(name);
-  expect(stderr).toMatch(/: see `writ audit verify`; restore a backup, or accept it with `writ audit accept`\n$/);
+  expect(stderr).toMatch(
+    /: see `writ audit verify`; restore a backup, or accept it with `writ audit accept`\n$/,
+  );
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
