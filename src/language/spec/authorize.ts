@@ -100,12 +100,8 @@ function combine(judgement: Judgement, satisfied: MetRequirements): Verdict {
     return { ...judgement, outcome: 'DENY', decider: first(denies), demanding: [] };
   }
   const demand = ({ rule }: EvaluatedRule): Outcome => demandOf(rule, satisfied);
-  const grant = allows.toSorted(
-    (a, b) =>
-      strictness(demand(a)) - strictness(demand(b)) ||
-      peopleOf(a.rule) - peopleOf(b.rule) ||
-      compareText(a.rule.id, b.rule.id),
-  )[0] as EvaluatedRule;
+  const order = preference(satisfied);
+  const grant = allows.toSorted((a, b) => order(a.rule, b.rule))[0] as EvaluatedRule;
   const guards = judged.filter(
     ({ rule, truth }) => isGuard(rule) && truth !== false && demandOf(rule, satisfied) !== 'ALLOW',
   );
@@ -261,6 +257,12 @@ function tookPart({ rule, truth }: EvaluatedRule): boolean {
 
 function isGuard(rule: Rule): boolean {
   return rule.effect === 'deny' || rule.effect === 'escalate' || rule.effect === 'reauth';
+}
+
+/** The order in which true allows grant: the least demand first, then the fewest people, then by id. */
+export function preference(satisfied: MetRequirements): (a: Rule, b: Rule) => number {
+  const demand = (rule: Rule): number => strictness(demandOf(rule, satisfied));
+  return (a, b) => demand(a) - demand(b) || peopleOf(a) - peopleOf(b) || compareText(a.id, b.id);
 }
 
 function peopleOf({ requirement }: Rule): number {

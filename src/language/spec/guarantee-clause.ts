@@ -8,10 +8,9 @@ import {
   isGuard,
   type PolicySet,
   type Requirement,
-  type Rule,
 } from '../model/policy.ts';
 import { type Facts, nothingSatisfied } from '../model/request.ts';
-import { authorize } from './authorize.ts';
+import { authorize, preference } from './authorize.ts';
 import { evaluateCondition } from './evaluate.ts';
 import { resolveFacts } from './payload.ts';
 
@@ -64,17 +63,10 @@ export function isClauseViolated(set: PolicySet, claim: GuaranteeClause, decisio
   return claim.mode === 'never' ? isAsked : outcome !== 'DENY' && !isAsked;
 }
 
-const askedFirst = ['nothing', 'approval', 'reauth'];
-
 /** What the granting `allow` and the guards of a decision with no requirement met ask, in the definition's order. */
 export function askingOf({ policies }: PolicySet, decision: Decision): readonly Requirement[] {
   const rules = policies.flatMap((policy) => policy.rules).filter(({ id }) => decision.rules.includes(id));
-  const people = ({ requirement }: Rule): number =>
-    requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
-  const rank = ({ requirement }: Rule): number => askedFirst.indexOf(requirement?.kind ?? 'nothing');
-  const [granting] = rules
-    .filter(({ effect }) => effect === 'allow')
-    .toSorted((a, b) => rank(a) - rank(b) || people(a) - people(b) || (a.id < b.id ? -1 : 1));
+  const [granting] = rules.filter(({ effect }) => effect === 'allow').toSorted(preference(nothingSatisfied));
   const asking = granting === undefined ? [] : [granting, ...rules.filter(isGuard)];
   return asking.flatMap(({ requirement }) => requirement ?? []);
 }

@@ -6,6 +6,8 @@ import { approverTexts, asksOnly } from '../../language/model/approvers.ts';
 import { defaultValidForSeconds, type Outcome } from '../../language/model/decision.ts';
 import { standingText } from '../../language/model/describe.ts';
 import { isGuard, isStandingWithin, type Requirement, type Rule } from '../../language/model/policy.ts';
+import { nothingSatisfied } from '../../language/model/request.ts';
+import { preference } from '../../language/spec/authorize.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { type DemandKind, demandOf, type OutcomeLiterals } from '../prove/outcomes.ts';
 import type { Pair } from '../solver/circuit.ts';
@@ -52,19 +54,12 @@ interface GrantLiteral {
   readonly isChosen: SolverLiteral;
 }
 
-const demandOrder = ['nothing', 'approval', 'reauth'] as const;
-
-/** The allows in the definition's order: the least demand first, then the fewest people, then by id. */
+/** The allows in the definition's order. */
 function grantingAllows({ circuit }: ProofContext, truths: readonly Truth[]): readonly GrantLiteral[] {
-  const rank = ({ requirement }: Rule): number => demandOrder.indexOf(requirement?.kind ?? 'nothing');
-  const people = ({ requirement }: Rule): number =>
-    requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
+  const order = preference(nothingSatisfied);
   const sorted = truths
     .filter(({ rule }) => rule.effect === 'allow')
-    .toSorted(
-      (a, b) =>
-        rank(a.rule) - rank(b.rule) || people(a.rule) - people(b.rule) || (a.rule.id < b.rule.id ? -1 : 1),
-    );
+    .toSorted((a, b) => order(a.rule, b.rule));
   let isEarlier = circuit.no;
   return sorted.map(({ rule, pair }) => {
     const isChosen = circuit.and([pair.isTrue, notLiteral(isEarlier)]);

@@ -5,7 +5,6 @@
 
 import { approversFor, approverText, namingValues } from '../../language/model/approvers.ts';
 import { descendants } from '../../language/model/children.ts';
-import { outcomes } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import {
   type Approver,
@@ -17,7 +16,9 @@ import {
   type PolicySet,
   type Rule,
 } from '../../language/model/policy.ts';
+import { nothingSatisfied } from '../../language/model/request.ts';
 import { booleanType, enumeration } from '../../language/model/type.ts';
+import { preference } from '../../language/spec/authorize.ts';
 import { clauseOutcomes } from '../../language/spec/guarantee-clause.ts';
 import { memo } from '../../language/value/memo.ts';
 import { cutLeaf } from '../cells/cut.ts';
@@ -264,23 +265,11 @@ function grantsAsking(
   const { circuit } = ctx;
   const asking: SolverLiteral[] = [];
   let isNoneBefore = circuit.yes;
-  for (const { rule, pair } of judged.filter((one) => one.rule.effect === 'allow').toSorted(byPreference)) {
+  const order = preference(nothingSatisfied);
+  const allows = judged.filter(({ rule }) => rule.effect === 'allow');
+  for (const { rule, pair } of allows.toSorted((a, b) => order(a.rule, b.rule))) {
     asking.push(circuit.and([isNoneBefore, pair.isTrue, asks(rule)]));
     isNoneBefore = circuit.and([isNoneBefore, notLiteral(pair.isTrue)]);
   }
   return asking;
-}
-
-/** Allows that ask for less come first, then those that ask fewer people, then by id. */
-function byPreference({ rule: a }: RuleOutcome, { rule: b }: RuleOutcome): number {
-  return strictness(a) - strictness(b) || peopleOf(a) - peopleOf(b) || (a.id < b.id ? -1 : 1);
-}
-
-function strictness({ requirement }: Rule): number {
-  if (requirement === null) return outcomes.indexOf('ALLOW');
-  return outcomes.indexOf(requirement.kind === 'approval' ? 'ESCALATE' : 'REAUTH_REQUIRED');
-}
-
-function peopleOf({ requirement }: Rule): number {
-  return requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
 }
