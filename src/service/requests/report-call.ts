@@ -9,6 +9,7 @@ import { type OutcomeReport, reportOutcome } from './approvals/report-outcome.ts
 import { createKeyedQueue } from './keyed-queue.ts';
 import { type AgentCaller, isOwnRequest, type RequestState, requestStateOf } from './record/request-state.ts';
 import { createSecretHider, type HideSecrets } from './record/secrets.ts';
+import { consumerOf } from './resume.ts';
 
 /** A call as its agent made it. Session and idempotency key are in the scope of the caller. */
 export interface NamedCall {
@@ -52,7 +53,7 @@ async function reportByKey(
   const row = await deps.store.requests.findByIdempotencyKey({ agentId: agent.id, key, nowMs });
   if (row !== null && row.actionKey === call.actionKey && !isOver(row.status))
     return await reportOutcome(deps, row.id, report);
-  const taker = `${agent.id} ${key}`;
+  const taker = consumerOf({ agent, idempotencyKey: key });
   const takenByKey = (await grantsOf(deps, { call, report })).find(({ taken }) => taken?.taker === taker);
   return takenByKey === undefined
     ? { kind: 'unknown' }

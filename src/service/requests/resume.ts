@@ -247,7 +247,10 @@ export function isConsumedBy({ taken, wasExecuted }: RequestState, asking: Repea
   return taken !== null && wasExecuted === null && taker !== null && taken.taker === taker;
 }
 
-export function consumerOf({ agent, idempotencyKey }: RepeatedCall): string | null {
+export function consumerOf({
+  agent,
+  idempotencyKey,
+}: Pick<RepeatedCall, 'agent' | 'idempotencyKey'>): string | null {
   return idempotencyKey === null ? null : `${agent.id} ${idempotencyKey}`;
 }
 
