@@ -70,7 +70,7 @@ function step(kind: DecisionStep['kind'], text: string): DecisionStep {
   return { kind, depth: 0, text, truth: null, value: null, why: null, rule: null, location: null };
 }
 
-function placeOf({ file, start, end }: Span, sourceOf: SourceOf): WrittenAt {
+function sourceLocation({ file, start, end }: Span, sourceOf: SourceOf): WrittenAt {
   const text = sourceOf(file) ?? '';
   const [from, to] = [position(text, start), position(text, end)];
   return { file, ...from, endLine: to.line, endColumn: to.column };
@@ -86,7 +86,7 @@ function ruleSteps(
   if (decidingRule === undefined) throw new Error(`the set has no rule ${explained.rule}`);
   const { file, start } = decidingRule.span;
   const rule = { id: decidingRule.id, file, line: position(sourceOf(file) ?? '', start).line };
-  const location = placeOf(decidingRule.span, sourceOf);
+  const location = sourceLocation(decidingRule.span, sourceOf);
   const shadow = decidingRule.isShadow ? ', in shadow' : '';
   const lines = allConditionLines(explained.explanation, sourceOf);
   return [
@@ -101,7 +101,7 @@ function ruleSteps(
         value: truth === null ? value : null,
         why,
         rule,
-        location: placeOf(span, sourceOf),
+        location: sourceLocation(span, sourceOf),
       };
     }),
     {

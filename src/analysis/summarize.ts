@@ -33,7 +33,7 @@ export function summarise(laid: EditedPolicies, { after }: PlaygroundInputs['sum
     words: [...words.values()].map(({ name, text, span }) => ({
       name,
       text,
-      ...placeOf(span, laid.sourceOf),
+      ...fileAndLineOf(span, laid.sourceOf),
     })),
     next: done < keys.length ? (keys[done - 1] ?? null) : null,
   };
@@ -51,13 +51,16 @@ function actionView({ actions, title, sentences }: Summary['actions'][number], t
       kind,
       text,
       rule,
-      ...placeOf(span, texts),
+      ...fileAndLineOf(span, texts),
       unproved_reason: unconfirmed,
     })),
   };
 }
 
-function placeOf({ file, start }: Span, texts: SourceOf): { readonly file: string; readonly line: number } {
+function fileAndLineOf(
+  { file, start }: Span,
+  texts: SourceOf,
+): { readonly file: string; readonly line: number } {
   return { file, line: position(texts(file) ?? '', start).line };
 }
 

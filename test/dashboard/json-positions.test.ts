@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placeOf, readJson } from '../../src/dashboard/editor/json-positions.ts';
+import { rangeAtPointer, readJson } from '../../src/dashboard/editor/json-positions.ts';
 
 /** Numbers with few digits, and unique names. */
 const value = fc.jsonValue({ maxDepth: 4 }).map((one) => JSON.parse(JSON.stringify(one, shorter)) as unknown);
@@ -41,7 +41,7 @@ describe('JSON', () => {
     const text = '{ "payload": { "a/b": [1, "two"] } }';
     const { positions: places } = readJson(text);
     const shown = (pointer: string) => {
-      const place = placeOf(places, pointer);
+      const place = rangeAtPointer(places, pointer);
       return text.slice(place.from, place.to);
     };
     expect(shown('/payload/a~1b/1')).toBe('"two"');

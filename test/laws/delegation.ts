@@ -4,7 +4,7 @@
 import { checkLink, type DeclaredActions } from '../../src/language/check/delegation.ts';
 import { type EvaluatedGuards, underGuards } from '../../src/language/emit/delegated.ts';
 import { type Decision, outcomes } from '../../src/language/model/decision.ts';
-import { linksMax, placeOfLink, type ResolvedLink } from '../../src/language/model/delegation.ts';
+import { linkIndexOf, linksMax, type ResolvedLink } from '../../src/language/model/delegation.ts';
 import type { Facts } from '../../src/language/model/request.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { authorizeDelegated, withGuards } from '../../src/language/spec/delegation.ts';
@@ -56,7 +56,7 @@ export function delegationNeverLoosens(chains: number, seed: number): Delegation
           (whole === null ? null : differsFrom(defined, whole.decide(facts)));
         run.compared += 1;
         run.stricter += Number(defined.outcome !== before.outcome);
-        run.byLink += Number(placeOfLink(defined.by) >= 0);
+        run.byLink += Number(linkIndexOf(defined.by) >= 0);
         if (problem !== null)
           run.breaches.push({ seed: seed + at, problem, files: subject.generated.files, facts });
       }

@@ -149,7 +149,7 @@ function remarksBetween({ sides, diff }: SetComparison): readonly ReportedRemark
   const sets = { before: sides.before.set, after: sides.after.set };
   return remarksOf(sets, diff.changed).map(({ span, side, points, ...remark }) => ({
     ...remark,
-    location: placeOf(sides[side], span),
+    location: locationOf(sides[side], span),
     side: side === 'before' ? 'old' : 'new',
     points: points === null ? null : { old: points.before, new: points.after },
   }));
@@ -242,19 +242,19 @@ function reportedCause(
 ): ReportedFinding['causes'][number] {
   const compared = sides[side];
   const readNames = reads.map(({ name, span: at }) => {
-    const location = at === null ? null : placeOf(compared, at);
+    const location = at === null ? null : locationOf(compared, at);
     return location === null ? name : `${name}, ${location.file}:${location.line}`;
   });
   return {
     rule,
     change,
-    location: placeOf(compared, span),
+    location: locationOf(compared, span),
     side: side === 'before' ? 'old' : 'new',
     reads: readNames,
   };
 }
 
-function placeOf({ sourceOf, shown }: ComparedSide, { file, start }: Span): ReportLocation | null {
+function locationOf({ sourceOf, shown }: ComparedSide, { file, start }: Span): ReportLocation | null {
   const text = sourceOf(file);
   return text === null ? null : { file: shown(file), line: position(text, start).line };
 }

@@ -148,17 +148,17 @@ async function writeEntries(root: string, entries: readonly TreeEntry[], top: st
     withinLimit.map(({ id }) => id),
     top,
   );
-  const placeOf = ({ path }: TreeEntry): string => join(root, path);
-  const folders = new Set(entries.map((entry) => dirname(placeOf(entry))));
+  const absolutePathOf = ({ path }: TreeEntry): string => join(root, path);
+  const folders = new Set(entries.map((entry) => dirname(absolutePathOf(entry))));
   for (const folder of folders) await mkdir(folder, { recursive: true });
   for (const entry of entries.filter(({ mode }) => mode !== linkMode)) {
     const content = contents.get(entry.id);
-    await writeFile(placeOf(entry), content ?? '');
+    await writeFile(absolutePathOf(entry), content ?? '');
     // A file that is too large for the loader gets its size but no content.
-    if (content === undefined) await truncate(placeOf(entry), entry.sizeBytes);
+    if (content === undefined) await truncate(absolutePathOf(entry), entry.sizeBytes);
   }
   for (const entry of entries.filter(({ mode }) => mode === linkMode))
-    await symlink(contents.get(entry.id)?.toString() ?? '', placeOf(entry));
+    await symlink(contents.get(entry.id)?.toString() ?? '', absolutePathOf(entry));
 }
 
 /**

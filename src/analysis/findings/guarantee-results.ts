@@ -85,13 +85,13 @@ function withTrial(set: PolicySet, verdict: ClauseVerdict, trial: Trial | null):
   const counterexample = {
     facts,
     decision,
-    rule: placeOfRule(set, decision.by),
+    rule: spanOfRule(set, decision.by),
     isConditionUnknown: when !== null && typeof evaluateCondition(when, scope) !== 'boolean',
   };
   return { ...verdict, kind: 'refuted', trial, counterexample };
 }
 
-function placeOfRule({ policies }: PolicySet, id: string): Span | null {
+function spanOfRule({ policies }: PolicySet, id: string): Span | null {
   return policies.flatMap(({ rules }) => rules).find((rule) => rule.id === id)?.span ?? null;
 }
 

@@ -59,12 +59,12 @@ export function summaryToJson({ actions, words }: Summary, sourceOf: SourceOf) {
         kind,
         text,
         rule,
-        ...placeOf(span, sourceOf),
+        ...fileAndLineOf(span, sourceOf),
         confirmed: unconfirmed === null,
         ...(unconfirmed === null ? {} : { unproved_reason: unconfirmed }),
       })),
     })),
-    words: words.map(({ name, text, span }) => ({ name, text, ...placeOf(span, sourceOf) })),
+    words: words.map(({ name, text, span }) => ({ name, text, ...fileAndLineOf(span, sourceOf) })),
   };
 }
 
@@ -73,7 +73,7 @@ function sentenceText({ text, unconfirmed }: SummarySentence): string {
   return unconfirmed === null ? text : `Not confirmed (${unconfirmed}): ${text}`;
 }
 
-function placeOf(
+function fileAndLineOf(
   { file, start }: Span,
   sourceOf: SourceOf,
 ): { readonly file: string; readonly line: number } {
@@ -81,12 +81,12 @@ function placeOf(
 }
 
 function placeText(span: Span, sourceOf: SourceOf): string {
-  const { file, line } = placeOf(span, sourceOf);
+  const { file, line } = fileAndLineOf(span, sourceOf);
   return `${escapeForTerminal(file)}:${line}`;
 }
 
 function link(span: Span, { sourceOf, root }: Read): string {
-  const { file, line } = placeOf(span, sourceOf);
+  const { file, line } = fileAndLineOf(span, sourceOf);
   const path = root === null ? file : displayPath(root, file);
   return `[${file}:${line}](${encodeURI(path)}#L${line})`;
 }

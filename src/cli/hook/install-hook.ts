@@ -187,16 +187,16 @@ function addressOf({ waitSeconds, isDeferring }: Service, url: string): string {
 function commandOf(dialect: DialectName, service: Service, more = ''): string {
   const { waitSeconds } = service;
   const wait = waitSeconds === waitSecondsDefault ? '' : ` --wait ${waitSeconds}`;
-  return `writ hook --dialect ${dialect} ${placeOf(service)}${wait}${more} || exit 2`;
+  return `writ hook --dialect ${dialect} ${addressOption(service)}${wait}${more} || exit 2`;
 }
 
 /** The command line of the hook after a tool. */
 function reportOf(dialect: DialectName, service: Service, more = ''): string {
   const texts = service.jsonText.map((action) => ` --json-text ${action}`).join('');
-  return `writ hook --dialect ${dialect} ${placeOf(service)} --after${more}${texts}`;
+  return `writ hook --dialect ${dialect} ${addressOption(service)} --after${more}${texts}`;
 }
 
-function placeOf({ url, socket }: Service): string {
+function addressOption({ url, socket }: Service): string {
   return socket === null ? `--url '${url}'` : `--socket '${socket}'`;
 }
 

@@ -194,7 +194,7 @@ function escapePointer(name: string): string {
  * The place that a pointer names. If there is none, the place of the nearest enclosing part; for the root,
  * only its first character.
  */
-export function placeOf(positions: ReadonlyMap<string, TextRange>, pointer: string): TextRange {
+export function rangeAtPointer(positions: ReadonlyMap<string, TextRange>, pointer: string): TextRange {
   for (let ancestor = pointer; ancestor !== ''; ancestor = ancestor.slice(0, ancestor.lastIndexOf('/'))) {
     const position = positions.get(ancestor);
     if (position !== undefined) return position;

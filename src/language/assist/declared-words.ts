@@ -40,7 +40,7 @@ export function withDeclared(vocabulary: Vocabulary, text: string): Vocabulary {
     const kind = Object.hasOwn(nameKinds, word) ? nameKinds[word as keyof typeof nameKinds] : undefined;
     if (kind !== undefined && !names[kind].includes(name)) names[kind] = [...names[kind], name].toSorted();
     if (word === 'let') {
-      const place = placeOf(line);
+      const place = declaredNameIn(line);
       if (place === null) places.delete(name);
       else places.set(name, place);
     }
@@ -59,7 +59,7 @@ export function withDeclared(vocabulary: Vocabulary, text: string): Vocabulary {
   };
 }
 
-function placeOf(line: string): PlaceName | null {
+function declaredNameIn(line: string): PlaceName | null {
   const [, name = '', path, table] = placeName.exec(line) ?? [];
   if (path !== undefined) return { kind: 'record', name, of: path };
   return table === undefined ? null : { kind: 'row', name, of: table };

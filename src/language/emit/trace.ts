@@ -12,7 +12,7 @@ import type { OpenAction } from '../program/packed/unpack.ts';
 import { plainNumber } from '../program/plain.ts';
 import { printRead } from '../program/print.ts';
 import type { Condition, ReadFrom, RequestFact, RuleHead, TableRead, Term } from '../program/program.ts';
-import { placeOf } from '../program/slot.ts';
+import { resolveSlot } from '../program/slot.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { createBindings } from './code/bindings.ts';
 import type { EmittedFunction } from './code/emit.ts';
@@ -218,7 +218,7 @@ function collectTable(node: TableRead, into: Collection): void {
  */
 function collectRead(read: ReadFrom, into: Collection): void {
   if (read.root !== 'payload') return;
-  const slot = placeOf(into.action.shape, read.steps)?.slot;
+  const slot = resolveSlot(into.action.shape, read.steps)?.slot;
   if (slot !== undefined) note(into, printRead(read), () => payloadReading(read, slot));
 }
 

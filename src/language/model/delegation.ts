@@ -49,7 +49,7 @@ export function outsideReason(name: string): string {
 }
 
 /** The place in the chain of the link whose guard has this id; -1 for any other rule. */
-export function placeOfLink(ruleId: string): number {
+export function linkIndexOf(ruleId: string): number {
   const [policy, rule = ''] = ruleId.split('/');
   return policy === delegationPolicy ? Number(rule.slice('link_'.length)) - 1 : -1;
 }

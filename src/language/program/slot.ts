@@ -13,7 +13,7 @@ export interface ResolvedSlot {
 }
 
 /** Returns the slot to which one or more steps lead; null when the shape declares no such field. */
-export function placeOf(shape: Shape, steps: readonly string[]): ResolvedSlot | null {
+export function resolveSlot(shape: Shape, steps: readonly string[]): ResolvedSlot | null {
   let owner = shape;
   let mayBeAbsent = false;
   for (const [at, step] of steps.entries()) {

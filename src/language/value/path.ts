@@ -20,7 +20,7 @@ const unsettled = /^\.{1,2}(?:\/|$)|^$|\/\.{0,2}(?:\/|$)/;
  * starts, because only a reader who knows that folder knows where the path ends.
  */
 export function canonicalPath(text: string): string | null {
-  return text.includes('\0') || text.includes('\\') ? null : placeOf(text);
+  return text.includes('\0') || text.includes('\\') ? null : resolvedPath(text);
 }
 
 /**
@@ -42,7 +42,7 @@ export function foldCase(text: string): string {
  * and when either of them leads out of the folder in which it starts.
  */
 export function isInside(path: string, folder: string): boolean {
-  const [inner, outer] = [placeOf(path), placeOf(folder)];
+  const [inner, outer] = [resolvedPath(path), resolvedPath(folder)];
   if (inner === null || outer === null) return false;
   if (outer === '.') return !inner.startsWith('/');
   return inner === outer || inner.startsWith(outer === '/' ? outer : `${outer}/`);
@@ -51,7 +51,7 @@ export function isInside(path: string, folder: string): boolean {
 /**
  * Returns the path with its segments resolved; null when the path leads out of the folder in which it starts.
  */
-function placeOf(text: string): string | null {
+function resolvedPath(text: string): string | null {
   if (!unsettled.test(text)) return text;
   const path = resolve(text);
   return path.above > 0 ? null : write(path);

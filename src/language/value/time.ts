@@ -315,8 +315,8 @@ function zoneFormat(zone: string): Intl.DateTimeFormat {
 
 function placesIn(format: Intl.DateTimeFormat): ZoneClock['digits'] {
   const numbers = format.formatToParts(0).filter(({ value }) => /^\d+$/.test(value));
-  const placeOf = (part: ClockPart) => [part, numbers.findIndex(({ type }) => type === part)] as const;
-  return Object.fromEntries(clockParts.map(placeOf)) as ZoneClock['digits'];
+  const partIndex = (part: ClockPart) => [part, numbers.findIndex(({ type }) => type === part)] as const;
+  return Object.fromEntries(clockParts.map(partIndex)) as ZoneClock['digits'];
 }
 
 function readClock({ format, digits }: ZoneClock, second: number): number {

@@ -100,7 +100,7 @@ function addPath(text: string, span: Span, reading: NameReader): void {
   const [root = '', ...steps] = text.split('.');
   const isPlain = steps.every((step) => /^[A-Za-z_]\w*$/.test(step));
   if (!isPlain || steps.length === 0) return;
-  const from = placeOf(text, span, reading);
+  const from = startOf(text, span, reading);
   if (from === null) return;
   let at = from + root.length + 1;
   for (const [index, step] of steps.entries()) {
@@ -120,7 +120,7 @@ function addPath(text: string, span: Span, reading: NameReader): void {
 function addRule(located: LocatedValue, reading: NameReader): void {
   const text = textOf(located) ?? '';
   const [policy = '', rule] = text.split('/');
-  const from = placeOf(text, located.span, reading);
+  const from = startOf(text, located.span, reading);
   if (rule === undefined || from === null) return;
   const { file } = located.span;
   const middle = from + policy.length;
@@ -143,7 +143,7 @@ interface Mention {
 }
 
 function add({ kind, name, span, written }: Mention, reading: NameReader): void {
-  const start = placeOf(written, span, reading);
+  const start = startOf(written, span, reading);
   if (start === null) return;
   const { action, occurrences: found } = reading;
   found.push({
@@ -160,7 +160,7 @@ function add({ kind, name, span, written }: Mention, reading: NameReader): void 
  * The offset of a text in the file, behind its quote; null when the file writes the text in another way, as
  * with escapes.
  */
-function placeOf(written: string, { start, end }: Span, { text }: NameReader): number | null {
+function startOf(written: string, { start, end }: Span, { text }: NameReader): number | null {
   const at = text.indexOf(written, start);
   return written !== '' && at >= start && at <= start + 1 && at + written.length <= end ? at : null;
 }

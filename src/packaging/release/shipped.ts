@@ -93,12 +93,12 @@ function packageAt(lock: Lock, path: string): Omit<ShippedPackage, 'by'> {
 /** The paths of packages and of everything that they depend on. */
 function closure(lock: Lock, names: readonly string[]): ReadonlySet<string> {
   const licenceNames = new Set<string>();
-  const waiting = names.map((name) => placeOf(lock, '', name));
+  const waiting = names.map((name) => installedPathOf(lock, '', name));
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (path === null || licenceNames.has(path)) continue;
     licenceNames.add(path);
     const from = path;
-    waiting.push(...neededBy(lock[path]!).map((name) => placeOf(lock, from, name)));
+    waiting.push(...neededBy(lock[path]!).map((name) => installedPathOf(lock, from, name)));
   }
   return licenceNames;
 }
@@ -111,10 +111,10 @@ function neededBy({ dependencies, optionalDependencies, peerDependencies, peerDe
 }
 
 /** The path where Node would find a package; null for an optional package that is not locked. */
-function placeOf(lock: Lock, from: string, name: string): string | null {
+function installedPathOf(lock: Lock, from: string, name: string): string | null {
   const path = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`;
   if (lock[path] !== undefined) return path;
   if (from === '') return null;
   const at = from.lastIndexOf('/node_modules/');
-  return placeOf(lock, at < 0 ? '' : from.slice(0, at), name);
+  return installedPathOf(lock, at < 0 ? '' : from.slice(0, at), name);
 }

@@ -113,12 +113,12 @@ function joined(leaf: Leaf, { short, long, after }: NamedTexts & { readonly afte
     for (const [at, text] of entries.texts.entries()) note(text, signatureAt(at));
   }
   const sorted = [...least].sort(([, a], [, b]) => (a < b ? -1 : 1));
-  const placeOf = new Map(sorted.map(([signature], at) => [signature, after + at]));
+  const cellIndexBySignature = new Map(sorted.map(([signature], at) => [signature, after + at]));
   const isInLong = (text: string): boolean =>
     long.some((values) => plainKeys(values).has(text)) && leaf.fits(text);
   const get = (text: string): number | undefined => {
     const signature = noted.get(text) ?? (isInLong(text) ? signatureOf.text(text) : 0);
-    return placeOf.get(signature);
+    return cellIndexBySignature.get(signature);
   };
   const size = long.reduce((sum, values) => sum + values.length, short.size);
   return {

@@ -23,7 +23,7 @@ import type { SolverLiteral } from '../solver/literal.ts';
 import { longestOf } from './bounds.ts';
 import type { Elements, ProofContext } from './context.ts';
 import { isDateCall } from './dates.ts';
-import { fieldLeaf, placeOfField } from './leaves.ts';
+import { fieldLeaf, locationOfField } from './leaves.ts';
 import { elementPlaces } from './quantifiers.ts';
 import { expressionMeaning } from './rewrite.ts';
 
@@ -70,7 +70,7 @@ function isShort(ctx: ProofContext, side: Expression, elements: Elements): boole
     if (part.kind === 'now') return true;
     if (part.kind === 'call') return part.builtin === 'length' || isDateCall(part);
     if (part.kind === 'quantify') return isShortOfAll(ctx, part);
-    const type = part.kind === 'field' ? placeOfField(ctx, part, elements)?.slot.type : undefined;
+    const type = part.kind === 'field' ? locationOfField(ctx, part, elements)?.slot.type : undefined;
     if (type?.kind === 'date' || type?.kind === 'timestamp' || type?.kind === 'datetime') return true;
     if (type?.kind !== 'integer' || type.range.low === null || type.range.high === null) return false;
     return isSmall(type.range.low) && isSmall(type.range.high);
@@ -144,7 +144,7 @@ function amountOf(constant: Value | UnknownValue): Decimal | null {
 }
 
 function typeAt(ctx: ProofContext, part: Expression, elements: Elements): Type | undefined {
-  return part.kind === 'field' ? placeOfField(ctx, part, elements)?.slot.type : undefined;
+  return part.kind === 'field' ? locationOfField(ctx, part, elements)?.slot.type : undefined;
 }
 
 function isNumber(type: Type | undefined): boolean {

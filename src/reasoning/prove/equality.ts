@@ -67,7 +67,7 @@ function linkCells({ circuit }: ProofContext, { left, right, equal }: Equality):
     for (const [at, cell] of from.cells.entries()) {
       if (typeof cell.value !== 'string') continue;
       const isHere = isCell(from, at, circuit);
-      const same = placeOfSame(to, cell);
+      const same = sameCellIndex(to, cell);
       const isThere = same < 0 ? circuit.no : isCell(to, same, circuit);
       circuit.require([notLiteral(equal), notLiteral(isHere), isThere]);
       if (!cell.isOther && same >= 0 && to.cells[same]!.isOther === false)
@@ -79,7 +79,7 @@ function linkCells({ circuit }: ProofContext, { left, right, equal }: Equality):
 /**
  * The cell of the same text in the leaf; the cell of all other texts when the leaf does not name that text.
  */
-function placeOfSame(leaf: Leaf, { value, isOther }: Cell): number {
+function sameCellIndex(leaf: Leaf, { value, isOther }: Cell): number {
   const index = isOther ? -1 : leaf.cells.findIndex((cell) => !cell.isOther && cell.value === value);
   return index >= 0 ? index : leaf.cells.findIndex((cell) => cell.isOther);
 }

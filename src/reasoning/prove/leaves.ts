@@ -61,7 +61,11 @@ export interface FieldLocation {
   readonly shape: Shape | null;
 }
 
-export function placeOfField(ctx: ProofContext, field: FieldRead, elements: Elements): FieldLocation | null {
+export function locationOfField(
+  ctx: ProofContext,
+  field: FieldRead,
+  elements: Elements,
+): FieldLocation | null {
   const element = elements.get(field.root);
   if (field.root !== 'payload' && element?.kind !== 'slot') return null;
   const start = element?.kind === 'slot' ? element.slot : null;
@@ -93,7 +97,7 @@ function recordShape({ type }: Slot): Shape | null {
 }
 
 export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elements: Elements): Leaf | null {
-  const location = placeOfField(ctx, field, elements);
+  const location = locationOfField(ctx, field, elements);
   if (location === null) return null;
   const cached = ctx.leaves.get(location.key);
   if (cached !== undefined) return cached;
@@ -128,7 +132,7 @@ function tieToCurrency(
   }: { readonly type: Type; readonly field: FieldRead & Expression; readonly elements: Elements },
 ): void {
   const at = currencyLocation(type, field);
-  const location = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
+  const location = at === null ? null : locationOfField(ctx, { ...field, ...at }, elements);
   if (at === null || location === null) return;
   const currency = fieldLeaf(ctx, { ...field, ...at, type: location.slot.type }, elements);
   if (currency === null) return;
@@ -273,7 +277,7 @@ function tieToHolder(ctx: ProofContext, leaf: Leaf, field: FieldRead & Expressio
   const holder = fieldLeaf(ctx, { ...field, steps }, elements);
   if (holder === null) return;
   const name = field.steps.at(-1);
-  const isOptional = placeOfField(ctx, field, elements)?.shape?.fields.find(
+  const isOptional = locationOfField(ctx, field, elements)?.shape?.fields.find(
     (one) => one.name === name,
   )?.isOptional;
   ctx.afterCut.push(() => {

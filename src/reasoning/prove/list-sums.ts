@@ -19,7 +19,7 @@ import {
   type ProofContext,
   type SlotElement,
 } from './context.ts';
-import { addLeaf, placeOfField, plainLeaf } from './leaves.ts';
+import { addLeaf, locationOfField, plainLeaf } from './leaves.ts';
 import { type ElementPosition, elementPlaces } from './quantifiers.ts';
 import { withVariable } from './rewrite.ts';
 import type { Sum } from './sums.ts';
@@ -229,7 +229,7 @@ function rangeOfRest(
   const [first] = elements;
   const open: Range = { low: null, high: null };
   if (first === undefined || body.kind !== 'field') return open;
-  const type = placeOfField(ctx, body, new Map([[variable, first.element]]))?.slot.type;
+  const type = locationOfField(ctx, body, new Map([[variable, first.element]]))?.slot.type;
   if (type?.kind !== 'number' && type?.kind !== 'integer') return open;
   const { low, high } = type.range;
   const isHighKnown = high !== null && Number.isFinite(longest) && compare(zero, high) <= 0;

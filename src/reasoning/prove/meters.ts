@@ -15,7 +15,7 @@ import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type MeterEnds, noElements, type ProofContext } from './context.ts';
 import { addAtom } from './leaf-atom.ts';
-import { addLeaf, fieldLeaf, hasValue, placeOfField, plainLeaf } from './leaves.ts';
+import { addLeaf, fieldLeaf, hasValue, locationOfField, plainLeaf } from './leaves.ts';
 import { currencyIs } from './money.ts';
 import { type Comparison, comparisonCall, literalNode, placeholderRead } from './rewrite.ts';
 
@@ -276,7 +276,7 @@ function tieAmount(ctx: ProofContext, { meter, ends, mayCount, doesCount }: Shar
 }
 
 function currencyOf(ctx: ProofContext, { currency }: Meter, field: FieldRead & Expression): Pair | null {
-  if (typeof currency !== 'string' || placeOfField(ctx, field, noElements)?.slot.type.kind !== 'money')
+  if (typeof currency !== 'string' || locationOfField(ctx, field, noElements)?.slot.type.kind !== 'money')
     return null;
   return currencyIs(ctx, { field, currency, elements: noElements });
 }

@@ -8,7 +8,7 @@ import type { Money } from '../../language/model/value.ts';
 import type { Pair } from '../solver/circuit.ts';
 import type { Elements, ProofContext } from './context.ts';
 import { addAtom } from './leaf-atom.ts';
-import { fieldLeaf, placeOfField } from './leaves.ts';
+import { fieldLeaf, locationOfField } from './leaves.ts';
 import { type Comparison, comparisonCall, literalNode, placeholderRead } from './rewrite.ts';
 
 export function moneyAtom(
@@ -19,7 +19,7 @@ export function moneyAtom(
   const leaf = fieldLeaf(ctx, field, elements);
   const { amount, currency } = constant as Money;
   // One side of a policy comparison may declare the field with another type.
-  if (leaf === null || placeOfField(ctx, field, elements)?.slot.type.kind !== 'money') return null;
+  if (leaf === null || locationOfField(ctx, field, elements)?.slot.type.kind !== 'money') return null;
   const number = { type: quantity('number'), span: field.span };
   const read = placeholderRead(number);
   const amounts = addAtom(ctx, leaf, comparisonCall(operator, read, literalNode(amount, number)));
@@ -36,9 +36,9 @@ interface CurrencyOf {
 
 /** Whether the amount's currency, a field beside it, is the given one. */
 export function currencyIs(ctx: ProofContext, { field, currency, elements }: CurrencyOf): Pair | null {
-  const location = placeOfField(ctx, field, elements);
+  const location = locationOfField(ctx, field, elements);
   const at = location === null ? null : currencyLocation(location.slot.type, field);
-  const named = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
+  const named = at === null ? null : locationOfField(ctx, { ...field, ...at }, elements);
   if (at === null || named === null) return null;
   const read: Expression = { ...field, ...at, type: named.slot.type };
   return ctx.lower(comparisonCall('==', read, literalNode(currency, read)), elements);

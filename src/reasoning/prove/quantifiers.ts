@@ -19,7 +19,7 @@ import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundList, longestOf } from './bounds.ts';
 import type { Elements, ListElements, ProofContext, SlotElement } from './context.ts';
-import { addLeaf, hasValue, isUnknown, leafOf, placeOfField, plainLeaf, tagElement } from './leaves.ts';
+import { addLeaf, hasValue, isUnknown, leafOf, locationOfField, plainLeaf, tagElement } from './leaves.ts';
 import { lookupCases } from './lookups.ts';
 import { type Comparison, comparisonCall, literalNode, writtenOut } from './rewrite.ts';
 
@@ -301,7 +301,7 @@ function declaredList(ctx: ProofContext, read: Expression, elements: Elements): 
     const longest = Number.POSITIVE_INFINITY;
     return { key: leaf.key, leaf, element: tagElement, least: 0, longest, computed: null };
   }
-  const element = read.kind === 'field' ? placeOfField(ctx, read, elements) : null;
+  const element = read.kind === 'field' ? locationOfField(ctx, read, elements) : null;
   const type = element?.slot.type;
   if (element === null || type?.kind !== 'list') return null;
   const leaf = leafOf(ctx, read, elements);

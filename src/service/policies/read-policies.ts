@@ -139,7 +139,7 @@ export interface DirectoryMark {
 
 export async function scanDirectory(directory: string, listFiles: readonly string[]): Promise<DirectoryMark> {
   const { root, files, diagnostics, notRead } = await listDirectory(directory, policyEnding);
-  const lists = listFiles.map((path) => placeOf(root, path));
+  const lists = listFiles.map((path) => policyPathOf(root, path));
   const faults = [...diagnostics, ...notRead].map(({ code, span }) => [code, span.file]);
   const mark = JSON.stringify([
     root,
@@ -150,7 +150,7 @@ export async function scanDirectory(directory: string, listFiles: readonly strin
   return { mark, places: [...files, ...lists] };
 }
 
-function placeOf(root: string | null, path: string): PolicyPath {
+function policyPathOf(root: string | null, path: string): PolicyPath {
   try {
     const real = realpathSync.native(join(root ?? '', path));
     const stats = statSync(real, { bigint: true });
@@ -171,7 +171,10 @@ async function snapshot(
   });
   const files = read.filter((one): one is SourceText => 'text' in one);
   const faults = sortDiagnostics([...diagnostics, ...read.filter((one): one is Diagnostic => 'code' in one)]);
-  const lists = cache.lists((path) => ({ place: placeOf(root, path), read: () => readList(root, path) }));
+  const lists = cache.lists((path) => ({
+    place: policyPathOf(root, path),
+    read: () => readList(root, path),
+  }));
   const byPath = new Map(files.map((file) => [file.path, file]));
   return {
     root,

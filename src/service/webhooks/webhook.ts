@@ -103,7 +103,7 @@ export async function makeWebhook(
   const webhook: Webhook = {
     id,
     format,
-    ...placeOf(deps, id, target.url),
+    ...urlFields(deps, id, target.url),
     events: [...draft.events],
     status: 'active',
     disabledBecause: null,
@@ -145,7 +145,7 @@ export async function changeWebhook(
   const target = readTarget(url ?? urlOfWebhook(deps.masterKey, changed), deps);
   const problems = draftProblems(target, changed);
   if (target.kind === 'problem' || problems.length > 0) return { kind: 'invalid', problems };
-  const webhook: Webhook = { ...changed, ...placeOf(deps, id, target.url) };
+  const webhook: Webhook = { ...changed, ...urlFields(deps, id, target.url) };
   const result = await directory.change([webhooksOf(directory).put(webhook, storedWebhook.version)], {
     who: recordName(person),
     what: 'webhook-changed',
@@ -220,7 +220,7 @@ export function urlOfWebhook(masterKey: Uint8Array, { id, sealedUrl }: Webhook):
   return unseal(deriveKey(masterKey, addressPurpose), id, sealedUrl) ?? '';
 }
 
-function placeOf(
+function urlFields(
   { masterKey }: Pick<WebhookDeps, 'masterKey'>,
   id: string,
   url: string,

@@ -15,7 +15,7 @@ import { compile } from '../../../src/pipeline.ts';
 import { type RequestRecord, requestRecord } from '../../../src/service/requests/record/record.ts';
 import type { RequestRow } from '../../../src/service/store/contract/records.ts';
 import { openStore, type StoreLocation } from '../../../src/service/store/open.ts';
-import { placeOf } from '../../service/store/place.ts';
+import { locationOfStore } from '../../service/store/place.ts';
 import { type Answered, runLoad } from './load.ts';
 import { addAgent, type Service, startService, temporary } from './service.ts';
 
@@ -69,7 +69,7 @@ export async function runBudget(options: BudgetOptions): Promise<BudgetRun> {
   const budget = budgetOf(options);
   writeFileSync(join(directory, 'shares.policy'), policiesWith(budget));
   const answered = await load(directory, data, options);
-  const records = await recordsOf(await placeOf(data));
+  const records = await recordsOf(await locationOfStore(data));
   return { answered: answered.length, budget, ...judge(budget, records, answered) };
 }
 

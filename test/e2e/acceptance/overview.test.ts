@@ -8,7 +8,7 @@ import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { password } from '../../service/http/person-client.ts';
 import { recordsOf } from '../../service/statistics/naive.ts';
-import { isOnPostgres, placeOf } from '../../service/store/place.ts';
+import { isOnPostgres, locationOfStore } from '../../service/store/place.ts';
 import { runLoad } from './load.ts';
 import { addAgent, startService, temporary } from './service.ts';
 
@@ -21,7 +21,7 @@ inFile('counts what was recorded before a kill and before a stop', async () => {
   const data = temporary('overview');
   let running = await startService({ policies: 'policies', data });
   const key = await addAgent(data, 'loader');
-  const store = await openStore(await placeOf(data));
+  const store = await openStore(await locationOfStore(data));
   try {
     const headers = await adminHeaders(store, running.output());
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openStore } from '../../../src/service/store/open.ts';
 import { type Client, client, firstAdmin, personWith } from '../../service/http/person-client.ts';
-import { placeOf } from '../../service/store/place.ts';
+import { locationOfStore } from '../../service/store/place.ts';
 import { addAgent, type Service, startService, temporary } from './service.ts';
 
 const text = `
@@ -35,7 +35,7 @@ beforeAll(async () => {
   writeFileSync(join(policies, 'taint.policy'), text);
   service = await startService({ policies, data });
   agentKey = await addAgent(data, 'helper');
-  const store = await openStore(await placeOf(data));
+  const store = await openStore(await locationOfStore(data));
   try {
     const at = { url: service.url, store };
     const first = await firstAdmin(at);

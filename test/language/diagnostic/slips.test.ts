@@ -90,7 +90,7 @@ describe.each(packs)('%s', (pack) => {
 
   test.each(slips)('%s', (_, pattern, write) => {
     const [file, ...others] = sources.files;
-    const place = placeOf(file!.text, pattern);
+    const place = matchIn(file!.text, pattern);
     if (place === null) return;
     const { from, to, found } = place;
     const text = file!.text.slice(0, from) + found.replace(pattern, write) + file!.text.slice(to);
@@ -108,7 +108,7 @@ test.each(packs)('of two slips in %s each is told', (pack) => {
   let tried = 0;
   for (let count = 0; count < 60; count += 1) {
     const two = [random.pick(slips), random.pick(slips)].flatMap((slip) => {
-      const place = placeOf(file!.text, slip[1], random);
+      const place = matchIn(file!.text, slip[1], random);
       return place === null ? [] : [{ slip, ...place }];
     });
     const [first, second] = two.toSorted((a, b) => a.from - b.from);
@@ -133,7 +133,7 @@ test.each(packs)('of two slips in %s each is told', (pack) => {
 
 test('each slip is tried', () => {
   const texts = packs.map((pack) => sourcesOf(pack).files[0]!.text);
-  const untried = slips.filter(([, pattern]) => texts.every((text) => placeOf(text, pattern) === null));
+  const untried = slips.filter(([, pattern]) => texts.every((text) => matchIn(text, pattern) === null));
   expect(untried.map(([what]) => what)).toEqual([]);
 });
 
@@ -148,7 +148,7 @@ function sourcesOf(pack: string): PolicySources {
 }
 
 /** The place of a match outside of comments and texts: the first match, or a random one. */
-function placeOf(text: string, pattern: RegExp, random?: RandomSource) {
+function matchIn(text: string, pattern: RegExp, random?: RandomSource) {
   const places = placesOf(text, pattern);
   return (random === undefined || places.length === 0 ? places[0] : random.pick(places)) ?? null;
 }

@@ -44,7 +44,7 @@ export async function storeEnvironment(data: string): Promise<Readonly<Record<st
 }
 
 /** The place of the store for commands on a data directory. */
-export async function placeOf(data: string): Promise<StoreLocation> {
+export async function locationOfStore(data: string): Promise<StoreLocation> {
   const { WRIT_STORE: database = null } = await storeEnvironment(data);
   return storeLocationOf({ data, database });
 }

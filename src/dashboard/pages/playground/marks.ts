@@ -1,7 +1,7 @@
 // Turns the service's findings about the playground's texts into marks of an editor.
 
 import type { ApiProblem } from '../../api/problem.ts';
-import { placeOf, type ReadJson } from '../../editor/json-positions.ts';
+import { type ReadJson, rangeAtPointer } from '../../editor/json-positions.ts';
 import { applyEdits, rangeOf } from '../../editor/text-positions.ts';
 import type { Change } from './draft-files.ts';
 import type { TryReply } from './use-try.ts';
@@ -38,7 +38,7 @@ export function markIssues(
 ): readonly EditorMark[] {
   if (fault !== null) return [{ ...fault, severity: 'error', fix: null }];
   return issues.map((issue) => ({
-    ...placeOf(places, issue.pointer),
+    ...rangeAtPointer(places, issue.pointer),
     severity: 'error' as const,
     message: withHelp(issue),
     fix: null,

@@ -41,7 +41,7 @@ function replaceIn(sorted: Policy[], before: readonly PolicyEntry[], now: readon
   return now.every(({ policy }, at) => {
     const old = before[at]!.policy;
     if (old === policy) return true;
-    const index = placeOf(old.name, sorted);
+    const index = insertionIndex(old.name, sorted);
     // A name that is declared twice has no place of its own.
     if (old.name !== policy.name || sorted[index] !== old) return false;
     sorted[index] = policy;
@@ -50,7 +50,7 @@ function replaceIn(sorted: Policy[], before: readonly PolicyEntry[], now: readon
 }
 
 /** Returns the first place of the name, by binary search. */
-function placeOf(name: string, sorted: readonly Policy[]): number {
+function insertionIndex(name: string, sorted: readonly Policy[]): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;

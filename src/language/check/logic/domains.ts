@@ -216,7 +216,7 @@ function atomOf(
   constant: Value,
   valueOfLet: ValueOfLet,
 ): readonly DomainAtom[] {
-  const subjectKey = placeOf(subject, constant, valueOfLet);
+  const subjectKey = domainKeyOf(subject, constant, valueOfLet);
   const isNone = operator === '==' && typeof constant === 'string' && !fitsText(subject.type, constant);
   const values = isNone ? noText : valuesOf(operator, constant);
   if (subjectKey === null || values === null) return [];
@@ -268,7 +268,7 @@ function elementAtoms(
   const texts = constantTexts(node.elements, valueOfLet);
   if (texts === null) return [conditionAtom(node, isTrue)];
   const [first = ''] = texts;
-  const subjectKey = placeOf(node.subject, first, valueOfLet);
+  const subjectKey = domainKeyOf(node.subject, first, valueOfLet);
   if (subjectKey === null) return [conditionAtom(node, isTrue)];
   return [{ ...subjectKey, values: { kind: 'texts', texts, isComplement: !isTrue } }];
 }
@@ -289,7 +289,7 @@ function constantTexts(list: Expression, valueOfLet: ValueOfLet): ReadonlySet<st
 /**
  * Returns what a comparison with a constant tests, and which values that can have; null when it is not known.
  */
-function placeOf(
+function domainKeyOf(
   subject: Expression,
   constant: Value,
   valueOfLet: ValueOfLet,

@@ -6,7 +6,7 @@ import type { FieldRead } from '../../model/expression.ts';
 import { allSigners } from '../../model/signers.ts';
 import type { Field, Shape, Slot, Type } from '../../model/type.ts';
 import type { CurrencyRead, Element, ReadFrom, ReadTerm } from '../program.ts';
-import { fieldOf, placeOf, type ResolvedSlot } from '../slot.ts';
+import { fieldOf, type ResolvedSlot, resolveSlot } from '../slot.ts';
 
 /** The meaning of names at one place of an expression. */
 export interface Scope {
@@ -100,10 +100,10 @@ function variableTerm(expression: FieldRead, variable: Variable): ReadTerm {
 }
 
 function resolve({ root, steps }: FieldRead, scope: Scope): ResolvedSlot | null {
-  if (root === 'payload') return placeOf(scope.shape, steps);
-  if (isResult(root, scope)) return placeOf(scope.result!, steps);
+  if (root === 'payload') return resolveSlot(scope.shape, steps);
+  if (isResult(root, scope)) return resolveSlot(scope.result!, steps);
   const slots = scope.variables.get(root)?.slots ?? [];
-  const places = slots.map(({ type }) => (type.kind === 'record' ? placeOf(type.shape, steps) : null));
+  const places = slots.map(({ type }) => (type.kind === 'record' ? resolveSlot(type.shape, steps) : null));
   const resolved = places.find((candidate) => candidate !== null);
   if (resolved === undefined) return null;
   const mayBeAbsent =
@@ -136,7 +136,7 @@ function currencyOf(expression: FieldRead, resolved: ResolvedSlot, { shape }: Sc
   const field =
     type.currencyRecord === undefined
       ? fieldOf(resolved.owner, type.currencyField!)
-      : (placeOf(shape, at.steps)?.slot as Field | undefined);
+      : (resolveSlot(shape, at.steps)?.slot as Field | undefined);
   if (field == null) return null;
   const { root, steps } = at;
   const isOpen = field.isOptional || field.isNullable;

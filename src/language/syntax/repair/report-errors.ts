@@ -119,7 +119,7 @@ function explainPlainly(error: PlacedError): Diagnostic {
   const instead = found === null ? error.endName : shown(found);
   const message = `expected ${isCondition ? 'a condition' : expected}${after}, found ${instead}`;
   const help = helpFor(error) ?? formOf(expected, rules);
-  return syntaxError('unexpected-token', placeOf(error), message, help);
+  return syntaxError('unexpected-token', errorSpan(error), message, help);
 }
 
 const takesCondition = wordTypes('when', 'unless', 'and', 'or', 'not');
@@ -128,7 +128,7 @@ const takesCondition = wordTypes('when', 'unless', 'and', 'or', 'not');
  * The place of an error. What is missing at the end of a line is reported there, not where the next line
  * begins.
  */
-function placeOf({ found, previous, end, source, expected }: PlacedError): Span {
+function errorSpan({ found, previous, end, source, expected }: PlacedError): Span {
   if (found === null) return makeSpan({ source }, end, end);
   const span = tokenSpan(found, { source });
   if (previous === null || repeats.has(expected)) return span;

@@ -64,12 +64,12 @@ export async function collect<T>(
   { countMax, after }: PageQuery,
   {
     next,
-    placeOf,
+    positionOf,
     matches,
     atOnce = lookedAtOnce,
   }: {
     readonly next: (after: PageCursor | null, countMax: number) => Promise<readonly T[]>;
-    readonly placeOf: (value: T) => PageCursor;
+    readonly positionOf: (value: T) => PageCursor;
     readonly matches: (value: T) => boolean;
     readonly atOnce?: number;
   },
@@ -85,7 +85,7 @@ export async function collect<T>(
     }
     const last = stretch.at(-1);
     if (last === undefined || stretch.length < atOnce) return items;
-    cursor = placeOf(last);
+    cursor = positionOf(last);
     await pause();
   }
 }

@@ -25,7 +25,7 @@ export interface SchemaFault {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-function placeOfFault(fault: SchemaFault): ProblemLocation {
+function faultLocation(fault: SchemaFault): ProblemLocation {
   const { keyword, instancePath, params = {} } = fault;
   const { additionalProperty: extra, missingProperty: missing } = params;
   if (keyword === 'additionalProperties' && typeof extra === 'string')
@@ -105,7 +105,7 @@ function readBody(request: FastifyRequest, schema: JsonSchema, bodyMax: JsonLimi
   if (!json.ok) throw new ProblemError('invalid_json', json.issue.detail, { errors: [json.issue] });
   const validate = request.compileValidationSchema(schema);
   if (validate(json.value)) return json.value;
-  const errors = (validate.errors ?? []).slice(0, placesMax).map(placeOfFault);
+  const errors = (validate.errors ?? []).slice(0, placesMax).map(faultLocation);
   throw new ProblemError('invalid_body', detailOfBody(errors), { errors });
 }
 

@@ -230,8 +230,8 @@ function inOrder<T extends WithStatement>(
   premise: Statement,
   places: ReadonlyMap<T, number>,
 ): readonly T[] {
-  const placeOf = (one: T): number => places.get(one) ?? 0;
-  if (premise.branches.length > 0) return matches.toSorted((a, b) => placeOf(a) - placeOf(b));
+  const positionOf = (one: T): number => places.get(one) ?? 0;
+  if (premise.branches.length > 0) return matches.toSorted((a, b) => positionOf(a) - positionOf(b));
   const named = new Map<string, number>();
   for (const [key, values] of premise.left) {
     const [text] = values.kind === 'texts' && !values.isComplement ? values.texts : [];
@@ -244,7 +244,7 @@ function inOrder<T extends WithStatement>(
       if (marks.length > 0 && mark === undefined) return [];
       return [{ one, rank: mark === undefined ? -1 : named.get(mark)! }];
     })
-    .sort((a, b) => a.rank - b.rank || placeOf(a.one) - placeOf(b.one))
+    .sort((a, b) => a.rank - b.rank || positionOf(a.one) - positionOf(b.one))
     .map(({ one }) => one);
 }
 

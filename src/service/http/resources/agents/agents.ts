@@ -76,7 +76,7 @@ const listAgents = route<AgentDeps>({
       { countMax: countMax + 1, after },
       {
         next: (cursor, count) => store.agents.page({ after: cursor, countMax: count }),
-        placeOf: (agent) => agent,
+        positionOf: (agent) => agent,
         matches: (agent) => isAgentOf(call, agent) && matchesAgentFilter(call.query, agent),
       },
     );

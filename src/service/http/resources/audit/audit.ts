@@ -130,11 +130,11 @@ const listAuditLog = route<AuditDeps>({
       { countMax: countMax + 1, after },
       {
         next: (cursor, count) => store.chain.changes({ beforeSequence: sequenceOf(cursor), countMax: count }),
-        placeOf,
+        positionOf,
         matches,
       },
     );
-    const read = changes.map((change) => ({ value: { ...placeOf(change), change }, version: 0 }));
+    const read = changes.map((change) => ({ value: { ...positionOf(change), change }, version: 0 }));
     const named = new Map<ChangeRow, Readonly<Record<string, string>>>();
     for (const change of changes.slice(0, countMax)) named.set(change, await namesIn(change, nameOf));
     return pageOf(read, countMax, ({ change }) => ({
@@ -242,13 +242,13 @@ const listApprovalLog = route<AuditDeps>({
       {
         next: (place, count) =>
           approvalsOf(store, { ...range, beforeSequence: sequenceOf(place), countMax: count }),
-        placeOf: (one) => placeOf({ atMs: Date.parse(one.at), sequence: one.sequence }),
+        positionOf: (one) => positionOf({ atMs: Date.parse(one.at), sequence: one.sequence }),
         matches: isBy(query.who ?? ''),
         atOnce: votesAtOnce,
       },
     );
     const read = votes.map((vote) => ({
-      value: { ...placeOf({ atMs: Date.parse(vote.at), sequence: vote.sequence }), vote },
+      value: { ...positionOf({ atMs: Date.parse(vote.at), sequence: vote.sequence }), vote },
       version: 0,
     }));
     return pageOf(read, countMax, ({ vote }) => vote);
@@ -339,7 +339,7 @@ function readTime(name: string, value: string | undefined, otherwise: number): n
   );
 }
 
-function placeOf({ atMs, sequence }: Pick<ChangeRow, 'atMs' | 'sequence'>): PageCursor {
+function positionOf({ atMs, sequence }: Pick<ChangeRow, 'atMs' | 'sequence'>): PageCursor {
   return { createdAtMs: Math.max(0, atMs), id: String(sequence) };
 }
 

@@ -65,7 +65,7 @@ export interface EvaluatedCall {
    * Turns a place in the payload into the place in the entities where its value was sent; both are JSON
    * pointers (RFC 6901).
    */
-  readonly placeOf: (pointer: string) => string;
+  readonly pointerOf: (pointer: string) => string;
 }
 
 /** The action and the payload that the entities ask for; null when two entities give the same property. */
@@ -79,16 +79,16 @@ export function callOfEntities(
   const shape = policies.shapeOf(actionKey);
   const payload = shape === null ? {} : payloadOf(entities, shape);
   if (payload === null) return null;
-  const placeOf = (pointer: string) =>
-    shape === null || isOfEntities(shape) ? pointer : placeOfArgument(entities, shape, pointer);
-  return { actionKey, payload, placeOf };
+  const pointerOf = (pointer: string) =>
+    shape === null || isOfEntities(shape) ? pointer : argumentPointer(entities, shape, pointer);
+  return { actionKey, payload, pointerOf };
 }
 
 /**
  * The place of an argument in the entities. A property that neither entity has counts as missing from the
  * resource.
  */
-function placeOfArgument({ action }: Entities, { fields }: Shape, pointer: string): string {
+function argumentPointer({ action }: Entities, { fields }: Shape, pointer: string): string {
   const [name = ''] = pointer.slice(1).split('/');
   if (name === 'id' && fields.some((field) => field.name === 'id')) return '/resource/id';
   const owner = Object.hasOwn(action.properties ?? {}, unescaped(name)) ? 'action' : 'resource';

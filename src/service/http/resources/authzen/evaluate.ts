@@ -157,7 +157,7 @@ function errorsOf({ policies }: EvaluateDeps, entities: Entities, gate: string):
   const evaluated = gate === 'invalid_payload' ? callOfEntities(entities, active) : null;
   if (evaluated === null) return [];
   const issues = active.checkPayload(evaluated.actionKey, evaluated.payload) ?? [];
-  return issues.map(({ pointer, message: detail }) => ({ pointer: evaluated.placeOf(pointer), detail }));
+  return issues.map(({ pointer, message: detail }) => ({ pointer: evaluated.pointerOf(pointer), detail }));
 }
 
 function denied(message: string, context: Readonly<Record<string, unknown>>): EvaluationReply {

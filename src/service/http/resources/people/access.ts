@@ -87,7 +87,7 @@ const listInvitations = route<AccessDeps>({
       { countMax: countMax + 1, after },
       {
         next: (cursor, count) => directory.invitations.list({ after: cursor, countMax: count }),
-        placeOf: ({ value }) => value,
+        positionOf: ({ value }) => value,
         matches: ({ value }) => access.isOpen(value, nowMs),
       },
     );

@@ -236,7 +236,7 @@ function walkQueue(
       const waiting = await store.requests.waiting({ identity: asked, nowMs, after, countMax });
       return await decisions.snapshots(waiting.map(requestStateOf));
     },
-    placeOf: placeIn('deadline'),
+    positionOf: positionIn('deadline'),
     matches: (seen) => !hasApproved(seen.state, person.id) && matches(seen),
     atOnce: Math.min(walkedMax, Math.max(walkedMin, page.countMax)),
   });
@@ -245,15 +245,15 @@ function walkQueue(
 /** The first `countMax` requests after a place, in order. */
 function pageIn(
   snapshots: readonly RequestSnapshot[],
-  placeOf: (seen: RequestSnapshot) => PageCursor,
+  positionOf: (seen: RequestSnapshot) => PageCursor,
   { after, countMax }: PageQuery,
 ): Omit<FoundPage, 'count'> {
   const rest = snapshots
-    .filter((seen) => after === null || comparePlaces(placeOf(seen), after) > 0)
-    .sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));
+    .filter((seen) => after === null || comparePositions(positionOf(seen), after) > 0)
+    .sort((one, other) => comparePositions(positionOf(one), positionOf(other)));
   const shown = rest.slice(0, countMax);
   const last = shown.at(-1);
-  return { shown, next: rest.length > countMax && last !== undefined ? placeOf(last) : null };
+  return { shown, next: rest.length > countMax && last !== undefined ? positionOf(last) : null };
 }
 
 function fits({ state, agent }: RequestSnapshot, asked: InboxQuery, nowMs: number): boolean {
@@ -275,7 +275,7 @@ function isGroupAsked(decision: RequestSnapshot['state']['decision'], group: str
 }
 
 /** The place of a request in an order: a number, then its id among equal numbers. */
-function placeIn(order: QueueOrder): (seen: Pick<RequestSnapshot, 'state'>) => PageCursor {
+function positionIn(order: QueueOrder): (seen: Pick<RequestSnapshot, 'state'>) => PageCursor {
   return ({ state: { expiresAtMs, record, decision } }) => {
     const keys = {
       deadline: expiresAtMs,
@@ -291,10 +291,10 @@ const behindQuestions = 100_000_000_000_000;
 
 /** The place in the queue. In the order by deadline, requests with a question for the person come first. */
 function placeFor(order: QueueOrder, asked: ApproverIdentity): (seen: RequestSnapshot) => PageCursor {
-  const placeOf = placeIn(order);
-  if (order !== 'deadline') return placeOf;
+  const positionOf = positionIn(order);
+  if (order !== 'deadline') return positionOf;
   return (seen) => {
-    const { createdAtMs, id } = placeOf(seen);
+    const { createdAtMs, id } = positionOf(seen);
     return {
       createdAtMs: createdAtMs + (unansweredQuestion(seen, asked) === 'yours' ? 0 : behindQuestions),
       id,
@@ -310,7 +310,7 @@ export function unansweredQuestion(
   return owner !== null && isControlOwner(owner, agent.controlOwner) ? 'yours' : 'others';
 }
 
-function comparePlaces(one: PageCursor, other: PageCursor): number {
+function comparePositions(one: PageCursor, other: PageCursor): number {
   if (one.createdAtMs !== other.createdAtMs) return one.createdAtMs - other.createdAtMs;
   return one.id < other.id ? -1 : Number(one.id > other.id);
 }

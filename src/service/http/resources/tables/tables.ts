@@ -126,7 +126,7 @@ const listRows = route<TableDeps>({
     const range = { countMax: countMax + 1, after };
     const storedTableRows = await collect(range, {
       next: (from, most) => rows.list({ parent: name, after: from, countMax: most }),
-      placeOf: ({ value }) => value,
+      positionOf: ({ value }) => value,
       matches: ({ value }) => value.row !== null,
     });
     const versioned = storedTableRows.map(({ value, version }) => ({
