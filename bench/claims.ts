@@ -6,12 +6,15 @@ import { compile } from '../src/pipeline.ts';
 import { withLints } from '../src/reasoning/lints/lint.ts';
 import { proveGuarantees } from '../src/reasoning/prove/prove.ts';
 import { readSources } from '../src/service/policies/bundles/read-sources.ts';
-import { allFalse, allTrue, judgeKept } from '../test/reasoning/claims/judge-kept.ts';
+import { allFalse, allTrue, provePackClaim } from '../test/reasoning/claims/prove-pack-claim.ts';
 
 const judged = [];
-for (const kept of [...allTrue, ...allFalse]) judged.push({ kept, ...(await judgeKept(kept)) });
-for (const { kept, kind, milliseconds } of judged.toSorted((a, b) => a.milliseconds - b.milliseconds))
-  console.log(`${milliseconds.toFixed(1).padStart(8)} ms ${kind.padEnd(10)} ${kept.on}: ${kept.claim}`);
+for (const packClaim of [...allTrue, ...allFalse])
+  judged.push({ packClaim, ...(await provePackClaim(packClaim)) });
+for (const { packClaim, kind, milliseconds } of judged.toSorted((a, b) => a.milliseconds - b.milliseconds))
+  console.log(
+    `${milliseconds.toFixed(1).padStart(8)} ms ${kind.padEnd(10)} ${packClaim.on}: ${packClaim.claim}`,
+  );
 const undecided = judged.filter(({ kind }) => kind === 'undecided').length;
 console.log(`\n${judged.length} claims, ${undecided} undecided`);
 

@@ -7,12 +7,12 @@ import type { PolicySet } from '../../src/language/model/policy.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { type DiffOptions, diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts';
+import { allowing, otherConditions, sameConditions } from './condition-diffs.ts';
 import { editsWithMeaning, editsWithoutMeaning } from './construct-diffs.ts';
-import { type KeptDiff, keptDiffs } from './kept-diffs.ts';
-import { allowing, otherConditions, sameConditions } from './reworded-diffs.ts';
-import { writtenDiffs } from './written-diffs.ts';
+import { type DiffCase, diffCases } from './diff-cases.ts';
+import { everydayDiffs } from './everyday-diffs.ts';
 
-const edits = [...keptDiffs, ...writtenDiffs];
+const edits = [...diffCases, ...everydayDiffs];
 
 function setOf(text: string, lists: Readonly<Record<string, string>> = {}): PolicySet {
   const { set, diagnostics } = checkSources({
@@ -26,7 +26,7 @@ function setOf(text: string, lists: Readonly<Record<string, string>> = {}): Poli
 }
 
 function compared(
-  { before, after, lists }: Pick<KeptDiff, 'before' | 'after' | 'lists'>,
+  { before, after, lists }: Pick<DiffCase, 'before' | 'after' | 'lists'>,
   options?: DiffOptions,
 ) {
   const sets = { before: setOf(before, lists?.before), after: setOf(after, lists?.after) };

@@ -1,9 +1,9 @@
 // Claims about three more packs, on travel, an office and a shop, that no policy of the project was written
 // for: some must be proved, the others refuted.
 
-import { claimsOn, type KeptClaim } from './kept-claims.ts';
+import { claimsOn, type PackClaim } from './pack-claims.ts';
 
-export const heldOutTrue: readonly KeptClaim[] = [
+export const heldOutTrue: readonly PackClaim[] = [
   ...claimsOn('travel', 'travel.reserve_hotel', [
     'never allow when payload.price > 2_000 EUR',
     'never allow unapproved when payload.price > 300 EUR',
@@ -116,7 +116,7 @@ export const heldOutTrue: readonly KeptClaim[] = [
   ]),
 ];
 
-export const heldOutFalse: readonly KeptClaim[] = [
+export const heldOutFalse: readonly PackClaim[] = [
   ...claimsOn('travel', 'travel.reserve_hotel', [
     'never allow when payload.price > 299 EUR',
     'never escalate when payload.city == "Berlin"',

@@ -1,6 +1,6 @@
 // Everyday edits of one set of policies: a limit, a field, a guard, a group, a currency, a quantifier.
 
-import type { KeptDiff } from './kept-diffs.ts';
+import type { DiffCase } from './diff-cases.ts';
 
 const declared = (changed: Readonly<Record<string, string>> = {}): string =>
   Object.entries(changed).reduce(
@@ -62,14 +62,14 @@ const standingDiff = (
   before: string,
   after: string,
   findings: readonly string[],
-): KeptDiff => ({
+): DiffCase => ({
   name: `a standing approval ${name}`,
   before: standing(before),
   after: standing(after),
   findings: findings.map((tier) => `${tier} ESCALATE ESCALATE: payload.amount > 9 USD, or that is unknown`),
 });
 
-export const writtenDiffs: readonly KeptDiff[] = [
+export const everydayDiffs: readonly DiffCase[] = [
   standingDiff('becomes possible', '', perPayee, ['3']),
   standingDiff('is no longer possible', perPayee, '', ['5']),
   standingDiff('lasts longer', perPayee, perPayee.replace('8h', '9h'), ['3']),
@@ -237,7 +237,7 @@ export const writtenDiffs: readonly KeptDiff[] = [
       ['payload.till - payload.born > 5d', 'payload.till - payload.born >= 6d'],
     ] as const
   ).map(
-    ([before, after]): KeptDiff => ({
+    ([before, after]): DiffCase => ({
       name: `the same in other words: ${after}`,
       before: noted(before),
       after: noted(after),

@@ -1,7 +1,7 @@
 // Edits of policies with known effects: the findings that a comparison must give for each, in order and with
 // their first words.
 
-export interface KeptDiff {
+export interface DiffCase {
   readonly name: string;
   readonly before: string;
   readonly after: string;
@@ -39,7 +39,7 @@ policy jobs on job.run {
 
 const manyEntries = Array.from({ length: 2_000 }, (_, at) => `host-${at}.example.com`).join('\n');
 
-export const keptDiffs: readonly KeptDiff[] = [
+export const diffCases: readonly DiffCase[] = [
   {
     name: 'a limit that is raised past a ceiling of another rule',
     before: payments(`let limit = 1_000

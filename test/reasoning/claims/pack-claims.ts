@@ -1,21 +1,21 @@
 // Claims about the packs of the project whose answers people worked out: some must be proved, the others
 // refuted.
 
-export interface KeptClaim {
+export interface PackClaim {
   readonly pack: 'payments' | 'banking' | 'slack' | 'travel' | 'workspace' | 'retail';
   readonly on: string;
   readonly claim: string;
 }
 
 export function claimsOn(
-  pack: KeptClaim['pack'],
+  pack: PackClaim['pack'],
   on: string,
   texts: readonly string[],
-): readonly KeptClaim[] {
+): readonly PackClaim[] {
   return texts.map((claim) => ({ pack, on, claim }));
 }
 
-export const trueClaims: readonly KeptClaim[] = [
+export const trueClaims: readonly PackClaim[] = [
   ...claimsOn('payments', 'payment.create', [
     'never allow when payload.amount > 10_000 USD',
     'never allow when payload.amount > 2_000 USD and payload.vendor == "Nobody Ltd"',
@@ -95,7 +95,7 @@ export const trueClaims: readonly KeptClaim[] = [
   ]),
 ];
 
-export const falseClaims: readonly KeptClaim[] = [
+export const falseClaims: readonly PackClaim[] = [
   ...claimsOn('payments', 'payment.create', [
     'never allow when payload.amount > 9_999 USD',
     'never allow when payload.amount >= 10_000 USD',

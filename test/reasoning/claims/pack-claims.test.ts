@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { refutation } from '../../../src/language/spec/guarantee-clause.ts';
 import { checkLog } from '../../../src/reasoning/solver/check-log.ts';
-import { allFalse, allTrue, judgeKept } from './judge-kept.ts';
+import { allFalse, allTrue, provePackClaim } from './prove-pack-claim.ts';
 
 const counts = { decided: 0, all: 0 };
 
@@ -13,30 +13,30 @@ function count(kind: string): void {
   if (kind !== 'undecided') counts.decided += 1;
 }
 
-describe('kept claims', () => {
-  it('are enough', () => {
+describe('claims about packs', () => {
+  it('has enough claims and packs', () => {
     expect(allTrue.length).toBeGreaterThanOrEqual(60);
     expect(allFalse.length).toBeGreaterThanOrEqual(25);
     expect(new Set([...allTrue, ...allFalse].map(({ pack }) => pack)).size).toBeGreaterThanOrEqual(5);
   });
 
-  it.each(allTrue)('never refutes $pack, $on: $claim', async (kept) => {
-    const { kind, verdicts } = await judgeKept(kept);
+  it.each(allTrue)('never refutes $pack, $on: $claim', async (packClaim) => {
+    const { kind, verdicts } = await provePackClaim(packClaim);
     expect(kind).not.toBe('refuted');
     count(kind);
     for (const verdict of verdicts)
       if (verdict.kind === 'proved') expect(checkLog(verdict.proof, verdict.proof.assumptions)).toBe(true);
   });
 
-  it.each(allFalse)('never proves $pack, $on: $claim', async (kept) => {
-    const { kind, set, claim, verdicts } = await judgeKept(kept);
+  it.each(allFalse)('never proves $pack, $on: $claim', async (packClaim) => {
+    const { kind, set, claim, verdicts } = await provePackClaim(packClaim);
     expect(kind).not.toBe('proved');
     count(kind);
     for (const verdict of verdicts)
       if (verdict.kind === 'refuted') expect(refutation(set, claim, verdict.facts)).toEqual(verdict.decision);
   });
 
-  it('are decided, 95 of 100 of them', () => {
+  it('decides at least 95 percent', () => {
     expect(counts.all).toBe(allTrue.length + allFalse.length);
     expect(counts.decided / counts.all).toBeGreaterThanOrEqual(0.95);
   });
