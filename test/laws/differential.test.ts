@@ -7,7 +7,7 @@ import { caseNames, readCase } from './cases.ts';
 import { compareReadings, findProblem } from './differential.ts';
 import { requiredFeatures } from './required.ts';
 import { shrink } from './shrink.ts';
-import { writtenFeatures } from './written.ts';
+import { syntaxFeatures } from './syntax-features.ts';
 
 /** The packs, the examples, and the policies of the feature tests. */
 function writtenPolicies(): readonly PolicyFile[] {
@@ -32,7 +32,7 @@ describe('function = definition', () => {
     const required = new Set(requiredFeatures);
     // Every kind of range is reached for some type, not for each.
     const missing = writtenPolicies()
-      .flatMap(writtenFeatures)
+      .flatMap(syntaxFeatures)
       .filter((feature) => !required.has(feature) && !feature.includes('..'));
     expect([...new Set(missing)]).toEqual([]);
   });

@@ -12,7 +12,7 @@ import { withoutPlaces } from '../language/syntax/nodes.ts';
 import type { Case } from './cases.ts';
 import { corpus } from './corpus.ts';
 import { writtenConstructs } from './required.ts';
-import { writtenFeatures } from './written.ts';
+import { syntaxFeatures } from './syntax-features.ts';
 
 export interface LayoutRun {
   readonly layouts: number;
@@ -48,7 +48,7 @@ export function layoutsKeepTrees(count: number, seed: number): LayoutRun {
     }
     run.layouts++;
     run.comments += file.comments.length;
-    for (const feature of writtenFeatures(file)) features.add(feature);
+    for (const feature of syntaxFeatures(file)) features.add(feature);
     const isSame = isDeepStrictEqual(undocumented(file), undocumented(source.file));
     const problem = isSame ? layoutProblem(file) : 'is read as another tree';
     if (problem === null) return;
@@ -76,7 +76,7 @@ function soundSources(): readonly Source[] {
     const { text } = files[0]!;
     if (text.length >= 20_000) return [];
     const { file, diagnostics } = read(text);
-    return hasErrors(diagnostics) ? [] : [{ text, file, features: new Set(writtenFeatures(file)) }];
+    return hasErrors(diagnostics) ? [] : [{ text, file, features: new Set(syntaxFeatures(file)) }];
   });
 }
 

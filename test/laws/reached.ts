@@ -15,7 +15,7 @@ import { isInterval } from '../../src/language/spec/quantity.ts';
 import { readField } from '../../src/language/spec/read-path.ts';
 import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 import { requiredFeatures } from './required.ts';
-import { writtenFeatures } from './written.ts';
+import { syntaxFeatures } from './syntax-features.ts';
 
 export interface Reached {
   /** Counts the constructs in the files. */
@@ -35,7 +35,7 @@ export function createReached(): Reached {
   const count = (feature: string): void => void counts.set(feature, (counts.get(feature) ?? 0) + 1);
   return {
     countFiles: (files) => {
-      for (const feature of files.flatMap(writtenFeatures)) count(feature);
+      for (const feature of files.flatMap(syntaxFeatures)) count(feature);
     },
     countDecision: (set, decision) => {
       for (const feature of decisionFeatures(set, decision)) count(feature);

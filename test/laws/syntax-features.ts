@@ -35,7 +35,7 @@ type TreeNode =
   | Pattern;
 
 /** Every feature of the file, repeated for each occurrence. */
-export function writtenFeatures(file: PolicyFile): readonly string[] {
+export function syntaxFeatures(file: PolicyFile): readonly string[] {
   return nodesIn(file).flatMap((node) => featuresOf(node as TreeNode));
 }
 
