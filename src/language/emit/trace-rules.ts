@@ -26,7 +26,7 @@ interface RuleForm {
 }
 
 /** Some rules of an action, with their truths. */
-interface NamedSome extends RuleForm {
+interface TracedRules extends RuleForm {
   readonly truths: readonly Kleene[];
 }
 
@@ -47,10 +47,10 @@ interface OneRule {
 const rulesKeptMax = 4_096;
 
 /** A class, because it keeps what it has made. */
-export class NamedRules {
+export class TraceRules {
   readonly #action: OpenAction;
   readonly #parts: TraceParts;
-  readonly cache = new RuleSetCache<NamedSome>();
+  readonly cache = new RuleSetCache<TracedRules>();
   readonly #rules = new BoundedMap<number, OneRule>(rulesKeptMax);
   #all: RuleForm | null = null;
 
@@ -65,7 +65,7 @@ export class NamedRules {
   }
 
   /** Names the rules that took part, out of the first `count` rules in `firing`; see `DecidedSome`. */
-  some(firing: Int32Array, count: number): NamedSome {
+  some(firing: Int32Array, count: number): TracedRules {
     const cached = this.cache.find(firing, count);
     if (cached !== undefined) return cached;
     const key = firing.slice(0, count);

@@ -18,12 +18,12 @@ import { createBindings } from './code/bindings.ts';
 import type { EmittedFunction } from './code/emit.ts';
 import { type Js, joinJs, js, render } from './code/js.ts';
 import type { DecidedAll, DecidedSome } from './decide/decide.ts';
-import { lettersOf, NamedRules } from './named-rules.ts';
 import type { Run } from './run.ts';
 import { exact, highEnd, isAmount, type RuntimeQuantity, type RuntimeScalar } from './runtime/quantity.ts';
 import { own, readMeter, readNow } from './runtime/reading.ts';
 import { safeText, showRuntimeValue } from './runtime/show.ts';
 import { type ReadingSource, TableReadings, tablePath } from './table-readings.ts';
+import { lettersOf, TraceRules } from './trace-rules.ts';
 
 /** The most elements of a list that are shown. */
 const shownElementsMax = 20;
@@ -48,7 +48,7 @@ const pathsInCodeMax = 16;
  * optimises them. Without `run` no code is generated; this is the slow twin.
  */
 export function createTracer(action: OpenAction, run: Run | null, tables: ReadingSource): Tracer {
-  const steps = createTracerInSteps(action, run, tables);
+  const steps = createTracerWithPauses(action, run, tables);
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
@@ -59,7 +59,7 @@ export function createTracer(action: OpenAction, run: Run | null, tables: Readin
 const rulesPerStep = 20;
 
 /** Makes a tracer like `createTracer`, with pauses for callers that have other work to do in between. */
-export function* createTracerInSteps(
+export function* createTracerWithPauses(
   action: OpenAction,
   run: Run | null,
   tables: ReadingSource,
@@ -83,7 +83,7 @@ export function* createTracerInSteps(
     return isShadow ? [id, effect, points, reads, 'shadow'] : [id, effect, points, reads];
   };
   const unread: readonly TraceValue[] = paths.map(() => 'unknown');
-  const named = new NamedRules(action, { paths, formRule });
+  const traceRules = new TraceRules(action, { paths, formRule });
   const read = (facts: Facts, risk: RuntimeQuantity): readonly TraceValue[] => {
     const values = unread.slice();
     for (let at = 0; at < readers.length; at += 1) readers[at]!(facts, values, risk);
@@ -91,7 +91,7 @@ export function* createTracerInSteps(
   };
   return {
     all: (facts, { truths, risk }) => {
-      const rules = named.all();
+      const rules = traceRules.all();
       return {
         form: rules.form,
         truths: lettersOf(rules, truths, facts.satisfied),
@@ -99,7 +99,7 @@ export function* createTracerInSteps(
       };
     },
     some: (facts, { firing, count, risk }) => {
-      const rules = named.some(firing, count);
+      const rules = traceRules.some(firing, count);
       return {
         form: rules.form,
         truths: lettersOf(rules, rules.truths, facts.satisfied),

@@ -1,5 +1,5 @@
 // Keeps the tracers of a program's actions and makes decisions with their traces. A tracer is made at its
-// first use, or before it in steps.
+// first use, or before it in steps with pauses.
 
 import type { Facts } from '../model/request.ts';
 import type { TracedDecision } from '../model/trace.ts';
@@ -8,7 +8,7 @@ import { BoundedMap, memo } from '../value/memo.ts';
 import type { CacheSession } from './cache.ts';
 import type { Decider, DecideSome } from './decide/decide.ts';
 import type { Run } from './run.ts';
-import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
+import { createTracer, createTracerWithPauses, type Tracer } from './trace.ts';
 
 /** The most actions that have a tracer at a time, because a tracer holds the paths of all of its rules. */
 const tracersMax = 1_024;
@@ -28,7 +28,7 @@ export function createTracers(program: OpenProgram, run: Run, { lists, run: runO
   return {
     of: (action) => memo(tracers, action, make),
     *prepare(action) {
-      tracers.set(action, yield* createTracerInSteps(program.open(action)!, run, tables));
+      tracers.set(action, yield* createTracerWithPauses(program.open(action)!, run, tables));
     },
   };
 }

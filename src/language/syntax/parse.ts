@@ -27,7 +27,7 @@ import {
   linesOf,
   namesDeclared,
 } from './repair/broken-rules.ts';
-import { holdsHabits, repair } from './repair/repair.ts';
+import { hasForeignSyntax, repair } from './repair/repair.ts';
 import { reportErrors } from './repair/report-errors.ts';
 import { readStrays, reportStrays } from './repair/stray-characters.ts';
 import { isSilence } from './tree/silence.ts';
@@ -213,7 +213,7 @@ function readText(reader: Reader): ReadText {
  * first, one by one, so that no list is a single token.
  */
 function readTokens<P extends ParsedTokens>(tokens: Token[], reader: Reader, read: Read<P>): P {
-  const asWritten = holdsHabits(tokens, reader) ? null : readWhole(tokens, reader, read);
+  const asWritten = hasForeignSyntax(tokens, reader) ? null : readWhole(tokens, reader, read);
   if (asWritten !== null) return asWritten;
   const inFull = withoutLists(tokens);
   if (inFull !== tokens) return readTokens(inFull, reader, read);

@@ -21,7 +21,7 @@ import {
   readWhole,
   WholeTextParser,
 } from '../../../src/language/syntax/parse.ts';
-import { holdsHabits, repair } from '../../../src/language/syntax/repair/repair.ts';
+import { hasForeignSyntax, repair } from '../../../src/language/syntax/repair/repair.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const texts = globSync(['test/{syntax,check}/cases/**/*.policy', '{policies,examples}/**/*.policy'], {
@@ -111,17 +111,17 @@ describe('a text that the grammar takes', () => {
     expect(taken).toBeGreaterThan(texts.length / 2);
   });
 
-  it('is repaired where it holds a habit, and only there', () => {
-    let habits = 0;
+  it('is repaired where it has foreign syntax, and only there', () => {
+    let repairedCount = 0;
     for (const source of [...corpus, ...lines]) {
       if (readBy(readWhole, source).parsed === null) continue;
       const { tokens } = tokenize(source.text);
       const reader = { source, report: () => undefined };
       const isRepaired = repair(tokens, reader) !== tokens;
-      expect(holdsHabits(tokens, reader), source.text).toBe(isRepaired);
-      if (isRepaired) habits++;
+      expect(hasForeignSyntax(tokens, reader), source.text).toBe(isRepaired);
+      if (isRepaired) repairedCount++;
     }
-    expect(habits).toBeGreaterThan(20);
+    expect(repairedCount).toBeGreaterThan(20);
   });
 
   it('may name rules by words that other languages have for operators', () => {

@@ -48,7 +48,7 @@ import {
   readApprovalClause,
   readPeople,
 } from './approval-clause.ts';
-import { readStanding } from './standing.ts';
+import { readStandingClause } from './standing.ts';
 
 const defaultApprovalSeconds = 86_400;
 
@@ -190,7 +190,7 @@ function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'fa
   const people = peopleOfRule(node, ctx);
   const within = readDuration(clauseOf(node, 'within')?.duration, ctx);
   const except = exceptedBy(node, ctx);
-  const standing = readStanding(clauseOf(node, 'standing'), ctx);
+  const standing = readStandingClause(clauseOf(node, 'standing'), ctx);
   const isFailed = people === null || except === null || within === 'failed' || standing === 'failed';
   const approverList = approverListOf(node);
   if (approverList !== null) {

@@ -19,7 +19,7 @@ import { isKeyField } from './meters.ts';
 /** The longest time of a standing approval, 31 days: what is approved for longer is a rule. */
 const standingSecondsMax = 31 * 86_400;
 
-export function readStanding(
+export function readStandingClause(
   clause: StandingClause | undefined,
   ctx: Context,
 ): StandingScope | null | 'failed' {

@@ -27,7 +27,7 @@ export interface CheckState {
   actionSetsMade: number;
   facts: FactTypes | null;
   /** Findings about the rules for an action or a set of actions, by the action or the set. */
-  readonly beside: WeakMap<object, unknown>;
+  readonly groupFindings: WeakMap<object, unknown>;
   /** Indices of rules that find which rules follow from others, by purpose. */
   readonly indices: Map<string, unknown>;
   readonly renamings: WeakMap<object, Renaming>;
@@ -91,7 +91,7 @@ export function createCheckState(): CheckState {
     actionSets: new Map(),
     actionSetsMade: 0,
     facts: null,
-    beside: new WeakMap(),
+    groupFindings: new WeakMap(),
     indices: new Map(),
     renamings: new WeakMap(),
     last: null,

@@ -117,25 +117,25 @@ interface Contribution {
 
 export function warn({ set, files, env, policies, used }: WarningInput): void {
   const contributions = [...policies.map((some) => examineFile(some, env)), examineOthers(set, env)];
-  const around = groupsByActions(groupsOfAll(contributions, env.checkState));
+  const grouped = groupsByActions(groupsOfAll(contributions, env.checkState));
   const checked: ExaminedRule = {
     set,
     files,
     env,
     valueOfLet: (id) => set.lets.get(id)?.expression,
-    rules: lazily(() => inOrder(around.groups)),
+    rules: lazily(() => inOrder(grouped.groups)),
     riskReaders: contributions.flatMap(({ riskReaders }) => riskReaders),
-    rulesByAction: around,
+    rulesByAction: grouped,
     listReads: contributions.flatMap(({ listReads }) => listReads),
     used,
     indices: env.checkState.indices,
   };
   for (const rule of rulesOfSets) rule(checked);
-  const besideAll = lazily(() => rulesOfGroups.map((rule) => rule(checked)));
-  for (const group of around.groups) {
-    const near = around.meeting(group.actions);
-    memoizedForRules(env, group.actions, near, () => {
-      for (const rule of besideFew(near, checked) ?? besideAll()) rule(group);
+  const rulesOverAll = lazily(() => rulesOfGroups.map((rule) => rule(checked)));
+  for (const group of grouped.groups) {
+    const overlapping = grouped.overlapping(group.actions);
+    memoizedForRules(env, group.actions, overlapping, () => {
+      for (const rule of rulesOver(overlapping, checked) ?? rulesOverAll()) rule(group);
     });
   }
 }
@@ -162,25 +162,25 @@ function groupsOfAll(
   return [...merged.values()].map(({ group }) => group);
 }
 
-const fewMax = 512;
+const rulesIndexedMax = 512;
 
 /**
- * Returns the rules for a group, made over the groups near it only, so that no other rules need to be
- * indexed; null when more than 512 rules are near.
+ * Returns the rules for a group, made over the groups that share an action with it, so that no other rules
+ * need to be indexed; null when these groups have more than 512 rules.
  */
-function besideFew(
-  near: readonly RuleGroup<RuleInPolicy>[],
+function rulesOver(
+  groups: readonly RuleGroup<RuleInPolicy>[],
   checked: ExaminedRule,
 ): readonly GroupRule[] | null {
-  if (near.reduce((count, { rules }) => count + rules.length, 0) > fewMax) return null;
-  const rules = inOrder(near);
-  const few: ExaminedRule = {
+  if (groups.reduce((count, { rules }) => count + rules.length, 0) > rulesIndexedMax) return null;
+  const rules = inOrder(groups);
+  const overGroups: ExaminedRule = {
     ...checked,
     rules: () => rules,
     rulesByAction: rulesByActions(rules),
     indices: new Map(),
   };
-  return rulesOfGroups.map((rule) => rule(few));
+  return rulesOfGroups.map((rule) => rule(overGroups));
 }
 
 /** Examines the policies of a file, sorted by name. */

@@ -1,4 +1,4 @@
-// Replaces tokens that the grammar does not accept: habits from other languages and misspellings are reported
+// Replaces tokens that the grammar does not accept: syntax of other languages and misspellings are reported
 // with a fix and parsed as what was meant, so one mistake gives one diagnostic.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
@@ -6,16 +6,16 @@ import { spanning } from '../../diagnostic/span.ts';
 import { type Reader, syntaxError, tokenSpan, withFix } from '../parse/context.ts';
 import type { Token } from '../parse/tokens.ts';
 import { Cursor, emptyName, type Repair } from './cursor.ts';
-import { habits, repairs } from './repairs.ts';
+import { foreignSyntaxRepairs, repairs } from './repairs.ts';
 
 /**
- * Whether tokens hold a habit of other languages that the grammar may accept in another meaning, such as `x
- * == None`.
+ * Whether tokens have syntax of another language that the grammar may accept in another meaning, such as
+ * `x == None`.
  */
-export function holdsHabits(tokens: readonly Token[], reader: Reader): boolean {
+export function hasForeignSyntax(tokens: readonly Token[], reader: Reader): boolean {
   const cursor = new Cursor(tokens, reader);
   return tokens.some(({ tokenTypeIdx }, index) => {
-    const find = habits[tokenTypeIdx];
+    const find = foreignSyntaxRepairs[tokenTypeIdx];
     if (find === undefined) return false;
     cursor.index = index;
     return find(cursor) !== null;

@@ -259,7 +259,7 @@ function repairTable(...entries: readonly (readonly [TokenType, ...RepairAt[]])[
 }
 
 /** Repairs of what the grammar takes for something else. */
-export const habits = repairTable(
+export const foreignSyntaxRepairs = repairTable(
   [NameToken, repairUsedName],
   [keyword.any, repairAnyOf, repairLambda],
   [keyword.sum, repairTotal],

@@ -22,12 +22,13 @@ export function memoizedForRules(
   groups: readonly RuleGroup<RuleInPolicy>[],
   make: () => void,
 ): void {
-  const { beside } = env.checkState;
+  const { groupFindings } = env.checkState;
   // The outcome kept for a part is always made by the same warning rules.
-  const before = beside.get(part) as CachedFinding | undefined;
+  const before = groupFindings.get(part) as CachedFinding | undefined;
   const isSame = before !== undefined && isSameRules(before.rules, groups);
   const outcome = env.recorder.memoize(isSame ? before.outcome : undefined, make);
-  if (outcome !== before?.outcome) beside.set(part, { rules: groups.map(({ rules }) => rules), outcome });
+  if (outcome !== before?.outcome)
+    groupFindings.set(part, { rules: groups.map(({ rules }) => rules), outcome });
 }
 
 function isSameRules(

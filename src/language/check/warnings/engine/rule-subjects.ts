@@ -48,5 +48,5 @@ export interface ExaminedRule {
   readonly indices: Map<string, unknown>;
 }
 
-/** Examines the rules about one set of actions beside the rules that share some of these actions. */
+/** Examines the rules about one set of actions together with the rules that share some of these actions. */
 export type GroupRule = (group: RuleGroup<RuleInPolicy>) => void;

@@ -19,8 +19,8 @@ export interface RulesByActions<T> {
   /** Returns the groups about all of these actions. */
   readonly containing: (actions: readonly string[]) => readonly RuleGroup<T>[];
   /** Returns the groups about at least one of these actions. */
-  readonly meeting: (actions: readonly string[]) => readonly RuleGroup<T>[];
-  readonly speakingOf: (key: string) => readonly RuleGroup<T>[];
+  readonly overlapping: (actions: readonly string[]) => readonly RuleGroup<T>[];
+  readonly about: (key: string) => readonly RuleGroup<T>[];
 }
 
 export function rulesByActions<T extends OfActions>(rules: readonly T[]): RulesByActions<T> {
@@ -37,27 +37,25 @@ export function groupsByActions<T>(groups: readonly RuleGroup<T>[]): RulesByActi
       else cached.push(group);
     }
   }
-  const speakingOf = (key: string): readonly RuleGroup<T>[] => byKey.get(key) ?? [];
+  const about = (key: string): readonly RuleGroup<T>[] => byKey.get(key) ?? [];
   return {
     groups,
-    containing: askedOnce((actions) => {
+    containing: memoizedByActions((actions) => {
       const [first, ...others] = actions;
       if (first === undefined) return groups;
-      return speakingOf(first).filter(
-        (group) => group.actions === actions || holdsAll(group.actions, others),
-      );
+      return about(first).filter((group) => group.actions === actions || holdsAll(group.actions, others));
     }),
-    meeting: askedOnce((actions) => {
+    overlapping: memoizedByActions((actions) => {
       const [first, ...others] = actions;
-      if (first !== undefined && others.length === 0) return speakingOf(first);
+      if (first !== undefined && others.length === 0) return about(first);
       const ruleGroups = new Set<RuleGroup<T>>();
       for (const key of actions) {
-        for (const group of speakingOf(key)) ruleGroups.add(group);
+        for (const group of about(key)) ruleGroups.add(group);
         if (ruleGroups.size === groups.length) break;
       }
       return [...ruleGroups];
     }),
-    speakingOf,
+    about,
   };
 }
 
@@ -79,7 +77,7 @@ export function groupsOf<T extends OfActions>(rules: readonly T[]): readonly Rul
   return [...groups.values()];
 }
 
-function askedOnce<T>(find: (actions: readonly string[]) => T): (actions: readonly string[]) => T {
+function memoizedByActions<T>(find: (actions: readonly string[]) => T): (actions: readonly string[]) => T {
   const byActions = new Map<readonly string[], T>();
   return (actions) => {
     const value = byActions.get(actions) ?? find(actions);

@@ -42,7 +42,7 @@ function reachesOf(
   guards: readonly RuleInPolicy[],
   checked: ExaminedRule,
 ): (one: RuleInPolicy, above: Threshold) => boolean {
-  const { meeting } = rulesByActions(guards);
+  const { overlapping } = rulesByActions(guards);
   const furthest = new Map<RuleGroup<RuleInPolicy>, Map<string, readonly Reach[]>>();
   const furthestIn = (group: RuleGroup<RuleInPolicy>, key: string): readonly Reach[] => {
     const byKey = furthest.get(group) ?? new Map<string, readonly Reach[]>();
@@ -52,7 +52,7 @@ function reachesOf(
     return reaches;
   };
   return (one, { key, high }) =>
-    meeting(one.actions).some((group) =>
+    overlapping(one.actions).some((group) =>
       furthestIn(group, key).some((reach) => reach.one !== one && goesAbove(reach, high)),
     );
 }
@@ -110,10 +110,10 @@ function goesAbove({ high }: Reach, end: Decimal): boolean {
 function grantsOf(
   allows: readonly RuleInPolicy[],
 ): (one: RuleInPolicy, above: Threshold) => RuleInPolicy | undefined {
-  const { meeting } = rulesByActions(allows);
+  const { overlapping } = rulesByActions(allows);
   const open = new Map<string, AllowsByText>();
   const openAbove = (actions: readonly string[], key: string): AllowsByText => {
-    const groups = meeting(actions);
+    const groups = overlapping(actions);
     const name = `${groups.map(({ rules }) => rules[0]!.rule.id).join('\n')} ${key}`;
     const allows = open.get(name) ?? allowsByText(inOrder(groups).filter((allow) => !isBounded(allow, key)));
     open.set(name, allows);

@@ -6,10 +6,10 @@ import { warning } from '../../messages/problem.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import type { ExaminedRule, GroupRule } from '../engine/rule-subjects.ts';
 
-export function guardWithoutAllow({ env, rulesByAction: around }: ExaminedRule): GroupRule {
+export function guardWithoutAllow({ env, rulesByAction: grouped }: ExaminedRule): GroupRule {
   return ({ actions, rules }) => {
-    const isAllowed = around
-      .meeting(actions)
+    const isAllowed = grouped
+      .overlapping(actions)
       .some((group) => group.rules.some(({ rule }) => rule.effect === 'allow'));
     if (!isAllowed) rules.filter(({ rule }) => isGuard(rule) && !isRefusalWithReason(rule)).forEach(report);
   };

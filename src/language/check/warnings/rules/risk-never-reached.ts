@@ -13,12 +13,12 @@ const riskMax = 100;
 
 export function riskNeverReached({
   riskReaders,
-  rulesByAction: around,
+  rulesByAction: grouped,
   env,
   valueOfLet,
 }: ExaminedRule): void {
   if (riskReaders.length === 0) return;
-  const mostOf = mostPoints(around);
+  const mostOf = mostPoints(grouped);
   const mostByActions = new Map<readonly string[], number>();
   const most = new Map<string, RiskTest>();
   for (const { riskTests, actions } of riskReaders) {

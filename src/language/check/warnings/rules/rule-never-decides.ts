@@ -51,8 +51,8 @@ function firstDenial(
   actions: readonly string[],
   denials: RulesByActions<RuleInPolicy>,
 ): RuleInPolicy | undefined {
-  if (!actions.every((key) => denials.speakingOf(key).length > 0)) return undefined;
-  const [first, ...others] = denials.meeting(actions);
+  if (!actions.every((key) => denials.about(key).length > 0)) return undefined;
+  const [first, ...others] = denials.overlapping(actions);
   const earliest = others.reduce((a, b) => (b.rules[0]!.policy < a!.rules[0]!.policy ? b : a), first);
   return earliest?.rules[0];
 }

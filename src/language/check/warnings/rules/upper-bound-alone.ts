@@ -40,14 +40,14 @@ export function upperBoundAlone({ enforced, env, valueOfLet }: ConditionScope): 
 }
 
 /** Warns of meters that limit something and add up amounts that may be negative. */
-export function metersLowered({ set, rulesByAction: around, env, valueOfLet }: ExaminedRule): void {
+export function metersLowered({ set, rulesByAction: grouped, env, valueOfLet }: ExaminedRule): void {
   const open = new Map([...set.meters].map(([name, meter]) => [name, loweringFields(meter, valueOfLet)]));
   for (const [name, fields] of open) {
     const meter = set.meters.get(name)!;
     const isLimit = (one: RuleInPolicy): boolean => limitsBy(one, name, valueOfLet);
-    if (fields.length === 0 || !around.groups.some(({ rules }) => rules.some(isLimit))) continue;
+    if (fields.length === 0 || !grouped.groups.some(({ rules }) => rules.some(isLimit))) continue;
     for (const { field, side } of fields) {
-      if (side === 'low' && isNeverNegative(field, meter, { rulesByAction: around, valueOfLet })) continue;
+      if (side === 'low' && isNeverNegative(field, meter, { rulesByAction: grouped, valueOfLet })) continue;
       const text = spelledPath(field);
       env.report(
         warning(
@@ -93,12 +93,12 @@ function limitsBy(one: RuleInPolicy, meter: string, valueOfLet: ValueOfLet): boo
 function isNeverNegative(
   field: FieldRead,
   { when, actions }: Meter,
-  { rulesByAction: around, valueOfLet }: Pick<ExaminedRule, 'rulesByAction' | 'valueOfLet'>,
+  { rulesByAction: grouped, valueOfLet }: Pick<ExaminedRule, 'rulesByAction' | 'valueOfLet'>,
 ): boolean {
   const isBoundIn = (atoms: readonly DomainAtom[]): boolean => atoms.some((atom) => isAboveZero(atom, field));
   if (when !== null && isBoundIn(domainAtomsOf(when, true, valueOfLet))) return true;
   return actions.every((action) => {
-    const rules = around.speakingOf(action).flatMap((group) => group.rules);
+    const rules = grouped.about(action).flatMap((group) => group.rules);
     const denies = rules.filter(({ rule }) => rule.effect === 'deny');
     return (
       denies.some(({ rule }) => isBoundIn(domainAtomsOf(rule.condition, false, valueOfLet))) ||

@@ -19,10 +19,10 @@ import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import type { ExaminedRule } from '../engine/rule-subjects.ts';
 import { inOrder } from '../engine/rules-by-actions.ts';
 
-export function valueNeverGranted({ set, env, rulesByAction: around, valueOfLet }: ExaminedRule): void {
+export function valueNeverGranted({ set, env, rulesByAction: grouped, valueOfLet }: ExaminedRule): void {
   const byType = new Map<string, readonly Enumeration[]>();
   for (const action of set.actions.values()) {
-    const groups = around.speakingOf(action.key);
+    const groups = grouped.about(action.key);
     if (groups.length === 0) continue;
     memoizedForRules(env, action, groups, () => {
       const name = groups.map(({ rules }) => rules[0]!.rule.id).join('\n');
