@@ -52,7 +52,7 @@ export function createPeople(writ: Writ): People {
     },
     async haveDecided() {
       if (last === null) throw new Error('nothing waits');
-      await writ.look(last.requestId, { wait: Number.POSITIVE_INFINITY });
+      await writ.getRequest(last.requestId, { wait: Number.POSITIVE_INFINITY });
     },
   };
 }

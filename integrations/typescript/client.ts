@@ -11,8 +11,8 @@ import {
   type PossibleAction,
   type RequestStatus,
   readDecision,
-  readPossible,
-  readStanding,
+  readPossibleActions,
+  readRequestStatus,
   refusal,
 } from './decision.ts';
 import { exchange, type Fetch, type Question, UnreachableError, type WholeAnswer } from './exchange.ts';
@@ -161,10 +161,10 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
   /** Reports the outcomes of up to 100 grants together. */
   reportAll(outcomes: readonly GrantOutcome[]): Promise<void>;
   /**
-   * The state of a request, once people have decided or `wait` is over; by default at once. Looking does not
-   * use up an approval. Null when the agent has no such request.
+   * The state of a request, once people have decided or `wait` is over; by default at once. This does not
+   * consume an approval. Null when the agent has no such request.
    */
-  look(requestId: string, options?: Omit<AskOptions, 'idempotencyKey'>): Promise<RequestStatus | null>;
+  getRequest(requestId: string, options?: Omit<AskOptions, 'idempotencyKey'>): Promise<RequestStatus | null>;
   /**
    * Passes a part of what the agent may do to a sub-agent. Throws DeniedError when the service refuses the
    * terms.
@@ -268,7 +268,7 @@ function clientOf<Actions extends object>(connection: OwnConnection): Writ<Actio
         })),
       });
     },
-    look: (requestId, options) => look(ofAgent(connection), requestId, options),
+    getRequest: (requestId, options) => getRequest(ofAgent(connection), requestId, options),
     actions: (prefix = '') => listActions(ofAgent(connection), prefix),
   };
 }
@@ -479,7 +479,7 @@ function pathOf(requestId: string): string {
   return `/v1/requests/${encodeURIComponent(requestId)}`;
 }
 
-async function look(
+async function getRequest(
   connection: Connection,
   requestId: string,
   { wait = 0, signal }: AskOptions = {},
@@ -491,7 +491,7 @@ async function look(
     const prefer = `wait=${Math.ceil(heldMs / 1000)}`;
     const answer = await exchange({ ...query, headers: { ...headersOf(connection), prefer } });
     if (answer.status === 404) return null;
-    const status = answer.status === 200 ? readStanding(answer.body) : null;
+    const status = answer.status === 200 ? readRequestStatus(answer.body) : null;
     if (status === null) throw new DeniedError(problemOf(answer));
     if (status.status !== 'pending' || Date.now() >= endsAt) return status;
     await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, endsAt - Date.now())));
@@ -503,5 +503,5 @@ async function listActions(connection: Connection, prefix: string): Promise<read
     question(connection, 'GET', `/v1/actions?prefix=${encodeURIComponent(prefix)}`),
   );
   if (answer.status !== 200) throw new DeniedError(problemOf(answer));
-  return readPossible(answer.body);
+  return readPossibleActions(answer.body);
 }

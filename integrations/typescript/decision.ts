@@ -110,7 +110,7 @@ export function readDecision(body: unknown, read: Read): Decision {
 }
 
 /** Reads the body of a reply about a request; null when it is none. */
-export function readStanding(body: unknown): RequestStatus | null {
+export function readRequestStatus(body: unknown): RequestStatus | null {
   if (!isView(body)) return null;
   const { request_id: requestId, status, reason, matched_policy: policy, message } = body;
   const until = new Date(body.expires_at);
@@ -118,7 +118,7 @@ export function readStanding(body: unknown): RequestStatus | null {
 }
 
 /** Reads the body of a reply about actions. An unknown word counts as `never`. */
-export function readPossible(body: unknown): readonly PossibleAction[] {
+export function readPossibleActions(body: unknown): readonly PossibleAction[] {
   const { items } = body as { readonly items: readonly Readonly<Record<string, unknown>>[] };
   return items.map(({ action_key, grant }) => ({
     action: String(action_key),

@@ -120,17 +120,17 @@ describe('with the service', () => {
     const waiting = await writ.authorize('demo.escalate', { n: 6 });
     const { requestId } = waiting;
     if (requestId === null) throw new Error('it waits');
-    expect(await writ.look(requestId)).toMatchObject({ requestId, status: 'pending' });
-    const decided = writ.look(requestId, { wait: 20_000 });
+    expect(await writ.getRequest(requestId)).toMatchObject({ requestId, status: 'pending' });
+    const decided = writ.getRequest(requestId, { wait: 20_000 });
     await give(ben, requestId, 'approve');
-    expect([await decided, await writ.look(requestId)]).toMatchObject([
+    expect([await decided, await writ.getRequest(requestId)]).toMatchObject([
       { status: 'approved' },
       { status: 'approved' },
     ]);
     expect(await writ.authorize('demo.escalate', { n: 6 })).toMatchObject({ kind: 'allowed', requestId });
     await writ.report(requestId, true);
-    expect(await writ.look(requestId)).toMatchObject({ status: 'consumed' });
-    expect(await writ.look('no-such-id')).toBeNull();
+    expect(await writ.getRequest(requestId)).toMatchObject({ status: 'consumed' });
+    expect(await writ.getRequest('no-such-id')).toBeNull();
   });
 
   test('brings the receipt, which the tool checks', async () => {

@@ -193,7 +193,7 @@ export function createServiceAuthority(options: ServiceOptions): Authority {
         ? report({ requestId, isExecuted })
         : service.report(requestId, isExecuted, result),
     withdraw: service.withdraw,
-    getRequest: service.look,
+    getRequest: service.getRequest,
     possible: service.actions,
   };
 }

@@ -398,12 +398,12 @@ class Writ(_Client[Source]):
 
         return decorate
 
-    def look(self, request_id: str, *, wait: float = 0) -> Optional[RequestStatus]:
+    def get_request(self, request_id: str, *, wait: float = 0) -> Optional[RequestStatus]:
         """The state of a request, once people have decided or `wait` is over; None when the agent has no such request.
 
-        Looking does not use up an approval.
+        This does not consume an approval.
         """
-        return self._do(exchange.look(self._connection, request_id, wait))
+        return self._do(exchange.get_request(self._connection, request_id, wait))
 
     def delegate(
         self,
@@ -559,9 +559,9 @@ class AsyncWrit(_Client[AsyncSource]):
 
         return cast("_AsyncDecorator", decorate)
 
-    async def look(self, request_id: str, *, wait: float = 0) -> Optional[RequestStatus]:
-        """As `Writ.look`."""
-        return await self._do_async(exchange.look(self._connection, request_id, wait))
+    async def get_request(self, request_id: str, *, wait: float = 0) -> Optional[RequestStatus]:
+        """As `Writ.get_request`."""
+        return await self._do_async(exchange.get_request(self._connection, request_id, wait))
 
     async def delegate(
         self,

@@ -134,7 +134,7 @@ def authorize(connection: Connection, ask: Ask) -> Steps[Decision]:
         yield Pause(max(0.0, min(POLL_SECONDS, ends_at - time.monotonic())))
 
 
-def look(connection: Connection, request_id: str, wait: float) -> Steps[Optional[RequestStatus]]:
+def get_request(connection: Connection, request_id: str, wait: float) -> Steps[Optional[RequestStatus]]:
     """The state of a request, once people have decided or the time is over; None when the agent has no such request."""
     ends_at = time.monotonic() + wait
     while True:

@@ -153,15 +153,15 @@ say([outcome(lambda: guarded(client, 'demo.allow')(n=1))[0] for client in client
       `
 client = connect()
 pending = do(client.authorize('demo.escalate', {}))
-states = [do(client.look(pending.request_id)).status, do(client.look('nothing'))]
+states = [do(client.get_request(pending.request_id)).status, do(client.get_request('nothing'))]
 do(client.withdraw(pending.request_id))
-states.append(do(client.look(pending.request_id, wait=5)).status)
+states.append(do(client.get_request(pending.request_id, wait=5)).status)
 states.append(outcome(lambda: client.withdraw('nothing'))[0])
 keys = ['one', 'one', 'two', 'three']
 grants = [do(client.authorize('demo.allow', {}, idempotency_key=key)).request_id for key in keys]
 do(client.report(grants[0], True))
 do(client.report_all([(grants[2], False, None), (grants[3], True, None)]))
-states += [do(client.look(one)).status for one in grants]
+states += [do(client.get_request(one)).status for one in grants]
 say([states, len(set(grants)), [[one.action, one.grant] for one in do(client.actions('demo.'))]])`,
     );
     expect(found).toEqual([
