@@ -87,15 +87,15 @@ describe.each(kinds)('a restored store in %s', (_kind, createPlace) => {
   test('knows no meter from before, unless people say so, and no signature', async () => {
     const { store, restore, open } = await setUp();
     expect(await store.meters.note(['spent'], startMs)).toEqual([0]);
-    expect([await store.meters.wholeSinceMs(), await store.nonces.validFromMs()]).toEqual([null, null]);
+    expect([await store.meters.completeSinceMs(), await store.nonces.validFromMs()]).toEqual([null, null]);
     await restore();
     const after = await open();
     expect(await after.meters.note(['spent'], startMs)).toEqual([nowMs]);
-    expect([await after.meters.wholeSinceMs(), await after.nonces.validFromMs()]).toEqual([nowMs, nowMs]);
+    expect([await after.meters.completeSinceMs(), await after.nonces.validFromMs()]).toEqual([nowMs, nowMs]);
     await restore({ nowMs: nowMs + 5, areMetersKnown: true });
     const known = await open();
     expect(await known.meters.note(['spent'], startMs)).toEqual([0]);
-    expect(await known.meters.wholeSinceMs()).toBeNull();
+    expect(await known.meters.completeSinceMs()).toBeNull();
     expect(await known.nonces.validFromMs()).toBe(nowMs + 5);
   });
 
@@ -116,7 +116,7 @@ test('a process that served before the restore stores nothing after it', async (
   const store = await openStore(place);
   onTestFinished(() => store.close());
   await store.serve();
-  // For the database nobody serves it, although the process goes on sending signs of life.
+  // For the database nobody serves it, although the process goes on sending heartbeats.
   await server.query('UPDATE replicas SET instance = NULL', place.name);
   const restoring = await openStoreAt(place);
   await makeSafe(restoring, options);

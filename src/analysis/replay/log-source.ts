@@ -7,7 +7,7 @@ export interface LogSource {
    * The moment from which the log holds everything that was granted, in milliseconds since 1970-01-01T00:00Z;
    * `-Infinity` when it holds everything.
    */
-  readonly wholeSinceMs: number;
+  readonly completeSinceMs: number;
   /** In the order of the log; can be iterated only once. */
   readonly parts: AsyncIterable<LogPart>;
   /** Grows while the parts are read. */

@@ -24,7 +24,7 @@ export async function openExport(path: string): Promise<LogSource> {
   const other = otherFileText(await headOf(path));
   if (other !== null) throw new NoExportError(other);
   const faults = new LogFaults();
-  return { wholeSinceMs: await wholeSince(path), faults, parts: parts(path, { bytesAll, faults }) };
+  return { completeSinceMs: await completeSince(path), faults, parts: parts(path, { bytesAll, faults }) };
 }
 
 /**
@@ -32,7 +32,7 @@ export async function openExport(path: string): Promise<LogSource> {
  * begin with the first of the chain; later records are whole from the first of them. A list may leave out any
  * request, so it is never whole.
  */
-async function wholeSince(path: string): Promise<number> {
+async function completeSince(path: string): Promise<number> {
   for await (const { bytes } of linesOf(path)) {
     if (isBlank(bytes)) continue;
     const line = lineOf(bytes);

@@ -44,7 +44,8 @@ export async function openStoredLog(reader: RecordReader, options: StoredLogOpti
   const open = (): RecordSource =>
     location !== undefined && lastSequence - from > longLog ? sourceInThread(location) : sourceHere(reader);
   return {
-    wholeSinceMs: from === 0 ? Number.NEGATIVE_INFINITY : Math.max(beginMs, (sinceMs ?? beginMs) - windowMs),
+    completeSinceMs:
+      from === 0 ? Number.NEGATIVE_INFINITY : Math.max(beginMs, (sinceMs ?? beginMs) - windowMs),
     faults,
     parts: parts(open, { from, lastSequence, recordsAtOnce, faults }),
   };

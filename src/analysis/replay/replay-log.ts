@@ -21,7 +21,7 @@ export async function replayLog(log: LogSource, options: ReplayLogOptions): Prom
   const replay = createReplay({
     ...options,
     sinceMs,
-    wholeSinceMs: log.wholeSinceMs,
+    completeSinceMs: log.completeSinceMs,
     meters: createMeterTotals(),
     rules: serviceRules,
   });

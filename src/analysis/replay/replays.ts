@@ -43,13 +43,13 @@ export function createReplays(options: ReplaysOptions = {}): Replays {
       if (running.has(person)) throw new PlaygroundRefusal('busy', 'your earlier replay is still running');
       if (running.size >= runningMax)
         throw new PlaygroundRefusal('busy', 'replays of other people are still running');
-      const news = runThread(ask, options);
-      running.set(person, news);
-      return news.once('close', () => running.delete(person));
+      const events = runThread(ask, options);
+      running.set(person, events);
+      return events.once('close', () => running.delete(person));
     },
     close() {
-      for (const news of running.values())
-        news.destroy(new PlaygroundRefusal('failed', 'the service is stopping'));
+      for (const events of running.values())
+        events.destroy(new PlaygroundRefusal('failed', 'the service is stopping'));
     },
   };
 }
@@ -62,7 +62,7 @@ function runThread(ask: ReplayInput, options: ReplaysOptions): Readable {
     onFailure?.(error, `a replay did not answer: ${summary}`);
     // The error's message may hold paths of this machine, so it goes to the log only.
     const why = error === null ? summary : 'it stopped unexpectedly';
-    news.destroy(new PlaygroundRefusal('failed', `the replay did not answer: ${why}`));
+    events.destroy(new PlaygroundRefusal('failed', `the replay did not answer: ${why}`));
   };
   const thread = new LimitedThread<ReplayInput, FromReplay>(
     { script, data: null, timeoutMs, memoryMegabytes },
@@ -72,7 +72,7 @@ function runThread(ask: ReplayInput, options: ReplaysOptions): Readable {
     () => fail({ summary: `it did not finish within ${allMs / 1_000} seconds`, error: null }),
     allMs,
   );
-  const news = new Readable({
+  const events = new Readable({
     objectMode: true,
     read: () => undefined,
     destroy: (error, done) => {
@@ -82,17 +82,17 @@ function runThread(ask: ReplayInput, options: ReplaysOptions): Readable {
     },
   });
   // The stream's reader gets the error too.
-  news.on('error', () => undefined);
+  events.on('error', () => undefined);
   function receive(message: FromReplay): void {
     if (message.kind === 'progress') {
       thread.expectPause();
-      news.push({ progress: message.share });
+      events.push({ progress: message.share });
     } else if (message.kind === 'answer') {
       thread.notePause();
-      news.push({ answer: message.answer });
-      news.push(null);
+      events.push({ answer: message.answer });
+      events.push(null);
     } else fail({ summary: 'it failed unexpectedly', error: new Error(message.text) });
   }
   thread.send(ask);
-  return news;
+  return events;
 }

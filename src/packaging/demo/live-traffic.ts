@@ -12,7 +12,7 @@ const hourMs = 3_600_000;
 const quickPauseMs = { from: 4_000, to: 16_000 } as const;
 const quickCount = 12;
 /** Milliseconds that a request waits before colleagues look at it. */
-const patienceMs = { from: 60_000, to: 240_000 } as const;
+const reviewDelayMs = { from: 60_000, to: 240_000 } as const;
 /** The share of the waiting requests that colleagues answer; the others wait for the visitor, or expire. */
 const answeredPart = 0.85;
 
@@ -68,7 +68,7 @@ async function answer({ colleagues }: DemoAccounts, { id, chance, pause }: Appro
   const isApproved = chance() < 0.8;
   const comment = isApproved ? 'Checked against the order' : 'Nobody ordered this';
   for (const name of colleagueNames) {
-    await pause(between(patienceMs, chance) / colleagueNames.length);
+    await pause(between(reviewDelayMs, chance) / colleagueNames.length);
     await colleagues[name].send(`/v1/requests/${id}/${isApproved ? 'approve' : 'reject'}`, { comment });
   }
 }

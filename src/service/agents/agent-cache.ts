@@ -12,7 +12,7 @@ export interface AgentCache {
    * Like `authenticate`, and keeps an active agent. Parts that have not changed are the same objects as
    * before.
    */
-  look(headerText: string | undefined, now: Instant): Promise<Authentication>;
+  authenticate(headerText: string | undefined, now: Instant): Promise<Authentication>;
   /** Whether this cache still holds what was found for this key. */
   isCurrent(headerText: string, agent: AgentWithKey, now: Instant): boolean;
 }
@@ -42,7 +42,7 @@ export function createAgentCache(store: Store): AgentCache {
       if (cached !== null) store.agents.noteUse(cached.key, now.nowMs);
       return cached;
     },
-    async look(headerText, now) {
+    async authenticate(headerText, now) {
       const name = headerText ?? '';
       const other = underWay.get(name);
       if (other !== undefined && cache.isFresh(other.begun, now)) {

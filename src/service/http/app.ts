@@ -3,11 +3,11 @@
 //
 //   connection   limits connections, and takes only HTTP that arrives in time     connection/http-server.ts
 //   turn         follows the earlier requests of its connection                   connection/request-gate.ts
-//   request      gets an id                                                       shell.ts
+//   request      gets an id                                                       fastify-instance.ts
 //   route        is a constant in resources/, listed for OpenAPI                  resources/all-routes.ts
 //   checks       `checksInOrder` for a decision                                   resources/requests/authorize-handler.ts
 //                `readCall` for any other request                                 routing/manage.ts
-//   work         is done by a part of the service                                 service-parts.ts
+//   work         is done by a part of the service                                 composition-root.ts
 //   reply        is sent after everything that it reports is on disk              connection/decision-exchange.ts
 //   error reply  is made from whatever was thrown                                 connection/error-replies.ts
 //
@@ -30,9 +30,11 @@ import { type AppSettings, appSettingsOf, configDefaults } from '../settings/loa
 import type { ReplicaAbout } from '../store/contract/replicas.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { RateLimit } from './auth/rate-limit.ts';
+import { type Base, createServiceParts, type ServiceParts } from './composition-root.ts';
 import { createServerFactory, type ServerFactory } from './connection/http-server.ts';
 import { requireDocumented } from './contract/openapi.ts';
-import type { ChangeFeedTiming } from './events/change-feed.ts';
+import type { EventStreamsTiming } from './events/event-streams.ts';
+import { addCommonHooks, createFastify, type LogOptions } from './fastify-instance.ts';
 import { createDaysOf } from './resources/agents/agent-activity-view.ts';
 import { describedRoutes } from './resources/all-routes.ts';
 import { type DemoAccount, dashboardRoutes } from './resources/dashboard/dashboard.ts';
@@ -46,8 +48,6 @@ import { plantRoute } from './resources/policies/plants.ts';
 import { authorizeRoute } from './resources/requests/authorize.ts';
 import { createReviews } from './resources/requests/reviews.ts';
 import { scimRoutes } from './resources/scim/scim.ts';
-import { type Base, createParts, type ServiceParts } from './service-parts.ts';
-import { addCommon, createShell, type LogOptions } from './shell.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import type { RequestTracing } from './telemetry/tracing.ts';
 import { type WatchedStore, watchStore } from './watched-store.ts';
@@ -87,8 +87,8 @@ export interface AppDeps extends Partial<AppSettings> {
   readonly tracing?: RequestTracing | null;
   /** The account that the sign-in page offers; only a demo sets it. */
   readonly demo?: DemoAccount | null;
-  /** How often browsers receive the change feed; times that are absent are as documented. */
-  readonly changeFeedTiming?: Partial<ChangeFeedTiming>;
+  /** How often browsers receive events; times that are absent are as documented. */
+  readonly eventStreamsTiming?: Partial<EventStreamsTiming>;
   /** How often the rules of alerts are evaluated; as documented by default. */
   readonly alerts?: { readonly everyMs: number };
   /** How long a request may take to arrive, in milliseconds. */
@@ -108,14 +108,14 @@ export function createApp(given: AppDeps): FastifyInstance {
   const watched = watchStore(deps.store);
   const metrics = createMetrics({ store: deps.store, policies: deps.policies, clock });
   const shutdown = new AbortController();
-  const app = createShell({
+  const app = createFastify({
     log: deps.log,
     bodyBytesMax: deps.bodyBytesMax,
     trustedProxies: deps.trustedProxies,
     serverFactory: serverFactoryOf(deps, metrics),
   });
   const base: Base = { store: watched.store, clock, metrics, log: app.log, shutdown: shutdown.signal };
-  const parts = createParts(deps, base);
+  const parts = createServiceParts(deps, base);
   connect(parts, watched, deps.policies);
   metrics.addState({
     store: watched.store,
@@ -127,7 +127,7 @@ export function createApp(given: AppDeps): FastifyInstance {
     onFailure: (err) => app.log.warn({ err }, 'could not read the store for the metrics'),
   });
   addLifecycle(app, parts);
-  addCommon(app, metrics, shutdown);
+  addCommonHooks(app, metrics, shutdown);
   addRoutes(app, { deps, base, parts });
   return app;
 }
@@ -142,27 +142,27 @@ function serverFactoryOf(deps: ConfiguredDeps, metrics: Metrics): ServerFactory 
 
 /** Connects requests, policies and the store to the parts that must hear of their changes. */
 function connect(
-  { requestNews, changeFeed, waits, policyHistory, policyGaps }: ServiceParts,
+  { requestEvents, eventStreams, waits, policyHistory, policyGaps }: ServiceParts,
   watched: WatchedStore,
   policies: AppDeps['policies'],
 ): void {
-  requestNews.subscribe(() => {
-    changeFeed.notify('requests');
-    changeFeed.notify('approvals');
+  requestEvents.subscribe(() => {
+    eventStreams.notify('requests');
+    eventStreams.notify('approvals');
   });
   policies.onChange(() => {
-    changeFeed.notify('policies');
+    eventStreams.notify('policies');
     void policyHistory.note();
     policyGaps.updateSoon();
   });
   watched.onChange((what) => {
     waits.recheck();
-    if (what === 'documents') changeFeed.recheck();
+    if (what === 'documents') eventStreams.recheck();
   });
 }
 
 /**
- * Starts and closes the parts together with the service. A stop waits for no reader of the change feed and
+ * Starts and closes the parts together with the service. A stop waits for no reader of an event stream and
  * for no download.
  */
 function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
@@ -176,7 +176,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     policyHistory,
     replays,
     waits,
-    changeFeed,
+    eventStreams,
     downloads,
     sso,
     tokenReader,
@@ -197,7 +197,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('preClose', async () => playground.close());
   app.addHook('preClose', async () => refusals.close());
   app.addHook('preClose', async () => replays.close());
-  app.addHook('preClose', async () => changeFeed.close());
+  app.addHook('preClose', async () => eventStreams.close());
   app.addHook('preClose', async () => downloads.close());
   app.addHook('onClose', async () => waits.close());
 }
@@ -272,8 +272,8 @@ function managementDeps({ deps, base: { store, clock }, parts }: AppParts): Mana
     arePrivateAddressesAllowed: areWebhooksPrivate,
     areAgentReportsTrusted: deps.areAgentReportsTrusted,
     dispatcher: outgoing.dispatcher,
-    accessNews: outgoing.access,
-    assignmentNews: outgoing.assignments,
+    accessEvents: outgoing.access,
+    assignmentEvents: outgoing.assignments,
   };
 }
 

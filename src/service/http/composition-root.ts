@@ -1,4 +1,4 @@
-// Puts together the parts of the service behind its routes: each is made once, from no more than it needs.
+// Composition root: puts together the parts of the service behind its routes. Each part is made once, from no more than it needs.
 
 import type { FastifyBaseLogger } from 'fastify';
 import { createPlayground } from '../../analysis/playground.ts';
@@ -17,11 +17,11 @@ import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
 import { createVoteEvaluator } from '../requests/approvals/effective-votes.ts';
 import { createAuthorizer } from '../requests/authorize.ts';
-import { createDecisions } from '../requests/decisions.ts';
 import { createMetering } from '../requests/metering/metering.ts';
 import { createReceiptBases } from '../requests/record/receipt-basis.ts';
 import { createRequestEvents } from '../requests/record/request-events.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
+import { createRequestChanges } from '../requests/request-changes.ts';
 import { createStandingApprovals } from '../requests/standing/standing-approvals.ts';
 import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -30,7 +30,7 @@ import type { ConfiguredDeps } from './app.ts';
 import { createFairShares } from './auth/fair-shares.ts';
 import { createIdentifier } from './auth/identify-agent.ts';
 import { createFindPeople } from './auth/request-rights.ts';
-import { createChangeFeed } from './events/change-feed.ts';
+import { createEventStreams } from './events/event-streams.ts';
 import { createOutgoing } from './events/outgoing.ts';
 import { createAuthorizeHandler } from './resources/requests/authorize-handler.ts';
 import { createRefusalHints } from './resources/requests/refusal-hints.ts';
@@ -49,21 +49,21 @@ export interface Base {
 }
 
 /**
- * Decisions of all agents that may be under way at the same time: half of what the store lets wait for the
+ * RequestChanges of all agents that may be under way at the same time: half of what the store lets wait for the
  * disk.
  */
 const decisionsMax = 5_000;
 
-export type ServiceParts = ReturnType<typeof createParts>;
+export type ServiceParts = ReturnType<typeof createServiceParts>;
 
-export function createParts(deps: ConfiguredDeps, base: Base) {
+export function createServiceParts(deps: ConfiguredDeps, base: Base) {
   const { store, clock, shutdown, log } = base;
   const parts = { ...createUpkeep(deps, base), ...createCallers(deps, base) };
   const decided = createDeciding(deps, base, parts);
   const waits = createWaits({
     requests: store.requests,
     statistics: store.statistics,
-    news: parts.requestNews,
+    requestEvents: parts.requestEvents,
     clock,
     ofOneMax: deps.waitsMax,
     shutdown,
@@ -82,12 +82,12 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     publicUrl: deps.publicUrl,
     smtp: deps.smtp,
     arePrivateAddressesAllowed: deps.areWebhooksPrivate,
-    requests: parts.requestNews,
+    requests: parts.requestEvents,
     tracing: deps.tracing ?? null,
     log,
   });
   const directory = createDirectory(store.documents, clock);
-  const policyGaps = createPolicyGaps(deps, { log, directory, changeFeed: parts.changeFeed });
+  const policyGaps = createPolicyGaps(deps, { log, directory, eventStreams: parts.eventStreams });
   const alerts = watchAlerts({
     directory,
     policyGaps,
@@ -95,7 +95,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     switches: decided.switches,
     staleSinceMs: () => staleSinceMs(deps.policies.state()),
     messagesOf: outgoing.alertMessages,
-    onChange: () => parts.changeFeed.notify('alerts'),
+    onChange: () => parts.eventStreams.notify('alerts'),
     onFailure: (err) => log.warn({ err }, 'could not evaluate alert rules; retrying'),
     ...deps.alerts,
   });
@@ -117,7 +117,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     documents: store.documents,
     current: () => deps.policies.current(),
     clock,
-    onNoted: () => parts.changeFeed.notify('policies'),
+    onNoted: () => parts.eventStreams.notify('policies'),
     onFailure: (err) => log.warn({ err }, 'could not add the active policies to the history'),
   });
   const replays = createReplays({
@@ -151,13 +151,13 @@ function createCallers({ rate }: ConfiguredDeps, { store, clock }: Base) {
 
 interface GapBase extends Pick<Base, 'log'> {
   readonly directory: Directory;
-  readonly changeFeed: Pick<ReturnType<typeof createUpkeep>['changeFeed'], 'notify'>;
+  readonly eventStreams: Pick<ReturnType<typeof createUpkeep>['eventStreams'], 'notify'>;
 }
 
 /** Logs each condition of the policies that this installation cannot satisfy, when it is found. */
 function createPolicyGaps(
   { users, policies }: ConfiguredDeps,
-  { log, directory, changeFeed }: GapBase,
+  { log, directory, eventStreams }: GapBase,
 ): PolicyGaps {
   return watchPolicyGaps({
     directory,
@@ -165,7 +165,7 @@ function createPolicyGaps(
     needed: () => policies.current().about(),
     onChange: (gaps) => {
       for (const gap of gaps) log.warn(`a condition of the policies cannot be satisfied: ${gap}`);
-      changeFeed.notify('policies');
+      eventStreams.notify('policies');
     },
     onFailure: (err) => log.warn({ err }, 'could not check the policies for gaps; retrying'),
   });
@@ -191,7 +191,7 @@ function createSso({ sso: settings = null }: ConfiguredDeps, { store, clock, log
 
 /** Makes the parts that follow decided requests. */
 function createUpkeep(deps: ConfiguredDeps, { store, clock, log }: Base) {
-  const requestNews =
+  const requestEvents =
     deps.requestEvents ??
     createRequestEvents((err) => log.error({ err }, 'could not send notifications about a request'));
   const metering =
@@ -207,15 +207,15 @@ function createUpkeep(deps: ConfiguredDeps, { store, clock, log }: Base) {
     clock,
     onFailure: (err) => log.warn({ err }, 'could not store statistics; retrying'),
   });
-  const changeFeed = createChangeFeed({
+  const eventStreams = createEventStreams({
     chain: store.chain,
     statistics: store.statistics,
     documents: store.documents,
     clock,
-    timing: deps.changeFeedTiming ?? {},
+    timing: deps.eventStreamsTiming ?? {},
     onFailure: (err) => log.warn({ err }, 'could not read changes; retrying'),
   });
-  return { requestNews, metering, statistics, changeFeed };
+  return { requestEvents, metering, statistics, eventStreams };
 }
 
 type Upkeep = ReturnType<typeof createUpkeep>;
@@ -226,27 +226,27 @@ function createDeciding(
   { store, clock, metrics, log }: Base,
   upkeep: Upkeep & { readonly delegated: DelegatedPolicies },
 ) {
-  const { requestNews: news, metering, statistics, changeFeed, delegated: chains } = upkeep;
+  const { requestEvents, metering, statistics, eventStreams, delegated: chains } = upkeep;
   const directory = createDirectory(store.documents, clock);
   const switches = createKillSwitchBoard({ directory, steadyMs: () => performance.now() });
   const findPeople = createFindPeople(directory);
   const policies = () => deps.policies.current();
-  const deciding = { store, policies, clock, metering, switches, findPeople, news, chains };
+  const deciding = { store, policies, clock, metering, switches, findPeople, requestEvents, chains };
   const authorizer = createAuthorizer({
     ...deciding,
     openRequestsMax: deps.openRequestsMax,
     onRecorded: (record) => {
       statistics.decided(record);
-      changeFeed.notify('requests');
+      eventStreams.notify('requests');
     },
     onUncertain: (record) => statistics.unsure(record),
   });
-  const decisions = createDecisions({
+  const requestChanges = createRequestChanges({
     ...deciding,
     onUnknownResult: createUnknownResultNotes({ metrics, log }),
   });
   const receipts = createReceipts({
-    decisions,
+    requestChanges,
     keys: createReceiptKeys(store.masterKey, directory),
     bases: createReceiptBases(store.masterKey),
     issuer: new URL(deps.publicUrl).origin,
@@ -254,7 +254,7 @@ function createDeciding(
   });
   const standingApprovals = createStandingApprovals(deciding);
   const evaluateVotes = createVoteEvaluator(deciding);
-  return { authorizer, switches, decisions, receipts, standingApprovals, evaluateVotes };
+  return { authorizer, switches, requestChanges, receipts, standingApprovals, evaluateVotes };
 }
 
 type DecidingParts = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;

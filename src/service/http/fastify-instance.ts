@@ -149,7 +149,7 @@ export interface LogOptions {
   readonly stream: { write(line: string): void };
 }
 
-export interface ShellOptions {
+export interface FastifyOptions {
   readonly log: LogOptions;
   readonly bodyBytesMax: number;
   /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
@@ -160,12 +160,12 @@ export interface ShellOptions {
 /** The longest part of an address as sent: the key of a table with each of its characters encoded. */
 const paramLengthMax = 6_000;
 
-export function createShell({
+export function createFastify({
   log,
   bodyBytesMax,
   trustedProxies,
   serverFactory,
-}: ShellOptions): FastifyInstance {
+}: FastifyOptions): FastifyInstance {
   const app = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => createRequestId(Date.now()),
@@ -227,7 +227,7 @@ function useLog(app: FastifyInstance, { level, stream }: LogOptions): void {
 }
 
 /** Adds what routes find on every request; must be called before routes are added. */
-export function addCommon(app: FastifyInstance, metrics: Metrics, shutdown: AbortController): void {
+export function addCommonHooks(app: FastifyInstance, metrics: Metrics, shutdown: AbortController): void {
   app.decorate('metrics', metrics);
   app.addHook('onClose', async () => metrics.close());
   addRequestId(app);

@@ -4,7 +4,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { StoreError, type StoreErrorCode } from '../store/contract/store-error.ts';
-import type { LogOptions } from './shell.ts';
+import type { LogOptions } from './fastify-instance.ts';
 
 /** Runs a step of a start; the step must leave nothing open when it rejects, and may run several times. */
 export type WaitForStore = <T>(step: () => Promise<T>) => Promise<T>;

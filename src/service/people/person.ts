@@ -21,7 +21,7 @@ export interface Person {
   readonly changedAtMs: number;
 }
 
-interface ProvidedPerson {
+interface NewPersonData {
   readonly email: string;
   /** Null when the provider gives no name that can be shown to people. */
   readonly name: string | null;
@@ -30,7 +30,12 @@ interface ProvidedPerson {
 }
 
 /** Makes a person whom an identity provider has named, and who signs in there. */
-export function providedPerson({ email, name, given: { roles, groups }, nowMs }: ProvidedPerson): Person {
+export function createPersonFromProvider({
+  email,
+  name,
+  given: { roles, groups },
+  nowMs,
+}: NewPersonData): Person {
   return {
     id: randomUUID(),
     email,
@@ -170,7 +175,7 @@ export interface SignOn {
 /** A person's data from the provider, by SCIM. */
 export interface ProvisionedPerson {
   readonly id: string;
-  /** Null until the person has been let in for the first time. */
+  /** Null until the person has had access for the first time. */
   readonly personId: string | null;
   /** Unique; upper and lower case count as equal. */
   readonly userName: string;
@@ -184,10 +189,10 @@ export interface ProvisionedPerson {
   /** Deleted entries are kept, so that a person who comes back is the same as before. */
   readonly isDeleted: boolean;
   /**
-   * Whether the provider's latest data let the person in; the person's status here changes only when this
-   * changes.
+   * Whether the provider's latest data give the person access; the person's status here changes only when
+   * this changes.
    */
-  readonly isLetIn: boolean;
+  readonly hasAccess: boolean;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
 }

@@ -9,7 +9,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { transferOf } from '../../language/program/packed/packed.ts';
 import type { SetContent } from './compiled/bundle.ts';
 import type { CompiledSet, CompilerData, FromCompiler, ToCompiler } from './compiler-messages.ts';
-import { Follower, type FollowListener, patienceMs, type Snapshot } from './directory-follower.ts';
+import { Follower, type FollowListener, type Snapshot, unsettledWarningMs } from './directory-follower.ts';
 import { commitOf } from './git-commit.ts';
 import type { ReadSources } from './read-policies.ts';
 import type { CompiledContent, SetCompiler } from './set-compiler.ts';
@@ -105,11 +105,11 @@ class CompilerWorker implements FollowListener {
     this.#send({ kind: 'impaired', text: String(error) });
   }
 
-  onUnrest(): void {
+  onUnsettled(): void {
     // The state that finally comes to rest must be reported, even if it was reported before.
     this.#failed = null;
     this.#avoided = null;
-    const summary = `the files have been changing for ${patienceMs / 1_000} seconds: none of their states was used`;
+    const summary = `the files have been changing for ${unsettledWarningMs / 1_000} seconds: none of their states was used`;
     this.#send({
       kind: 'failed',
       failure: { cause: 'unsettled', summary, text: `${summary}\n`, diagnostics: [], codes: [], texts: null },

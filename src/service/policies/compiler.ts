@@ -11,14 +11,14 @@ export interface CompilerOptions extends ThreadLimits {
   readonly script: URL;
 }
 
-/** What the thread found, without its signs of life. */
+/** What the thread found, without its heartbeats. */
 export type CompilerEvent = Exclude<
   FromCompiler,
   { readonly kind: 'busy' | 'idle' | 'compiling' | 'looked' }
 >;
 
 export interface CompilerListener {
-  onNews(news: CompilerEvent): void;
+  onEvent(event: CompilerEvent): void;
   onExit(exit: CompilerExit): void;
 }
 
@@ -84,7 +84,7 @@ export class Compiler {
         }
         break;
       default:
-        this.#listener.onNews(message);
+        this.#listener.onEvent(message);
     }
   }
 

@@ -29,8 +29,8 @@ export interface FollowListener {
   onNothingNew(): Promise<void>;
   /** Every look that was asked for before this look began is done. */
   onAnswer(tickets: readonly number[]): void;
-  /** The directory has kept changing for so long that people should know. */
-  onUnrest(): void;
+  /** The directory has kept changing for longer than `unsettledWarningMs`. */
+  onUnsettled(): void;
   /** Watching is impaired; the regular look goes on. */
   onImpaired(error: unknown): void;
 }
@@ -40,8 +40,8 @@ const lineFeed = 0x0a;
 const pollMs = 1_000;
 /** Looks without an event take at most this share of the time; if they would take more, they become rarer. */
 const pollShare = 0.05;
-/** Milliseconds after which a directory that does not come to rest is reported. */
-export const patienceMs = 10_000;
+/** Milliseconds after which a directory that keeps changing is reported. */
+export const unsettledWarningMs = 10_000;
 
 /** A class because it lives as long as the service and holds what was seen last. */
 export class Follower {
@@ -99,7 +99,7 @@ export class Follower {
   /** Waits until the directory rests, and reads it. */
   async rest(): Promise<Snapshot> {
     const since = performance.now();
-    let isPatient = true;
+    let isReported = false;
     for (;;) {
       let remainingMs = this.#settling.quietMs(performance.now());
       if (remainingMs <= 0) {
@@ -109,9 +109,9 @@ export class Follower {
         remainingMs = outcome;
         this.#listener.onWork(false);
       }
-      if (isPatient && performance.now() - since > patienceMs) {
-        isPatient = false;
-        this.#listener.onUnrest();
+      if (!isReported && performance.now() - since > unsettledWarningMs) {
+        isReported = true;
+        this.#listener.onUnsettled();
         this.#answer();
       }
       await pause(Math.max(remainingMs, 10));

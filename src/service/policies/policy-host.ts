@@ -228,9 +228,9 @@ class LivePolicies implements PolicyHost {
     this.#compiler = new Compiler(
       { data, script, timeoutMs, memoryMegabytes },
       {
-        onNews: (news) => {
-          if (news.kind === 'compiled') this.#newest = news.set;
-          this.#queue(() => this.#handle(news));
+        onEvent: (event) => {
+          if (event.kind === 'compiled') this.#newest = event.set;
+          this.#queue(() => this.#handle(event));
         },
         onExit: (exit) => {
           this.#compiler = null;
@@ -246,19 +246,19 @@ class LivePolicies implements PolicyHost {
     });
   }
 
-  #handle(news: CompilerEvent): Promise<void> | void {
-    switch (news.kind) {
+  #handle(event: CompilerEvent): Promise<void> | void {
+    switch (event.kind) {
       case 'compiled':
-        return this.#take(news.set);
+        return this.#take(event.set);
       case 'failed':
-        return this.#fail(news.failure);
+        return this.#fail(event.failure);
       case 'same':
-        return this.#recover(news.commit);
+        return this.#recover(event.commit);
       case 'impaired':
-        this.#log?.warn({ detail: news.text }, 'cannot watch the policies; still polling the directory');
+        this.#log?.warn({ detail: event.text }, 'cannot watch the policies; still polling the directory');
         return;
       case 'not-read':
-        this.#log?.warn({ paths: news.paths }, 'files named like policy files are not read');
+        this.#log?.warn({ paths: event.paths }, 'files named like policy files are not read');
         return;
     }
   }

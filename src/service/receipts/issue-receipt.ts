@@ -4,15 +4,15 @@
 // remembers the id until that end takes no other receipt of the grant.
 
 import { sign } from 'node:crypto';
-import type { Decisions } from '../requests/decisions.ts';
 import { statusAt } from '../requests/record/lifecycle.ts';
 import type { ReceiptBases } from '../requests/record/receipt-basis.ts';
 import type { RecordedLink } from '../requests/record/record.ts';
 import { type AgentCaller, isOwnRequest, type RequestState } from '../requests/record/request-state.ts';
+import type { RequestChanges } from '../requests/request-changes.ts';
 import { type ReceiptKey, type ReceiptKeys, receiptSeconds } from './receipt-keys.ts';
 
 export interface ReceiptDeps {
-  readonly decisions: Pick<Decisions, 'snapshot'>;
+  readonly requestChanges: Pick<RequestChanges, 'snapshot'>;
   readonly keys: ReceiptKeys;
   readonly bases: ReceiptBases;
   /** The address at which people reach the service. */
@@ -39,7 +39,7 @@ export function createReceipts(deps: ReceiptDeps): Receipts {
 
 async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Promise<IssueResult> {
   if (!deps.isOn) return { kind: 'conflict', detail: 'receipts are turned off' };
-  const seen = await deps.decisions.snapshot(requestId);
+  const seen = await deps.requestChanges.snapshot(requestId);
   if (seen === null || !isOwnRequest(by, seen.state.record)) return { kind: 'unknown' };
   const { state, agent, stopped, nowMs } = seen;
   if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };

@@ -31,7 +31,7 @@ import { approvalGroups, approvalsOf, askedPeople } from './approvals/rights.ts'
 import { hasStanding } from './approvals/standing-approval.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
 import { attach, attachKey } from './attach.ts';
-import { type DecideDeps, type DecidedRequest, type DecideOptions, decide } from './decide.ts';
+import { type DecideDeps, type DecidedRequest, type DecideOptions, decideRequest } from './decide-request.ts';
 import { findEarlier, findWinner, resumedReply } from './idempotency.ts';
 import { type AuthenticatedCaller, type IdentityRefusal, identifyAgain } from './identify-again.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
@@ -115,7 +115,7 @@ export interface AuthorizerOptions {
   readonly metering: Metering;
   /** Decides what comes by delegations; nothing when absent. */
   readonly chains?: ChainDecider;
-  readonly news?: RequestEvents;
+  readonly requestEvents?: RequestEvents;
   /** Called for each recorded request, before the reply; never throws. */
   readonly onRecorded?: (record: RequestRecord) => void;
   /** Called for each request that may have been recorded although its caller gets an error; never throws. */
@@ -400,7 +400,7 @@ function decideGiven(
   { active, facts, uses }: DecideOptions,
   given: GivenBefore | null,
 ): DecidedRequest {
-  if (given === null) return decide(deps, input, { active, facts, uses });
+  if (given === null) return decideRequest(deps, input, { active, facts, uses });
   const at = { nowMs: facts.nowMs, requestId: input.requestId };
   const taken = takeStanding(given.standing, deps.metering, at);
   const { standing } = taken;
@@ -410,7 +410,7 @@ function decideGiven(
     reauth: given.reauth,
     ...(isUsed && { standing }),
   };
-  const decided = decide(deps, input, {
+  const decided = decideRequest(deps, input, {
     active,
     facts: { ...facts, satisfied },
     uses: isUsed ? [...uses, ...taken.uses] : uses,
@@ -480,9 +480,9 @@ async function findGiven(
   };
 }
 
-function replyToRecorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeResult {
+function replyToRecorded({ onRecorded, requestEvents }: Deps, record: RequestRecord): AuthorizeResult {
   onRecorded?.(record);
-  if (record.status === 'pending') notifyPending(news, record);
+  if (record.status === 'pending') notifyPending(requestEvents, record);
   return {
     kind: 'decided',
     request: replyView(freshState(record), record.createdAtMs),

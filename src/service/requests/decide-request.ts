@@ -36,7 +36,7 @@ export interface DecideOptions {
 }
 
 /** Reads the meters, decides, and enters the result in the meters, all in one synchronous step. */
-export function decide(
+export function decideRequest(
   deps: DecideDeps,
   input: AuthorizeInput,
   { active, facts: requestFacts, uses }: DecideOptions,

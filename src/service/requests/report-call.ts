@@ -4,7 +4,7 @@
 import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { RequestFilter } from '../store/contract/store.ts';
-import type { ChangeResult, DecisionsDeps } from './approvals/change-request.ts';
+import type { ChangeResult, RequestChangeDeps } from './approvals/change-request.ts';
 import { type OutcomeReport, reportOutcome } from './approvals/report-outcome.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
 import { type AgentCaller, isOwnRequest, type RequestState, requestStateOf } from './record/request-state.ts';
@@ -27,7 +27,7 @@ export interface CallReport extends OutcomeReport {
 export type ReportCall = (call: NamedCall, report: CallReport) => Promise<ChangeResult>;
 
 /** Reports of equal calls run one after the other, so that the second finds what the first has reported. */
-export function createCallReporter(deps: DecisionsDeps): ReportCall {
+export function createCallReporter(deps: RequestChangeDeps): ReportCall {
   const inTurn = createKeyedQueue();
   const hideSecrets = createSecretHider(deps.store.masterKey);
   return (call, report) =>
@@ -45,7 +45,7 @@ interface Named {
 
 /** The grant that was asked for under the key, or the approval that a call under the key has taken. */
 async function reportByKey(
-  deps: DecisionsDeps,
+  deps: RequestChangeDeps,
   { call, report, key }: Named & { readonly key: string },
 ): Promise<ChangeResult> {
   const { agent } = report.by;
@@ -67,7 +67,7 @@ function isOver(status: RequestState['status']): boolean {
 
 /** The newest grant for exactly this call whose outcome is not reported; a repeated report finds its own grant again. */
 async function reportByContent(
-  deps: DecisionsDeps,
+  deps: RequestChangeDeps,
   { call, report, hideSecrets }: Named & { readonly hideSecrets: HideSecrets },
 ): Promise<ChangeResult> {
   const shape = deps.policies().shapeOf(call.actionKey);
@@ -92,7 +92,7 @@ const grantsMax = 100;
 
 /** The caller's latest grants for the action. */
 async function grantsOf(
-  { store, clock }: DecisionsDeps,
+  { store, clock }: RequestChangeDeps,
   { call, report }: Named,
 ): Promise<readonly RequestState[]> {
   const { actionKey } = call;

@@ -5,10 +5,10 @@
 import {
   type ChangeResult,
   changeRequest,
-  type DecisionsDeps,
   type Events,
   loadMany,
   type RefusedChange,
+  type RequestChangeDeps,
   type RequestSnapshot,
   readRequest,
 } from './approvals/change-request.ts';
@@ -32,7 +32,7 @@ import {
 } from './record/request-state.ts';
 import { createCallReporter, type ReportCall } from './report-call.ts';
 
-export interface Decisions {
+export interface RequestChanges {
   approve(id: string, draft: VoteDraft): Promise<ChangeResult>;
   reject(id: string, draft: VoteDraft): Promise<ChangeResult>;
   /** Takes the person's own approval back while the request waits for other approvals. */
@@ -60,7 +60,7 @@ export interface Decisions {
   snapshots(states: readonly RequestState[]): Promise<readonly RequestSnapshot[]>;
 }
 
-export function createDecisions(deps: DecisionsDeps): Decisions {
+export function createRequestChanges(deps: RequestChangeDeps): RequestChanges {
   return {
     approve: (id, draft) => approve(deps, id, draft),
     reject: (id, draft) => reject(deps, id, draft),
@@ -80,7 +80,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
 // and only while it waits; nothing is granted.
 
 /** Withdraws a request; doing so again changes nothing. */
-function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Promise<ChangeResult> {
+function withdrawRequest(deps: RequestChangeDeps, id: string, by: AgentCaller): Promise<ChangeResult> {
   return changeRequest(deps, {
     id,
     asker: null,
@@ -106,7 +106,7 @@ export interface CommentDraft {
 }
 
 function comment(
-  deps: DecisionsDeps,
+  deps: RequestChangeDeps,
   id: string,
   { caller, kind, text }: CommentDraft,
 ): Promise<ChangeResult> {
@@ -134,7 +134,7 @@ function comment(
  * never grants anything, and a granted request cannot be taken back; the caller is active and has given the
  * approval at the moment the change is stored.
  */
-function revokeVote(deps: DecisionsDeps, id: string, caller: Caller): Promise<ChangeResult> {
+function revokeVote(deps: RequestChangeDeps, id: string, caller: Caller): Promise<ChangeResult> {
   return changeRequest(deps, {
     id,
     asker: caller.id,
@@ -159,7 +159,7 @@ function revokeVote(deps: DecisionsDeps, id: string, caller: Caller): Promise<Ch
 
 /** What the request waits for without the approval. If it would no longer wait, it waits as before. */
 async function askedAgain(
-  deps: DecisionsDeps,
+  deps: RequestChangeDeps,
   snapshot: RequestSnapshot,
   state: RequestState,
 ): Promise<Events> {

@@ -8,9 +8,9 @@ import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import type { OnBehalf } from '../users/on-behalf.ts';
 import {
   changeRequest,
-  type DecisionsDeps,
   type Events,
   type RefusedChange,
+  type RequestChangeDeps,
   type RequestSnapshot,
   readRequest,
 } from './approvals/change-request.ts';
@@ -44,7 +44,7 @@ export interface RepeatedCall extends AuthenticatedCaller {
   readonly receiptFor?: string | null;
 }
 
-export interface ResumeDeps extends DecisionsDeps {
+export interface ResumeDeps extends RequestChangeDeps {
   readonly hideSecrets: HideSecrets;
   readonly receiptBases: ReceiptBases;
 }

@@ -79,9 +79,9 @@ export interface DeliveryTracing {
 
 export interface Dispatcher {
   /** Never throws, and returns at once. */
-  emit(news: WebhookPayload): void;
+  emit(payload: WebhookPayload): void;
   /** Makes the messages for an event, to be stored together with the event; stored messages are sent. */
-  prepare(news: WebhookPayload): Promise<PreparedEvent>;
+  prepare(payload: WebhookPayload): Promise<PreparedEvent>;
   /**
    * Sends a test message to one webhook, whatever it subscribes to. Returns null when there is no such
    * webhook.
@@ -169,19 +169,19 @@ class OutgoingQueue implements Dispatcher {
    * Also works while closing, for requests that are still being answered: what is stored then is sent after
    * the next start.
    */
-  emit(news: WebhookPayload): void {
+  emit(payload: WebhookPayload): void {
     if (this.#emitted.length >= emittedMax) {
       this.#options.onFailure(new Error(`more than ${emittedMax} messages are queued: one was dropped`));
       return;
     }
-    this.#emitted.push(news);
+    this.#emitted.push(payload);
     void this.#storeTold();
   }
 
-  async prepare(news: WebhookPayload): Promise<PreparedEvent> {
+  async prepare(payload: WebhookPayload): Promise<PreparedEvent> {
     const deliveries = (await allWebhooks(this.#directory))
-      .filter(({ value }) => isSubscribed(value, news))
-      .map(({ value }) => newDelivery(value, news));
+      .filter(({ value }) => isSubscribed(value, payload))
+      .map(({ value }) => newDelivery(value, payload));
     return {
       writes: deliveries.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0)),
       taken: () => {
@@ -195,8 +195,8 @@ class OutgoingQueue implements Dispatcher {
     const storedWebhook = await webhooksOf(this.#directory).find(webhookId);
     if (storedWebhook === null) return null;
     const text = 'A test message from Writ.';
-    const news = { type: 'webhook.test', id: webhookId, text, links: {}, atMs: this.#now() } as const;
-    const delivery = newDelivery(storedWebhook.value, news);
+    const payload = { type: 'webhook.test', id: webhookId, text, links: {}, atMs: this.#now() } as const;
+    const delivery = newDelivery(storedWebhook.value, payload);
     const stored = await store(this.#directory, { value: delivery, version: 0 });
     if (stored === null) return null;
     this.#pending.set(delivery.id, stored);
@@ -288,8 +288,10 @@ class OutgoingQueue implements Dispatcher {
   async #nextMessages(): Promise<UnstoredChanges> {
     const webhooks = await allWebhooks(this.#directory);
     const batch = this.#emitted.slice(0, storedAtOnce);
-    const made = batch.flatMap((news) =>
-      webhooks.filter(({ value }) => isSubscribed(value, news)).map(({ value }) => newDelivery(value, news)),
+    const made = batch.flatMap((payload) =>
+      webhooks
+        .filter(({ value }) => isSubscribed(value, payload))
+        .map(({ value }) => newDelivery(value, payload)),
     );
     const kept = made.slice(0, Math.max(0, pendingMax - this.#pending.size));
     return { newsCount: batch.length, created: made, accepted: kept };

@@ -91,8 +91,8 @@ export async function listDeliveries(
   return [...waiting, ...over].sort(latestFirst).slice(0, page.countMax);
 }
 
-export function newDelivery({ id: webhookId, format }: Webhook, news: WebhookPayload): Delivery {
-  const { type, id, links, atMs, text, page = null } = news;
+export function newDelivery({ id: webhookId, format }: Webhook, payload: WebhookPayload): Delivery {
+  const { type, id, links, atMs, text, page = null } = payload;
   const createdAtMs = Math.trunc(atMs);
   const timestamp = new Date(createdAtMs).toISOString();
   return {

@@ -87,18 +87,18 @@ export async function makeHistory(
   const chosen = (): string => ids[Math.max(0, ids.length - 1 - random.below(12))]!;
   const vote = async (what: 'approve' | 'reject') => {
     const group = random.chance(0.5) ? null : random.pick(everybody);
-    await service.decisions[what](chosen(), { caller: random.pick(people), group, comment: '' });
+    await service.requestChanges[what](chosen(), { caller: random.pick(people), group, comment: '' });
   };
   const step = async (): Promise<unknown> => {
     const what = random.below(100);
     if (ids.length === 0 || what < 45) return await ask();
     if (what < 68) return await vote('approve');
     if (what < 72) return await vote('reject');
-    if (what < 77) return await service.decisions.stepUp(chosen(), { ...people[2]!, passkey: null });
-    if (what < 80) return await service.decisions.stepUpAgent(random.pick(agents).id, people[2]!);
+    if (what < 77) return await service.requestChanges.stepUp(chosen(), { ...people[2]!, passkey: null });
+    if (what < 80) return await service.requestChanges.stepUpAgent(random.pick(agents).id, people[2]!);
     if (what < 86) {
       const report = { executed: random.chance(0.3), by: { person: people[0]! }, mayRelease: true };
-      return await service.decisions.report(chosen(), report);
+      return await service.requestChanges.report(chosen(), report);
     }
     if (what < 98) {
       world.nowMs +=

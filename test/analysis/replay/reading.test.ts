@@ -39,7 +39,7 @@ test('an export says what the store says, in whatever parts the store is read', 
   const log = await openExport(file);
   const fromFile = await entriesOf(log);
   expect(log.faults).toMatchObject({ count: 0, repeated: 0 });
-  expect(log.wholeSinceMs).toBe(Number.NEGATIVE_INFINITY);
+  expect(log.completeSinceMs).toBe(Number.NEGATIVE_INFINITY);
   expect(fromFile.filter(({ kind }) => kind === 'request')).toHaveLength(asked);
   for (const recordsAtOnce of [1, 3, 1_000]) {
     const records = await openRecords({ path });
@@ -95,7 +95,7 @@ test('a record that was tampered with is named, and a part of the chain is not t
     `${file}:${requests[0]! + 1}: the record lacks facts that are needed to decide it again`,
   ]);
   const later = await openExport(fileOf(lines.slice(requests[1])));
-  expect(later.wholeSinceMs).toBeGreaterThan(0);
+  expect(later.completeSinceMs).toBeGreaterThan(0);
 });
 
 test('reading writes nothing, and sees what is written beside it', async () => {

@@ -12,13 +12,13 @@ export interface CallOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
 const agent = new Agent({ keepAlive: true });
 
 /** Posts the body; returns null when no answer came in time. */
-export function post({ url, headers, body, patienceMs }: CallOptions): Promise<Answer | null> {
+export function post({ url, headers, body, timeoutMs }: CallOptions): Promise<Answer | null> {
   return new Promise((resolve) => {
     const all = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers };
     const sent = request(url, { method: 'POST', agent, headers: all }, (reply) => {
@@ -30,7 +30,7 @@ export function post({ url, headers, body, patienceMs }: CallOptions): Promise<A
       reply.on('error', () => end(null));
       reply.on('end', () => end(answerOf(reply.statusCode ?? 0, text)));
     });
-    const giveUp = setTimeout(() => sent.destroy(new Error('no answer')), patienceMs);
+    const giveUp = setTimeout(() => sent.destroy(new Error('no answer')), timeoutMs);
     const end = (answer: Answer | null) => {
       clearTimeout(giveUp);
       resolve(answer);

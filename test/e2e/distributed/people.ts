@@ -13,7 +13,7 @@ import {
   type Headers,
   makeAgent,
   type Owner,
-  peoplePatienceMs,
+  peopleTimeoutMs,
   soonMs,
   urls,
   type Vote,
@@ -142,7 +142,7 @@ async function stepUps(world: World, { email, password, headers, secret }: Owner
 
 /** Posts to a replica; returns null when no answer came. */
 function say(url: string, headers: Headers, body: object): Promise<Answer | null> {
-  return post({ url, headers, body: JSON.stringify(body), patienceMs: peoplePatienceMs });
+  return post({ url, headers, body: JSON.stringify(body), timeoutMs: peopleTimeoutMs });
 }
 
 /** The status of the request in a reply. */

@@ -83,7 +83,7 @@ async function ask(
   const headers: Record<string, string> = { 'x-agent-api-key': agent.apiKey };
   if (key !== null) headers['idempotency-key'] = key;
   if (nonce !== null) headers['x-service-signature'] = signature(agent, nonce, body);
-  const reply = await post({ url: `${url}/v1/authorize`, headers, body, patienceMs: 10_000 });
+  const reply = await post({ url: `${url}/v1/authorize`, headers, body, timeoutMs: 10_000 });
   if (reply?.status !== 200) return null;
   const { request_id: id, decision } = reply.body as {
     readonly request_id: string;

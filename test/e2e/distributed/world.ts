@@ -81,9 +81,9 @@ export const budget = 120;
 export const area = 'pay';
 
 /** A client without an answer after this time asks again elsewhere, and does not know the outcome. */
-const patienceMs = 3_000;
+const timeoutMs = 3_000;
 /** Longer, because a password is hashed first, behind those of others. */
-export const peoplePatienceMs = 10_000;
+export const peopleTimeoutMs = 10_000;
 
 /** How long people have to answer `pay.soon`. */
 export const soonMs = 1_000;
@@ -216,7 +216,7 @@ export async function ask(world: World, url: string, agent: Agent, call: Call): 
   if (call.key !== undefined) headers['idempotency-key'] = call.key;
   if (call.nonce !== undefined) headers['x-service-signature'] = signature(agent, call.nonce, body);
   const begunAtMs = performance.now();
-  const reply = await post({ url: `${url}/v1/authorize`, headers, body, patienceMs });
+  const reply = await post({ url: `${url}/v1/authorize`, headers, body, timeoutMs });
   if (reply === null) return null;
   const { status } = reply;
   const answer = reply.body as { readonly decision?: string; readonly request_id?: string };

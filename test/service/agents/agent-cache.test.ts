@@ -33,13 +33,13 @@ const at = (steadyMs: number, nowMs = startMs) => ({ steadyMs, nowMs });
 
 /** Looks in the cache first, then in the store, as the service does. */
 async function kindOf(cache: AgentCache, text: string, moment: ReturnType<typeof at>): Promise<string> {
-  return cache.cached(text, moment) === null ? (await cache.look(text, moment)).kind : 'ok';
+  return cache.cached(text, moment) === null ? (await cache.authenticate(text, moment)).kind : 'ok';
 }
 
 test('an agent that was let in is remembered for a moment, and its use is noted', async () => {
   const { store, agent, apiKey, cache } = await start();
   expect(cache.cached(apiKey, at(0))).toBeNull();
-  await cache.look(apiKey, at(0));
+  await cache.authenticate(apiKey, at(0));
   const noteUse = vi.spyOn(store.agents, 'noteUse');
   expect(cache.cached(apiKey, at(cachedMsMax - 1))).toMatchObject({ agent, key: { agentId: agent.id } });
   expect(noteUse).toHaveBeenCalledOnce();
@@ -48,7 +48,7 @@ test('an agent that was let in is remembered for a moment, and its use is noted'
 
 test('a key of the same name with another secret is not the one that is remembered', async () => {
   const { apiKey, cache } = await start();
-  await cache.look(apiKey, at(0));
+  await cache.authenticate(apiKey, at(0));
   const other = createApiKey().text;
   expect(cache.cached(apiKey.slice(0, 13) + other.slice(13), at(0))).toBeNull();
   expect(cache.cached(apiKey.slice(0, -1), at(0))).toBeNull();
@@ -59,7 +59,7 @@ test('a key of the same name with another secret is not the one that is remember
 
 test.each(['disabled', 'revoked'] as const)('%s here: refused from the next request on', async (status) => {
   const { store, agent, apiKey, cache } = await start();
-  await cache.look(apiKey, at(0));
+  await cache.authenticate(apiKey, at(0));
   await store.agents.setStatus({ agentId: agent.id, status, atMs: startMs });
   expect(await kindOf(cache, apiKey, at(0))).toBe(status);
 });
@@ -68,7 +68,7 @@ test('what is found while a change is under way is not kept beyond it', async ()
   const { store, agent, apiKey, cache } = await start();
   const change = store.agents.setStatus({ agentId: agent.id, status: 'revoked', atMs: startMs });
   // The writer has not stored the change yet, so the store still returns the old state.
-  await cache.look(apiKey, at(0));
+  await cache.authenticate(apiKey, at(0));
   await change;
   expect(await kindOf(cache, apiKey, at(0))).toBe('revoked');
 });
@@ -76,7 +76,7 @@ test('what is found while a change is under way is not kept beyond it', async ()
 test('revoked by another process: refused within the time that is promised', async () => {
   const { path, agent, apiKey, cache } = await start();
   expect(cachedMsMax).toBeLessThanOrEqual(1_000);
-  await cache.look(apiKey, at(0));
+  await cache.authenticate(apiKey, at(0));
   const other = await open(path);
   await other.agents.setStatus({ agentId: agent.id, status: 'revoked', atMs: startMs });
   expect(await kindOf(cache, apiKey, at(cachedMsMax))).toBe('revoked');
@@ -85,7 +85,7 @@ test('revoked by another process: refused within the time that is promised', asy
 test('a key that ends is refused at its end, remembered or not', async () => {
   const { store, agent, apiKey, cache } = await start();
   await rotateKey(store, { agentId: agent.id, graceMs: 100, nowMs: startMs });
-  await cache.look(apiKey, at(0));
+  await cache.authenticate(apiKey, at(0));
   expect(await kindOf(cache, apiKey, at(1, startMs + 99))).toBe('ok');
   expect(await kindOf(cache, apiKey, at(1, startMs + 100))).toBe('expired');
 });

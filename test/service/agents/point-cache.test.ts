@@ -55,13 +55,13 @@ async function register(store: Store, agents: readonly { readonly id: string }[]
 /** Looks in the cache first, then in the store, as the service does. */
 async function found(cache: PointCache, sent: SentByPoint, now: ReturnType<typeof at>) {
   const known = cache.cached(sent, now);
-  return known === null ? await cache.look(sent, now) : ({ kind: 'ok', ...known } as const);
+  return known === null ? await cache.authenticate(sent, now) : ({ kind: 'ok', ...known } as const);
 }
 
 test('whom a point asks for is remembered for a moment, by name and by id, and is the same object', async () => {
   const { cache, sent, ids } = await start();
   expect(cache.cached(sent, at(0))).toBeNull();
-  const first = await cache.look(sent, at(0));
+  const first = await cache.authenticate(sent, at(0));
   if (first.kind !== 'ok') throw new Error(first.kind);
   const byName = cache.cached(sent, at(cachedMsMax - 1));
   expect(byName?.agent).toBe(first.agent);
@@ -69,14 +69,14 @@ test('whom a point asks for is remembered for a moment, by name and by id, and i
   expect(cache.cached({ ...sent, agentName: ids[0] ?? '' }, at(0))).toBe(byName);
   expect(cache.isCurrent(sent.keyText, first, at(0))).toBe(true);
   expect(cache.cached(sent, at(cachedMsMax))).toBeNull();
-  const again = await cache.look(sent, at(cachedMsMax));
+  const again = await cache.authenticate(sent, at(cachedMsMax));
   expect(again).toMatchObject({ kind: 'ok' });
   expect('agent' in again && again.agent).toBe(first.agent);
 });
 
 test('another agent, no agent, and another secret are not what is remembered', async () => {
   const { cache, sent } = await start();
-  for (const agentName of ['buyer', 'null']) await cache.look({ ...sent, agentName }, at(0));
+  for (const agentName of ['buyer', 'null']) await cache.authenticate({ ...sent, agentName }, at(0));
   const other = createApiKey('writpep_').text;
   expect(cache.cached({ ...sent, agentName: null }, at(0))).toBeNull();
   expect(cache.cached({ ...sent, agentName: 'nobody' }, at(0))).toBeNull();
@@ -88,14 +88,14 @@ test('another agent, no agent, and another secret are not what is remembered', a
 test('what is found while a change is under way is not kept beyond it', async () => {
   const { cache, sent, store, point } = await start();
   const change = changes.setPointStatus(by(store), point.id, 'disabled');
-  await cache.look(sent, at(0));
+  await cache.authenticate(sent, at(0));
   await change;
   expect((await found(cache, sent, at(0))).kind).toBe('point-disabled');
 });
 
 test('revoked by another process: refused within the time that is promised', async () => {
   const { cache, sent, open, point } = await start();
-  await cache.look(sent, at(0));
+  await cache.authenticate(sent, at(0));
   await changes.setPointStatus(by(await open()), point.id, 'revoked');
   expect((await found(cache, sent, at(cachedMsMax))).kind).toBe('point-revoked');
 });

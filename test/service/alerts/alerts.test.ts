@@ -56,7 +56,7 @@ async function setUp(): Promise<World> {
   const changes: number[] = [];
   const switches = createKillSwitchBoard({ directory, steadyMs: () => time.nowMs });
   const watchOne = () => {
-    const news = createEventMessages({
+    const messages = createEventMessages({
       directory,
       publicUrl: 'https://writ.example.com',
       dispatcher: hooks.dispatcher,
@@ -70,7 +70,7 @@ async function setUp(): Promise<World> {
       switches,
       staleSinceMs: () => world.stale,
       policyGaps: { update: async () => world.gaps },
-      messagesOf: news.alertMessages,
+      messagesOf: messages.alertMessages,
       onChange: () => changes.push(time.nowMs),
       onFailure: (error) => hooks.failures.push(error),
       everyMs: neverMs,

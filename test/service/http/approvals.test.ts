@@ -354,9 +354,9 @@ describe('an approval', () => {
 
 test('whoever listens hears of each new wait and of each end, once', async () => {
   const told: string[] = [];
-  const requestNews = createRequestEvents();
-  requestNews.subscribe(({ kind, status, groups }) => told.push(`${kind} ${status} ${groups.join()}`));
-  const service = await startService({ requestEvents: requestNews, startsWith: policies });
+  const requestEvents = createRequestEvents();
+  requestEvents.subscribe(({ kind, status, groups }) => told.push(`${kind} ${status} ${groups.join()}`));
+  const service = await startService({ requestEvents, startsWith: policies });
   const admin = await firstAdmin(service);
   const approver = (email: string, ...groups: string[]) =>
     personWith(service, admin, { email, roles: ['approver'], groups });

@@ -6,7 +6,7 @@ import { verifyChain } from '../../../src/service/audit/verify.ts';
 import { sweep } from '../../../src/service/people/sweep.ts';
 import { snoozeLeavesMs } from '../../../src/service/requests/inbox/snoozes.ts';
 import { startMailServer } from '../webhooks/mail-server.ts';
-import { readNews } from './hint-reader.ts';
+import { readEvents } from './event-reader.ts';
 import { paymentPolicies, sharePaymentsTeam } from './payments-team.ts';
 import { type Client, firstAdmin, personWith } from './person-client.ts';
 import { startService } from './service.ts';
@@ -61,9 +61,9 @@ describe('an assignment', () => {
       ['ben@example.com', false],
     ]);
     expect(await inbox(ben, id, 'assigned=nobody')).toEqual([expect.any(Number), true]);
-    const reader = await readNews(service(), ben);
+    const reader = await readEvents(service(), ben);
     expect((await assign(ann, id, ben)).status).toBe(204);
-    await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
+    await expect.poll(() => reader.received.map(({ kind }) => kind)).toContain('approvals');
     expect((await rowOf(ben, id)).assigned_to).toMatchObject({
       name: 'ben@example.com',
       is_you: true,
@@ -131,10 +131,10 @@ describe('a request that is put off', () => {
     expect((await ann.send(`/v1/requests/${id}/snooze`, { method: 'DELETE' })).status).toBe(204);
     expect(await inbox(ann, id)).toEqual([before, true]);
     await snooze(ann, id, untilMs);
-    const reader = await readNews(service(), ann);
+    const reader = await readEvents(service(), ann);
     laterMs += 31 * minuteMs;
     expect(await inbox(ann, id)).toEqual([before, true]);
-    await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
+    await expect.poll(() => reader.received.map(({ kind }) => kind)).toContain('approvals');
     expect(await sweep(service().store.documents, now())).toBeGreaterThan(0);
     const page = { kind: 'snooze', parent: null, after: null, countMax: 9 };
     expect(await service().store.documents.list(page)).toEqual([]);

@@ -1,37 +1,37 @@
-// /v1/events: hints to whoever may see the thing that changed, few hints of a kind, and an end with the
+// /v1/events: events for whoever may see the thing that changed, few events of a kind, and an end with the
 // session.
 
 import { writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { setImmediate as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createChangeStream, streamsOfPersonMax } from '../../../src/service/http/events/change-feed.ts';
+import { createEventStream, streamsOfPersonMax } from '../../../src/service/http/events/event-streams.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
 import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import type { Person } from '../../../src/service/people/person.ts';
 import { openStore } from '../../../src/service/store/open.ts';
-import { readNews } from './hint-reader.ts';
+import { readEvents } from './event-reader.ts';
 import { type Client, firstAdmin, personWith, signedIn, tokenClient } from './person-client.ts';
 import { authorize, policyText, problemOf, type Service, startService } from './service.ts';
 
 const wait = { timeout: 60_000, interval: 20 };
-/** The change feed checks often, so that a test need not wait. */
-const changeFeedTiming = { checkMs: 100 };
+/** Event streams check often, so that a test need not wait. */
+const eventStreamsTiming = { checkMs: 100 };
 
-async function setUp(changes: Parameters<typeof startService>[0] = { changeFeedTiming }) {
+async function setUp(changes: Parameters<typeof startService>[0] = { eventStreamsTiming }) {
   const service = await startService(changes);
   const ann = await firstAdmin(service);
   return { service, ann, admin: await tokenClient(service, ann) };
 }
 
 const escalate = { body: '{"action_key":"demo.escalate","payload":{}}' };
-const kindsOf = ({ heard }: { readonly heard: readonly { readonly kind: string }[] }) =>
-  [...new Set(heard.map(({ kind }) => kind))].toSorted();
+const kindsOf = ({ received }: { readonly received: readonly { readonly kind: string }[] }) =>
+  [...new Set(received.map(({ kind }) => kind))].toSorted();
 
 describe('a stream', () => {
   test('begins with when to come again, and says what kind of thing has changed', async () => {
     const { service, admin } = await setUp();
-    const reader = await readNews(service, admin);
+    const reader = await readEvents(service, admin);
     expect([reader.status, reader.headers['content-type']]).toEqual([200, 'text/event-stream']);
     expect([reader.headers['cache-control'], reader.headers['x-accel-buffering']]).toEqual([
       'no-store',
@@ -42,7 +42,7 @@ describe('a stream', () => {
     await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['requests']), wait);
     await authorize(service, escalate);
     await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['approvals', 'requests']), wait);
-    expect(Date.parse(reader.heard[0]?.at ?? '')).not.toBeNaN();
+    expect(Date.parse(reader.received[0]?.at ?? '')).not.toBeNaN();
     writeFileSync(service.policyFile, policyText.replace('for 10m', 'for 11m'));
     await service.policies.reload();
     await vi.waitFor(() => expect(kindsOf(reader)).toContain('policies'), wait);
@@ -50,7 +50,7 @@ describe('a stream', () => {
 
   test('says what another process has changed, too', async () => {
     const { service, ann, admin } = await setUp();
-    const reader = await readNews(service, admin);
+    const reader = await readEvents(service, admin);
     // A second store on the same place, as the command line opens it, without the service.
     const other = await openStore(service.place);
     try {
@@ -72,14 +72,14 @@ describe('a stream', () => {
   test('has the end of a wait, which nobody brings about', async () => {
     const { service, admin } = await setUp();
     await authorize(service, escalate);
-    const reader = await readNews(service, admin);
+    const reader = await readEvents(service, admin);
     expect(await service.store.requests.expireDue(Number.MAX_SAFE_INTEGER, 10)).toHaveLength(1);
     await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['approvals', 'requests']), wait);
   });
 
-  test('tells many changes by few hints, and the last one always', async () => {
-    const { service, admin } = await setUp({ changeFeedTiming: { everyMs: 300 } });
-    const reader = await readNews(service, admin);
+  test('sends few events for many changes, and always one for the last change', async () => {
+    const { service, admin } = await setUp({ eventStreamsTiming: { everyMs: 300 } });
+    const reader = await readEvents(service, admin);
     const until = performance.now() + 1_500;
     let lastAt = 0;
     while (performance.now() < until) {
@@ -87,9 +87,9 @@ describe('a stream', () => {
       lastAt = Date.now();
     }
     await vi.waitFor(() => {
-      expect(Date.parse(reader.heard.at(-1)?.at ?? '')).toBeGreaterThanOrEqual(lastAt - 5);
+      expect(Date.parse(reader.received.at(-1)?.at ?? '')).toBeGreaterThanOrEqual(lastAt - 5);
     }, wait);
-    const times = reader.heard.map(({ at }) => Date.parse(at));
+    const times = reader.received.map(({ at }) => Date.parse(at));
     expect(times.length).toBeGreaterThan(2);
     // A stalled thread may write down one time late, which shortens one gap. The total still respects the
     // announced rate.
@@ -97,10 +97,10 @@ describe('a stream', () => {
   });
 
   test('shows that it is there when nothing happens', async () => {
-    const { service, admin } = await setUp({ changeFeedTiming: { signOfLifeMs: 50 } });
-    const reader = await readNews(service, admin);
+    const { service, admin } = await setUp({ eventStreamsTiming: { heartbeatMs: 50 } });
+    const reader = await readEvents(service, admin);
     await vi.waitFor(() => expect(reader.text()).toContain(': \n\n: \n\n'), wait);
-    expect(reader.heard).toEqual([]);
+    expect(reader.received).toEqual([]);
   });
 
   test('is not begun by HEAD', async () => {
@@ -127,7 +127,7 @@ describe('a person', () => {
     const { service, ann, admin } = await setUp();
     const groups = role === 'approver' ? ['finance'] : [];
     const client = await personWith(service, ann, { email: 'p@example.com', roles: [role], groups });
-    const [reader, control] = await Promise.all([readNews(service, client), readNews(service, admin)]);
+    const [reader, control] = await Promise.all([readEvents(service, client), readEvents(service, admin)]);
     await changeAll({ service, ann });
     await authorize(service, escalate);
     await vi.waitFor(() => {
@@ -139,14 +139,14 @@ describe('a person', () => {
   test('has so many streams and no more, and another one when one was left', async () => {
     const { service, ann, admin } = await setUp();
     const readers = await Promise.all(
-      Array.from({ length: streamsOfPersonMax }, () => readNews(service, admin)),
+      Array.from({ length: streamsOfPersonMax }, () => readEvents(service, admin)),
     );
     const refused = await fetch(`${service.url}/v1/events`, { headers: admin.headers });
     expect(await problemOf(refused)).toMatchObject({ status: 429, code: 'too_many_streams' });
     const other = await personWith(service, ann, { email: 'other@example.com', roles: ['auditor'] });
-    expect((await readNews(service, other)).status).toBe(200);
-    readers[0]?.leave();
-    await vi.waitFor(async () => expect((await readNews(service, admin)).status).toBe(200), wait);
+    expect((await readEvents(service, other)).status).toBe(200);
+    readers[0]?.close();
+    await vi.waitFor(async () => expect((await readEvents(service, admin)).status).toBe(200), wait);
   });
 });
 
@@ -155,8 +155,8 @@ describe('it ends', () => {
     const { service } = await setUp();
     const session = await signedIn(service, 'ann@example.com');
     const [reader, other] = [
-      await readNews(service, session),
-      await readNews(service, await signedIn(service, 'ann@example.com')),
+      await readEvents(service, session),
+      await readEvents(service, await signedIn(service, 'ann@example.com')),
     ];
     await session.send('/v1/session', { method: 'DELETE' });
     await vi.waitFor(() => expect(reader.hasEnded()).toBe(true), wait);
@@ -168,7 +168,7 @@ describe('it ends', () => {
     const email = 'p@example.com';
     const client = await personWith(service, ann, { email, roles: ['auditor'] });
     const second = await tokenClient(service, client.person);
-    const [first, gone] = [await readNews(service, client), await readNews(service, second)];
+    const [first, gone] = [await readEvents(service, client), await readEvents(service, second)];
     const session = await signedIn(service, email);
     const { items } = (await session.send('/v1/tokens')).body;
     for (const { id } of items) {
@@ -186,8 +186,8 @@ describe('it ends', () => {
 
   test('when a session that nobody uses is over: to listen is no use of it', async () => {
     let nowMs = Date.now();
-    const { service } = await setUp({ changeFeedTiming, clock: () => nowMs });
-    const reader = await readNews(service, await signedIn(service, 'ann@example.com'));
+    const { service } = await setUp({ eventStreamsTiming, clock: () => nowMs });
+    const reader = await readEvents(service, await signedIn(service, 'ann@example.com'));
     for (let minutes = 0; minutes < 55; minutes += 5) {
       nowMs += 5 * 60_000;
       await new Promise((resolve) => setTimeout(resolve, 30));
@@ -199,11 +199,11 @@ describe('it ends', () => {
   });
 
   test('at once when the person is disabled, here or by another process, and not at the next check', async () => {
-    const { service, ann, admin } = await setUp({ changeFeedTiming: { checkMs: 3_600_000 } });
+    const { service, ann, admin } = await setUp({ eventStreamsTiming: { checkMs: 3_600_000 } });
     const draft = { roles: ['auditor'] as const };
     const here = await personWith(service, ann, { ...draft, email: 'here@example.com' });
     const there = await personWith(service, ann, { ...draft, email: 'there@example.com' });
-    const [first, second] = [await readNews(service, here), await readNews(service, there)];
+    const [first, second] = [await readEvents(service, here), await readEvents(service, there)];
     const disable = { method: 'PATCH', body: { status: 'disabled' } } as const;
     await admin.send(`/v1/people/${here.person.id}`, disable);
     await vi.waitFor(() => expect([first.hasEnded(), second.hasEnded()]).toEqual([true, false]), wait);
@@ -229,7 +229,7 @@ describe('it ends', () => {
 
   test('when the store cannot say who the person is', async () => {
     const { service, admin } = await setUp();
-    const reader = await readNews(service, admin);
+    const reader = await readEvents(service, admin);
     const find = vi.spyOn(service.store.documents, 'find').mockRejectedValue(new Error('no'));
     await vi.waitFor(() => expect(reader.hasEnded()).toBe(true), wait);
     find.mockRestore();
@@ -237,7 +237,7 @@ describe('it ends', () => {
 
   test('when the service stops, which waits for nobody who listens', async () => {
     const { service, admin } = await setUp();
-    const readers = await Promise.all(Array.from({ length: 10 }, () => readNews(service, admin)));
+    const readers = await Promise.all(Array.from({ length: 10 }, () => readEvents(service, admin)));
     readers[0]?.pause();
     await service.close();
     await vi.waitFor(() => expect(readers.slice(1).every((one) => one.hasEnded())).toBe(true), wait);
@@ -245,26 +245,26 @@ describe('it ends', () => {
 });
 
 test('a stream that ends before it is sent is an empty reply, not an error', async () => {
-  const stream = createChangeStream();
+  const stream = createEventStream();
   stream.end();
   expect(stream.body.destroyed).toBe(false);
   expect(await stream.body.toArray()).toHaveLength(1);
 });
 
 describe('who does not read', () => {
-  test('is cut off at the second sign of life, and little waits until then', async () => {
-    const stream = createChangeStream();
+  test('is cut off at the second heartbeat, and little waits until then', async () => {
+    const stream = createEventStream();
     await pause();
-    for (let count = 0; count < 10_000; count += 1) stream.hint(`kind${count % 6}`, String(count));
+    for (let count = 0; count < 10_000; count += 1) stream.send(`kind${count % 6}`, String(count));
     expect(stream.body.readableLength).toBeLessThan(4_096);
-    stream.signOfLife();
+    stream.heartbeat();
     expect(stream.body.destroyed).toBe(false);
-    stream.signOfLife();
+    stream.heartbeat();
     expect(stream.body.destroyed).toBe(true);
   });
 
   test('is cut off over a real connection, too, which takes what its buffers hold', async () => {
-    const stream = createChangeStream();
+    const stream = createEventStream();
     let reply: ServerResponse | null = null;
     const server = createServer((_request, response) => {
       reply = response;
@@ -274,32 +274,32 @@ describe('who does not read', () => {
     onTestFinished(() => void server.close());
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const reader = await readNews({ port }, { headers: {} });
+    const reader = await readEvents({ port }, { headers: {} });
     reader.pause();
     const at = 'x'.repeat(200);
     for (let round = 0; round < 20_000 && !stream.body.destroyed; round += 1) {
-      for (const kind of ['a', 'b', 'c', 'd', 'e', 'f']) stream.hint(kind, at);
+      for (const kind of ['a', 'b', 'c', 'd', 'e', 'f']) stream.send(kind, at);
       await pause();
-      if (round % 50 === 49) stream.signOfLife();
+      if (round % 50 === 49) stream.heartbeat();
     }
     expect(stream.body.destroyed).toBe(true);
     expect((reply as ServerResponse | null)?.writableLength ?? 0).toBeLessThan(128 * 1024);
   });
 
   test('is in the way of nobody else', async () => {
-    const { service, admin } = await setUp({ changeFeedTiming: { everyMs: 0 } });
-    const [deaf, other] = [await readNews(service, admin), await readNews(service, admin)];
+    const { service, admin } = await setUp({ eventStreamsTiming: { everyMs: 0 } });
+    const [deaf, other] = [await readEvents(service, admin), await readEvents(service, admin)];
     deaf.pause();
     for (let round = 0; round < 100; round += 1) {
-      const heard = other.heard.length;
+      const received = other.received.length;
       expect((await authorize(service)).status).toBe(200);
-      await vi.waitFor(() => expect(other.heard.length).toBeGreaterThan(heard), wait);
+      await vi.waitFor(() => expect(other.received.length).toBeGreaterThan(received), wait);
     }
   });
 });
 
 test('five hundred hear of a request, which is answered as ever', async () => {
-  const { service, ann } = await setUp({ changeFeedTiming: {} });
+  const { service, ann } = await setUp({ eventStreamsTiming: {} });
   const clients: Client[] = [];
   const directory = createDirectory(service.store.documents, Date.now);
   for (let count = 0; count < 25; count += 1) {
@@ -308,7 +308,7 @@ test('five hundred hear of a request, which is answered as ever', async () => {
     clients.push(await tokenClient(service, person));
   }
   const readers = await Promise.all(
-    clients.flatMap((client) => Array.from({ length: 20 }, () => readNews(service, client))),
+    clients.flatMap((client) => Array.from({ length: 20 }, () => readEvents(service, client))),
   );
   expect(readers.filter(({ status }) => status !== 200)).toEqual([]);
   const replies = await Promise.all(Array.from({ length: 50 }, () => authorize(service)));

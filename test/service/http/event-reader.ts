@@ -5,30 +5,30 @@ import { onTestFinished } from 'vitest';
 import type { Client } from './person-client.ts';
 import type { Service } from './service.ts';
 
-export interface Heard {
+export interface ReceivedEvent {
   readonly kind: string;
   readonly at: string;
-  /** When the hint arrived, on the clock of `performance.now`. */
-  readonly heardAtMs: number;
+  /** When the event arrived, on the clock of `performance.now`. */
+  readonly receivedAtMs: number;
 }
 
-export interface Reader {
+export interface EventReader {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  readonly heard: readonly Heard[];
+  readonly received: readonly ReceivedEvent[];
   /** All text that has arrived. */
   readonly text: () => string;
   readonly hasEnded: () => boolean;
   /** Stops reading, and leaves the connection open. */
   pause(): void;
-  leave(): void;
+  close(): void;
 }
 
 /** Opens a stream of /v1/events as this person. */
-export function readNews(
+export function readEvents(
   { port }: Pick<Service, 'port'>,
   { headers }: Pick<Client, 'headers'>,
-): Promise<Reader> {
+): Promise<EventReader> {
   return new Promise((resolve, reject) => {
     const asked: ClientRequest = request(
       { host: '127.0.0.1', port, path: '/v1/events', headers, agent: false },
@@ -40,8 +40,8 @@ export function readNews(
   });
 }
 
-function follow(asked: ClientRequest, reply: IncomingMessage): Reader {
-  const heard: Heard[] = [];
+function follow(asked: ClientRequest, reply: IncomingMessage): EventReader {
+  const received: ReceivedEvent[] = [];
   let [text, rest] = ['', ''];
   let isOver = false;
   reply.setEncoding('utf8');
@@ -50,7 +50,7 @@ function follow(asked: ClientRequest, reply: IncomingMessage): Reader {
     rest += chunk;
     for (let end = rest.indexOf('\n\n'); end >= 0; end = rest.indexOf('\n\n')) {
       const [, kind = '', data = ''] = /^event: (\w+)\ndata: (.*)$/.exec(rest.slice(0, end)) ?? [];
-      if (kind !== '') heard.push({ kind, at: JSON.parse(data).at, heardAtMs: performance.now() });
+      if (kind !== '') received.push({ kind, at: JSON.parse(data).at, receivedAtMs: performance.now() });
       rest = rest.slice(end + 2);
     }
   });
@@ -62,10 +62,10 @@ function follow(asked: ClientRequest, reply: IncomingMessage): Reader {
   return {
     status: reply.statusCode ?? 0,
     headers: reply.headers,
-    heard,
+    received,
     text: () => text,
     hasEnded: () => isOver,
     pause: () => void reply.pause(),
-    leave: () => void asked.destroy(),
+    close: () => void asked.destroy(),
   };
 }

@@ -200,7 +200,7 @@ describe('without deciding', () => {
     const { ann } = await inbox();
     const mails: string[] = [];
     const events: string[] = [];
-    const news = createEventMessages({
+    const messages = createEventMessages({
       directory: createDirectory(service().store.documents, Date.now),
       publicUrl: 'https://writ.example.com',
       dispatcher: { emit: ({ type }) => void events.push(type), prepare: () => expect.unreachable() },
@@ -209,7 +209,7 @@ describe('without deciding', () => {
       controlOwnerOf: async () => 'ben@example.com',
     });
     const requests = createRequestEvents();
-    news.follow(requests, { onChange: () => () => undefined });
+    messages.follow(requests, { onChange: () => () => undefined });
     const asker = (await ann.send('/v1/session')).body.person.id;
     const at = {
       requestId: 'r1',

@@ -2,11 +2,11 @@
 
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { createShell } from '../../../src/service/http/shell.ts';
+import { createFastify } from '../../../src/service/http/fastify-instance.ts';
 
 function linesOf(fields: object): readonly Record<string, unknown>[] {
   const lines: string[] = [];
-  const app = createShell({
+  const app = createFastify({
     log: { level: 'info', stream: { write: (line) => void lines.push(line) } },
     bodyBytesMax: 1,
     trustedProxies: [],

@@ -216,10 +216,10 @@ describe('e-mail', () => {
   });
 
   test('reaches the people of the groups that a request waits for, the invited and the declined', async () => {
-    const requestNews = createRequestEvents();
+    const requestEvents = createRequestEvents();
     const mail = await startMailServer();
     const { service, admin, ann } = await startWithAdmin({
-      requestEvents: requestNews,
+      requestEvents,
       publicUrl: 'https://writ.example.com',
       smtp: { url: mail.url, from: 'writ@example.com' },
     });
@@ -228,7 +228,7 @@ describe('e-mail', () => {
     await personWith(service, admin, { email: 'eve@example.com', roles: ['approver'], groups: ['security'] });
     const about = { actionKey: 'demo.escalate', title: 'Pay 4,200.00 USD to Staples' };
     const request = { requestId: 'r1', agentId: 'a1', ...about, atMs: Date.now() };
-    requestNews.emit({ ...request, kind: 'pending', status: 'pending', groups, asksStepUp: false });
+    requestEvents.emit({ ...request, kind: 'pending', status: 'pending', groups, asksStepUp: false });
     await expect.poll(() => mail.taken.length).toBe(1);
     expect(mail.taken[0]?.to).toEqual(['RCPT TO:<ben@example.com>']);
     expect(mail.taken[0]?.text).toContain('Subject: Writ: approve or reject Pay 4,200.00 USD to Staples');
@@ -365,8 +365,8 @@ describe('a webhook', () => {
   });
 
   test('hears of requests, of policies that cannot take over, and of revoked agents', async () => {
-    const requestNews = createRequestEvents();
-    const { service, ann } = await startWithAdmin({ areWebhooksPrivate: true, requestEvents: requestNews });
+    const requestEvents = createRequestEvents();
+    const { service, ann } = await startWithAdmin({ areWebhooksPrivate: true, requestEvents });
     const { url, bodies } = await startReceiver();
     const events = ['request.pending', 'request.decided', 'policies.reload_failed', 'agent.revoked'];
     await ann.send('/v1/webhooks', post({ url, events }));
@@ -374,14 +374,14 @@ describe('a webhook', () => {
     await expect.poll(() => service.store.documents.find('webhook-cursor', 'revocations')).not.toBeNull();
     const about = { actionKey: 'demo.escalate', title: 'Pay 4,200.00 USD to Staples' };
     const request = { requestId: 'r1', agentId: 'a1', ...about, atMs: Date.now() };
-    requestNews.emit({
+    requestEvents.emit({
       ...request,
       kind: 'pending',
       status: 'pending',
       groups: ['finance'],
       asksStepUp: false,
     });
-    requestNews.emit({ ...request, kind: 'decided', status: 'approved', groups: [], asksStepUp: false });
+    requestEvents.emit({ ...request, kind: 'decided', status: 'approved', groups: [], asksStepUp: false });
     writeFileSync(service.policyFile, 'nonsense');
     await ann.send('/v1/policies/reload', post());
     await ann.send(`/v1/agents/${service.agent.id}/revoke`, post({ name: 'buyer' }));

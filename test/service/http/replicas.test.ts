@@ -14,7 +14,7 @@ import {
   startPostgres,
   type TestDatabase,
 } from '../store/postgres-server.ts';
-import { readNews } from './hint-reader.ts';
+import { readEvents } from './event-reader.ts';
 import { type Client, client, firstAdmin, tokenClient } from './person-client.ts';
 import { authorize, policyText, type Service, startService, temporaryDirectory } from './service.ts';
 import { ask } from './written-policies.ts';
@@ -102,7 +102,7 @@ test('replicas of a database know each other, and which set each has read', asyn
       standbys: [],
     });
   expect(await (await fetch(`${second.url}/metrics`)).text()).toMatch(/^writ_replicas_ready 2$/m);
-  await seesClaims(first, second, admin);
+  await seesReviewLocks(first, second, admin);
   await first.store.close();
   await expect.poll(async () => (await admin.send('/v1/replicas')).body.items).toHaveLength(1);
 });
@@ -129,22 +129,22 @@ test('reports of equal calls at two replicas take a grant each', async () => {
 });
 
 /**
- * Checks that a claim made at one replica is visible at the other, and that readers of its change feed hear
+ * Checks that a review lock taken at one replica is visible at the other, and that readers of its event stream hear
  * of it.
  */
-async function seesClaims(first: Service, second: Service, admin: Client): Promise<void> {
+async function seesReviewLocks(first: Service, second: Service, admin: Client): Promise<void> {
   const atFirst = client(first, admin.headers);
-  const lookers = async (): Promise<readonly string[]> =>
+  const viewedIds = async (): Promise<readonly string[]> =>
     (await admin.send('/v1/review-locks')).body.items.map((one: { request_id: string }) => one.request_id);
-  const reader = await readNews(second, admin);
+  const reader = await readEvents(second, admin);
   const body = '{"action_key":"demo.escalate","payload":{}}';
   const { request_id: id } = (await (await authorize(first, { body })).json()) as { request_id: string };
   expect((await atFirst.send(`/v1/requests/${id}/review-lock`, { method: 'POST' })).status).toBe(200);
-  await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
-  expect(await lookers()).toEqual([id]);
+  await expect.poll(() => reader.received.map(({ kind }) => kind)).toContain('approvals');
+  expect(await viewedIds()).toEqual([id]);
   expect((await atFirst.send(`/v1/requests/${id}/review-lock`, { method: 'DELETE' })).status).toBe(204);
-  expect(await lookers()).toEqual([]);
-  reader.leave();
+  expect(await viewedIds()).toEqual([]);
+  reader.close();
 }
 
 interface Outage {

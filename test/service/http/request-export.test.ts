@@ -104,7 +104,7 @@ test('is a log of what was decided and what people said, in the order in which i
   expect(first?.expiresAtMs).toBe(Date.parse(allowed.expires_at));
   expect(second?.expiresAtMs).toBe(Date.parse(waits.expires_at));
   // A filtered list may leave requests out, so no meter is built from it.
-  expect(log.wholeSinceMs).toBe(Number.POSITIVE_INFINITY);
+  expect(log.completeSinceMs).toBe(Number.POSITIVE_INFINITY);
 });
 
 test('goes on over many pages, each request once', async () => {

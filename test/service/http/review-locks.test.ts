@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
 import { sweep } from '../../../src/service/people/sweep.ts';
 import { reviewLockMs } from '../../../src/service/requests/inbox/review-locks.ts';
-import { readNews } from './hint-reader.ts';
+import { readEvents } from './event-reader.ts';
 import { sharePaymentsTeam } from './payments-team.ts';
 import type { Client } from './person-client.ts';
 import { ask, codeOf, give } from './written-policies.ts';
@@ -29,7 +29,7 @@ test('a claim is seen by whoever may see the request, goes to the next one, and 
   const [ann, ben, lea, ada] = [person('ann'), person('ben'), person('lea'), person('ada')];
   const { request_id: id } = await ask(service(), 'pay.one');
   const { request_id: next } = await ask(service(), 'pay.two');
-  const reader = await readNews(service(), ben);
+  const reader = await readEvents(service(), ben);
   const { status, body } = await claim(ann, id);
   expect([status, body.name, body.is_own]).toEqual([200, 'anna@example.com', true]);
   expect(body.by).toMatch(/^anna@example\.com \([0-9a-f-]{36}\)$/);
@@ -38,7 +38,7 @@ test('a claim is seen by whoever may see the request, goes to the next one, and 
   expect(await lookersAt(ben, id)).toEqual(['anna@example.com']);
   expect(await lookersAt(ada, id)).toEqual(['anna@example.com']);
   expect(await lookersAt(lea, id)).toEqual([]);
-  await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
+  await expect.poll(() => reader.received.map(({ kind }) => kind)).toContain('approvals');
   await claim(ben, id);
   expect(await lookersAt(ada, id)).toEqual(['anna@example.com', 'ben@example.com']);
   await claim(ben, next);
@@ -77,10 +77,10 @@ test('it lapses, unless it is taken again, and is then deleted', async () => {
   expect(Date.parse(again.until)).toBeGreaterThan(Date.parse(first.until));
   laterMs += reviewLockMs - 2_000;
   expect(await lookersAt(ada, id)).toEqual(['anna@example.com']);
-  const reader = await readNews(service(), ann);
+  const reader = await readEvents(service(), ann);
   laterMs += 3_000;
   expect(await lookersAt(ada, id)).toEqual([]);
-  await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
+  await expect.poll(() => reader.received.map(({ kind }) => kind)).toContain('approvals');
   // A second claim begins at the time it is made.
   expect((await claim(ann, id)).body.since > again.until).toBe(true);
   laterMs += reviewLockMs + 1_000;

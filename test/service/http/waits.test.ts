@@ -6,7 +6,7 @@ import { firstAdmin, personWith } from './person-client.ts';
 import { authorize, problemOf, type Service, startService } from './service.ts';
 import { give } from './written-policies.ts';
 
-const patience = { timeout: 60_000 };
+const pollOptions = { timeout: 60_000 };
 const escalated = '{"action_key":"demo.escalate","payload":{}}';
 
 async function pending(service: Service): Promise<string> {
@@ -31,7 +31,7 @@ test('an agent has so many waits and no more, on both addresses, and another one
     const refused = await problemOf(await look(service, id, 'wait=1'));
     expect(refused).toMatchObject({ status: 429, code: 'too_many_waits' });
     expect(refused.headers.get('retry-after')).toBe('1');
-  }, patience);
+  }, pollOptions);
   const refused = await problemOf(
     await authorize(service, { headers: { prefer: 'wait=5' }, body: escalated }),
   );
@@ -39,7 +39,7 @@ test('an agent has so many waits and no more, on both addresses, and another one
   expect((await look(service, id, 'respond-async')).status).toBe(200);
   leaving.abort();
   await Promise.all(held);
-  await vi.waitFor(async () => expect((await look(service, id, 'wait=1')).status).toBe(200), patience);
+  await vi.waitFor(async () => expect((await look(service, id, 'wait=1')).status).toBe(200), pollOptions);
 });
 
 test('a wait is woken by the decision and not by a look now and then', async () => {
@@ -54,7 +54,7 @@ test('a wait is woken by the decision and not by a look now and then', async () 
   const history = vi.spyOn(service.store.requests, 'history');
   const waiting = Array.from({ length: 40 }, () => look(service, id));
   // Each wait looks at the store when it arrives, and once more when it begins to wait.
-  await vi.waitFor(() => expect(history.mock.calls.length).toBeGreaterThanOrEqual(40), patience);
+  await vi.waitFor(() => expect(history.mock.calls.length).toBeGreaterThanOrEqual(40), pollOptions);
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const before = history.mock.calls.length;
   await new Promise((resolve) => setTimeout(resolve, 2_000));
@@ -84,7 +84,7 @@ test('thousands of waits that one connection sends at once take turns', async ()
   onTestFinished(() => void socket.destroy());
   const one = `GET /v1/requests/${id} HTTP/1.1\r\nHost: x\r\nX-Agent-API-Key: ${service.apiKey}\r\nPrefer: wait=50\r\n\r\n`;
   socket.write(one.repeat(2_000));
-  await vi.waitFor(() => expect(history.mock.calls.length).toBeGreaterThan(0), patience);
+  await vi.waitFor(() => expect(history.mock.calls.length).toBeGreaterThan(0), pollOptions);
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(history.mock.calls.length).toBeLessThan(10);
   expect((await authorize(service)).status).toBe(200);

@@ -145,8 +145,14 @@ test('knows what calls returned, also in a process that begins later', async () 
   await first.store.serve();
   const ask = (by: typeof first) => by.ask({}, { action: 'db.query' });
   const report = async (by: typeof first, id: string, rows: number) =>
-    (await by.decisions.report(id, { executed: true, result: { rows }, by: { agent }, mayRelease: false }))
-      .kind;
+    (
+      await by.requestChanges.report(id, {
+        executed: true,
+        result: { rows },
+        by: { agent },
+        mayRelease: false,
+      })
+    ).kind;
   const asked = await ask(first);
   expect(asked.decision).toBe('ALLOW');
   expect((await ask(first)).decision).toBe('DENY');

@@ -199,7 +199,7 @@ interface Round {
 type Here = Awaited<ReturnType<typeof start>>;
 
 /** A request that is granted, at once or by people; the policies are drawn until there is one. */
-async function granted({ next, take, send, enter, decisions }: Here, order: Order): Promise<Round> {
+async function granted({ next, take, send, enter, requestChanges }: Here, order: Order): Promise<Round> {
   for (;;) {
     next();
     const text = policyText(order);
@@ -211,10 +211,14 @@ async function granted({ next, take, send, enter, decisions }: Here, order: Orde
     if (asked.status === 'rejected') continue;
     if (asked.status === 'pending') {
       for (const group of ['finance', 'security'])
-        await decisions.approve(id, { caller: approverOf([group], { id: group }), group: null, comment: '' });
-      await decisions.stepUp(id, { id: 'ann', email: 'ann@example.com', who: 'ann', passkey: null });
+        await requestChanges.approve(id, {
+          caller: approverOf([group], { id: group }),
+          group: null,
+          comment: '',
+        });
+      await requestChanges.stepUp(id, { id: 'ann', email: 'ann@example.com', who: 'ann', passkey: null });
     }
-    const status = (await decisions.snapshot(id))?.state.status;
+    const status = (await requestChanges.snapshot(id))?.state.status;
     if (status === 'approved' || status === 'auto_approved') return { asked, key, earlier, text };
   }
 }
@@ -225,17 +229,17 @@ test.each([1, 2, 3])(
   async (seed) => {
     const order = createOrder(seed);
     const here = await start();
-    const { enter, send, decisions, record } = here;
+    const { enter, send, requestChanges, record } = here;
     const counts = { refused: 0, allowed: 0 };
     for (let rounds = 0; rounds < 30; rounds += 1) {
       const { asked, key, earlier, text } = await granted(here, order);
-      const { rules: approved } = (await decisions.snapshot(asked.request_id))!.state.decision;
+      const { rules: approved } = (await requestChanges.snapshot(asked.request_id))!.state.decision;
       const later = changed(earlier, order);
       const agent = await enter(later);
       const plain = await send(agent, later);
       const { rules } = (await record(plain.request_id)).decision;
       if (plain.status === 'pending')
-        await decisions.withdraw(plain.request_id, await callerOf(here, agent, later));
+        await requestChanges.withdraw(plain.request_id, await callerOf(here, agent, later));
       const others = { isAttaching: true, awaitedId: asked.request_id };
       const ways = [
         { isAttaching: true },
@@ -266,7 +270,7 @@ test.each([1, 2, 3])(
 
 test('a step-up for a request serves no rule that asks only the call for one', async () => {
   const here = await start();
-  const { next, take, enter, send, decisions } = here;
+  const { next, take, enter, send, requestChanges } = here;
   next();
   await take(
     activeOf(`${firstParts}policy pay on pay.send {
@@ -289,8 +293,8 @@ test('a step-up for a request serves no rule that asks only the call for one', a
     hour: 12,
   };
   const { request_id: id } = await send(await enter(earlier), earlier, { isAttaching: true });
-  await decisions.stepUp(id, { id: 'ann', email: 'ann@example.com', who: 'ann', passkey: null });
-  expect((await decisions.snapshot(id))?.state.status).toBe('approved');
+  await requestChanges.stepUp(id, { id: 'ann', email: 'ann@example.com', who: 'ann', passkey: null });
+  expect((await requestChanges.snapshot(id))?.state.status).toBe('approved');
   const later = { ...earlier, clientAddress: '10.1.2.3' };
   const other = await send(await enter(later), later, { isAttaching: true });
   expect(other).toMatchObject({ decision: 'REAUTH_REQUIRED', request_id: expect.not.stringContaining(id) });

@@ -14,9 +14,9 @@ import { createKillSwitchBoard } from '../../../src/service/people/kill-switches
 import type { Role } from '../../../src/service/people/operations.ts';
 import type { Actor, Person } from '../../../src/service/people/person.ts';
 import { createAuthorizer } from '../../../src/service/requests/authorize.ts';
-import { createDecisions } from '../../../src/service/requests/decisions.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
 import { createRequestId } from '../../../src/service/requests/record/id.ts';
+import { createRequestChanges } from '../../../src/service/requests/request-changes.ts';
 import type { AgentWithKey } from '../../../src/service/store/contract/records.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
@@ -113,7 +113,7 @@ test.each([1, 2, 3])(
       findPeople: createFindPeople(directory),
     };
     const authorizer = createAuthorizer({ ...deps, openRequestsMax: 100_000 });
-    const decisions = createDecisions(deps);
+    const requestChanges = createRequestChanges(deps);
     const waiting: string[] = [];
     const outcomes = new Map<string, number>();
     const count = (name: string) => outcomes.set(name, (outcomes.get(name) ?? 0) + 1);
@@ -142,7 +142,7 @@ test.each([1, 2, 3])(
       const person = pick(people);
       if (id === undefined) return;
       const caller = callerOf({ person, roles: person.roles });
-      const changed = await decisions.approve(id, { caller, group: null, comment: '' });
+      const changed = await requestChanges.approve(id, { caller, group: null, comment: '' });
       count(`approve ${changed.kind === 'changed' ? changed.state.status : changed.kind}`);
     };
     const stepUp = async () => {
@@ -150,8 +150,8 @@ test.each([1, 2, 3])(
       const person = pick(people);
       if (id === undefined) return;
       const caller = callerOf({ person, roles: person.roles });
-      if (below(2) === 0) await decisions.stepUp(id, { ...caller, passkey: null });
-      else await decisions.stepUpAgent(pick(agents).agent.id, caller);
+      if (below(2) === 0) await requestChanges.stepUp(id, { ...caller, passkey: null });
+      else await requestChanges.stepUpAgent(pick(agents).agent.id, caller);
     };
     const disturb = async () => {
       const [agents_, dir, board] = pick([

@@ -8,11 +8,11 @@ import { withStandingMeters } from '../../../src/language/model/standing-meters.
 import { compile } from '../../../src/pipeline.ts';
 import { rulesWithRequirement } from '../../../src/service/policies/set-summary.ts';
 import { createAuthorizer } from '../../../src/service/requests/authorize.ts';
-import { createDecisions } from '../../../src/service/requests/decisions.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
 import { createRequestId } from '../../../src/service/requests/record/id.ts';
 import type { RequestRecord } from '../../../src/service/requests/record/record.ts';
 import { requestRecord } from '../../../src/service/requests/record/record.ts';
+import { createRequestChanges } from '../../../src/service/requests/request-changes.ts';
 import type { AgentRow } from '../../../src/service/store/contract/records.ts';
 import { openStore, type StoreLocation } from '../../../src/service/store/open.ts';
 import { keyRow } from '../store/rows.ts';
@@ -127,6 +127,12 @@ export async function begin(
     await metering.settled();
   };
   await take(world.active);
-  const decisions = createDecisions({ store, clock, metering, policies: () => world.active, ...bystanders });
-  return { store, metering, authorizer, decisions, ask, record, take, end, failures };
+  const requestChanges = createRequestChanges({
+    store,
+    clock,
+    metering,
+    policies: () => world.active,
+    ...bystanders,
+  });
+  return { store, metering, authorizer, requestChanges, ask, record, take, end, failures };
 }

@@ -167,7 +167,7 @@ describe('a meter that starts anew', () => {
     const again = await begin(path, world, careful);
     expect((await again.ask(pay(20), { by: careful })).decision).toBe('DENY');
     const vote = { caller: approverOf(['finance']), group: null, comment: 'fine' };
-    expect((await again.decisions.approve(waiting.request_id, vote)).kind).toBe('changed');
+    expect((await again.requestChanges.approve(waiting.request_id, vote)).kind).toBe('changed');
     world.nowMs += 1;
     expect((await again.ask(pay(20), { by: careful })).decision).toBe('ALLOW');
   });
@@ -209,7 +209,7 @@ describe('a meter that reads what calls returned', () => {
     const mail = async () => (await service.ask({}, inSession('mail.send'))).decision;
     const clear = async () => (await service.ask({}, inSession('session.cleared'))).decision;
     const report = (id: string, result?: JsonObject, executed = true) =>
-      service.decisions.report(id, {
+      service.requestChanges.report(id, {
         executed,
         ...(result && { result }),
         by: { agent },
@@ -386,7 +386,7 @@ describe('a wait that ends', () => {
     const { request_id: id } = await service.ask(pay(60));
     expect((await service.ask(pay(40))).decision).toBe('ALLOW');
     world.nowMs += 1_000;
-    const changed = await service.decisions.approve(id, { caller, group: null, comment: 'fine' });
+    const changed = await service.requestChanges.approve(id, { caller, group: null, comment: 'fine' });
     expect(changed).toMatchObject({ kind: 'changed', state: { status: 'approved' } });
     const decided = (await service.store.requests.events(id)).find(({ what }) => what === 'decided');
     expect(decided?.detail).toMatchObject({ meters: { spent: { low: '100', high: '100' } } });
@@ -400,7 +400,7 @@ describe('a wait that ends', () => {
     const { request_id: id } = await service.ask(pay(60));
     // Also changes a meter's definition, so that its past has yet to be read.
     world.active = activeOf(policies.replace('> 100 USD', '> 59 USD').replace('over 24h', 'over 48h'));
-    const changed = await service.decisions.approve(id, { caller, group: null, comment: 'fine' });
+    const changed = await service.requestChanges.approve(id, { caller, group: null, comment: 'fine' });
     expect(changed).toMatchObject({ kind: 'changed', state: { status: 'rejected' } });
     expect((await service.ask(pay(50))).decision).toBe('ALLOW');
   });
@@ -410,7 +410,7 @@ describe('a wait that ends', () => {
     await service.store.agents.add(agent, keyRow(agent.id));
     const { request_id: id } = await service.ask(pay(60));
     world.active = activeOf(policies.replace('over 24h', 'over 48h'));
-    const changed = await service.decisions.approve(id, { caller, group: null, comment: 'fine' });
+    const changed = await service.requestChanges.approve(id, { caller, group: null, comment: 'fine' });
     expect(changed).toMatchObject({ kind: 'changed', state: { status: 'approved' } });
   });
 
@@ -488,9 +488,9 @@ test.each(['records', 'entries'])('what of %s was read before reading failed cou
   };
   const failing: MeterStore = {
     ...meters,
-    async noteWhole(...values) {
+    async noteComplete(...values) {
       fail();
-      await meters.noteWhole(...values);
+      await meters.noteComplete(...values);
     },
   };
   const past = await meters.openPast();

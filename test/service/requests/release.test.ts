@@ -86,7 +86,7 @@ async function setUp() {
   };
 
   const report = async (one: Asked, executed: boolean, by: By) => {
-    const changed = await service.decisions.report(one.id, { executed, ...by });
+    const changed = await service.requestChanges.report(one.id, { executed, ...by });
     const isOpen = one.grantedAtMs !== null && world.nowMs < one.endsAtMs;
     // The agent's report has ended the grant; the same report by a person still releases it.
     if (isOpen && !executed && by.mayRelease && changed.kind === 'changed') one.isCounted = false;
@@ -108,7 +108,7 @@ async function setUp() {
     take: (set: number) => service.take(active[set % sets.length]!),
     give: async (one: Asked, vote: 'approve' | 'reject') => {
       const draft = { caller, group: null, comment: '' };
-      const changed = await service.decisions[vote](one.id, draft);
+      const changed = await service.requestChanges[vote](one.id, draft);
       if (changed.kind !== 'changed') return;
       const { decidedAtMs, expiresAtMs } = changed.state;
       one.grantedAtMs = vote === 'approve' ? decidedAtMs : null;

@@ -118,10 +118,10 @@ test('what waits on one replica counts on the others, until it ends there or her
   const [one, two] = [replicas[0]!, replicas[1]!];
   const { request_id: id } = await one.ask(pay(60), { session: 's' });
   expect((await two.ask(pay(41), { session: 's' })).decision).toBe('DENY');
-  await two.decisions.reject(id, vote);
+  await two.requestChanges.reject(id, vote);
   expect((await one.ask(pay(41), { session: 's' })).decision).toBe('ALLOW');
   const { request_id: next } = await two.ask(pay(55), { session: 's' });
-  await one.decisions.approve(next, vote);
+  await one.requestChanges.approve(next, vote);
   expect((await two.ask(pay(5), { session: 's' })).decision).toBe('DENY');
   expect((await one.ask(pay(4), { session: 's' })).decision).toBe('ALLOW');
 });
@@ -134,8 +134,8 @@ test('an approval counts what another replica has granted meanwhile, and of two 
     const { request_id: id } = await one.ask(pay(60), { session });
     await two.ask(pay(30), { session });
     const [approved, rejected] = await Promise.all([
-      one.decisions.approve(id, vote),
-      two.decisions.reject(id, vote),
+      one.requestChanges.approve(id, vote),
+      two.requestChanges.reject(id, vote),
     ]);
     expect([approved.kind, rejected.kind].toSorted()).toEqual(['changed', 'conflict']);
     const decided = (await two.store.requests.events(id)).find(({ what }) => what === 'decided');

@@ -84,7 +84,7 @@ test.each([1, 2, 3, 4, 5])('reads what its definition reads, history %i', async 
     } else if (one !== undefined && random.chance(0.45)) {
       const result = randomResult(random);
       const report = { executed: true, result, by: { agent }, mayRelease: false };
-      expect((await service.decisions.report(one.id, report)).kind).toBe('changed');
+      expect((await service.requestChanges.report(one.id, report)).kind).toBe('changed');
       one.result = result;
       seen.reported += 1;
     } else {

@@ -12,9 +12,9 @@ import { createKillSwitchBoard } from '../../../src/service/people/kill-switches
 import type { Role } from '../../../src/service/people/operations.ts';
 import type { Person } from '../../../src/service/people/person.ts';
 import { type AuthorizeInput, createAuthorizer } from '../../../src/service/requests/authorize.ts';
-import { createDecisions } from '../../../src/service/requests/decisions.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
 import { createRequestId } from '../../../src/service/requests/record/id.ts';
+import { createRequestChanges } from '../../../src/service/requests/request-changes.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { agentRow, keyRow, temporaryFolder } from '../store/rows.ts';
@@ -133,7 +133,7 @@ async function start() {
     eve,
     ben,
     own,
-    decisions: createDecisions(deps),
+    requestChanges: createRequestChanges(deps),
     beforeNextChange: (work: () => Promise<unknown>) => {
       beforeChange = work;
     },
@@ -144,7 +144,7 @@ async function start() {
 }
 
 test('an approval is not taken with the key of a point that has ended since the caller was identified', async () => {
-  const { real, agent, ask, idOf, decisions, callerFor, ben, beforeNextChange } = await start();
+  const { real, agent, ask, idOf, requestChanges, callerFor, ben, beforeNextChange } = await start();
   const by = { documents: real.documents, who: 'ann', nowMs: Date.now() };
   const made = await addPoint(by, { name: 'gateway', agents: [agent.id], mayRelease: false });
   if (made.kind !== 'made') throw new Error(made.kind);
@@ -156,12 +156,12 @@ test('an approval is not taken with the key of a point that has ended since the 
   };
   const before = await identified(made.apiKey);
   const id = await idOf(ask(before));
-  await decisions.approve(id, { caller: callerFor(ben), group: null, comment: '' });
+  await requestChanges.approve(id, { caller: callerFor(ben), group: null, comment: '' });
   const rotate = () => rotatePointKey(by, made.point.id, 0);
   const rotated = await rotate();
   if (rotated.kind !== 'made') throw new Error(rotated.kind);
   expect(await ask(before)).toEqual({ kind: 'not-allowed-now', why: 'key-ended' });
-  expect((await decisions.snapshot(id))?.state.status).toBe('approved');
+  expect((await requestChanges.snapshot(id))?.state.status).toBe('approved');
   // The same between the judging and the write.
   const now = await identified(rotated.apiKey);
   let last = rotated;
@@ -178,46 +178,47 @@ test('an approval is not taken with the key of a point that has ended since the 
 
 test('an admin who was disabled since they signed in rejects nothing, neither late nor at the write', async () => {
   for (const isLate of [false, true]) {
-    const { ask, idOf, decisions, callerFor, eve, disable, beforeNextChange } = await start();
+    const { ask, idOf, requestChanges, callerFor, eve, disable, beforeNextChange } = await start();
     const id = await idOf(ask());
     const caller = callerFor(eve);
     const disableEve = async () => expect((await disable(eve)).kind).toBe('changed');
     if (isLate) beforeNextChange(disableEve);
     else await disableEve();
-    expect(await decisions.reject(id, { caller, group: null, comment: 'no' })).toEqual({
+    expect(await requestChanges.reject(id, { caller, group: null, comment: 'no' })).toEqual({
       kind: 'not-allowed',
       detail: 'your account is disabled',
     });
-    expect((await decisions.snapshot(id))?.state.status).toBe('pending');
+    expect((await requestChanges.snapshot(id))?.state.status).toBe('pending');
   }
 });
 
 test('an approver who left the group since they signed in approves nothing, neither late nor at the write', async () => {
   for (const isLate of [false, true]) {
-    const { ask, idOf, decisions, callerFor, ben, leave, beforeNextChange } = await start();
+    const { ask, idOf, requestChanges, callerFor, ben, leave, beforeNextChange } = await start();
     const id = await idOf(ask());
     const caller = callerFor(ben);
     const leaveGroup = async () => expect((await leave(ben)).kind).toBe('changed');
     if (isLate) beforeNextChange(leaveGroup);
     else await leaveGroup();
-    const approved = await decisions.approve(id, { caller, group: null, comment: '' });
+    const approved = await requestChanges.approve(id, { caller, group: null, comment: '' });
     expect(approved).toMatchObject({ kind: 'not-allowed' });
-    expect((await decisions.snapshot(id))?.state.status).toBe('pending');
+    expect((await requestChanges.snapshot(id))?.state.status).toBe('pending');
   }
 });
 
 test('an admin who is active rejects', async () => {
-  const { ask, idOf, decisions, callerFor, eve } = await start();
+  const { ask, idOf, requestChanges, callerFor, eve } = await start();
   const id = await idOf(ask());
-  const rejected = await decisions.reject(id, { caller: callerFor(eve), group: null, comment: 'no' });
+  const rejected = await requestChanges.reject(id, { caller: callerFor(eve), group: null, comment: 'no' });
   expect(rejected).toMatchObject({ kind: 'changed', state: { status: 'rejected' } });
 });
 
 test('a grant rests on the step-up that it was judged on, up to the write', async () => {
-  const { agent, ask, idOf, decisions, callerFor, ben, own, disable, beforeNextChange } = await start();
-  const stepUp = () => decisions.stepUpAgent(agent.id, { id: own.id, email: own.email, who: own.email });
+  const { agent, ask, idOf, requestChanges, callerFor, ben, own, disable, beforeNextChange } = await start();
+  const stepUp = () => requestChanges.stepUpAgent(agent.id, { id: own.id, email: own.email, who: own.email });
   const proved = () => ask({ actionKey: 'pay.proved', isAttaching: false });
-  const approve = (id: string) => decisions.approve(id, { caller: callerFor(ben), group: null, comment: '' });
+  const approve = (id: string) =>
+    requestChanges.approve(id, { caller: callerFor(ben), group: null, comment: '' });
   expect((await stepUp()).kind).toBe('stepped-up');
   const granted = await approve(await idOf(proved()));
   expect(granted).toMatchObject({ kind: 'changed', state: { status: 'approved' } });
@@ -230,33 +231,33 @@ test('a grant rests on the step-up that it was judged on, up to the write', asyn
 });
 
 test('a control owner who is disabled steps up for nothing', async () => {
-  const { agent, key, ask, idOf, decisions, own, disable } = await start();
+  const { agent, key, ask, idOf, requestChanges, own, disable } = await start();
   const id = await idOf(ask({ key, actionKey: 'vault.open', payload: {} }));
   const person = { id: own.id, email: own.email, who: own.email, passkey: null };
   const refused = { kind: 'not-allowed', detail: 'only the control owner of the agent can step up for it' };
   await disable(own);
-  expect(await decisions.stepUp(id, person)).toEqual(refused);
-  expect(await decisions.stepUpAgent(agent.id, person)).toEqual(refused);
-  expect((await decisions.snapshot(id))?.state.status).toBe('pending');
+  expect(await requestChanges.stepUp(id, person)).toEqual(refused);
+  expect(await requestChanges.stepUpAgent(agent.id, person)).toEqual(refused);
+  expect((await requestChanges.snapshot(id))?.state.status).toBe('pending');
 });
 
 test('what is taken rests on the step-up, too', async () => {
-  const { agent, ask, idOf, decisions, callerFor, ben, own, disable, beforeNextChange } = await start();
+  const { agent, ask, idOf, requestChanges, callerFor, ben, own, disable, beforeNextChange } = await start();
   const proved = () => ask({ actionKey: 'pay.proved' });
-  await decisions.stepUpAgent(agent.id, { id: own.id, email: own.email, who: own.email });
+  await requestChanges.stepUpAgent(agent.id, { id: own.id, email: own.email, who: own.email });
   const id = await idOf(proved());
-  await decisions.approve(id, { caller: callerFor(ben), group: null, comment: '' });
+  await requestChanges.approve(id, { caller: callerFor(ben), group: null, comment: '' });
   beforeNextChange(async () => expect((await disable(own)).kind).toBe('changed'));
   const result = await proved();
   expect(result).toMatchObject({ kind: 'decided', request: { status: 'pending' } });
-  expect((await decisions.snapshot(id))?.state.status).toBe('approved');
+  expect((await requestChanges.snapshot(id))?.state.status).toBe('approved');
 });
 
 test('a grant that was taken is not told again to an agent that has been disabled since', async () => {
-  const { real, agent, key, ask, idOf, decisions, callerFor, ben } = await start();
+  const { real, agent, key, ask, idOf, requestChanges, callerFor, ben } = await start();
   const pay = () => ask({ key, idempotencyKey: 'once', bodyDigest: '0'.repeat(64) });
   const id = await idOf(pay());
-  await decisions.approve(id, { caller: callerFor(ben), group: null, comment: '' });
+  await requestChanges.approve(id, { caller: callerFor(ben), group: null, comment: '' });
   for (let times = 0; times < 2; times += 1)
     expect(await pay()).toMatchObject({ kind: 'decided', request: { request_id: id, decision: 'ALLOW' } });
   await real.agents.setStatus({ agentId: agent.id, status: 'disabled', atMs: Date.now() });
@@ -264,9 +265,9 @@ test('a grant that was taken is not told again to an agent that has been disable
 });
 
 test('an approval is not taken with a key of the agent that has ended since the caller was identified', async () => {
-  const { real, agent, key, ask, idOf, decisions, callerFor, ben } = await start();
+  const { real, agent, key, ask, idOf, requestChanges, callerFor, ben } = await start();
   const id = await idOf(ask({ key }));
-  await decisions.approve(id, { caller: callerFor(ben), group: null, comment: '' });
+  await requestChanges.approve(id, { caller: callerFor(ben), group: null, comment: '' });
   const next = keyRow(agent.id);
   const notAfterMs = Date.now() - 1;
   await real.agents.rotateKey({ key: next, othersNotAfterMs: notAfterMs });
@@ -276,7 +277,7 @@ test('an approval is not taken with a key of the agent that has ended since the 
     kind: 'not-allowed-now',
     why: 'key-ended',
   });
-  expect((await decisions.snapshot(id))?.state.status).toBe('approved');
+  expect((await requestChanges.snapshot(id))?.state.status).toBe('approved');
   expect(await ask({ agent: now, key: next })).toMatchObject({
     kind: 'decided',
     request: { request_id: id, decision: 'ALLOW' },
@@ -284,9 +285,9 @@ test('an approval is not taken with a key of the agent that has ended since the 
 });
 
 test('what policies grant by an earlier step-up rests on it up to the write', async () => {
-  const { agent, key, ask, decisions, own, disable, afterNextLook } = await start();
+  const { agent, key, ask, requestChanges, own, disable, afterNextLook } = await start();
   const open = () => ask({ key, actionKey: 'vault.open', payload: {}, isAttaching: false });
-  await decisions.stepUpAgent(agent.id, { id: own.id, email: own.email, who: own.email });
+  await requestChanges.stepUpAgent(agent.id, { id: own.id, email: own.email, who: own.email });
   expect(await open()).toMatchObject({ kind: 'decided', request: { decision: 'ALLOW' } });
   afterNextLook(async () => expect((await disable(own)).kind).toBe('changed'));
   expect(await open()).toMatchObject({ kind: 'decided', request: { decision: 'REAUTH_REQUIRED' } });

@@ -51,7 +51,7 @@ async function setUp(count: number, limit: string) {
     await replica.take(active);
   }
   const { request_id: id } = await first.ask(payload);
-  expect(await first.decisions.approve(id, vote)).toMatchObject({ kind: 'changed' });
+  expect(await first.requestChanges.approve(id, vote)).toMatchObject({ kind: 'changed' });
   for (const { world } of replicas) world.nowMs += 10_000;
   return { replicas, first };
 }

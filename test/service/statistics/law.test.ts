@@ -43,7 +43,7 @@ function anyRange(random: RandomSource, { nowMs }: World): OverviewRange {
 }
 
 async function live(world: Life, random: RandomSource, steps: number): Promise<void> {
-  const { ask, refuse, decisions } = requestPath(world);
+  const { ask, refuse, requestChanges } = requestPath(world);
   const waiting: string[] = [];
   const draft = { caller, group: null, comment: '' };
   const one = async (): Promise<void> => {
@@ -63,8 +63,8 @@ async function live(world: Life, random: RandomSource, steps: number): Promise<v
       else await restart(world);
     } else if (roll < 60) await refuse();
     else if (roll < 66) await ask({ amount: 'none' });
-    else if (roll < 74 && waiting.length > 0) await decisions.approve(waiting.pop() ?? '', draft);
-    else if (roll < 78 && waiting.length > 0) await decisions.reject(waiting.pop() ?? '', draft);
+    else if (roll < 74 && waiting.length > 0) await requestChanges.approve(waiting.pop() ?? '', draft);
+    else if (roll < 78 && waiting.length > 0) await requestChanges.reject(waiting.pop() ?? '', draft);
     else if (roll < 83) await world.store.requests.expireDue(Math.trunc(world.nowMs), 50);
     else if (roll < 95) await world.statistics.store();
     else await restart(world);

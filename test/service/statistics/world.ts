@@ -2,9 +2,9 @@
 
 import type { JsonObject } from '../../../src/language/model/json.ts';
 import { createAuthorizer } from '../../../src/service/requests/authorize.ts';
-import { createDecisions } from '../../../src/service/requests/decisions.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
 import { createRequestId } from '../../../src/service/requests/record/id.ts';
+import { createRequestChanges } from '../../../src/service/requests/request-changes.ts';
 import { createStatistics, type Statistics } from '../../../src/service/statistics/statistics.ts';
 import type { AgentRow } from '../../../src/service/store/contract/records.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
@@ -82,7 +82,7 @@ export function requestPath(world: World, clock: () => number = () => world.nowM
     onRecorded: (record) => world.statistics.decided(record),
     onUncertain: (record) => world.statistics.unsure(record),
   });
-  const decisions = createDecisions(shared);
+  const requestChanges = createRequestChanges(shared);
   const ask = async (payload: JsonObject, action = 'pay.send') => {
     const result = await authorizer.authorize({
       agent,
@@ -104,5 +104,5 @@ export function requestPath(world: World, clock: () => number = () => world.nowM
     await store.requests.appendRefusal(record);
     world.statistics.refused(record);
   };
-  return { ask, refuse, decisions };
+  return { ask, refuse, requestChanges };
 }

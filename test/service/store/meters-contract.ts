@@ -162,7 +162,7 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       expect(await store.meters.note(['spent', 'other'], startMs + 1)).toEqual([0, null]);
       expect(await store.meters.note(['other'], startMs + 2)).toEqual([null]);
       expect(await grantedEntries(store, 'spent')).toEqual([]);
-      await store.meters.noteWhole('other', startMs - 5);
+      await store.meters.noteComplete('other', startMs - 5);
       expect(await store.meters.note(['spent', 'other'], startMs + 3)).toEqual([null, startMs - 5]);
     });
 

@@ -341,7 +341,7 @@ test('a commit whose wait for the standby is cancelled counts as uncertain, not 
     await server.query('ALTER SYSTEM RESET synchronous_standby_names');
     await server.query('SELECT pg_reload_conf()');
   });
-  // Requests arrive all the time, so that a batch waits. The process's signs of life also wait now and then.
+  // Requests arrive all the time, so that a batch waits. The process's heartbeats also wait now and then.
   const cancel = `SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity
     WHERE wait_event = 'SyncRep' AND query LIKE '%writ_append%'`;
   const answers = await askUntil(

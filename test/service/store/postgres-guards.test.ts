@@ -380,7 +380,7 @@ async function cancelledWait(scene: Scene): Promise<string> {
     WHERE wait_event = 'SyncRep' AND datname = '${database.name}' AND query LIKE '%writ_append%'`;
   await server.query(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
   try {
-    // The request is sent before commits wait, because the process also sends signs of life when it is idle.
+    // The request is sent before commits wait, because the process also sends heartbeats when it is idle.
     const locked = 'LOCK TABLE requests IN SHARE MODE; SELECT pg_sleep(0.5); SELECT pg_reload_conf()';
     return await whileUnderWay(scene, locked, async () => {
       const telling = told(store, requestRow());

@@ -14,7 +14,7 @@ import {
   webhooksOf,
 } from '../../../src/service/webhooks/webhook.ts';
 import { agentRow, keyRow } from '../store/rows.ts';
-import { dayMs, minuteMs, news, startHooks, startReceiver } from './service.ts';
+import { dayMs, minuteMs, startHooks, startReceiver, webhookPayload } from './service.ts';
 
 async function deliveries(
   { directory }: Pick<Awaited<ReturnType<typeof startHooks>>, 'directory'>,
@@ -30,7 +30,7 @@ describe('a message', () => {
     const [one, other] = [await startReceiver(), await startReceiver()];
     const { secret, webhook } = await hooks.hook(one.url);
     await hooks.hook(other.url, ['agent.revoked']);
-    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs));
     await hooks.pass(0);
     expect(one.received).toHaveLength(1);
     expect(other.received).toEqual([]);
@@ -52,7 +52,7 @@ describe('a message', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(503);
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs));
     await hooks.pass(0);
     await hooks.pass(4_000);
     expect(receiver.received).toHaveLength(1);
@@ -70,7 +70,7 @@ describe('a message', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(503);
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs));
     await hooks.pass(0);
     await hooks.dispatcher.close();
     receiver.answer = 200;
@@ -86,7 +86,7 @@ describe('a message', () => {
     const receiver = await startReceiver();
     await hooks.hook(receiver.url);
     await hooks.dispatcher.close();
-    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs));
     await hooks.dispatcher.settled();
     expect(receiver.received).toEqual([]);
     const another = hooks.another();
@@ -99,7 +99,7 @@ describe('a message', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(503);
     await hooks.hook(receiver.url);
-    for (let i = 0; i < 20; i++) hooks.dispatcher.emit(news(`r${i}`, hooks.time.nowMs));
+    for (let i = 0; i < 20; i++) hooks.dispatcher.emit(webhookPayload(`r${i}`, hooks.time.nowMs));
     await hooks.pass(0);
     expect(receiver.received).toHaveLength(20);
     receiver.answer = 200;
@@ -115,7 +115,7 @@ describe('a message', () => {
     const [hanging, good] = [await startReceiver(null), await startReceiver()];
     await hooks.hook(hanging.url);
     await hooks.hook(good.url);
-    for (let i = 0; i < 10; i++) hooks.dispatcher.emit(news(`r${i}`, hooks.time.nowMs));
+    for (let i = 0; i < 10; i++) hooks.dispatcher.emit(webhookPayload(`r${i}`, hooks.time.nowMs));
     await hooks.dispatcher.tick();
     await expect.poll(() => good.received.length).toBe(10);
     expect(hanging.received.length).toBeLessThan(10);
@@ -126,7 +126,7 @@ describe('a message', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver();
     const { webhook } = await hooks.hook(receiver.url, ['request.pending'], 'chat');
-    hooks.dispatcher.emit({ ...news('r1', hooks.time.nowMs), text: 'Look at <!channel> & r1' });
+    hooks.dispatcher.emit({ ...webhookPayload('r1', hooks.time.nowMs), text: 'Look at <!channel> & r1' });
     await hooks.pass(0);
     expect(receiver.received).toHaveLength(1);
     const { headers, body } = receiver.received[0]!;
@@ -145,7 +145,7 @@ describe('a message', () => {
     const [one, other] = [await startReceiver(), await startReceiver()];
     await hooks.hook(one.url);
     const { webhook } = await hooks.hook(other.url, ['agent.revoked']);
-    const told = { ...news('r1', hooks.time.nowMs), to: [webhook.id] };
+    const told = { ...webhookPayload('r1', hooks.time.nowMs), to: [webhook.id] };
     hooks.dispatcher.emit(told);
     const { writes, taken } = await hooks.dispatcher.prepare(told);
     await hooks.directory.documents.write(writes, null);
@@ -157,7 +157,7 @@ describe('a message', () => {
   test('that nobody wants is not stored', async () => {
     const hooks = await startHooks();
     const { webhook } = await hooks.hook('http://127.0.0.1:1/', ['agent.revoked']);
-    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs));
     await hooks.pass(0);
     expect(await deliveries(hooks, webhook.id)).toEqual([]);
   });
@@ -166,7 +166,7 @@ describe('a message', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(503);
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs));
     await hooks.pass(0);
     expect(await removeWebhook(hooks.directory, hooks.admin, webhook.id)).toBe('removed');
     await hooks.pass(dayMs);
@@ -178,10 +178,10 @@ describe('a message', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver();
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs));
     await hooks.pass(0);
     receiver.answer = 503;
-    hooks.dispatcher.emit(news('r2', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r2', hooks.time.nowMs));
     await hooks.pass(0);
     expect(await sweep(hooks.store.documents, hooks.time.nowMs + 6 * dayMs)).toBe(0);
     expect(await sweep(hooks.store.documents, hooks.time.nowMs + 8 * dayMs)).toBe(1);
@@ -197,7 +197,7 @@ describe('telling', () => {
     const { write } = hooks.directory.documents;
     const documents = hooks.directory.documents as { write: typeof write };
     documents.write = () => Promise.reject(new Error('the disk is full'));
-    expect(hooks.dispatcher.emit(news('r1', hooks.time.nowMs))).toBeUndefined();
+    expect(hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs))).toBeUndefined();
     await hooks.pass(0);
     expect(hooks.failures).toMatchObject([{ message: 'the disk is full' }]);
     documents.write = write;
@@ -220,10 +220,10 @@ describe('telling', () => {
         throw new StoreError('uncertain', 'the connection broke');
       },
     });
-    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs));
     await hooks.dispatcher.settled();
     expect(hooks.failures).toHaveLength(1);
-    hooks.dispatcher.emit(news('r2', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r2', hooks.time.nowMs));
     await hooks.pass(0);
     const told = receiver.received.map(({ body }) => JSON.parse(body).data.id);
     expect(told.sort()).toEqual(['r1', 'r2']);
@@ -232,7 +232,7 @@ describe('telling', () => {
 
   test('too much is dropped, with a word', async () => {
     const hooks = await startHooks();
-    for (let i = 0; i < 10_005; i++) hooks.dispatcher.emit(news(`r${i}`, hooks.time.nowMs));
+    for (let i = 0; i < 10_005; i++) hooks.dispatcher.emit(webhookPayload(`r${i}`, hooks.time.nowMs));
     expect(hooks.failures).toHaveLength(5);
     await hooks.pass(0);
   });
@@ -247,7 +247,7 @@ describe('a webhook', () => {
     const rotated = await rotateWebhookSecret(deps, hooks.admin, webhook.id);
     const second = (rotated.kind === 'made' ? rotated.secret : null) ?? '';
     for (const secrets of [[second, first], [second]]) {
-      hooks.dispatcher.emit(news('r', hooks.time.nowMs));
+      hooks.dispatcher.emit(webhookPayload('r', hooks.time.nowMs));
       await hooks.pass(0);
       const { headers, body } = receiver.received.at(-1)!;
       const message = { id: String(headers['webhook-id']), atSeconds: hooks.time.nowMs / 1_000, body };
@@ -263,7 +263,7 @@ describe('a webhook', () => {
     const find = async () => (await webhooksOf(hooks.directory).find(webhook.id))?.value;
     for (let day = 0; day <= 5; day++) {
       expect(await find()).toMatchObject({ status: 'active' });
-      hooks.dispatcher.emit(news(`r${day}`, hooks.time.nowMs));
+      hooks.dispatcher.emit(webhookPayload(`r${day}`, hooks.time.nowMs));
       await hooks.pass(0);
       hooks.time.nowMs += dayMs;
     }
@@ -274,7 +274,7 @@ describe('a webhook', () => {
     const [change] = await hooks.store.chain.changes({ beforeSequence: null, countMax: 1 });
     expect(change).toMatchObject({ who: 'system', what: 'webhook-disabled', subject: webhook.id });
     const seen = receiver.received.length;
-    hooks.dispatcher.emit(news('late', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('late', hooks.time.nowMs));
     await hooks.pass(dayMs);
     expect(receiver.received).toHaveLength(seen);
     const deps = { ...hooks, arePrivateAddressesAllowed: true };
@@ -286,7 +286,7 @@ describe('a webhook', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(500);
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs));
     await hooks.pass(0);
     receiver.answer = 200;
     await hooks.pass(minuteMs);
@@ -297,7 +297,7 @@ describe('a webhook', () => {
     const hooks = await startHooks();
     const receiver = await startReceiver(410);
     const { webhook } = await hooks.hook(receiver.url);
-    hooks.dispatcher.emit(news('r1', hooks.time.nowMs));
+    hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs));
     await hooks.pass(0);
     expect((await webhooksOf(hooks.directory).find(webhook.id))?.value.status).toBe('disabled');
   });

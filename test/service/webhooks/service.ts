@@ -105,7 +105,7 @@ export async function startHooks(changes: Partial<DispatcherOptions> = {}): Prom
   };
 }
 
-export function news(id: string, atMs: number): WebhookPayload {
+export function webhookPayload(id: string, atMs: number): WebhookPayload {
   return {
     type: 'request.pending',
     id,

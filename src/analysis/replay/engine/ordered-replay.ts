@@ -151,7 +151,7 @@ export interface OrderedReplayOptions {
   /** Milliseconds; requests before this moment are not counted, but fill the meters as in the log. */
   readonly sinceMs: number;
   /** Milliseconds; the log holds all grants from this moment on. */
-  readonly wholeSinceMs: number;
+  readonly completeSinceMs: number;
   /** Receives every decision: the first one of a request and those that follow. */
   readonly onDecision?: ((requestId: string, decision: Decision) => void) | undefined;
 }
@@ -184,7 +184,7 @@ export class OrderedReplay {
 
   constructor(options: OrderedReplayOptions) {
     this.#options = options;
-    this.#readings = new Readings(options.candidate, options.meters, options.wholeSinceMs);
+    this.#readings = new Readings(options.candidate, options.meters, options.completeSinceMs);
   }
 
   take(entry: LogEntry): void {
@@ -457,9 +457,9 @@ export class OrderedReplay {
     const { logged, uses } = replayed;
     const at = { nowMs, requestId: logged.id, recorded: replayed.log.meters };
     const { meters, incomplete } = this.#readings.read(uses, at);
-    const news = incomplete.filter((name) => !replayed.incomplete.includes(name));
-    this.#readings.noteIncomplete(uses, news);
-    if (news.length > 0) replayed.incomplete = [...replayed.incomplete, ...news];
+    const added = incomplete.filter((name) => !replayed.incomplete.includes(name));
+    this.#readings.noteIncomplete(uses, added);
+    if (added.length > 0) replayed.incomplete = [...replayed.incomplete, ...added];
     const facts = { ...logged.facts, agent: this.#agentOf(replayed), nowMs, meters, satisfied };
     const { rows } = replayed.log;
     return decideLogged(this.#options.candidate, logged, rows === undefined ? facts : { ...facts, rows });

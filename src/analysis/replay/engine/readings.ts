@@ -39,7 +39,7 @@ const tidyEvery = 20_000;
 /** A class, because it tidies totals as requests pass. */
 export class Readings {
   readonly #meters: ReplayMeters;
-  readonly #wholeSinceMs: number;
+  readonly #completeSinceMs: number;
   readonly #inUse: ReadonlySet<string>;
   /** By the id of the meter. */
   readonly #gaps = new Map<string, Gap>();
@@ -48,14 +48,14 @@ export class Readings {
   /** Number of requests with a reading from their record, because the log begins too late. */
   recorded = 0;
 
-  /** The log holds all grants since `wholeSinceMs`. */
+  /** The log holds all grants since `completeSinceMs`. */
   constructor(
     { meters: definitions }: Pick<ReplayCandidate, 'meters'>,
     meters: ReplayMeters,
-    wholeSinceMs: number,
+    completeSinceMs: number,
   ) {
     this.#meters = meters;
-    this.#wholeSinceMs = wholeSinceMs;
+    this.#completeSinceMs = completeSinceMs;
     this.#inUse = new Set(definitions.map(({ id }) => id));
     for (const definition of definitions) meters.fill(definition, []);
   }
@@ -87,7 +87,7 @@ export class Readings {
       if (use.names.length === 0) continue;
       // The log does not hold what calls returned, so a meter of results always reads from the record.
       const { over, readsResult = false } = use.definition;
-      const isWhole = !readsResult && windowStartMs(over, at.nowMs) >= this.#wholeSinceMs;
+      const isWhole = !readsResult && windowStartMs(over, at.nowMs) >= this.#completeSinceMs;
       const isLacking = at.nowMs < (this.#gaps.get(use.definition.id)?.untilMs ?? Number.NEGATIVE_INFINITY);
       if (!isWhole) isRecorded = true;
       if (isLacking) incomplete.push(...use.names);

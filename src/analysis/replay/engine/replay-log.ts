@@ -22,7 +22,7 @@ export interface ReplayOptions {
   /** Milliseconds; requests from this moment on are counted. Absent: all requests. */
   readonly sinceMs?: number;
   /** Milliseconds; the log holds all grants from this moment on. Absent: it holds all grants ever made. */
-  readonly wholeSinceMs?: number;
+  readonly completeSinceMs?: number;
   readonly onChanged?: (changed: ChangedRequest) => void;
   /** Receives each decision of the candidate: the first one of a request, and those that follow. */
   readonly onDecision?: (requestId: string, decision: Decision) => void;
@@ -54,7 +54,7 @@ export function readingFor({ meters, asks }: ReplayCandidate): ReplayReading {
 
 export function createReplay(options: ReplayOptions): PolicyReplay {
   const { candidate, reading, findings = [], onChanged } = options;
-  const { sinceMs = Number.NEGATIVE_INFINITY, wholeSinceMs = Number.NEGATIVE_INFINITY } = options;
+  const { sinceMs = Number.NEGATIVE_INFINITY, completeSinceMs = Number.NEGATIVE_INFINITY } = options;
   const tally = new Tally({ candidate, findings, onChanged });
   if (reading === 'as recorded') {
     return {
@@ -64,7 +64,7 @@ export function createReplay(options: ReplayOptions): PolicyReplay {
       result: () => ({ reading, ...tally.result(), waits: null, readingsRecorded: 0, incompleteMeters: [] }),
     };
   }
-  const inOrder = new OrderedReplay({ ...options, tally, sinceMs, wholeSinceMs });
+  const inOrder = new OrderedReplay({ ...options, tally, sinceMs, completeSinceMs });
   return {
     take: (entry) => inOrder.take(entry),
     result: () => ({ reading, ...tally.result(), ...inOrder.result() }),

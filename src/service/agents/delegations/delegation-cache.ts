@@ -14,7 +14,7 @@ export interface DelegationCache {
   /** The agent and the chain; null when only the store can tell. */
   cached(keyText: string, now: Instant): ActingDelegate | null;
   /** Like `authenticateDelegate`, and keeps a chain that may act. */
-  look(keyText: string, now: Instant): Promise<DelegateAuthentication>;
+  authenticate(keyText: string, now: Instant): Promise<DelegateAuthentication>;
   /** Whether this cache still holds what was found for this key. */
   isCurrent(keyText: string, delegate: ActingDelegate, now: Instant): boolean;
 }
@@ -28,7 +28,7 @@ export function createDelegationCache({
   );
   return {
     cached: (keyText, now) => cache.cached(nameOf(keyText), keyText, now),
-    async look(keyText, now) {
+    async authenticate(keyText, now) {
       const begun = cache.begin(now);
       const authentication = await authenticateDelegate({ agents, documents }, keyText, now.nowMs);
       if (authentication.kind !== 'ok') return authentication;

@@ -20,7 +20,7 @@ export interface PointCache {
    * Like `authenticatePoint`; keeps a point that may act, and notes the use of its key. Parts that have not
    * changed are the same objects as before.
    */
-  look(sent: SentByPoint, now: Instant): Promise<PointAuthentication>;
+  authenticate(sent: SentByPoint, now: Instant): Promise<PointAuthentication>;
   /** Finds the point by its key, whichever agent it asks for, and notes the use of the key. */
   find(keyText: string, nowMs: number): Promise<PointLookup>;
   /** Whether this cache still holds what was found for this key. */
@@ -34,7 +34,7 @@ export function createPointCache({ agents, documents }: Pick<Store, 'agents' | '
   return {
     cached: ({ keyText, agentName }, now) =>
       agentName === null ? null : cache.cached(nameOf(keyText, agentName), keyText, now),
-    async look(sent, now) {
+    async authenticate(sent, now) {
       const begun = cache.begin(now);
       const authentication = await authenticatePoint({ agents, documents }, sent, now.nowMs);
       if (authentication.kind !== 'ok') return authentication;

@@ -141,7 +141,7 @@ export function createIdentifier({ store, rate, clock, readyForDelegates }: Iden
       return await acting.identify(headerText, request, moment);
     if (headerText?.startsWith(delegatedKeyPrefix) === true)
       return await delegates.identify(headerText, request.clientAddress, moment);
-    const result = await cache.look(headerText, moment);
+    const result = await cache.authenticate(headerText, moment);
     return 'agent' in result ? result : refuseStranger(result.kind, request.clientAddress);
   }
 
@@ -175,7 +175,7 @@ export function createIdentifier({ store, rate, clock, readyForDelegates }: Iden
   }
 
   async function lookAgain(headerText: string, moment: Instant): Promise<Identity> {
-    const result = await cache.look(headerText, moment);
+    const result = await cache.authenticate(headerText, moment);
     if (!('agent' in result)) throw invalidKey(result.kind);
     checkActive(result);
     return result;

@@ -38,8 +38,8 @@ export function createDelegateIdentifier({
 }: DelegateIdentifierOptions): DelegateIdentifier {
   const cache = createDelegationCache(store);
 
-  async function look(keyText: string, address: string | null, now: Instant): Promise<FoundDelegate> {
-    const result = await cache.look(keyText, now);
+  async function identify(keyText: string, address: string | null, now: Instant): Promise<FoundDelegate> {
+    const result = await cache.authenticate(keyText, now);
     if (result.kind === 'ended') throw delegationEnded(result.detail);
     if (!('agent' in result)) {
       if (address !== null) return refuseStranger(result.kind, address);
@@ -51,9 +51,9 @@ export function createDelegateIdentifier({
 
   return {
     cached: cache.cached,
-    identify: look,
+    identify,
     identifyAgain: (keyText, before, now) =>
-      cache.isCurrent(keyText, before, now) ? before : look(keyText, null, now),
+      cache.isCurrent(keyText, before, now) ? before : identify(keyText, null, now),
   };
 }
 

@@ -40,7 +40,7 @@ export function createPointIdentifier(options: PointIdentifierOptions): PointIde
   return {
     cached: (keyText, request, now) => cache.cached({ keyText, agentName: namedAgent(request) }, now),
     async identify(keyText, request, now) {
-      const result = await cache.look({ keyText, agentName: namedAgent(request) }, now);
+      const result = await cache.authenticate({ keyText, agentName: namedAgent(request) }, now);
       if ('agent' in result) return result;
       if (!('name' in result)) return refuseStranger(result.kind, request.clientAddress);
       request.log.warn({ point: result.name, why: result.kind }, 'an enforcement point was refused');
@@ -61,7 +61,7 @@ export function createPointIdentifier(options: PointIdentifierOptions): PointIde
   };
 
   async function lookAgain(sent: SentByPoint, now: Instant): Promise<AgentAuthentication> {
-    const result = await cache.look(sent, now);
+    const result = await cache.authenticate(sent, now);
     if ('name' in result) throw refusalOf(result);
     if (!('agent' in result))
       throw new ProblemError('invalid_api_key', 'this key was rotated and has expired');

@@ -23,7 +23,7 @@ import {
 } from './access-messages.ts';
 import { oneLine } from './assignment-messages.ts';
 
-export interface News extends AccessEvents {
+export interface EventMessages extends AccessEvents {
   follow(requests: RequestEvents, policies: Pick<PolicyHost, 'onChange'>): void;
   /** The prepared messages that an agent was revoked. */
   revoked(revocation: Revocation): Promise<PreparedEvent>;
@@ -31,7 +31,7 @@ export interface News extends AccessEvents {
   alertMessages(alert: Alert): Promise<AlertMessages>;
 }
 
-export function createEventMessages(deps: EventDeps): News {
+export function createEventMessages(deps: EventDeps): EventMessages {
   const { directory, publicUrl, dispatcher, mailer, onFailure, controlOwnerOf } = deps;
   const approversOf = createApprovers(directory);
 

@@ -1,6 +1,6 @@
 // Tells people that something which they have open has changed: which kind of thing, and never what.
 // INVARIANT: a stream gets only kinds that its person may see at that moment, and ends when the person may no
-// longer sign in. To a request that is decided, the feed costs only a look at whether there are streams.
+// longer sign in. To a request that is decided, this costs only a look at whether there are streams.
 
 import { Readable } from 'node:stream';
 import { grantOf, type OperationName } from '../../people/operations.ts';
@@ -11,17 +11,17 @@ import type { StatisticsStore } from '../../store/contract/statistics.ts';
 import type { ChainStore } from '../../store/contract/store.ts';
 import { timeText } from '../contract/schemas.ts';
 
-// Sends hints to one reader as a stream of Server-Sent Events. INVARIANT: what a client does not read is not
-// kept: at most one hint of each kind waits, and a client that has read nothing from one sign of life to the
+// Sends events to one reader as a stream of Server-Sent Events. INVARIANT: what a client does not read is not
+// kept: at most one event of each kind waits, and a client that has read nothing from one heartbeat to the
 // next is cut off.
 
-export interface ChangeStream {
+export interface EventStream {
   /** The body of the reply. */
   readonly body: Readable;
-  /** Sends a hint that something of the kind has changed. */
-  hint(kind: string, at: string): void;
+  /** Sends an event that something of the kind has changed. */
+  send(kind: string, at: string): void;
   /** Sends a comment, which shows both sides that the other is there. */
-  signOfLife(): void;
+  heartbeat(): void;
   end(): void;
 }
 
@@ -30,12 +30,12 @@ const retryMs = 2_000;
 /** How much is made ahead of what the client reads, besides what Node and the operating system take. */
 const aheadBytes = 1_024;
 
-export function createChangeStream(): ChangeStream {
-  /** Hints that wait: when something changed, by kind. */
+export function createEventStream(): EventStream {
+  /** Waiting events: when something changed, by kind. */
   const waiting = new Map<string, string>();
   let isWanted = false;
   let hasBegun = false;
-  /** Whether nothing has been read since the last sign of life. */
+  /** Whether nothing has been read since the last heartbeat. */
   let isStuck = false;
   const body = new Readable({
     highWaterMark: aheadBytes,
@@ -57,11 +57,11 @@ export function createChangeStream(): ChangeStream {
 
   return {
     body,
-    hint(kind, at) {
+    send(kind, at) {
       waiting.set(kind, at);
       flush();
     },
-    signOfLife() {
+    heartbeat() {
       if (isWanted) isWanted = body.push(': \n\n');
       else if (isStuck) body.destroy();
       else isStuck = true;
@@ -91,7 +91,7 @@ export const changeKinds = {
 } as const satisfies Readonly<Record<string, OperationName>>;
 export type ChangeKind = keyof typeof changeKinds;
 
-export interface ChangeFeed {
+export interface EventStreams {
   /** Announces that something of this kind has changed. Never throws. */
   notify(kind: ChangeKind): void;
   /** Opens a new stream; null when the person has too many. */
@@ -107,36 +107,41 @@ export interface OpenOptions {
   readonly currentActor: () => Promise<Actor | null>;
 }
 
-export interface ChangeFeedOptions {
+export interface EventStreamsOptions {
   readonly chain: Pick<ChainStore, 'changes'>;
   readonly statistics: Pick<StatisticsStore, 'lastEvent'>;
   readonly documents: Pick<DocumentStore, 'list'>;
   readonly clock: () => number;
   readonly onFailure: (error: unknown) => void;
-  readonly timing?: Partial<ChangeFeedTiming>;
+  readonly timing?: Partial<EventStreamsTiming>;
 }
 
-export interface ChangeFeedTiming {
-  /** Within this time a stream gets at most one hint of each kind. */
+export interface EventStreamsTiming {
+  /** Within this time a stream gets at most one event of each kind. */
   readonly everyMs: number;
   /** How often changes by other processes are looked for. */
   readonly followMs: number;
-  readonly signOfLifeMs: number;
+  readonly heartbeatMs: number;
   /** How often a stream checks that its person still has access. */
   readonly checkMs: number;
 }
 
-const timingDefault: ChangeFeedTiming = { everyMs: 500, followMs: 500, signOfLifeMs: 15_000, checkMs: 5_000 };
+const timingDefault: EventStreamsTiming = {
+  everyMs: 500,
+  followMs: 500,
+  heartbeatMs: 15_000,
+  checkMs: 5_000,
+};
 export const streamsOfPersonMax = 20;
 
-interface OpenStream extends ChangeStream {
+interface OpenStream extends EventStream {
   readonly personId: string;
   readonly currentActor: OpenOptions['currentActor'];
   kinds: ReadonlySet<ChangeKind>;
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the readers of the feed and what they have been told.
-export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
+export function createEventStreams(options: EventStreamsOptions): EventStreams {
   const { clock, onFailure } = options;
   const timing = { ...timingDefault, ...options.timing };
   const streams = new Set<OpenStream>();
@@ -161,7 +166,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     timers.delete(kind);
     toldAtMs.set(kind, performance.now());
     const at = timeText(clock());
-    for (const stream of streams) if (stream.kinds.has(kind)) stream.hint(kind, at);
+    for (const stream of streams) if (stream.kinds.has(kind)) stream.send(kind, at);
   }
 
   function openOf(personId: string): number {
@@ -215,13 +220,13 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
       const personId = actor.person.id;
       if (openOf(personId) >= streamsOfPersonMax) return null;
       const stream: OpenStream = {
-        ...createChangeStream(),
+        ...createEventStream(),
         personId,
         currentActor: look,
         kinds: kindsOf(actor),
       };
       streams.add(stream);
-      const signs = setInterval(stream.signOfLife, timing.signOfLifeMs).unref();
+      const signs = setInterval(stream.heartbeat, timing.heartbeatMs).unref();
       const checks = setInterval(() => void check(stream), timing.checkMs).unref();
       stream.body.once('close', () => {
         clearInterval(signs);
@@ -276,7 +281,7 @@ function createFollower(
     statistics,
     documents,
     clock,
-  }: Pick<ChangeFeedOptions, 'chain' | 'statistics' | 'documents' | 'clock'>,
+  }: Pick<EventStreamsOptions, 'chain' | 'statistics' | 'documents' | 'clock'>,
   notify: (kind: ChangeKind) => void,
   recheck: () => void,
 ): () => Promise<void> {

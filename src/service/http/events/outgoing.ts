@@ -10,7 +10,7 @@ import { createMailer, type MailCounts } from '../../webhooks/mail.ts';
 import { followRevocations } from '../../webhooks/revocations.ts';
 import type { AccessEvents } from './access-messages.ts';
 import { type AssignmentEvents, createAssignmentEvents } from './assignment-messages.ts';
-import { createEventMessages, type News } from './event-messages.ts';
+import { createEventMessages, type EventMessages } from './event-messages.ts';
 
 export interface SmtpOptions {
   readonly url: string;
@@ -34,7 +34,7 @@ export interface OutgoingMessages {
   readonly dispatcher: Dispatcher;
   readonly access: AccessEvents;
   readonly assignments: AssignmentEvents;
-  readonly alertMessages: News['alertMessages'];
+  readonly alertMessages: EventMessages['alertMessages'];
   /** Null without a mail server. */
   readonly mailCounts: (() => MailCounts) | null;
   start(): void;
@@ -51,13 +51,13 @@ export function createOutgoing(deps: OutgoingDeps): OutgoingMessages {
     arePrivateAddressesAllowed,
     onFailure,
     tracing: deps.tracing,
-    follow: followRevocations({ directory, chain: store.chain, prepare: (one) => news.revoked(one) }),
+    follow: followRevocations({ directory, chain: store.chain, prepare: (one) => messages.revoked(one) }),
   });
   const mailer =
     smtp === null
       ? null
       : createMailer({ ...smtp, onFailure: (err) => log.warn({ err }, 'could not send an e-mail') });
-  const news = createEventMessages({
+  const messages = createEventMessages({
     directory,
     publicUrl,
     dispatcher,
@@ -65,12 +65,12 @@ export function createOutgoing(deps: OutgoingDeps): OutgoingMessages {
     onFailure,
     controlOwnerOf: async (agentId) => (await store.agents.find(agentId))?.controlOwner ?? null,
   });
-  news.follow(deps.requests, deps.policies);
+  messages.follow(deps.requests, deps.policies);
   return {
     dispatcher,
-    access: news,
+    access: messages,
     assignments: createAssignmentEvents({ publicUrl, mailer }),
-    alertMessages: news.alertMessages,
+    alertMessages: messages.alertMessages,
     mailCounts: mailer?.counts ?? null,
     start: () => dispatcher.start(),
     close: async () => void (await Promise.all([dispatcher.close(), mailer?.close()])),

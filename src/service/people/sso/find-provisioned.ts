@@ -8,7 +8,7 @@ import type { Directory } from '../directory.ts';
 import { type Person, type ProvisionedPerson, recordName } from '../person.ts';
 import { mapGroups } from './mapping.ts';
 import type { Claims } from './provider.ts';
-import { changeProvisioned, groupNamesOf, type ProvisionDeps, readStanding } from './provision.ts';
+import { changeProvisioned, groupNamesOf, type ProvisionDeps, readDirectoryState } from './provision.ts';
 
 export type LookupRefusal = 'not-provisioned' | 'no-role' | 'disabled' | 'address-taken' | 'conflict';
 
@@ -19,7 +19,7 @@ export async function findProvisioned(
 ): Promise<Person | LookupRefusal> {
   const { directory, rules } = deps;
   const identity = await directory.identities.find(identityId);
-  const { people, groups } = await readStanding(directory);
+  const { people, groups } = await readDirectoryState(directory);
   const provisioned = await namedBy(
     directory,
     [...people.values()].map(({ value }) => value),
@@ -51,8 +51,8 @@ async function settled(
   const person = await find(provisioned.personId);
   const isSettled =
     given === null
-      ? !provisioned.isLetIn
-      : provisioned.isLetIn &&
+      ? !provisioned.hasAccess
+      : provisioned.hasAccess &&
         String(person?.roles) === String(given.roles) &&
         String(person?.groups) === String(given.groups);
   if (!isSettled) {

@@ -14,11 +14,11 @@ import { adminGuard, guardOf, isAnotherAdmin } from '../change-person.ts';
 import { factorRemovals } from '../codes.ts';
 import type { Directory } from '../directory.ts';
 import {
+  createPersonFromProvider,
   type Person,
   type ProvisionedGroup,
   type ProvisionedPerson,
   personSummary,
-  providedPerson,
 } from '../person.ts';
 import { endings } from '../sessions.ts';
 import { mapGroups, type RoleRule } from './mapping.ts';
@@ -63,7 +63,10 @@ const triesMax = 5;
 const nameLengthMax = 100;
 
 /** Reads all provisioned people and groups; deleted people are left out. */
-export async function readStanding({ provisioned, provisionedGroups }: Directory): Promise<DirectoryState> {
+export async function readDirectoryState({
+  provisioned,
+  provisionedGroups,
+}: Directory): Promise<DirectoryState> {
   const [people, groups] = [await readAll(provisioned), await readAll(provisionedGroups)];
   return {
     people: new Map(people.filter(({ value }) => !value.isDeleted).map((one) => [one.value.id, one])),
@@ -92,7 +95,7 @@ async function readAll<T extends { readonly id: string; readonly createdAtMs: nu
 /** A change by the provider: the people and groups that it concerns, as they are to be. */
 interface DirectoryChange<T> {
   readonly what: string;
-  readonly standing: DirectoryState;
+  readonly directoryState: DirectoryState;
   /** The people whose data or groups change, with their new data. */
   readonly people: readonly ReadDocument<ProvisionedPerson>[];
   readonly groups: readonly ReadDocument<ProvisionedGroup>[];
@@ -105,18 +108,18 @@ export function addProvisioned(
   deps: ProvisionDeps,
   draft: PersonDraft,
 ): Promise<ProvisionResult<ProvisionedPerson>> {
-  return provision(deps, async (standing, nowMs) => {
+  return provision(deps, async (directoryState, nowMs) => {
     const before = await deps.directory.provisioned.findByName(draft.userName);
     if (before !== null && !before.value.isDeleted) return takenName(draft.userName);
     const base = before?.value ?? {
       id: randomUUID(),
       personId: null,
-      isLetIn: false,
+      hasAccess: false,
       createdAtMs: nowMs,
     };
     const value = { ...base, ...draft, isDeleted: false, changedAtMs: nowMs };
     const people = [{ value, version: before?.version ?? 0 }];
-    return { what: 'person-provisioned', standing, people, groups: [], removedGroups: [], value };
+    return { what: 'person-provisioned', directoryState, people, groups: [], removedGroups: [], value };
   });
 }
 
@@ -126,38 +129,38 @@ export function changeProvisioned(
   id: string,
   change: (before: PersonDraft) => PersonDraft,
 ): Promise<ProvisionResult<ProvisionedPerson>> {
-  return provision(deps, async (standing, nowMs) => {
-    const before = standing.people.get(id);
+  return provision(deps, async (directoryState, nowMs) => {
+    const before = directoryState.people.get(id);
     if (before === undefined) return unknown('user');
     const value = { ...before.value, ...change(before.value), changedAtMs: nowMs };
     const namesake = await deps.directory.provisioned.findByName(value.userName);
     if (namesake !== null && namesake.value.id !== id) return takenName(value.userName);
     const people = [{ value, version: before.version }];
-    return { what: 'provisioning-changed', standing, people, groups: [], removedGroups: [], value };
+    return { what: 'provisioning-changed', directoryState, people, groups: [], removedGroups: [], value };
   });
 }
 
 /** Removes a person, who is then disabled and in no group. */
 export function removeProvisioned(deps: ProvisionDeps, id: string): Promise<ProvisionResult<null>> {
-  return provision(deps, async (standing, nowMs) => {
-    const before = standing.people.get(id);
+  return provision(deps, async (directoryState, nowMs) => {
+    const before = directoryState.people.get(id);
     if (before === undefined) return unknown('user');
     const gone = { ...before.value, isActive: false, isDeleted: true, changedAtMs: nowMs };
-    const groups = [...standing.groups.values()]
+    const groups = [...directoryState.groups.values()]
       .filter(({ value }) => value.memberIds.includes(id))
       .map(({ value, version }) => ({
         value: { ...value, memberIds: value.memberIds.filter((one) => one !== id), changedAtMs: nowMs },
         version,
       }));
     const people = [{ value: gone, version: before.version }];
-    return { what: 'provisioning-ended', standing, people, groups, removedGroups: [], value: null };
+    return { what: 'provisioning-ended', directoryState, people, groups, removedGroups: [], value: null };
   });
 }
 
 export function addGroup(deps: ProvisionDeps, draft: GroupDraft): Promise<ProvisionResult<ProvisionedGroup>> {
-  return provision(deps, async (standing, nowMs) => {
+  return provision(deps, async (directoryState, nowMs) => {
     const value = { ...draft, id: randomUUID(), createdAtMs: nowMs, changedAtMs: nowMs };
-    return groupSaying(standing, { what: 'group-provisioned', before: [], value, version: 0 });
+    return groupSaying(directoryState, { what: 'group-provisioned', before: [], value, version: 0 });
   });
 }
 
@@ -167,8 +170,8 @@ export function changeGroup(
   id: string,
   change: (before: GroupDraft) => GroupDraft,
 ): Promise<ProvisionResult<ProvisionedGroup>> {
-  return provision(deps, async (standing, nowMs) => {
-    const storedProvisionedGroup = standing.groups.get(id);
+  return provision(deps, async (directoryState, nowMs) => {
+    const storedProvisionedGroup = directoryState.groups.get(id);
     if (storedProvisionedGroup === undefined) return unknown('group');
     const value = {
       ...storedProvisionedGroup.value,
@@ -176,7 +179,7 @@ export function changeGroup(
       changedAtMs: nowMs,
     };
     const before = storedProvisionedGroup.value.memberIds;
-    return groupSaying(standing, {
+    return groupSaying(directoryState, {
       what: 'group-changed',
       before,
       value,
@@ -186,13 +189,13 @@ export function changeGroup(
 }
 
 export function removeGroup(deps: ProvisionDeps, id: string): Promise<ProvisionResult<null>> {
-  return provision(deps, async (standing) => {
-    const storedProvisionedGroup = standing.groups.get(id);
+  return provision(deps, async (directoryState) => {
+    const storedProvisionedGroup = directoryState.groups.get(id);
     if (storedProvisionedGroup === undefined) return unknown('group');
-    const people = membersOf(standing, storedProvisionedGroup.value.memberIds);
+    const people = membersOf(directoryState, storedProvisionedGroup.value.memberIds);
     return {
       what: 'group-removed',
-      standing,
+      directoryState,
       people,
       groups: [],
       removedGroups: [storedProvisionedGroup],
@@ -210,18 +213,18 @@ interface GroupChange {
 }
 
 function groupSaying(
-  standing: DirectoryState,
+  directoryState: DirectoryState,
   { what, before, value, version }: GroupChange,
 ): DirectoryChange<ProvisionedGroup> | ProvisionRefusal {
-  const isTaken = [...standing.groups.values()].some(
+  const isTaken = [...directoryState.groups.values()].some(
     (one) =>
       one.value.id !== value.id && one.value.displayName.toLowerCase() === value.displayName.toLowerCase(),
   );
   if (isTaken) return { kind: 'taken', detail: `there is a group \`${value.displayName}\`` };
-  const stranger = value.memberIds.find((id) => !standing.people.has(id));
+  const stranger = value.memberIds.find((id) => !directoryState.people.has(id));
   if (stranger !== undefined) return { kind: 'invalid', detail: `there is no user \`${stranger}\`` };
-  const people = membersOf(standing, new Set([...before, ...value.memberIds]));
-  return { what, standing, people, groups: [{ value, version }], removedGroups: [], value };
+  const people = membersOf(directoryState, new Set([...before, ...value.memberIds]));
+  return { what, directoryState, people, groups: [{ value, version }], removedGroups: [], value };
 }
 
 function membersOf(
@@ -240,7 +243,7 @@ function unknown(what: 'user' | 'group'): ProvisionRefusal {
 }
 
 type PlanChange<T> = (
-  standing: DirectoryState,
+  directoryState: DirectoryState,
   nowMs: number,
 ) => Promise<DirectoryChange<T> | ProvisionRefusal>;
 
@@ -253,7 +256,7 @@ async function provision<T>(deps: ProvisionDeps, say: PlanChange<T>): Promise<Pr
   for (let tries = 0; tries < triesMax; tries += 1) {
     const guard = await guardOf(directory, 'provisioning');
     const nowMs = Math.trunc(directory.clock());
-    const saying = await say(await readStanding(directory), nowMs);
+    const saying = await say(await readDirectoryState(directory), nowMs);
     if ('kind' in saying) return saying;
     const following = await follow(deps, saying, nowMs);
     if ('kind' in following) return following;
@@ -282,10 +285,10 @@ interface ChangeEffects {
 
 async function follow(
   { directory, rules }: ProvisionDeps,
-  { standing, people, groups, removedGroups }: DirectoryChange<unknown>,
+  { directoryState, people, groups, removedGroups }: DirectoryChange<unknown>,
   nowMs: number,
 ): Promise<ChangeEffects | ProvisionRefusal> {
-  const groupsNow = new Map(standing.groups);
+  const groupsNow = new Map(directoryState.groups);
   for (const one of groups) groupsNow.set(one.value.id, one);
   for (const one of removedGroups) groupsNow.delete(one.value.id);
   const outcomes: Outcome[] = [];
@@ -305,7 +308,7 @@ async function follow(
     members: [...value.memberIds],
   });
   const groupsBefore = [...groups, ...removedGroups]
-    .map(({ value }) => standing.groups.get(value.id))
+    .map(({ value }) => directoryState.groups.get(value.id))
     .filter((one) => one !== undefined);
   return {
     writes: [
@@ -352,20 +355,25 @@ async function outcomeOf(
   ground: Ground,
 ): Promise<Outcome | ProvisionRefusal> {
   const { value } = storedPerson;
-  const isLetIn = value.isActive && !value.isDeleted && ground.given !== null;
+  const hasAccess = value.isActive && !value.isDeleted && ground.given !== null;
   const email = canonicalEmail(value.email ?? value.userName);
   if (email === null) {
     return { kind: 'invalid', detail: 'a user needs an e-mail address, in `emails` or as `userName`' };
   }
   const keep = (personId: string | null) =>
-    directory.provisioned.put({ ...value, isLetIn, personId }, storedPerson.version);
+    directory.provisioned.put({ ...value, hasAccess, personId }, storedPerson.version);
   const person = value.personId === null ? null : await directory.people.find(value.personId);
   if (person !== null)
-    return await changed(directory, person, { provisioned: value, keep, isLetIn, ...ground });
+    return await changed(directory, person, { provisioned: value, keep, hasAccess, ...ground });
   const present = await directory.people.findByName(email);
   if (present === null) {
-    if (!isLetIn || ground.given === null) return { before: null, after: null, writes: [keep(null)] };
-    const after = providedPerson({ email, name: nameOf(value), given: ground.given, nowMs: ground.nowMs });
+    if (!hasAccess || ground.given === null) return { before: null, after: null, writes: [keep(null)] };
+    const after = createPersonFromProvider({
+      email,
+      name: nameOf(value),
+      given: ground.given,
+      nowMs: ground.nowMs,
+    });
     return { before: null, after, writes: [keep(after.id), directory.people.put(after, 0)] };
   }
   const others = await directory.provisioned.list({ parent: present.value.id, countMax: readAtOnce });
@@ -376,10 +384,10 @@ async function outcomeOf(
     return { kind: 'taken', detail: `the address ${email} belongs to a local admin, who stays local` };
   }
   // Until the provider lets them in, a person who already has an account here keeps it unchanged.
-  if (!isLetIn) return { before: null, after: null, writes: [keep(null)] };
+  if (!hasAccess) return { before: null, after: null, writes: [keep(null)] };
   // A person who was disabled before the provider named them was disabled by an admin here.
-  const first = { ...value, isLetIn: others.length === 0 };
-  const outcome = await changed(directory, present, { provisioned: first, keep, isLetIn, ...ground });
+  const first = { ...value, hasAccess: others.length === 0 };
+  const outcome = await changed(directory, present, { provisioned: first, keep, hasAccess, ...ground });
   const removals = others.map((one) => directory.provisioned.remove(one.value, one.version));
   return { ...outcome, writes: [...outcome.writes, ...removals] };
 }
@@ -387,7 +395,7 @@ async function outcomeOf(
 interface Change extends Ground {
   readonly provisioned: ProvisionedPerson;
   readonly keep: (personId: string) => DocumentWrite;
-  readonly isLetIn: boolean;
+  readonly hasAccess: boolean;
 }
 
 /**
@@ -397,13 +405,13 @@ interface Change extends Ground {
 async function changed(
   directory: Directory,
   { value: before, version }: ReadDocument<Person>,
-  { provisioned, keep, isLetIn, given, nowMs }: Change,
+  { provisioned, keep, hasAccess, given, nowMs }: Change,
 ): Promise<Outcome> {
-  const status = isLetIn ? (provisioned.isLetIn ? before.status : 'active') : 'disabled';
+  const status = hasAccess ? (provisioned.hasAccess ? before.status : 'active') : 'disabled';
   const isLocal = before.passwordHash !== null || before.totp !== null;
   const after: Person = {
     ...before,
-    ...(isLetIn && given !== null ? { roles: [...given.roles], groups: [...given.groups] } : {}),
+    ...(hasAccess && given !== null ? { roles: [...given.roles], groups: [...given.groups] } : {}),
     name: nameOf(provisioned) ?? before.name,
     status,
     passwordHash: null,

@@ -12,7 +12,7 @@ import type { RolesAndGroups } from '../access.ts';
 import { adminGuard, isAnotherAdmin } from '../change-person.ts';
 import { factorRemovals } from '../codes.ts';
 import type { Directory } from '../directory.ts';
-import { type Person, personSummary, providedPerson, recordName, type SignOn } from '../person.ts';
+import { createPersonFromProvider, type Person, personSummary, recordName, type SignOn } from '../person.ts';
 import { endings, type SignedIn, startSession } from '../sessions.ts';
 import { findProvisioned } from './find-provisioned.ts';
 import { mapGroups } from './mapping.ts';
@@ -26,7 +26,7 @@ export interface SsoDeps {
 }
 
 /** Why a person whom the provider knows is not let in. */
-export type NotLetIn =
+export type SignOnRefusal =
   | 'no-role'
   /** People are provisioned by SCIM, and this person has not been. */
   | 'not-provisioned'
@@ -38,7 +38,7 @@ export type NotLetIn =
   | 'last-admin'
   | 'conflict';
 
-export type SsoEntry = SignedIn | { readonly kind: 'not-let-in'; readonly why: NotLetIn };
+export type SsoEntry = SignedIn | { readonly kind: 'no-access'; readonly why: SignOnRefusal };
 
 const who = 'single sign-on';
 const nameLengthMax = 100;
@@ -50,7 +50,7 @@ export async function enter(
   address: string,
 ): Promise<SsoEntry> {
   const person = await personOf(deps, claims);
-  if (typeof person === 'string') return { kind: 'not-let-in', why: person };
+  if (typeof person === 'string') return { kind: 'no-access', why: person };
   const started = await startSession(deps, person, { address, way: 'single-sign-on' });
   const { directory, masterKey } = deps;
   const signOn: SignOn = {
@@ -69,7 +69,10 @@ export async function enter(
 }
 
 /** Returns the person for the provider's subject, by its latest answer; or why there is none. */
-export async function personOf({ directory, settings }: SsoDeps, claims: Claims): Promise<Person | NotLetIn> {
+export async function personOf(
+  { directory, settings }: SsoDeps,
+  claims: Claims,
+): Promise<Person | SignOnRefusal> {
   const given = mapGroups(settings.rules, claims.groups);
   const identityId = identityOf(settings.issuer, claims.subject);
   if (settings.scimToken !== null) {
@@ -105,9 +108,9 @@ async function create(
     given,
     identityId,
   }: MappedClaims & { readonly email: string; readonly identityId: string },
-): Promise<Person | NotLetIn> {
+): Promise<Person | SignOnRefusal> {
   const nowMs = Math.trunc(directory.clock());
-  const person = providedPerson({ email, name: nameOf(claims), given, nowMs });
+  const person = createPersonFromProvider({ email, name: nameOf(claims), given, nowMs });
   const identity = { id: identityId, personId: person.id, createdAtMs: nowMs };
   const writes = [directory.people.put(person, 0), directory.identities.put(identity, 0)];
   const change = {
@@ -128,7 +131,7 @@ async function takeOver(
   directory: Directory,
   { value: before, version }: ReadDocument<Person>,
   { claims, given, identityId }: MappedClaims & { readonly identityId: string },
-): Promise<Person | NotLetIn> {
+): Promise<Person | SignOnRefusal> {
   if (before.status !== 'active') return 'disabled';
   if (!claims.isEmailVerified || before.roles.includes('admin')) return 'address-taken';
   const nowMs = Math.trunc(directory.clock());
@@ -160,7 +163,7 @@ async function follow(
   directory: Directory,
   { value: before, version }: ReadDocument<Person>,
   { claims, given }: MappedClaims,
-): Promise<Person | NotLetIn> {
+): Promise<Person | SignOnRefusal> {
   const after: Person = {
     ...before,
     name: nameOf(claims) ?? before.name,

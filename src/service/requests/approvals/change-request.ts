@@ -27,7 +27,7 @@ import { type FoundStanding, recordedStanding } from './find-standing.ts';
 import { approvalGroups, askedPeople } from './rights.ts';
 import { type LastStepUp, lastStepUp, type StepUp } from './step-up.ts';
 
-export interface DecisionsDeps {
+export interface RequestChangeDeps {
   readonly store: Store;
   readonly policies: () => ActivePolicies;
   /** Milliseconds since 1970-01-01T00:00Z. */
@@ -38,7 +38,7 @@ export interface DecisionsDeps {
     Metering,
     'note' | 'read' | 'settle' | 'settled' | 'withdraw' | 'report' | 'catchUp'
   >;
-  readonly news?: RequestEvents;
+  readonly requestEvents?: RequestEvents;
   /** Called when a call is reported without the result that its action declares. */
   readonly onUnknownResult?: (actionKey: string, fault: ResultFault) => void;
   /** Decides what comes by delegations; nothing when absent. */
@@ -115,7 +115,7 @@ export interface ChangeRequest {
  */
 const maxAttempts = 50;
 
-export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest): Promise<ChangeResult> {
+export async function changeRequest(deps: RequestChangeDeps, change: ChangeRequest): Promise<ChangeResult> {
   for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
     const read = await readRequest(deps, change);
     if (read === null) return { kind: 'unknown' };
@@ -139,7 +139,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
       if (change.afterCommit === undefined) settle(deps, change.id, events);
       else change.afterCommit(events, state);
       const after = withEvents(state, events);
-      emitNews(deps, after, state);
+      emitRequestEvent(deps, after, state);
       return { kind: 'changed', state: after, agent, stopped };
     }
     if (result === 'precondition-failed') await deps.switches.refresh();
@@ -152,7 +152,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
  * taken in. Meters are read only after this. Undefined when nothing is decided, or no meters are read.
  */
 async function metersNow(
-  { metering, policies }: DecisionsDeps,
+  { metering, policies }: RequestChangeDeps,
   { state: { status, record }, rows }: RequestSnapshot,
   call: Facts | undefined,
 ): Promise<MetersRead | undefined> {
@@ -172,7 +172,7 @@ interface LoadedRequest {
 
 /** Reads the request and its agent, each once; null when there is no such request. */
 export async function readRequest(
-  deps: DecisionsDeps,
+  deps: RequestChangeDeps,
   { id, asker, call }: Pick<ChangeRequest, 'id' | 'asker' | 'call'>,
 ): Promise<LoadedRequest | null> {
   const { store, policies, clock, findPeople } = deps;
@@ -245,7 +245,7 @@ function preconditionOf(
 
 /** Reads several requests for a list. Nothing is granted on what this returns. */
 export async function loadMany(
-  deps: DecisionsDeps,
+  deps: RequestChangeDeps,
   states: readonly RequestState[],
 ): Promise<readonly RequestSnapshot[]> {
   const switches = await deps.switches.current();
@@ -282,7 +282,7 @@ export async function loadMany(
   });
 }
 
-async function pointOf({ store }: DecisionsDeps, { record }: RequestState): Promise<CurrentPoint | null> {
+async function pointOf({ store }: RequestChangeDeps, { record }: RequestState): Promise<CurrentPoint | null> {
   return record.point === undefined ? null : await pointNow(store.documents, record.point, record.agentId);
 }
 
@@ -290,7 +290,7 @@ async function pointOf({ store }: DecisionsDeps, { record }: RequestState): Prom
  * The enforcement points of requests, by `pointPlace`. Many requests of a list come from one point, so each
  * point is read once.
  */
-async function pointsOf(deps: DecisionsDeps, states: readonly RequestState[]) {
+async function pointsOf(deps: RequestChangeDeps, states: readonly RequestState[]) {
   const points = new Map<string, CurrentPoint | null>();
   for (const state of states) {
     const pointKey = pointPlace(state);
@@ -304,7 +304,7 @@ function pointPlace({ record: { point, agentId } }: RequestState): string {
 }
 
 async function chainOf(
-  { store, clock }: DecisionsDeps,
+  { store, clock }: RequestChangeDeps,
   { record }: RequestState,
 ): Promise<CurrentChain | null> {
   const last = record.chain?.at(-1);
@@ -329,14 +329,18 @@ function stoppedBy(switches: KillSwitchSnapshot, { record }: RequestState, agent
 export const stoppedText = 'an operator has stopped this';
 
 /** Takes a wait that has ended out of the meters, or counts it as granted from now on. */
-function settle({ metering }: DecisionsDeps, id: string, events: Events): void {
+function settle({ metering }: RequestChangeDeps, id: string, events: Events): void {
   const state = events.at(-1)?.state;
   if (state?.status === 'approved') metering.settle(id, state.decidedAtMs);
   else if (state?.status === 'rejected' || state?.status === 'withdrawn') metering.settle(id, null);
 }
 
 /** Emits what the change means for listeners. People who were already asked are not notified again. */
-function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: RequestState): void {
+function emitRequestEvent(
+  { requestEvents, clock }: RequestChangeDeps,
+  state: RequestState,
+  before: RequestState,
+): void {
   const { record, status } = state;
   const isPending = status === 'pending';
   const groups = isPending ? approvalGroups(state.decision) : [];
@@ -349,7 +353,7 @@ function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: R
   const isAsBefore = areAsBefore && (!asksStepUp || hasAskedStepUp);
   const comment = state.comments.length > before.comments.length ? newComment(state) : null;
   if (isPending && isAsBefore && comment === null) return;
-  news?.emit({
+  requestEvents?.emit({
     kind: comment !== null ? 'commented' : isPending ? 'pending' : 'decided',
     requestId: record.id,
     agentId: record.agentId,

@@ -20,9 +20,9 @@ import {
 import {
   type ChangeResult,
   changeRequest,
-  type DecisionsDeps,
   type Events,
   type RefusedChange,
+  type RequestChangeDeps,
   type RequestSnapshot,
 } from './change-request.ts';
 import {
@@ -47,7 +47,7 @@ export interface VoteDraft {
   readonly standing?: StandingChoice | null;
 }
 
-export async function approve(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
+export async function approve(deps: RequestChangeDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
   const asker = draft.caller.id;
   const judge = (snapshot: RequestSnapshot) => handleApproval(deps, snapshot, draft);
   const result = await changeRequest(deps, { id, asker, handler: judge });
@@ -60,7 +60,7 @@ export async function approve(deps: DecisionsDeps, id: string, draft: VoteDraft)
 
 /** Asks the approvers whom data name today, if they are others than those whom the request asks. */
 async function handleApprovers(
-  deps: DecisionsDeps,
+  deps: RequestChangeDeps,
   snapshot: RequestSnapshot,
 ): Promise<Events | RefusedChange | 'nothing'> {
   const { state, nowMs } = snapshot;
@@ -78,13 +78,13 @@ async function handleApprovers(
   return isPending && namesOthers ? [decidedEvent(state, 'approve', { again, nowMs })] : 'nothing';
 }
 
-export function reject(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
+export function reject(deps: RequestChangeDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
   const judge = async (snapshot: RequestSnapshot) => handleRejection(snapshot, draft);
   return changeRequest(deps, { id, asker: draft.caller.id, handler: judge });
 }
 
 async function handleApproval(
-  deps: DecisionsDeps,
+  deps: RequestChangeDeps,
   snapshot: RequestSnapshot,
   draft: VoteDraft,
 ): Promise<Events | RefusedChange> {

@@ -6,12 +6,12 @@ import type { RequestStatus } from '../../store/contract/records.ts';
 import { metered } from '../metering/metering.ts';
 import { type LifecycleEvent, nextStatus, statusAt } from '../record/lifecycle.ts';
 import { eventOf, type RequestState } from '../record/request-state.ts';
-import type { DecisionsDeps, Events, RefusedChange, RequestSnapshot } from './change-request.ts';
+import type { Events, RefusedChange, RequestChangeDeps, RequestSnapshot } from './change-request.ts';
 import { type DecisionContext, type RepeatedDecision, stateAgain } from './decide-again.ts';
 
 /** What today's decision is made from, if the request may still be granted; otherwise the reason why not. */
 export async function grantContext(
-  { policies, metering, chains = noChains }: DecisionsDeps,
+  { policies, metering, chains = noChains }: RequestChangeDeps,
   { state, agent, lastStepUp, standing, rows, stopped, nowMs }: RequestSnapshot,
   event: LifecycleEvent,
 ): Promise<DecisionContext | RefusedChange> {

@@ -12,9 +12,9 @@ import {
 import {
   type ChangeResult,
   changeRequest,
-  type DecisionsDeps,
   type Events,
   type RefusedChange,
+  type RequestChangeDeps,
   type RequestSnapshot,
 } from './change-request.ts';
 import { decideAgain } from './decide-again.ts';
@@ -29,7 +29,7 @@ const openOfAgentMax = 1_000;
 export type SteppingUp = StepUpPerson & Pick<SteppedUp, 'passkey'>;
 
 /** Steps up for a request. The caller has made sure that the person has just re-authenticated. */
-export async function stepUp(deps: DecisionsDeps, id: string, person: SteppingUp): Promise<ChangeResult> {
+export async function stepUp(deps: RequestChangeDeps, id: string, person: SteppingUp): Promise<ChangeResult> {
   const judge = (snapshot: RequestSnapshot) => handleStepUp(deps, snapshot, person);
   const changed = await changeRequest(deps, { id, asker: person.id, handler: judge });
   // The step-up is remembered for the agent, so it also helps the agent's other requests that wait for one.
@@ -38,7 +38,7 @@ export async function stepUp(deps: DecisionsDeps, id: string, person: SteppingUp
 }
 
 async function handleStepUp(
-  deps: DecisionsDeps,
+  deps: RequestChangeDeps,
   snapshot: RequestSnapshot,
   person: SteppingUp,
 ): Promise<Events | RefusedChange> {
@@ -59,7 +59,7 @@ async function handleStepUp(
 
 /** Steps up for an agent and decides its waiting requests again. */
 export async function stepUpAgent(
-  deps: DecisionsDeps,
+  deps: RequestChangeDeps,
   agentId: string,
   person: StepUpPerson,
 ): Promise<RefusedChange | SteppedUpAgent> {
@@ -74,7 +74,7 @@ export async function stepUpAgent(
 }
 
 /** Decides the agent's other requests that wait for a step-up `within` some time. */
-async function decideOthers(deps: DecisionsDeps, agentId: string, person: StepUpPerson): Promise<void> {
+async function decideOthers(deps: RequestChangeDeps, agentId: string, person: StepUpPerson): Promise<void> {
   for (const id of await deps.store.requests.openOf(agentId, openOfAgentMax)) {
     await changeRequest(deps, {
       id,
@@ -85,7 +85,7 @@ async function decideOthers(deps: DecisionsDeps, agentId: string, person: StepUp
 }
 
 async function handleHelpedRequest(
-  deps: DecisionsDeps,
+  deps: RequestChangeDeps,
   snapshot: RequestSnapshot,
 ): Promise<Events | RefusedChange | 'nothing'> {
   const { state, nowMs } = snapshot;

@@ -17,9 +17,9 @@ import {
 import {
   type ChangeResult,
   changeRequest,
-  type DecisionsDeps,
   type Events,
   type RefusedChange,
+  type RequestChangeDeps,
   type RequestSnapshot,
   type ResultFault,
 } from './change-request.ts';
@@ -42,7 +42,11 @@ export interface OutcomeReport {
   readonly mayRelease: boolean;
 }
 
-export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeReport): Promise<ChangeResult> {
+export function reportOutcome(
+  deps: RequestChangeDeps,
+  id: string,
+  report: OutcomeReport,
+): Promise<ChangeResult> {
   let entered: readonly EnteredMeter[] = [];
   const { result = null } = report;
   const entriesOf = (state: RequestState) => (result === null ? [] : settledEntries(deps, state, result));
@@ -118,13 +122,13 @@ function consumedEvents(
   return [eventOf('consumed', { who: whoOf(report), atMs: nowMs, state: after }, detail)];
 }
 
-function declaresResult({ policies }: DecisionsDeps, { record }: RequestState): boolean {
+function declaresResult({ policies }: RequestChangeDeps, { record }: RequestState): boolean {
   return policies().resultShapeOf(record.actionKey) !== null;
 }
 
 /** What is wrong with the reported result; empty when nothing is. */
 function resultIssues(
-  { policies }: DecisionsDeps,
+  { policies }: RequestChangeDeps,
   { record }: RequestState,
   { executed, result }: OutcomeReport,
 ): readonly PayloadIssue[] {
@@ -139,7 +143,7 @@ function resultIssues(
  * unchanged.
  */
 function settledEntries(
-  { policies }: DecisionsDeps,
+  { policies }: RequestChangeDeps,
   { record }: RequestState,
   result: JsonObject,
 ): readonly SettledEntryRow[] {
@@ -160,7 +164,7 @@ function whoOf({ by }: OutcomeReport): string {
  * record says that it entered.
  */
 function withdraw(
-  { policies, metering }: DecisionsDeps,
+  { policies, metering }: RequestChangeDeps,
   state: RequestState,
   stored: readonly EnteredMeter[],
 ): void {

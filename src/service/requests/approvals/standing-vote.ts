@@ -3,7 +3,7 @@
 
 import type { ApprovalRule } from '../../../language/model/rule-requirement.ts';
 import type { StandingVote } from '../record/request-state.ts';
-import type { DecisionsDeps, RefusedChange, RequestSnapshot } from './change-request.ts';
+import type { RefusedChange, RequestChangeDeps, RequestSnapshot } from './change-request.ts';
 import {
   hasStanding,
   keysOf,
@@ -75,7 +75,7 @@ export function fewer(a: number | null, b: number | null): number | null {
  * the votes are stored.
  */
 export async function writeOffered(
-  { store }: Pick<DecisionsDeps, 'store'>,
+  { store }: Pick<RequestChangeDeps, 'store'>,
   { state: { record }, nowMs }: Pick<RequestSnapshot, 'state' | 'nowMs'>,
   { standing, offers }: { readonly standing: StandingVote; readonly offers: readonly StandingOffer[] },
 ): Promise<void> {

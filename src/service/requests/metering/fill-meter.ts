@@ -81,8 +81,8 @@ export async function fillFromRecords(
   { totals, meters, active, nowMs, isStill }: FillOptions,
 ): Promise<MissingHistory | null> {
   const sinceMs = windowStartMs(definition.over, nowMs) - aheadMs;
-  const wholeSinceMs = await meters.wholeSinceMs();
-  const missingUntil = wholeSinceMs === null ? null : countsUntilMs(definition.over, wholeSinceMs);
+  const completeSinceMs = await meters.completeSinceMs();
+  const missingUntil = completeSinceMs === null ? null : countsUntilMs(definition.over, completeSinceMs);
   if (missingUntil !== null && nowMs < missingUntil) return { untilMs: missingUntil };
   const past: HistoricEntry[] = [];
   for (let after: number | null = 0; after !== null; ) {
@@ -112,7 +112,7 @@ export async function fillFromRecords(
     totals.fillPart(definition, past.slice(at, at + entriesAtOnce));
     await pause();
   }
-  await meters.noteWhole(definition.id, Math.max(sinceMs, wholeSinceMs ?? 0));
+  await meters.noteComplete(definition.id, Math.max(sinceMs, completeSinceMs ?? 0));
   if (isStill()) totals.fill(definition, []);
   return null;
 }

@@ -37,8 +37,8 @@ export interface RequestNotice {
 
 export interface RequestEvents {
   /** Calls all listeners. Never throws. */
-  emit(news: RequestNotice): void;
-  subscribe(listener: (news: RequestNotice) => void): void;
+  emit(notice: RequestNotice): void;
+  subscribe(listener: (notice: RequestNotice) => void): void;
 }
 
 /**
@@ -46,12 +46,12 @@ export interface RequestEvents {
  * called.
  */
 export function createRequestEvents(onFailure: (error: unknown) => void = () => undefined): RequestEvents {
-  const listeners: ((news: RequestNotice) => void)[] = [];
+  const listeners: ((notice: RequestNotice) => void)[] = [];
   return {
-    emit(news) {
+    emit(notice) {
       for (const listener of listeners) {
         try {
-          listener(news);
+          listener(notice);
         } catch (error) {
           onFailure(error);
         }

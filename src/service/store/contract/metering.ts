@@ -101,7 +101,7 @@ export interface MeterStore {
    * Notes that the meter has every request that was granted since a moment, and those that were pending when
    * it was new.
    */
-  noteWhole(definition: string, sinceMs: number): Promise<void>;
+  noteComplete(definition: string, sinceMs: number): Promise<void>;
   /**
    * Opens the entries for reading. Rejects with a StoreError `tampered` when the store can tell that they are
    * not those that the service wrote.
@@ -120,7 +120,7 @@ export interface MeterStore {
   /** Requests that were granted after `sinceMs` or are pending, by record number. */
   counted(page: CountedPage): Promise<CountedRequests>;
   /** The moment from which on no record was deleted; null when no record ever was. */
-  wholeSinceMs(): Promise<number | null>;
+  completeSinceMs(): Promise<number | null>;
   /** Deletes entries granted before a moment, at most `countMax`; returns how many were deleted. */
   forget(definition: string, beforeMs: number, countMax: number): Promise<number>;
 }

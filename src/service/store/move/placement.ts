@@ -54,7 +54,7 @@ export async function withPlacementChecked(store: Store): Promise<Store> {
       ...store.meters,
       note: async (...args) =>
         (await store.meters.note(...args)).map((sinceMs) => later(sinceMs, metersFromMs())),
-      wholeSinceMs: async () => latest(await store.meters.wholeSinceMs(), metersFromMs()),
+      completeSinceMs: async () => latest(await store.meters.completeSinceMs(), metersFromMs()),
     },
   };
 }

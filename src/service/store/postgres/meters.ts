@@ -26,7 +26,7 @@ export function meterStore(pool: ReadPool, queue: CommitQueue, asking: AppendFun
       if (noted === null) throw otherPolicies();
       return noted;
     },
-    noteWhole: (definition, sinceMs) =>
+    noteComplete: (definition, sinceMs) =>
       queue.write(async (transaction) => {
         await transaction.rows('UPDATE meters SET is_whole = true, since_ms = $2 WHERE definition = $1', [
           definition,

@@ -28,7 +28,7 @@ const countedText = `SELECT sequence, id, action_key AS "actionKey", created_ms 
     AND (${statusNow} = 'pending' OR ${grantedAtMs} > @sinceMs)
   ORDER BY sequence LIMIT @countMax`;
 
-export function meterReads({ rows }: QueryRunner): Pick<MeterStore, 'counted' | 'wholeSinceMs'> {
+export function meterReads({ rows }: QueryRunner): Pick<MeterStore, 'counted' | 'completeSinceMs'> {
   return {
     async counted({ sinceMs, after, countMax }) {
       const upTo = after + lookedThroughMax;
@@ -43,7 +43,7 @@ export function meterReads({ rows }: QueryRunner): Pick<MeterStore, 'counted' | 
       const [more] = await rows(query('SELECT 1 FROM requests WHERE sequence > @upTo LIMIT 1', { upTo }));
       return { requests, next: more === undefined ? null : upTo };
     },
-    async wholeSinceMs() {
+    async completeSinceMs() {
       const [first] = await rows(firstAfterPruning);
       return first === undefined ? null : (first.atMs ?? Number.MAX_SAFE_INTEGER);
     },

@@ -290,7 +290,7 @@ function meterStore(
       return promise === null ? 'nothing' : append(promise.row, promise.limits, promise.entries);
     },
     note: (definitions, atMs) => queue.write({ kind: 'note-meters', definitions, atMs }),
-    async noteWhole(definition, sinceMs) {
+    async noteComplete(definition, sinceMs) {
       await queue.write({ kind: 'note-whole-meter', definition, sinceMs });
     },
     openPast: () => openMeterHistory(source),

@@ -4,10 +4,10 @@
 // approves, or why.
 
 import type { FastifyRequest } from 'fastify';
-import type { Decisions } from '../../../requests/decisions.ts';
 import { requestableMs } from '../../../requests/record/evaluation.ts';
 import { statusAt } from '../../../requests/record/lifecycle.ts';
 import { isOwnRequest, type RequestState } from '../../../requests/record/request-state.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { RequestStatus } from '../../../store/contract/records.ts';
 import type { OperationReply } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
@@ -17,7 +17,7 @@ import { type Entities, entitiesDigest, entitiesExample, entitySchemas } from '.
 import { callOf, decideEntities, type EvaluateDeps, recordRefused, stateOf } from './evaluate.ts';
 
 interface AccessRequestDeps extends EvaluateDeps {
-  readonly decisions: Decisions;
+  readonly requestChanges: RequestChanges;
 }
 
 interface AccessRequest extends Entities {
@@ -182,7 +182,7 @@ const cancelTask = route<AccessRequestDeps>({
   },
   handle: async (deps, call) => {
     const { record } = await ownTask(deps, call);
-    const changed = await deps.decisions.withdraw(record.id, callerIn(call));
+    const changed = await deps.requestChanges.withdraw(record.id, callerIn(call));
     if (changed.kind === 'conflict') throw new ProblemError('invalid_task_state', changed.detail);
     if (changed.kind !== 'changed') throw unknownTask();
     return taskOf(deps, changed.state);

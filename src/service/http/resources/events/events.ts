@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { currentActor } from '../../auth/identify-person.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { type ChangeFeed, changeKinds, streamsOfPersonMax } from '../../events/change-feed.ts';
+import { changeKinds, type EventStreams, streamsOfPersonMax } from '../../events/event-streams.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 
 interface EventDeps {
   readonly signInDeps: SignInDeps;
-  readonly changeFeed: ChangeFeed;
+  readonly eventStreams: EventStreams;
 }
 
 const eventStreamExample = 'retry: 2000\n\nevent: requests\ndata: {"at":"2026-03-02T10:00:00.000Z"}\n\n';
@@ -34,11 +34,11 @@ const streamEvents = route<EventDeps>({
     },
     problems: ['too_many_streams'],
   },
-  handle: async ({ changeFeed, signInDeps }, call) => {
+  handle: async ({ eventStreams, signInDeps }, call) => {
     const { request, reply } = call;
     const isHead = request.method === 'HEAD';
     const look = () => currentActor(signInDeps, request);
-    const body = isHead ? Readable.from([]) : await changeFeed.open(actorOf(call), { currentActor: look });
+    const body = isHead ? Readable.from([]) : await eventStreams.open(actorOf(call), { currentActor: look });
     if (body === null) {
       throw new ProblemError('too_many_streams', `close one of your ${streamsOfPersonMax} streams first`);
     }

@@ -7,10 +7,10 @@ import type { FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../../language/model/json.ts';
 import { readResult } from '../../../../language/value/reported-result.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
 import type { RequestView } from '../../../requests/record/reply.ts';
 import type { AgentCaller } from '../../../requests/record/request-state.ts';
 import type { CallReport, NamedCall } from '../../../requests/report-call.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import { invalidBody } from '../../auth/auth-refusals.ts';
 import { toProblem } from '../../connection/error-replies.ts';
 import type { Parameter } from '../../contract/operation.ts';
@@ -32,7 +32,7 @@ interface HookDeps extends PendingDeps {
   readonly authorizeHandler: AuthorizeHandler;
   readonly refusalHintOf: RefusalHints;
   readonly waits: Waits;
-  readonly decisions: Decisions;
+  readonly requestChanges: RequestChanges;
   readonly policies: Pick<PolicyHost, 'current'>;
 }
 
@@ -239,7 +239,7 @@ async function failed(
  * that does not have the declared shape is reported as none.
  */
 async function reported(
-  { decisions, policies }: HookDeps,
+  { requestChanges, policies }: HookDeps,
   call: ManagedCall<ClaudeEvent>,
   hooked: HookedCall,
 ) {
@@ -251,8 +251,9 @@ async function reported(
       .current()
       .resultShapeOf(hooked.actionKey)
       ?.fields.map(({ name }) => name) ?? [];
-  const changed = await decisions.reportCall(named, { ...ran, ...resultIn(fields, call.body) });
-  if (changed.kind === 'invalid-result') await decisions.reportCall(named, { ...ran, fault: 'mistyped' });
+  const changed = await requestChanges.reportCall(named, { ...ran, ...resultIn(fields, call.body) });
+  if (changed.kind === 'invalid-result')
+    await requestChanges.reportCall(named, { ...ran, fault: 'mistyped' });
   return {};
 }
 

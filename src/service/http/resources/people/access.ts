@@ -33,7 +33,7 @@ export interface AccessDeps {
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly signInDeps: SignInDeps;
   /** Sends mail to the people concerned. */
-  readonly accessNews: AccessEvents;
+  readonly accessEvents: AccessEvents;
 }
 
 const examplePassword = 'correct horse battery';
@@ -113,12 +113,12 @@ const createInvitation = route<AccessDeps, { email: string; name: string } & Rol
     },
     replies: { 201: invitationView('Invited; `token` is shown only once') },
   },
-  handle: async ({ accessNews, policies, signInDeps: { directory } }, call) => {
+  handle: async ({ accessEvents, policies, signInDeps: { directory } }, call) => {
     const { groups = [], ...draft } = call.body;
     const result = await access.invite(directory, actorOf(call), { ...draft, groups });
     if (result.kind === 'invalid') throw invalidBody(result);
     if (result.kind === 'not-allowed') throw notAllowed(result.detail);
-    accessNews.invited(result.invitation, result.secret);
+    accessEvents.invited(result.invitation, result.secret);
     call.reply.code(201);
     return createdInvitationView(result, groupWarnings(groups, policies));
   },

@@ -72,11 +72,11 @@ const applyForAccess = route<AccessDeps, { email: string; name: string; reason: 
     },
     problems: ['too_many_attempts'],
   },
-  handle: async ({ accessNews, signInDeps: { attempts, directory } }, { body, request, reply }) => {
+  handle: async ({ accessEvents, signInDeps: { attempts, directory } }, { body, request, reply }) => {
     reserved(reserveApplication(attempts, request.clientAddress, directory.clock()));
     const result = await access.apply(directory, body);
     if (result.kind === 'invalid') throw invalidBody(result);
-    accessNews.appliedFor(result.application);
+    accessEvents.appliedFor(result.application);
     reply.code(201);
     return { id: result.application.id, due_at: timeText(result.application.dueAtMs) };
   },
@@ -118,13 +118,13 @@ const grantApplication = route<AccessDeps, RolesBody>({
     replies: { 201: invitationView('Invited; `token` is shown only once') },
     problems: ['conflict'],
   },
-  handle: async ({ accessNews, policies, signInDeps: { directory } }, call) => {
+  handle: async ({ accessEvents, policies, signInDeps: { directory } }, call) => {
     const { roles: given, groups = [] } = call.body;
     const draft = { id: call.params.id ?? '', roles: given, groups };
     const result = await access.grantApplication(directory, actorOf(call), draft);
     switch (result.kind) {
       case 'invited':
-        accessNews.invited(result.invitation, result.secret);
+        accessEvents.invited(result.invitation, result.secret);
         call.reply.code(201);
         return createdInvitationView(result, groupWarnings(groups, policies));
       case 'invalid':
@@ -157,12 +157,12 @@ const declineApplication = route<AccessDeps, { reason: string }>({
     },
     problems: ['conflict'],
   },
-  handle: async ({ accessNews, signInDeps: { directory } }, call) => {
+  handle: async ({ accessEvents, signInDeps: { directory } }, call) => {
     const draft = { id: call.params.id ?? '', reason: call.body.reason };
     const result = await access.declineApplication(directory, actorOf(call), draft);
     switch (result.kind) {
       case 'declined':
-        accessNews.declined(result.application);
+        accessEvents.declined(result.application);
         return applicationView(result.application, directory.clock());
       case 'invalid':
         throw invalidBody(result);

@@ -14,7 +14,7 @@ import { personExample } from './person-view.ts';
 interface ResetDeps {
   readonly signInDeps: SignInDeps;
   /** Sends mail to the person concerned. */
-  readonly accessNews: Pick<AccessEvents, 'resetLinkMade'>;
+  readonly accessEvents: Pick<AccessEvents, 'resetLinkMade'>;
 }
 
 const createResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
@@ -42,7 +42,7 @@ const createResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
     },
     problems: ['not_found', 'conflict'],
   },
-  handle: async ({ accessNews, signInDeps }, call) => {
+  handle: async ({ accessEvents, signInDeps }, call) => {
     const maker = { kind: 'person', actor: actorOf(call) } as const;
     const draft = {
       personId: call.params.id ?? '',
@@ -52,7 +52,7 @@ const createResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
     switch (result.kind) {
       case 'made': {
         const { person, link, secret } = result;
-        accessNews.resetLinkMade(person, { secret, endsAtMs: link.endsAtMs });
+        accessEvents.resetLinkMade(person, { secret, endsAtMs: link.endsAtMs });
         call.reply.code(201);
         return { email: person.email, token: secret, ends_at: timeText(link.endsAtMs) };
       }

@@ -6,7 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import { deriveKey, seal, unseal } from '../../../agents/sealing.ts';
 import { reserveUnguessable } from '../../../people/sign-in-limits.ts';
 import type { Provider, SsoSettings, Ticket } from '../../../people/sso/provider.ts';
-import { enter, type NotLetIn } from '../../../people/sso/sign-on.ts';
+import { enter, type SignOnRefusal } from '../../../people/sso/sign-on.ts';
 import { clearSsoCookie, setSsoCookie, ssoCookieOf } from '../../auth/identify-person.ts';
 import { type SignedInDeps, startedInBrowser } from './signed-in.ts';
 
@@ -27,7 +27,7 @@ interface PendingSignOn extends Ticket {
 }
 
 /** Why single sign-on gave no session; the sign-in page has a sentence for each reason. */
-export type SsoProblem = NotLetIn | 'off' | 'provider-away' | 'refused' | 'too-many-attempts';
+export type SsoProblem = SignOnRefusal | 'off' | 'provider-away' | 'refused' | 'too-many-attempts';
 
 export async function ssoPages(app: FastifyInstance, deps: SsoPageDeps): Promise<void> {
   const config = { isDocumented: false };
@@ -72,7 +72,7 @@ async function comeBack(
   attempt.succeeded();
   const { masterKey } = signInDeps;
   const entered = await enter({ directory, masterKey, settings: sso.settings }, answer, address);
-  if (entered.kind === 'not-let-in') {
+  if (entered.kind === 'no-access') {
     log.warn({ reason: entered.why }, 'a person from the identity provider was refused');
     return back(reply, entered.why);
   }

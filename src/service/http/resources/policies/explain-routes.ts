@@ -93,9 +93,9 @@ const explainRequest = route<PlaygroundDeps>({
     replies: { 200: { description: 'The explanation', schema: explainSchema, example: explainExample } },
     problems: [...playgroundProblems, 'request_not_found'],
   },
-  handle: async ({ policies, decisions, playground }, call) => {
+  handle: async ({ policies, requestChanges, playground }, call) => {
     const active = policies.current();
-    const record = await recordedFor(decisions, call, call.params.id ?? '');
+    const record = await recordedFor(requestChanges, call, call.params.id ?? '');
     if (record === null) throw requestNotFound();
     const explained = await askPlayground(playground, 'explain', record.recorded, { call, active });
     return { ...explained, is_same_set: record.digest === active.digest };

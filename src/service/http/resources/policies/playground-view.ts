@@ -5,7 +5,7 @@ import type { Playground, PlaygroundRefusal } from '../../../../analysis/playgro
 import type { PlaygroundAnswers, PlaygroundInputs, Question } from '../../../../analysis/questions.ts';
 import type { RecordedRequest } from '../../../../analysis/recorded-request.ts';
 import type { HostedPolicies } from '../../../policies/policy-host.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
 import { type ProblemCode, ProblemError } from '../../contract/problem.ts';
 import { objectSchema, text, textList, textOrNull } from '../../contract/schemas.ts';
@@ -54,11 +54,11 @@ export interface RecordedDecision {
 
 /** What a request was first decided on; null when it does not exist or the caller may not see it. */
 export async function recordedFor(
-  decisions: Pick<Decisions, 'snapshot'>,
+  requestChanges: Pick<RequestChanges, 'snapshot'>,
   call: ManagedCall<unknown>,
   id: string,
 ): Promise<RecordedDecision | null> {
-  const seen = await findVisible(decisions, call, id);
+  const seen = await findVisible(requestChanges, call, id);
   if (seen === null) return null;
   const { record } = seen.state;
   const { actionKey, payload, agent, request, createdAtMs, meters, rows, satisfied, policySet } = record;

@@ -8,7 +8,7 @@ import type { GivenRequest, PlaygroundInputs, TextFile } from '../../../../analy
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { diagnosticPage } from '../../../policies/diagnostic-page.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import { notFound } from '../../auth/auth-refusals.ts';
 import { ProblemError, type ProblemLocation } from '../../contract/problem.ts';
 import { objectSchema } from '../../contract/schemas.ts';
@@ -31,7 +31,7 @@ import {
 
 export interface PlaygroundDeps {
   readonly signInDeps: SignInDeps;
-  readonly decisions: Pick<Decisions, 'snapshot'>;
+  readonly requestChanges: Pick<RequestChanges, 'snapshot'>;
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly playground: Playground;
 }
@@ -66,10 +66,10 @@ const tryPolicies = route<PlaygroundDeps, TryBody>({
     replies: { 200: { description: 'The result', schema: tryReplySchema, example: tryReplyExample } },
     problems: [...playgroundProblems, 'request_not_found'],
   },
-  handle: async ({ decisions, playground, policies }, call) => {
+  handle: async ({ requestChanges, playground, policies }, call) => {
     const { files = [] } = call.body;
     refusePaths(files);
-    const request = await requestOf(call, decisions);
+    const request = await requestOf(call, requestChanges);
     return await askPlayground(playground, 'try', { files, request }, { call, active: policies.current() });
   },
 });
@@ -180,7 +180,7 @@ export const playgroundRoutes: readonly Route<PlaygroundDeps>[] = [
 
 async function requestOf(
   call: ManagedCall<TryBody>,
-  decisions: Pick<Decisions, 'snapshot'>,
+  requestChanges: Pick<RequestChanges, 'snapshot'>,
 ): Promise<PlaygroundInputs['try']['request']> {
   const { request, request_id: id } = call.body;
   if (id === undefined) return request === undefined ? null : { given: request };
@@ -188,7 +188,7 @@ async function requestOf(
     const detail = 'give either `request` or `request_id`';
     throw new ProblemError('invalid_body', detail, { errors: [{ pointer: '/request_id', detail }] });
   }
-  const record = await recordedFor(decisions, call, id);
+  const record = await recordedFor(requestChanges, call, id);
   if (record === null) throw requestNotFound();
   return { recorded: record.recorded };
 }

@@ -323,10 +323,10 @@ const replayPolicies = route<ReplayDeps, ReplayBody>({
     const sinceMs = Math.trunc(signInDeps.directory.clock()) - days * dayMs;
     const { texts } = policies.current();
     const ask = { texts, files, records: store.records, sinceMs };
-    const news = startReplay(replays, ask, actorOf(call).person.id);
-    const lines = Readable.from(linesOf(news, signInDeps, call), { objectMode: false });
+    const events = startReplay(replays, ask, actorOf(call).person.id);
+    const lines = Readable.from(linesOf(events, signInDeps, call), { objectMode: false });
     // When the caller goes away, the thread ends, whatever it is doing.
-    call.reply.raw.once('close', () => news.destroy());
+    call.reply.raw.once('close', () => events.destroy());
     const { reply } = call;
     // No other request follows on the connection, which would hold up a stop if it stayed open.
     reply
@@ -348,12 +348,12 @@ function startReplay(replays: Replays, ...[ask, person]: Parameters<Replays['sta
 }
 
 async function* linesOf(
-  news: AsyncIterable<ReplayEvent>,
+  events: AsyncIterable<ReplayEvent>,
   deps: SignInDeps,
   { request }: ManagedCall<unknown>,
 ): AsyncGenerator<string> {
   try {
-    for await (const one of news) {
+    for await (const one of events) {
       // The replay may have taken minutes, so the caller's rights are checked again.
       if ('answer' in one) await requireStillAllowed(deps, request);
       yield jsonLine(one);

@@ -2,14 +2,14 @@
 
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import { amountsIn, amountsMax } from '../../../requests/amounts.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
 import { findVisible, requestNotFound } from './approval-result.ts';
 import { requestId } from './requests.ts';
 
 interface AmountDeps {
-  readonly decisions: Decisions;
+  readonly requestChanges: RequestChanges;
   readonly policies: Pick<PolicyHost, 'current'>;
 }
 
@@ -43,8 +43,8 @@ const listAmounts = route<AmountDeps>({
     },
     problems: ['request_not_found'],
   },
-  handle: async ({ decisions, policies }, call) => {
-    const seen = await findVisible(decisions, call, call.params.id ?? '');
+  handle: async ({ requestChanges, policies }, call) => {
+    const seen = await findVisible(requestChanges, call, call.params.id ?? '');
     if (seen === null) throw requestNotFound();
     const { payload, actionKey } = seen.state.record;
     const shape = policies.current().shapeOf(actionKey);

@@ -11,9 +11,9 @@ import type {
 import { closedReason } from '../../../requests/approvals/grant-context.ts';
 import { permissionsOf } from '../../../requests/approvals/permissions.ts';
 import { isWithin } from '../../../requests/approvals/rights.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
 import { type AllowedActions, type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
 import type { RequestState } from '../../../requests/record/request-state.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
 import { notAllowed } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/request-rights.ts';
@@ -108,11 +108,11 @@ export function mayFor(
 
 /** The request, when the caller may see it; null when it does not exist or the caller may not see it. */
 export async function findVisible(
-  decisions: Pick<Decisions, 'snapshot'>,
+  requestChanges: Pick<RequestChanges, 'snapshot'>,
   call: ManagedCall<unknown>,
   id: string,
 ): Promise<RequestSnapshot | null> {
-  const snapshot = await decisions.snapshot(id);
+  const snapshot = await requestChanges.snapshot(id);
   return snapshot !== null && isVisibleTo(call, snapshot) ? snapshot : null;
 }
 
@@ -121,11 +121,11 @@ export async function findVisible(
  * ProblemError when the caller may not see it, or when it waits for others.
  */
 export async function findAnswerable(
-  decisions: Pick<Decisions, 'snapshot'>,
+  requestChanges: Pick<RequestChanges, 'snapshot'>,
   call: ManagedCall<unknown>,
   id: string,
 ): Promise<RequestSnapshot> {
-  const snapshot = await findVisible(decisions, call, id);
+  const snapshot = await findVisible(requestChanges, call, id);
   if (snapshot === null) throw requestNotFound();
   const isTheirs = overOf(snapshot) !== null || mayFor(call, snapshot).comment;
   if (!isTheirs) throw notAllowed('neither you nor your groups are asked');
@@ -134,11 +134,11 @@ export async function findAnswerable(
 
 /** Like `findAnswerable`, for a pending request; throws a ProblemError when it does not. */
 export async function findPending(
-  decisions: Pick<Decisions, 'snapshot'>,
+  requestChanges: Pick<RequestChanges, 'snapshot'>,
   call: ManagedCall<unknown>,
   id: string,
 ): Promise<RequestSnapshot> {
-  const snapshot = await findAnswerable(decisions, call, id);
+  const snapshot = await findAnswerable(requestChanges, call, id);
   const over = overOf(snapshot);
   if (over !== null) throw refused(over);
   return snapshot;

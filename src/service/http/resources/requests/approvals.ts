@@ -5,10 +5,10 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { ChangeResult, RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
 import type { StandingChoice } from '../../../requests/approvals/standing-vote.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
 import { type CommentKind, commentKinds } from '../../../requests/record/request-state.ts';
 import { requestDigest } from '../../../requests/record/vote-scope.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { callerOf } from '../../auth/request-rights.ts';
@@ -26,7 +26,7 @@ import type { Reviews } from './reviews.ts';
 interface ApprovalDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
-  readonly decisions: Decisions;
+  readonly requestChanges: RequestChanges;
   readonly reviews: Reviews;
   readonly standingApprovals: StandingApprovals;
 }
@@ -85,7 +85,7 @@ const listApprovals = route<ApprovalDeps>({
     },
   },
   handle: async (deps, call) => {
-    const { store, decisions, signInDeps } = deps;
+    const { store, requestChanges, signInDeps } = deps;
     const page = readPage(call.query);
     const inboxQuery = readInboxQuery(call.query);
     const actor = actorOf(call);
@@ -101,7 +101,12 @@ const listApprovals = route<ApprovalDeps>({
       },
       nowMs: Math.trunc(signInDeps.directory.clock()),
     };
-    const { shown, next, count, marks } = await readQueue({ store, decisions }, inboxQuery, person, page);
+    const { shown, next, count, marks } = await readQueue(
+      { store, requestChanges },
+      inboxQuery,
+      person,
+      page,
+    );
     const about = await aboutRequests(
       deps,
       shown.map(({ state }) => state),
@@ -137,7 +142,7 @@ const approveRequest = route<ApprovalDeps, VoteBody>({
     replies,
     problems: ['request_not_found', 'conflict', 'stopped'],
   },
-  handle: (deps, call) => give(deps, call, deps.decisions.approve),
+  handle: (deps, call) => give(deps, call, deps.requestChanges.approve),
 });
 
 const rejectRequest = route<ApprovalDeps, VoteBody>({
@@ -154,7 +159,7 @@ const rejectRequest = route<ApprovalDeps, VoteBody>({
     body: { ...body, examples: { no: { comment: 'we do not know this vendor' } } },
     problems: ['request_not_found', 'conflict'],
   },
-  handle: (deps, call) => give(deps, call, deps.decisions.reject),
+  handle: (deps, call) => give(deps, call, deps.requestChanges.reject),
 });
 
 const revokeApproval = route<ApprovalDeps>({
@@ -173,7 +178,7 @@ const revokeApproval = route<ApprovalDeps>({
     await detailOf(
       deps,
       call,
-      await deps.decisions.revokeVote(call.params.id ?? '', callerOf(actorOf(call))),
+      await deps.requestChanges.revokeVote(call.params.id ?? '', callerOf(actorOf(call))),
     ),
 });
 
@@ -200,7 +205,7 @@ const addComment = route<ApprovalDeps, { readonly kind: CommentKind; readonly te
   },
   handle: async (deps, call) => {
     const draft = { caller: callerOf(actorOf(call)), ...call.body };
-    return await detailOf(deps, call, await deps.decisions.comment(call.params.id ?? '', draft));
+    return await detailOf(deps, call, await deps.requestChanges.comment(call.params.id ?? '', draft));
   },
 });
 

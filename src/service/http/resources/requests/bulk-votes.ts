@@ -3,8 +3,8 @@
 
 import type { ChangeResult, RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import { highRiskMin, type ReviewWarning, warningsOf } from '../../../requests/review.ts';
 import { callerOf } from '../../auth/request-rights.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
@@ -14,7 +14,7 @@ import { detailExample, statusNow } from './request-view.ts';
 import type { Reviews } from './reviews.ts';
 
 interface BulkDeps {
-  readonly decisions: Decisions;
+  readonly requestChanges: RequestChanges;
   readonly reviews: Reviews;
 }
 
@@ -130,16 +130,16 @@ interface BulkVote {
 }
 
 async function voteOn(
-  { decisions, reviews }: BulkDeps,
+  { requestChanges, reviews }: BulkDeps,
   call: ManagedCall<unknown>,
   { id, vote, draft }: BulkVote,
 ): Promise<BulkResult> {
-  const seen = await findVisible(decisions, call, id);
+  const seen = await findVisible(requestChanges, call, id);
   if (seen === null) return refusalOf(id, requestNotFound());
-  if (vote === 'reject') return resultOf(id, await decisions.reject(id, draft), seen.nowMs);
+  if (vote === 'reject') return resultOf(id, await requestChanges.reject(id, draft), seen.nowMs);
   const detail = await needsOwnReview(reviews, seen);
   if (detail !== null) return { request_id: id, status: null, refusal: { code: 'needs_own_review', detail } };
-  return resultOf(id, await decisions.approve(id, draft), seen.nowMs);
+  return resultOf(id, await requestChanges.approve(id, draft), seen.nowMs);
 }
 
 const warningTexts: Readonly<Record<ReviewWarning, string>> = {

@@ -8,10 +8,10 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import { hasApproved } from '../../../requests/approvals/effective-votes.ts';
 import { answersFor, approvalsOf } from '../../../requests/approvals/rights.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
 import { assign, assignmentOf, unassign } from '../../../requests/inbox/assignments.ts';
 import { snooze, snoozeLeavesMs, snoozesOf, unsnooze } from '../../../requests/inbox/snoozes.ts';
 import { recordTitle } from '../../../requests/record/record.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { conflict, invalidBody } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/request-rights.ts';
@@ -26,8 +26,8 @@ import { requestId } from './requests.ts';
 interface InboxActionDeps {
   readonly signInDeps: Pick<SignInDeps, 'directory'>;
   readonly store: Store;
-  readonly decisions: Pick<Decisions, 'snapshot'>;
-  readonly assignmentNews: AssignmentEvents;
+  readonly requestChanges: Pick<RequestChanges, 'snapshot'>;
+  readonly assignmentEvents: AssignmentEvents;
 }
 
 const getRequestAssignment = route<InboxActionDeps>({
@@ -60,7 +60,7 @@ const getRequestAssignment = route<InboxActionDeps>({
     problems: ['request_not_found'],
   },
   handle: async (deps, call) => {
-    const seen = await findAnswerable(deps.decisions, call, call.params.id ?? '');
+    const seen = await findAnswerable(deps.requestChanges, call, call.params.id ?? '');
     if (overOf(seen) !== null) return { ...noMarks, people: [] };
     const { id } = seen.state.record;
     const own = actorOf(call).person.id;
@@ -98,8 +98,8 @@ const assignRequest = route<InboxActionDeps, { readonly person: string }>({
     replies: { 204: noContent('Assigned') },
     problems: ['request_not_found', 'conflict'],
   },
-  handle: async ({ decisions, store, signInDeps, assignmentNews }, call) => {
-    const seen = await findPending(decisions, call, call.params.id ?? '');
+  handle: async ({ requestChanges, store, signInDeps, assignmentEvents }, call) => {
+    const seen = await findPending(requestChanges, call, call.params.id ?? '');
     const found = (await signInDeps.directory.people.find(call.body.person))?.value;
     if (found?.status !== 'active' || !isAsked(found, seen))
       throw invalidBody({
@@ -118,7 +118,7 @@ const assignRequest = route<InboxActionDeps, { readonly person: string }>({
     });
     const { id: requestId, actionKey } = record;
     if (found.id !== by.id)
-      assignmentNews.assigned({ requestId, actionKey, title: recordTitle(record) }, found, by);
+      assignmentEvents.assigned({ requestId, actionKey, title: recordTitle(record) }, found, by);
   },
 });
 
@@ -133,8 +133,8 @@ const unassignRequest = route<InboxActionDeps>({
     replies: { 204: noContent('Unassigned') },
     problems: ['request_not_found'],
   },
-  handle: async ({ decisions, store }, call) => {
-    const { state } = await findAnswerable(decisions, call, call.params.id ?? '');
+  handle: async ({ requestChanges, store }, call) => {
+    const { state } = await findAnswerable(requestChanges, call, call.params.id ?? '');
     await unassign(store.documents, state.record.id);
   },
 });
@@ -156,8 +156,8 @@ const snoozeRequest = route<InboxActionDeps, { readonly until: string }>({
     replies: { 204: noContent('Snoozed') },
     problems: ['request_not_found', 'conflict'],
   },
-  handle: async ({ decisions, store }, call) => {
-    const { state, nowMs } = await findPending(decisions, call, call.params.id ?? '');
+  handle: async ({ requestChanges, store }, call) => {
+    const { state, nowMs } = await findPending(requestChanges, call, call.params.id ?? '');
     const result = await snooze(store.documents, {
       personId: actorOf(call).person.id,
       requestId: state.record.id,
@@ -182,8 +182,8 @@ const unsnoozeRequest = route<InboxActionDeps>({
     replies: { 204: noContent('No longer snoozed') },
     problems: ['request_not_found'],
   },
-  handle: async ({ decisions, store }, call) => {
-    const { state } = await findAnswerable(decisions, call, call.params.id ?? '');
+  handle: async ({ requestChanges, store }, call) => {
+    const { state } = await findAnswerable(requestChanges, call, call.params.id ?? '');
     await unsnooze(store.documents, actorOf(call).person.id, state.record.id);
   },
 });

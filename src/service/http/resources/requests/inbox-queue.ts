@@ -6,7 +6,6 @@ import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import { hasApproved } from '../../../requests/approvals/effective-votes.ts';
 import { approvalGroups, approvalsOf } from '../../../requests/approvals/rights.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
 import { assignmentsAt } from '../../../requests/inbox/assignments.ts';
 import { snoozesOf } from '../../../requests/inbox/snoozes.ts';
 import { statusAt } from '../../../requests/record/lifecycle.ts';
@@ -14,6 +13,7 @@ import { requestRow } from '../../../requests/record/record.ts';
 import type { UnansweredQuestion } from '../../../requests/record/reply.ts';
 import { hasUnansweredQuestion, requestStateOf } from '../../../requests/record/request-state.ts';
 import { answers } from '../../../requests/record/vote-scope.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { ApproverIdentity } from '../../../store/contract/control-owner-group.ts';
 import { holdsText, searchTermsOfRequest, type WantedText } from '../../../store/contract/search-text.ts';
 import type { PendingCounts, Store } from '../../../store/contract/store.ts';
@@ -65,7 +65,7 @@ export function readInboxQuery(query: Readonly<Record<string, string>>): InboxQu
 
 interface QueueDeps {
   readonly store: Pick<Store, 'requests' | 'documents'>;
-  readonly decisions: Pick<Decisions, 'snapshots'>;
+  readonly requestChanges: Pick<RequestChanges, 'snapshots'>;
 }
 
 interface QueuePerson {
@@ -157,7 +157,7 @@ async function startOfQueue(deps: QueueDeps, person: Reader, page: PageQuery): P
     nowMs,
     person: { id, email },
   });
-  const seen = await deps.decisions.snapshots(touched.map(requestStateOf));
+  const seen = await deps.requestChanges.snapshots(touched.map(requestStateOf));
   const open = seen.filter(
     (one) => !hasApproved(one.state, id) && isForThem(person, one) && !isSnoozed(person, one),
   );
@@ -180,11 +180,11 @@ async function startOfQueue(deps: QueueDeps, person: Reader, page: PageQuery): P
 
 /** Counts the untouched requests; whether they can be decided depends on their agent, action and point only. */
 async function countUntouched(
-  { decisions }: QueueDeps,
+  { requestChanges }: QueueDeps,
   person: Reader,
   untouched: PendingCounts['untouched'],
 ): Promise<number> {
-  const seen = await decisions.snapshots(untouched.map(({ first }) => requestStateOf(first)));
+  const seen = await requestChanges.snapshots(untouched.map(({ first }) => requestStateOf(first)));
   const decidable = new Set(seen.filter(person.canDecide).map(({ state }) => state.record.id));
   return untouched.reduce((sum, { count, first }) => sum + (decidable.has(first.row.id) ? count : 0), 0);
 }
@@ -196,14 +196,14 @@ function isForThem({ canDecide, identity: asked }: QueuePerson, seen: RequestSna
 
 /** How many requests the person has put off among those that are counted without being read. */
 async function countHidden(
-  { store, decisions }: QueueDeps,
+  { store, requestChanges }: QueueDeps,
   person: Reader,
   isTouched: ReadonlySet<string>,
 ): Promise<number> {
   const ids = [...person.snoozes.keys()].filter((id) => !isTouched.has(id));
   const histories = await Promise.all(ids.map((id) => store.requests.history(id)));
   const states = histories.flatMap((history) => (history === null ? [] : [requestStateOf(history)]));
-  const seen = await decisions.snapshots(states);
+  const seen = await requestChanges.snapshots(states);
   return seen.filter((one) => isSnoozed(person, one) && waitsFor(person, one) && person.canDecide(one))
     .length;
 }
@@ -225,7 +225,7 @@ const walkedMax = 200;
 
 /** Walks through the queue by deadline, and collects the requests that match. */
 function walkQueue(
-  { store, decisions }: QueueDeps,
+  { store, requestChanges }: QueueDeps,
   person: QueuePerson,
   { page, matches }: { readonly page: PageQuery; readonly matches: (seen: RequestSnapshot) => boolean },
 ): Promise<readonly RequestSnapshot[]> {
@@ -234,7 +234,7 @@ function walkQueue(
       const after = cursor === null ? null : { expiresAtMs: cursor.createdAtMs, id: cursor.id };
       const { identity: asked, nowMs } = person;
       const waiting = await store.requests.waiting({ identity: asked, nowMs, after, countMax });
-      return await decisions.snapshots(waiting.map(requestStateOf));
+      return await requestChanges.snapshots(waiting.map(requestStateOf));
     },
     positionOf: positionIn('deadline'),
     matches: (seen) => !hasApproved(seen.state, person.id) && matches(seen),

@@ -4,8 +4,8 @@
 import type { JsonObject } from '../../../../language/model/json.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { ChangeResult } from '../../../requests/approvals/change-request.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
 import type { CallReport, NamedCall } from '../../../requests/report-call.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
 import { invalidBody } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/request-rights.ts';
@@ -26,7 +26,7 @@ import type { Reviews } from './reviews.ts';
 
 interface OutcomeDeps {
   readonly signInDeps: SignInDeps;
-  readonly decisions: Decisions;
+  readonly requestChanges: RequestChanges;
   readonly reviews: Reviews;
   readonly standingApprovals: StandingApprovals;
   /**
@@ -66,12 +66,12 @@ const reportOutcome = route<OutcomeDeps, { executed: boolean; result?: JsonObjec
     problems: ['request_not_found', 'conflict'],
   },
   handle: async (deps, call) => {
-    const { areAgentReportsTrusted, decisions } = deps;
+    const { areAgentReportsTrusted, requestChanges } = deps;
     const { executed, result } = call.body;
     const id = call.params.id ?? '';
     const mayRelease = call.agent === null || releases(call, areAgentReportsTrusted);
     const by = call.agent === null ? { person: callerOf(actorOf(call)) } : callerIn(call);
-    const reported = await decisions.report(id, { executed, ...(result && { result }), by, mayRelease });
+    const reported = await requestChanges.report(id, { executed, ...(result && { result }), by, mayRelease });
     return await detailOf(deps, call, reported);
   },
 });
@@ -198,11 +198,11 @@ function reportFor(call: ManagedCall<OutcomesBody>, outcome: ReportedOutcome, at
   return { named: { actionKey, payload, session, idempotencyKey }, outcome };
 }
 
-async function reportOne({ decisions }: OutcomeDeps, named: NamedReport['named'], report: CallReport) {
+async function reportOne({ requestChanges }: OutcomeDeps, named: NamedReport['named'], report: CallReport) {
   const changed =
     typeof named === 'string'
-      ? await decisions.report(named, report)
-      : await decisions.reportCall(named, report);
+      ? await requestChanges.report(named, report)
+      : await requestChanges.reportCall(named, report);
   const id = typeof named === 'string' ? named : 'state' in changed ? changed.state.record.id : undefined;
   return { ...(id !== undefined && { request_id: id }), result: resultOf(changed) };
 }

@@ -5,9 +5,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { VoteEvaluator } from '../../../requests/approvals/effective-votes.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
 import type { RequestHistory, Store } from '../../../store/contract/store.ts';
 import type { IdentifyAgain } from '../../auth/identify-agent.ts';
@@ -26,7 +26,7 @@ import { preferHeader, type Waits } from './wait.ts';
 interface RequestDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
-  readonly decisions: Decisions;
+  readonly requestChanges: RequestChanges;
   /** Counts the votes of listed requests as of now. */
   readonly evaluateVotes: VoteEvaluator['evaluateVotes'];
   readonly identifyAgain: IdentifyAgain;
@@ -180,7 +180,7 @@ const withdrawRequest = route<RequestDeps>({
     problems: ['request_not_found', 'conflict'],
   },
   handle: async (deps, call) =>
-    await detailOf(deps, call, await deps.decisions.withdraw(call.params.id ?? '', callerIn(call))),
+    await detailOf(deps, call, await deps.requestChanges.withdraw(call.params.id ?? '', callerIn(call))),
 });
 
 export const requestRoutes: readonly Route<RequestDeps>[] = [
@@ -196,7 +196,7 @@ async function viewFor(
   call: ManagedCall<unknown>,
   history: RequestHistory | null,
 ): Promise<RequestReply | null> {
-  const [seen] = history === null ? [] : await deps.decisions.snapshots([requestStateOf(history)]);
+  const [seen] = history === null ? [] : await deps.requestChanges.snapshots([requestStateOf(history)]);
   return seen !== undefined && isVisibleTo(call, seen) ? await detailFor(deps, call, seen) : null;
 }
 

@@ -4,7 +4,6 @@
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { hasApproved } from '../../../requests/approvals/effective-votes.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
 import {
   acquireReviewLock,
   type ReviewLock,
@@ -13,6 +12,7 @@ import {
   reviewLocksAt,
 } from '../../../requests/inbox/review-locks.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { callerOf } from '../../auth/request-rights.ts';
 import { listReply, noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
@@ -23,7 +23,7 @@ import { requestId } from './requests.ts';
 interface ReviewLockDeps {
   readonly signInDeps: Pick<SignInDeps, 'directory'>;
   readonly store: Store;
-  readonly decisions: Pick<Decisions, 'snapshot' | 'snapshots'>;
+  readonly requestChanges: Pick<RequestChanges, 'snapshot' | 'snapshots'>;
 }
 
 const reviewLockSchema = objectSchema({
@@ -54,12 +54,12 @@ const listReviewLocks = route<ReviewLockDeps>({
     description: 'Only for requests that the caller may see.',
     replies: { 200: listReply('The active review locks', reviewLockSchema, reviewLockExample) },
   },
-  handle: async ({ store, decisions, signInDeps: { directory } }, call) => {
+  handle: async ({ store, requestChanges, signInDeps: { directory } }, call) => {
     const claims = await reviewLocksAt(store.documents, directory.clock());
     const ids = [...new Set(claims.map((claim) => claim.requestId))];
     const histories = await Promise.all(ids.map((id) => store.requests.history(id)));
     const states = histories.flatMap((history) => (history === null ? [] : [requestStateOf(history)]));
-    const seen = (await decisions.snapshots(states)).filter(
+    const seen = (await requestChanges.snapshots(states)).filter(
       (one) => isVisibleTo(call, one) && overOf(one) === null,
     );
     const stateOf = new Map(seen.map(({ state }) => [state.record.id, state]));
@@ -85,9 +85,9 @@ const lockRequest = route<ReviewLockDeps>({
     },
     problems: ['request_not_found', 'conflict'],
   },
-  handle: async ({ store, decisions }, call) => {
+  handle: async ({ store, requestChanges }, call) => {
     const id = call.params.id ?? '';
-    const seen = await findPending(decisions, call, id);
+    const seen = await findPending(requestChanges, call, id);
     const { name } = actorOf(call).person;
     const { id: personId, who } = callerOf(actorOf(call));
     const claimant = { id: personId, who, name, nowMs: Math.trunc(seen.nowMs) };
@@ -107,9 +107,9 @@ const releaseRequest = route<ReviewLockDeps>({
     replies: { 204: noContent('Released') },
     problems: ['request_not_found'],
   },
-  handle: async ({ store, decisions }, call) => {
+  handle: async ({ store, requestChanges }, call) => {
     const id = call.params.id ?? '';
-    await findAnswerable(decisions, call, id);
+    await findAnswerable(requestChanges, call, id);
     await releaseReviewLock(store.documents, id, actorOf(call).person.id);
   },
 });

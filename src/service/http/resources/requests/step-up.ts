@@ -6,7 +6,7 @@ import { isControlOwner } from '../../../agents/agent-facts.ts';
 import { passkeyRequestOptions } from '../../../people/passkeys.ts';
 import { isNew, type ProofFactors, reauthenticate } from '../../../people/prove.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { Decisions } from '../../../requests/decisions.ts';
+import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
 import type { AgentRow } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
@@ -26,7 +26,7 @@ import type { Reviews } from './reviews.ts';
 interface StepUpDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
-  readonly decisions: Decisions;
+  readonly requestChanges: RequestChanges;
   readonly reviews: Reviews;
   readonly standingApprovals: StandingApprovals;
 }
@@ -92,7 +92,7 @@ const stepUpForRequest = route<StepUpDeps, ProofFactors>({
     await agentOfRequest(deps, call);
     const passkey = await check(deps, call, purposeOf(call, 'request'));
     const person = { ...callerOf(actorOf(call)), passkey };
-    const stepped = await deps.decisions.stepUp(call.params.id ?? '', person);
+    const stepped = await deps.requestChanges.stepUp(call.params.id ?? '', person);
     return await detailOf(deps, call, stepped);
   },
 });
@@ -136,7 +136,7 @@ const stepUpForAgent = route<StepUpDeps, ProofFactors>({
   handle: async (deps, call) => {
     const { id } = await agentNamed(deps, call);
     await check(deps, call, purposeOf(call, 'agent'));
-    const result = await deps.decisions.stepUpAgent(id, callerOf(actorOf(call)));
+    const result = await deps.requestChanges.stepUpAgent(id, callerOf(actorOf(call)));
     if (result.kind === 'unknown') throw notFound('agent');
     if (result.kind !== 'stepped-up') throw refused(result);
     return { at: timeText(result.atMs) };

@@ -51,7 +51,7 @@ export interface HeldReply<T> {
 export interface WaitsOptions {
   readonly requests: Pick<RequestStore, 'history'>;
   readonly statistics: Pick<Store['statistics'], 'lastEvent'>;
-  readonly news: Pick<RequestEvents, 'subscribe'>;
+  readonly requestEvents: Pick<RequestEvents, 'subscribe'>;
   readonly clock: () => number;
   /** How many waits one agent or person may have at the same time. */
   readonly ofOneMax: number;
@@ -113,7 +113,7 @@ function createWaiter({ requestId, recheck }: HeldReply<unknown>): Waiter {
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the waiters and the one look that they share.
 export function createWaits(options: WaitsOptions): Waits {
-  const { requests, statistics, news, shutdown, onFailure } = options;
+  const { requests, statistics, requestEvents, shutdown, onFailure } = options;
   const shares = createFairShares({ placesMax, ofOneMax: options.ofOneMax });
   const waiters = new Map<string, Set<Waiter>>();
   /** Looks that are under way; one serves all who wait for the same request. */
@@ -130,7 +130,7 @@ export function createWaits(options: WaitsOptions): Waits {
   const wakeAll = () => {
     for (const requestId of waiters.keys()) wakeAllOf(requestId);
   };
-  news.subscribe(({ requestId }) => wakeAllOf(requestId));
+  requestEvents.subscribe(({ requestId }) => wakeAllOf(requestId));
   shutdown.addEventListener('abort', wakeAll);
 
   function readRequest(requestId: string): Promise<RequestHistory | null> {

@@ -203,13 +203,13 @@ function filterBy<T>(text: string | null, read: (text: string) => ((one: T) => b
 function usersOf(deps: ScimDeps): Resource {
   const base = `${deps.origin}${scimBase}`;
   const personView = async (person: ProvisionedPerson): Promise<ScimObject> => {
-    const { groups } = await provisioning.readStanding(deps.directory);
+    const { groups } = await provisioning.readDirectoryState(deps.directory);
     return scimUser(person, { groups: resourceOrThrow(groups, null), base });
   };
   return {
     async list(filter) {
       const isFound = filterBy(filter, userFilter);
-      const { people, groups } = await provisioning.readStanding(deps.directory);
+      const { people, groups } = await provisioning.readDirectoryState(deps.directory);
       const all = resourceOrThrow(groups, null);
       return resourceOrThrow(people, isFound).map((person) => scimUser(person, { groups: all, base }));
     },
@@ -238,7 +238,7 @@ function groupsOf(deps: ScimDeps): Resource {
   return {
     async list(filter) {
       const isFound = filterBy(filter, groupFilter);
-      return resourceOrThrow((await provisioning.readStanding(deps.directory)).groups, isFound).map(
+      return resourceOrThrow((await provisioning.readDirectoryState(deps.directory)).groups, isFound).map(
         groupView,
       );
     },
