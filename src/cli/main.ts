@@ -71,7 +71,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   prove: {
     group: groups.policies,
-    summary: 'prove or refute guarantees, or your own question',
+    summary: 'prove or refute guarantees, or your own claim',
     load: async () => (await import('./commands/prove.ts')).defineProve,
   },
   diff: {

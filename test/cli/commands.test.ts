@@ -176,7 +176,7 @@ guarantee g on a.b { never allow when lower(payload.y) matches '.*Z.*' }
       writ(['check', folder, '--strict']),
     ]);
     expect([lenient.code, strict.code]).toEqual([0, 1]);
-    const help = '    help: state the claim without these conditions, or replace them by simpler ones\n';
+    const help = '    help: write the claim without these conditions, or replace them with simpler ones\n';
     const note = '· an undecided guarantee counts as an error with --strict\n';
     expect(lenient.stdout).toContain(help);
     expect(lenient.stdout).not.toContain(note);

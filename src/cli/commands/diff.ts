@@ -31,9 +31,9 @@ export function defineDiff(command: Command, finish: (code: ExitCode) => void): 
       'OLD, OLD..NEW, or OLD...NEW for what NEW changed since it left OLD (default: HEAD)',
     )
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
-    .option('--old <dir>', 'compare this folder instead of a revision; needs --new')
-    .option('--new <dir>', 'with this one')
-    .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
+    .option('--old <dir>', 'the old policies: a directory instead of a revision; needs --new')
+    .option('--new <dir>', 'the new policies: a directory; needs --old')
+    .addOption(new Option('--format <format>', 'output format').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
     .addOption(
       new Option(
@@ -43,10 +43,10 @@ export function defineDiff(command: Command, finish: (code: ExitCode) => void): 
     )
     .option(
       '--log <path>',
-      'count in these requests of the past: a data directory of the service, or a file of exported requests',
+      'count the affected requests of this log: a data directory of the service, or an export of requests',
     )
     .option('--since <time>', 'with --log: requests of the last 90d, 12h or 2w, or from a date or time on')
-    .option('--max <n>', 'findings of one action and one pair of decisions', readCount)
+    .option('--max <n>', 'maximum number of findings per action and pair of decisions', readCount)
     .addHelpText(
       'after',
       '\nWithout NEW the files as they are now are compared.\n\nExamples:\n  writ diff\n  writ diff main\n  writ diff v1.2..v1.3 policies/payments\n  writ diff origin/main...HEAD --format markdown --fail-on loosened,undecided\n  writ diff main --log /var/lib/writ --since 30d\n  writ diff --old /tmp/before --new policies --json | jq .findings',

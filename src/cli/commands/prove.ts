@@ -11,7 +11,7 @@ import {
   evaluateGuarantees,
   isGoodClause,
 } from '../../analysis/findings/guarantee-results.ts';
-import { renderDiagnostics, type SourceOf } from '../../language/diagnostic/render.ts';
+import { position, renderDiagnostics, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { checkSources } from '../../pipeline.ts';
 import { horizon } from '../../reasoning/cells/times.ts';
@@ -43,12 +43,12 @@ import { defaultPath, loadChecked } from '../support/load-policies.ts';
 export function defineProve(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
-    .argument('[claim]', 'with --on: a clause of a guarantee')
-    .option('--on <pattern>', 'ask about these actions instead of proving the guarantees')
-    .option('--strict', 'treat undecided clauses as failures')
-    .option('--explain', 'show what "proved" covers: cells, guesses, times')
+    .argument('[claim]', 'with --on: the claim to prove, as in a guarantee')
+    .option('--on <pattern>', 'prove your own claim for these actions instead of the guarantees')
+    .option('--strict', 'treat undecided claims as failures')
+    .option('--explain', 'show what the proofs cover: requests, dates and conditions')
     .option('--certificate <file>', 'write the proofs to a file')
-    .option('--verify <file>', 'check the proofs of a file against the policies; prove nothing')
+    .option('--verify <file>', 'check the proofs in a file against the policies, without proving again')
     .option(
       '--add-tests [file]',
       'write each refutation as a test (default: next to the file of the guarantee)',
@@ -80,7 +80,7 @@ async function prove(
 ): Promise<ExitCode> {
   const { path, claim } = argumentsOf(first, second, options);
   if (claim !== null && options.addTests === true)
-    throw new UsageError('a question is in no file: give the test file after --add-tests');
+    throw new UsageError('your claim is in no policy file: name the test file after --add-tests');
   const query = await load(path, claim === null ? null : { on: options.on!, claim });
   if (query === null) return exitCodes.wrong;
   if (options.verify !== undefined) return verify(options.verify, query.set, options);
@@ -89,7 +89,7 @@ async function prove(
     const guarantees = judged.map((one) => clauseToJson(one, query.sourceOf));
     printJson({ digest: digest(query.set), guarantees });
   } else print(renderClauses(judged, query.sourceOf));
-  if (options.explain === true) print(explain(query.set));
+  if (options.explain === true) print(explain(query.set, query.sourceOf));
   if (options.addTests !== undefined)
     for (const line of await addTests(judged, query, options.addTests)) printError(line);
   if (options.certificate !== undefined) await writeCertificates(options.certificate, query.set);
@@ -104,11 +104,11 @@ function argumentsOf(
   { on }: Options,
 ): { readonly path: string; readonly claim: string | null } {
   if (on === undefined) {
-    if (second !== undefined) throw new UsageError('a clause needs --on, which names the actions');
+    if (second !== undefined) throw new UsageError('a claim needs --on, which names the actions');
     return { path: first ?? defaultPath(), claim: null };
   }
   const claim = second ?? first;
-  if (claim === undefined) throw new UsageError("--on needs a clause such as 'never allow'");
+  if (claim === undefined) throw new UsageError("--on needs a claim such as 'never allow'");
   return { path: second === undefined ? defaultPath() : first!, claim };
 }
 
@@ -154,26 +154,28 @@ function withQuestion({ read, compiled }: LoadedPolicies, { on, claim }: Questio
   return { compiled: made, diagnostics: made.diagnostics, sourceOf };
 }
 
-function explain(set: PolicySet): string {
+function explain(set: PolicySet, sourceOf: SourceOf): string {
   const dates = [horizon.from, horizon.to].map((second) =>
     new Date(second * 1000).toISOString().slice(0, 10),
   );
   const actions = [...new Set(set.guarantees.flatMap(({ actions: all }) => all))];
   return [
-    '\nProved speaks of every request of the declared shape, of any agent, with any facts missing, with lists as long as',
-    `they may be, with any reading that can be, and of every decision from ${dates.join(' to ')} and around named dates.\n`,
-    ...actions.map((action) => explainAction(set, action)),
+    '\nA proof covers every request of the declared shape by any agent, with any facts missing, lists of any allowed',
+    `length and any possible meter reading, decided from ${dates.join(' to ')} or near dates that the policies name.`,
+    'Below are the cells of each field: groups of values that no condition distinguishes. A condition that the prover',
+    'cannot analyse is listed as assumed: proofs hold whether it is true or false.\n',
+    ...actions.map((action) => explainAction(set, action, sourceOf)),
   ].join('\n');
 }
 
-function explainAction(set: PolicySet, action: string): string {
+function explainAction(set: PolicySet, action: string, sourceOf: SourceOf): string {
   const claims = set.guarantees
     .filter(({ actions }) => actions.includes(action))
     .flatMap((one) => one.claims);
   const { ctx } = createProblem(set, action, { claims });
   const cells = [...ctx.leaves.values()].map((leaf) => `  ${leaf.key}: ${leaf.cells.length} cells`);
   const guesses = [...ctx.guesses.values()].map(
-    ({ span }) => `  guessed: ${span.file}, from ${span.start} to ${span.end}`,
+    ({ span }) => `  assumed: ${span.file}:${position(sourceOf(span.file) ?? '', span.start).line}`,
   );
   return [`${action}:`, ...cells, ...guesses].join('\n').concat('\n');
 }

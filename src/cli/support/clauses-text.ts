@@ -36,7 +36,7 @@ function renderClause(judged: ClauseResult, sourceOf: SourceOf): string {
       const { facts, decision, rule, isConditionUnknown } = judged.counterexample!;
       const by = rule === null ? '' : ` (${lineText(rule, sourceOf)})`;
       const unknown =
-        'the condition is unknown for this request: a claim covers every request for which it is not false';
+        'the condition is unknown for this request; a claim covers all requests except those for which its condition is false';
       const lines = [
         `${decision.outcome} by ${decision.by}${by}`,
         ...(isConditionUnknown ? [unknown] : []),
@@ -69,9 +69,9 @@ function lineText({ file, start }: Span, sourceOf: SourceOf): string {
 
 function trialText(trial: Trial): string {
   const { tried, granted } = trial;
-  if (tried === 0) return 'trials: never tried, no request met it';
+  if (tried === 0) return 'trials: none, because no generated request met its condition';
   const counted = `trials: not refuted by ${tried} requests`;
   return isBarelyTried(trial)
-    ? `${counted}, of which an allow grants ${granted === 0 ? 'none' : `only ${granted}`}`
+    ? `${counted}, of which ${granted === 0 ? 'none is' : `only ${granted} are`} allowed`
     : counted;
 }

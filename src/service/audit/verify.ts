@@ -238,12 +238,12 @@ function checkKnot({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
   const sequences = new Map(tied.map(({ lane, sequence }) => [lane, sequence]));
   const more = all.find(({ lane, sequence }) => lane > 0 && sequence > (sequences.get(lane) ?? 0));
   if (more === undefined) return null;
-  const message = `this service did not write it: the knot at record ${entry.sequence} names another end of its lane`;
+  const message = `this service did not write it: record ${entry.sequence}, which lists the last record of each replica, lists an earlier one`;
   return { sequence: more.sequence, name: null, difference: 'inserted', message };
 }
 
 function rewritten({ sequence: knot }: ChainEntry, sequence: number): ChainBreak {
-  const message = `its lane was rewritten: the knot at record ${knot} has another hash here`;
+  const message = `it was rewritten: record ${knot}, which lists the last record of each replica, has another hash for it`;
   return { sequence, name: null, difference: 'rewritten', message };
 }
 
@@ -251,7 +251,7 @@ function missing(sequence: number): ChainBreak {
   return { sequence, name: null, difference: 'missing', message: 'the record is missing' };
 }
 
-const notWrittenHere = 'this service did not write it: the next record of its lane follows another one';
+const notWrittenHere = 'this service did not write it: the next record does not follow it';
 
 function inserted(entry: ChainEntry): ChainBreak {
   const message = 'this service did not write it: another record has this number';

@@ -262,7 +262,7 @@ export function metadataTwice(second: Metadata, first: Metadata): Diagnostic {
 
 export function peopleUnfit(node: NumberLiteral): Diagnostic {
   return error('needs-unfit', node.span, `\`needs ${node.text}\` is not a number of people`, {
-    help: 'write a whole number, 1 or more',
+    help: 'write a whole number of at least 1',
   });
 }
 
@@ -272,7 +272,7 @@ export function oneOwner(node: NumberLiteral): Diagnostic {
     node.span,
     `\`needs ${node.text}\` can never be met: an agent has one control owner`,
     {
-      help: 'remove it, or ask a group as well in a rule of its own',
+      help: 'remove `needs`, or add a rule that also asks a group',
     },
   );
 }
@@ -281,7 +281,7 @@ export function fewPeople(node: NumberLiteral, whom: string, people: number): Di
   const count = people === 1 ? 'one person' : `${people} people`;
   const message = `\`needs ${node.text}\` can never be met: \`${whom}\` is ${count}`;
   return error('needs-unfit', node.span, message, {
-    help: 'remove it, or ask a group as well in a rule of its own',
+    help: 'remove `needs`, or add a rule that also asks a group',
   });
 }
 
@@ -291,7 +291,7 @@ export function approversMixed(span: Span): Diagnostic {
     span,
     'whom this asks is not clear: it joins approvers by `and` and by `or`',
     {
-      help: 'write a rule for each part between `and`; each rule then asks one person of its own',
+      help: 'write a rule for each part between `and`; each rule then needs its own approval',
     },
   );
 }

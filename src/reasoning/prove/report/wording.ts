@@ -23,18 +23,18 @@ export function shortenCondition(text: string): string {
 }
 
 export const undecidedReasons: Readonly<Record<UnknownReason, string>> = {
-  'guessed conditions': 'it depends on conditions that the proof does not follow',
-  'long lists': 'proved for short lists only; a longer one might decide otherwise',
-  'many digits': 'numbers with so many digits that this has no exact answer might decide otherwise',
-  'huge payloads': 'a payload so large that this is unknown might decide otherwise',
+  'guessed conditions': 'it depends on conditions that the prover cannot analyse',
+  'long lists': 'proved only for short lists; a longer list might change the decision',
+  'many digits': 'numbers with very many digits might change the decision',
+  'huge payloads': 'a very large payload might change the decision',
   'too much search': 'the search took too long',
 };
 
 /** What an author can do about each reason. */
 export const undecidedHelps: Readonly<Record<UnknownReason, string>> = {
-  'guessed conditions': 'state the claim without these conditions, or replace them by simpler ones',
-  'long lists': 'declare how many elements the lists have at most, such as `[string] ..20`',
+  'guessed conditions': 'write the claim without these conditions, or replace them with simpler ones',
+  'long lists': 'declare the maximum number of list elements, such as `[string] ..20`',
   'many digits': 'declare the ranges of the numbers',
-  'huge payloads': 'declare how long the texts and lists are at most',
+  'huge payloads': 'declare the maximum length of texts and lists',
   'too much search': 'split the claim into several, or name fewer actions',
 };

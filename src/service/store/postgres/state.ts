@@ -98,7 +98,7 @@ async function endDifferences(rows: Rows): Promise<readonly StateDifference[]> {
      WHERE record.sequence > lane_end.sequence AND record.sequence >= $1`,
     [known?.last ?? 0],
   );
-  const message = 'the last record of its lane is not the one that the service wrote';
+  const message = 'the chain does not end here with the record that the service wrote';
   return ends.map(({ row }) => ({ table: 'records', row, message }));
 }
 
