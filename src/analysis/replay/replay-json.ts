@@ -1,5 +1,6 @@
 // Turns the result of trying policies on a log into JSON for programs.
 
+import { isoTime } from '../../language/value/iso-time.ts';
 import type { DiffReport } from '../diff/diff-report.ts';
 import type { ReplayExample } from './engine/examples.ts';
 import { minutesAVote } from './engine/hours.ts';
@@ -34,10 +35,10 @@ export function replayJson(
   return {
     policies: { path, digest },
     reading: result.reading,
-    since: sinceMs === undefined ? null : timeText(sinceMs),
+    since: sinceMs === undefined ? null : isoTime(sinceMs),
     requests: result.requests,
-    from: period === null ? null : timeText(period.fromMs),
-    until: period === null ? null : timeText(period.untilMs),
+    from: period === null ? null : isoTime(period.fromMs),
+    until: period === null ? null : isoTime(period.untilMs),
     matrix: result.matrix,
     withheld: result.withheld,
     changes,
@@ -50,7 +51,7 @@ export function replayJson(
     readings_as_recorded: result.readingsRecorded,
     incomplete_meters: result.incompleteMeters.map(({ name, sinceMs: lackingMs, requests }) => ({
       meter: name,
-      since: timeText(lackingMs),
+      since: isoTime(lackingMs),
       requests,
     })),
     changed_on_incomplete: result.changedOnIncomplete,
@@ -78,9 +79,5 @@ function comparisonJson(filed: FiledComparison | NoComparison): object {
 }
 
 function exampleJson({ id, atMs, incompleteMeters, ...example }: ReplayExample): object {
-  return { request_id: id, at: timeText(atMs), ...example, incomplete_meters: incompleteMeters };
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString();
+  return { request_id: id, at: isoTime(atMs), ...example, incomplete_meters: incompleteMeters };
 }

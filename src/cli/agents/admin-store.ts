@@ -1,6 +1,7 @@
 // Implements `writ agent` on the store of a data directory. The service may be running: a change takes effect
 // within a second.
 
+import { isoTime } from '../../language/value/iso-time.ts';
 import { delegationsOf, revokeDelegation } from '../../service/agents/delegations/change-delegation.ts';
 import { viewDelegation } from '../../service/agents/delegations/delegation-view.ts';
 import {
@@ -18,7 +19,7 @@ import { commandLineUser, commandStoreLocation, type DataOption } from '../clien
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
 import type { AgentAdmin } from './agent-admin.ts';
 import { storeSwitches } from './kill-switch-admin.ts';
-import { type AgentView, agentJson, formatTime, keyJson } from './text.ts';
+import { type AgentView, agentJson, keyJson } from './text.ts';
 
 /** An operation that is not possible; the message holds the lines to print. A class because it is thrown. */
 class CommandError extends Error {}
@@ -112,7 +113,7 @@ function storeAdmin(store: Store): AgentAdmin {
             ? `there is no agent \`${name}\``
             : `\`${agent.name}\` already has two valid keys: wait until the older one expires, or end both with --leaked`,
         );
-      const oldKeyNotAfter = formatTime(nowMs + graceMs);
+      const oldKeyNotAfter = isoTime(nowMs + graceMs);
       return { agent: agentJson(agent), apiKey: result.apiKey, oldKeyNotAfter };
     },
     sign: async (name, { mode: signing, isSecretNew }) => {

@@ -2,6 +2,7 @@
 // sealed one.
 
 import { type KillSwitch, killSwitchFor } from '../../api/applicable-kill-switch.ts';
+import { isoTime } from '../../language/value/iso-time.ts';
 import type { AgentRow, KeyRow } from '../../service/store/contract/records.ts';
 import { localTime } from '../output/local-time.ts';
 import { table } from '../output/table.ts';
@@ -43,16 +44,16 @@ export function agentJson(agent: AgentRow): AgentView {
     rate_per_minute: ratePerMinute,
     burst,
     refusal_hints: tellsChange,
-    created_at: formatTime(createdAtMs),
+    created_at: isoTime(createdAtMs),
   };
 }
 
 export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): KeyView {
   return {
     id,
-    created_at: formatTime(createdAtMs),
-    not_after: notAfterMs === null ? null : formatTime(notAfterMs),
-    last_used: lastUsedAtMs === null ? null : formatTime(lastUsedAtMs),
+    created_at: isoTime(createdAtMs),
+    not_after: notAfterMs === null ? null : isoTime(notAfterMs),
+    last_used: lastUsedAtMs === null ? null : isoTime(lastUsedAtMs),
   };
 }
 
@@ -86,8 +87,4 @@ export function keyTable(keys: readonly KeyView[], nowMs: number): string {
       ends === null ? '-' : Date.parse(ends) <= nowMs ? 'ended' : localTime(ends),
     ]),
   );
-}
-
-export function formatTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

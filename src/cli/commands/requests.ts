@@ -8,6 +8,7 @@ import { requestStatusText } from '../../api/request-status.ts';
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import { outcomes } from '../../language/model/decision.ts';
 import { toNumber } from '../../language/value/decimal.ts';
+import { isoTime } from '../../language/value/iso-time.ts';
 import { parseDuration } from '../../language/value/time.ts';
 import { filterStatuses } from '../../service/store/contract/records.ts';
 import {
@@ -61,7 +62,7 @@ export async function followRequests(
         ? (await api.get<Page<PrintedRequest>>('/v1/requests', { ...query, from, limit })).items
         : await allItems<PrintedRequest>(api, '/v1/requests', {
             ...query,
-            from: moment(Math.max(sinceMs, newestMs - lateMs)),
+            from: isoTime(Math.max(sinceMs, newestMs - lateMs)),
           });
       if (isAway) printError('the service answers again\n');
       isAway = false;
@@ -85,11 +86,7 @@ export async function followRequests(
 
 /** A date or a time, as the service reads it. */
 function readTime(text: string): string {
-  return moment(readMoment(text));
-}
-
-function moment(ms: number): string {
-  return new Date(ms).toISOString();
+  return isoTime(readMoment(text));
 }
 
 interface ListOptions extends ApiOptions {

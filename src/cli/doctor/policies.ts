@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Diagnostic, hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import { payloadBytesMax } from '../../language/model/limits.ts';
 import { countRules } from '../../language/model/policy.ts';
+import { isoTime } from '../../language/value/iso-time.ts';
 import { compileToProgram } from '../../pipeline.ts';
 import { bundleSource } from '../../service/policies/bundles/bundle-source.ts';
 import { sourcesOf } from '../../service/policies/bundles/read-sources.ts';
@@ -63,7 +64,7 @@ export async function examineBundle({ bundle, data }: Config): Promise<PartFindi
     const keptMs = await madeMsOfKept(join(data, 'bundle', 'last.writ'));
     if (read.madeMs < keptMs && !bundle.isOlderAllowed)
       return wrong(
-        `the bundle was created at ${timeOf(read.madeMs)}, earlier than the active one (${timeOf(keptMs)})`,
+        `the bundle was created at ${isoTime(read.madeMs)}, earlier than the active one (${isoTime(keptMs)})`,
         'publish the newer one again, or set `bundle.allow_older`',
       );
     return bundle.key === null
@@ -71,7 +72,7 @@ export async function examineBundle({ bundle, data }: Config): Promise<PartFindi
           `${bundle.source} is accepted from anyone`,
           'sign it with `writ build --sign`, and set `bundle.key`',
         )
-      : ok(`${bundle.source}, created at ${timeOf(read.madeMs)}, signed with the key in the settings`);
+      : ok(`${bundle.source}, created at ${isoTime(read.madeMs)}, signed with the key in the settings`);
   } catch (error) {
     const { what } = findingFromError(error);
     const message = error instanceof Error ? error.message : what;
@@ -89,8 +90,4 @@ async function madeMsOfKept(path: string): Promise<number> {
   } catch {
     return 0;
   }
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

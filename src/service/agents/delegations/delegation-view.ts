@@ -1,5 +1,6 @@
 // Shows a delegation as the API and the command line do. INVARIANT: neither the key nor its digest is shown.
 
+import { isoTime } from '../../../language/value/iso-time.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import { type Delegation, delegationsIn, whyEnded } from './delegation.ts';
 import { usesTaken } from './delegation-uses.ts';
@@ -43,13 +44,13 @@ export async function viewDelegation(
     above,
     actions,
     when,
-    until: textOf(untilMs),
+    until: isoTime(untilMs),
     uses,
     used: uses === null ? 0 : await usesTaken(documents, id),
     session,
     status: statusOf([...links, delegation], nowMs),
-    created_at: textOf(delegation.createdAtMs),
-    revoked_at: revokedAtMs === null ? null : textOf(revokedAtMs),
+    created_at: isoTime(delegation.createdAtMs),
+    revoked_at: revokedAtMs === null ? null : isoTime(revokedAtMs),
   };
 }
 
@@ -57,8 +58,4 @@ export async function viewDelegation(
 function statusOf(chain: readonly (Delegation | undefined)[], nowMs: number): DelegationView['status'] {
   if (chain.some((link) => link !== undefined && link.revokedAtMs !== null)) return 'revoked';
   return chain.some((link) => link === undefined || whyEnded(link, nowMs) !== null) ? 'ended' : 'active';
-}
-
-function textOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -38,14 +38,6 @@ export function noContent(description: string): OperationReply {
   return { description, contentType: null };
 }
 
-export function timeText(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-export function timeTextOrNull(ms: number | null): string | null {
-  return ms === null ? null : timeText(ms);
-}
-
 export function idParameter(description: string, example: string): Parameter {
   return {
     name: 'id',

@@ -3,13 +3,13 @@
 // longer sign in. To a request that is decided, this costs only a look at whether there are streams.
 
 import { Readable } from 'node:stream';
+import { isoTime } from '../../../language/value/iso-time.ts';
 import { grantOf, type OperationName } from '../../people/operations.ts';
 import type { Actor } from '../../people/person.ts';
 import { inboxKinds } from '../../requests/inbox/change-marks.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import type { StatisticsStore } from '../../store/contract/statistics.ts';
 import type { ChainStore } from '../../store/contract/store.ts';
-import { timeText } from '../contract/schemas.ts';
 
 // Sends events to one reader as a stream of Server-Sent Events. INVARIANT: what a client does not read is not
 // kept: at most one event of each kind waits, and a client that has read nothing from one heartbeat to the
@@ -165,7 +165,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
   function send(kind: ChangeKind): void {
     timers.delete(kind);
     toldAtMs.set(kind, performance.now());
-    const at = timeText(clock());
+    const at = isoTime(clock());
     for (const stream of streams) if (stream.kinds.has(kind)) stream.send(kind, at);
   }
 

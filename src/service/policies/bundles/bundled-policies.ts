@@ -7,6 +7,7 @@
 
 import { mkdir, open, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isoTime } from '../../../language/value/iso-time.ts';
 import { type OpenedBundle, readBundle } from '../compiled/bundle.ts';
 import type { FailureCause } from '../compiler-messages.ts';
 import { writeFiles } from '../policy-files.ts';
@@ -257,7 +258,7 @@ class BundledPolicies implements PolicyHost {
       const [madeMs, beforeMs] = [candidate.bundle.madeMs, before?.bundle.madeMs ?? 0];
       if (madeMs < beforeMs && !this.#options.isOlderAllowed)
         throw new Error(
-          `the bundle was made at ${timeOf(madeMs)}, before the active one, at ${timeOf(beforeMs)}: \`bundle.allow_older\` allows that`,
+          `the bundle was made at ${isoTime(madeMs)}, before the active one, at ${isoTime(beforeMs)}: \`bundle.allow_older\` allows that`,
         );
       return candidate;
     } catch (error) {
@@ -283,7 +284,7 @@ class BundledPolicies implements PolicyHost {
 
   #failed(summary: string): PolicyFailure {
     const cause: FailureCause = 'bundle';
-    const at = timeOf(this.#options.now?.() ?? Date.now());
+    const at = isoTime(this.#options.now?.() ?? Date.now());
     return { at, cause, summary, text: `${summary}\n`, diagnostics: [], codes: [], texts: null };
   }
 
@@ -302,10 +303,6 @@ async function keepContents({ program, facts }: OpenedBundle, keptIn: string | u
   if (facts === undefined || keptIn === undefined) return;
   // If the program cannot be kept, the start compiles.
   await writeCachedSet(keptIn, { program, ...facts, titles: new Map(facts.titles) }).catch(() => false);
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 // Keeps bundles on this machine: the texts of the served bundle, in a directory that a policy host follows,

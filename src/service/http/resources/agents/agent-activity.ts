@@ -3,6 +3,7 @@
 // to those who are asked to approve a request for the same action.
 
 import type { Json, JsonObject } from '../../../../language/model/json.ts';
+import { isoTime, isoTimeOrNull } from '../../../../language/value/iso-time.ts';
 import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { pathStep, textLengthMax } from '../../../requests/confusables.ts';
@@ -16,14 +17,7 @@ import type { RateLimit } from '../../auth/rate-limit.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { refusalCounts, refusalsExample, refusalsSchema } from '../../contract/refusal-problems.ts';
-import {
-  idParameter,
-  objectSchema,
-  time,
-  timeOrNull,
-  timeText,
-  timeTextOrNull,
-} from '../../contract/schemas.ts';
+import { idParameter, objectSchema, time, timeOrNull } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import type { DaysOf } from './agent-activity-view.ts';
 import { agentOf } from './agent-filter.ts';
@@ -217,8 +211,8 @@ const getAgentActivity = route<AgentActivityDeps>({
     const usedAtMs = Math.max(0, ...keys.map(({ lastUsedAtMs }) => lastUsedAtMs ?? 0));
     const days = await daysOf(agent.id, nowMs);
     return {
-      last_used_at: timeTextOrNull(usedAtMs === 0 ? null : usedAtMs),
-      days: days.map(({ atMs, ...counts }) => ({ at: timeText(atMs), ...counts })),
+      last_used_at: isoTimeOrNull(usedAtMs === 0 ? null : usedAtMs),
+      days: days.map(({ atMs, ...counts }) => ({ at: isoTime(atMs), ...counts })),
       refusals: await refusalsOf(statistics, agent.id, nowMs),
       open_requests: await store.requests.countOpen(agent.id, nowMs),
       open_requests_max: openRequestsMax,
@@ -268,8 +262,8 @@ const getPayloadProfile = route<AgentActivityDeps>({
     const payloads = requests.map(({ payloadJson }) => JSON.parse(payloadJson) as JsonObject);
     return {
       count: requests.length,
-      from: timeTextOrNull(requests.at(-1)?.createdAtMs ?? null),
-      to: timeTextOrNull(requests[0]?.createdAtMs ?? null),
+      from: isoTimeOrNull(requests.at(-1)?.createdAtMs ?? null),
+      to: isoTimeOrNull(requests[0]?.createdAtMs ?? null),
       fields: profileFields(payloads),
     };
   },

@@ -1,10 +1,11 @@
 // /v1/agents/{id}/keys and /signing: the keys and signing secrets of an agent. INVARIANT: a key or a secret
 // is shown in the reply that made it and never again.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import * as registry from '../../../agents/registry.ts';
 import { type AgentRow, type SigningMode, signingModes } from '../../../store/contract/records.ts';
 import { conflict, notFound } from '../../auth/auth-refusals.ts';
-import { listReply, objectSchema, text, timeText } from '../../contract/schemas.ts';
+import { listReply, objectSchema, text } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
 import { agentOf } from './agent-filter.ts';
 import {
@@ -63,7 +64,7 @@ const rotateAgentKey = route<AgentDeps, { grace_seconds?: number }>({
       throw conflict('two keys are valid: wait until the older one ends, or send `grace_seconds` 0');
     }
     call.reply.code(201);
-    const ends = timeText(atMs + graceMs);
+    const ends = isoTime(atMs + graceMs);
     const shownAgent = await agentView(deps.signInDeps.directory, agent);
     return { agent: shownAgent, api_key: result.apiKey, old_keys_end_at: ends };
   },

@@ -2,20 +2,13 @@
 // shown.
 
 import { riskTiers } from '../../../../language/model/request.ts';
+import { isoTime, isoTimeOrNull } from '../../../../language/value/iso-time.ts';
 import { rateMax } from '../../../agents/registry.ts';
 import type { Directory } from '../../../people/directory.ts';
 import { createNames } from '../../../people/person-names.ts';
 import { type AgentRow, agentStatuses, type KeyRow, signingModes } from '../../../store/contract/records.ts';
 import type { JsonSchema, OperationReply } from '../../contract/operation.ts';
-import {
-  objectSchema,
-  text,
-  textList,
-  time,
-  timeOrNull,
-  timeText,
-  timeTextOrNull,
-} from '../../contract/schemas.ts';
+import { objectSchema, text, textList, time, timeOrNull } from '../../contract/schemas.ts';
 
 /** The agent, with the name of its control owner where the owner has an account. */
 export async function agentView(directory: Pick<Directory, 'people'>, agent: AgentRow) {
@@ -45,8 +38,8 @@ function fieldsOf(agent: AgentRow, ownerName: string | null) {
     rate_per_minute: ratePerMinute,
     burst,
     refusal_hints: tellsChange,
-    created_at: timeText(createdAtMs),
-    changed_at: timeText(changedAtMs),
+    created_at: isoTime(createdAtMs),
+    changed_at: isoTime(changedAtMs),
   };
 }
 
@@ -102,9 +95,9 @@ export function shownKey({
 }: Pick<KeyRow, 'id' | 'createdAtMs' | 'notAfterMs' | 'lastUsedAtMs'>) {
   return {
     id,
-    created_at: timeText(createdAtMs),
-    not_after: timeTextOrNull(notAfterMs),
-    last_used_at: timeTextOrNull(lastUsedAtMs),
+    created_at: isoTime(createdAtMs),
+    not_after: isoTimeOrNull(notAfterMs),
+    last_used_at: isoTimeOrNull(lastUsedAtMs),
   };
 }
 

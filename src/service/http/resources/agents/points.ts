@@ -1,6 +1,7 @@
 // /v1/enforcement-points: enforcement points, the agents that each asks for, and their keys. INVARIANT: a key is shown in
 // the reply that made it and never again.
 
+import { isoTime, isoTimeOrNull } from '../../../../language/value/iso-time.ts';
 import * as changes from '../../../agents/points/change-point.ts';
 import { keysOf } from '../../../agents/points/change-point.ts';
 import { type EnforcementPoint, pointsIn } from '../../../agents/points/point.ts';
@@ -12,16 +13,7 @@ import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
 import type { JsonSchema, OperationReply } from '../../contract/operation.ts';
 import { pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import type { ProblemError } from '../../contract/problem.ts';
-import {
-  idParameter,
-  listReply,
-  objectSchema,
-  text,
-  time,
-  timeOrNull,
-  timeText,
-  timeTextOrNull,
-} from '../../contract/schemas.ts';
+import { idParameter, listReply, objectSchema, text, time, timeOrNull } from '../../contract/schemas.ts';
 import { type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { graceSecondsMax } from './agent-keys.ts';
 import { keySchema, shownKey } from './agent-view.ts';
@@ -50,9 +42,9 @@ async function pointView(
     status,
     agents: assigned,
     may_release: mayRelease === true,
-    created_at: timeText(createdAtMs),
-    changed_at: timeText(changedAtMs),
-    last_seen_at: timeTextOrNull(seenAtMs === 0 ? null : seenAtMs),
+    created_at: isoTime(createdAtMs),
+    changed_at: isoTime(changedAtMs),
+    last_seen_at: isoTimeOrNull(seenAtMs === 0 ? null : seenAtMs),
   };
 }
 
@@ -300,7 +292,7 @@ const rotateEnforcementPointKey = route<PointDeps, { grace_seconds?: number }>({
     const [who, graceMs] = [changer(deps, call), seconds * 1_000];
     const made = createdOf(await changes.rotatePointKey(who, call.params.id ?? '', graceMs));
     call.reply.code(201);
-    const ends = timeText(who.nowMs + graceMs);
+    const ends = isoTime(who.nowMs + graceMs);
     return { point: await pointView(deps.store, made.point), api_key: made.apiKey, old_keys_end_at: ends };
   },
 });

@@ -1,5 +1,6 @@
 // /v1/alerts and /v1/alert-rules: alerts that are on, alerts that were, and the rules that raise them.
 
+import { isoTime, isoTimeOrNull } from '../../../../language/value/iso-time.ts';
 import { type Alert, alertsOf, alertsOn, alertText, pageOfKind } from '../../../alerts/alert.ts';
 import {
   type AlertRule,
@@ -30,8 +31,6 @@ import {
   textOrNull,
   time,
   timeOrNull,
-  timeText,
-  timeTextOrNull,
 } from '../../contract/schemas.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 
@@ -206,8 +205,8 @@ function alertView(alert: Alert) {
     value,
     threshold,
     window_minutes: windowMinutes,
-    started_at: timeText(createdAtMs),
-    ended_at: timeTextOrNull(overAtMs),
+    started_at: isoTime(createdAtMs),
+    ended_at: isoTimeOrNull(overAtMs),
     page: pageOfKind[kind],
   };
 }

@@ -3,6 +3,7 @@
 // continued by the next call.
 
 import { setImmediate as pause } from 'node:timers/promises';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import {
   approvalNames,
   approvalPages,
@@ -29,7 +30,7 @@ import {
   readPage,
 } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { objectSchema, text, textOrNull, time, timeText } from '../../contract/schemas.ts';
+import { objectSchema, text, textOrNull, time } from '../../contract/schemas.ts';
 import type { Downloads } from '../../routing/downloads.ts';
 import { type Route, route } from '../../routing/route.ts';
 
@@ -382,7 +383,7 @@ function shownChange({ sequence, atMs, who, what, subject, beforeJson, afterJson
   const read = (json: string | null): unknown => (json === null ? null : JSON.parse(json));
   return {
     sequence,
-    at: timeText(atMs),
+    at: isoTime(atMs),
     who,
     what,
     subject,

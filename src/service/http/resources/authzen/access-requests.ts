@@ -4,6 +4,7 @@
 // approves, or why.
 
 import type { FastifyRequest } from 'fastify';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { requestableMs } from '../../../requests/record/evaluation.ts';
 import { statusAt } from '../../../requests/record/lifecycle.ts';
 import { isOwnRequest, type RequestState } from '../../../requests/record/request-state.ts';
@@ -11,7 +12,7 @@ import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { RequestStatus } from '../../../store/contract/records.ts';
 import type { OperationReply } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { idParameter, objectSchema, time, timeText } from '../../contract/schemas.ts';
+import { idParameter, objectSchema, time } from '../../contract/schemas.ts';
 import { callerIn, type ManagedCall, payloadBodyMax, type Route, route } from '../../routing/route.ts';
 import { type Entities, entitiesDigest, entitiesExample, entitySchemas } from './entities.ts';
 import { callOf, decideEntities, type EvaluateDeps, recordRefused, stateOf } from './evaluate.ts';
@@ -213,7 +214,7 @@ function checkBinding(
   if (evaluation.entities !== keyedDigest(entitiesDigest(call.body)))
     throw new ProblemError('invalid_denial_binding', 'the entities differ from the evaluation');
   const endsAtMs = record.createdAtMs + requestableMs;
-  if (call.body.denial.expires_at !== timeText(endsAtMs))
+  if (call.body.denial.expires_at !== isoTime(endsAtMs))
     throw new ProblemError('invalid_denial_binding', '`denial.expires_at` differs from the evaluation');
   if (clock() >= endsAtMs) throw new ProblemError('expired_denial', 'the denial is too old: evaluate again');
 }
@@ -264,7 +265,7 @@ function taskOf({ origin, clock }: AccessRequestDeps, state: RequestState) {
   const { record, decidedAtMs, expiresAtMs } = state;
   const status = statusOf[statusAt(state, clock())];
   const status_endpoint = `${origin}/access/v1/requests/${record.id}`;
-  const until = timeText(expiresAtMs);
+  const until = isoTime(expiresAtMs);
   const cancel = status === 'pending' ? { cancel: `${status_endpoint}/cancel` } : {};
   const task = {
     id: record.id,
@@ -274,7 +275,7 @@ function taskOf({ origin, clock }: AccessRequestDeps, state: RequestState) {
     ...(status === 'pending' ? { expires_at: until, progress: progressOf(state) } : {}),
   };
   if (status !== 'approved') return { task };
-  const at = decidedAtMs === null ? {} : { approved_at: timeText(decidedAtMs) };
+  const at = decidedAtMs === null ? {} : { approved_at: isoTime(decidedAtMs) };
   const approval = { id: record.id, approved_until: until, ...at };
   return { task, result: { mode: 'reevaluate' as const, approval } };
 }

@@ -5,6 +5,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../../language/model/json.ts';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Receipts } from '../../../receipts/issue-receipt.ts';
 import { type Evaluation, requestableMs } from '../../../requests/record/evaluation.ts';
@@ -15,7 +16,6 @@ import { isOwnRequest, type RequestState, requestStateOf } from '../../../reques
 import type { Store } from '../../../store/contract/store.ts';
 import { toProblem } from '../../connection/error-replies.ts';
 import { ProblemError, problems } from '../../contract/problem.ts';
-import { timeText } from '../../contract/schemas.ts';
 import type { Answer, AuthorizeCall, AuthorizeHandler } from '../requests/authorize-handler.ts';
 import { callOfEntities, type Entities, entitiesDigest } from './entities.ts';
 
@@ -180,14 +180,14 @@ function requestable(
   const obligations = isStepUp && knowsStepUp(context) ? { obligations: [stepUpObligation] } : {};
   return denied(decision.reason, {
     evaluation_id: record.id,
-    evaluated_at: timeText(record.createdAtMs),
+    evaluated_at: isoTime(record.createdAtMs),
     reason: isStepUp ? 'reauthentication_required' : 'approval_required',
     policy: decision.matchedPolicy,
     next_action: 'request',
     access_request: {
       endpoint: `${origin}/access/v1/requests`,
       template: isStepUp ? 'reauth' : groups.join('+'),
-      expires_at: timeText(record.createdAtMs + requestableMs),
+      expires_at: isoTime(record.createdAtMs + requestableMs),
       display: { title, description: decision.reason },
     },
     ...(isStepUp ? { acr_values: stepUpClass } : {}),

@@ -1,6 +1,7 @@
 // /v1/overview: numbers about the requests of a stretch of time.
 
 import { setTimeout } from 'node:timers/promises';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { type Outcomes, type Overview, overviewRange, readOverview } from '../../../statistics/overview.ts';
 import type { Statistics } from '../../../statistics/statistics.ts';
@@ -8,7 +9,7 @@ import { hourMs, minuteMs } from '../../../statistics/times.ts';
 import type { JsonSchema, Parameter } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { refusalCounts, refusalsExample, refusalsSchema } from '../../contract/refusal-problems.ts';
-import { objectSchema, text, time, timeText } from '../../contract/schemas.ts';
+import { objectSchema, text, time } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
 
 interface OverviewDeps {
@@ -133,12 +134,12 @@ const getOverview = route<OverviewDeps>({
     );
     const { timeToApprove, expiredStepUps, ...counts } = escalations;
     return {
-      from: timeText(range.fromMs),
-      to: timeText(range.untilMs),
+      from: isoTime(range.fromMs),
+      to: isoTime(range.untilMs),
       bucket_seconds: range.bucketMs / 1000,
-      buckets: buckets.map(({ atMs, ...bucket }) => ({ at: timeText(atMs), ...bucket })),
+      buckets: buckets.map(({ atMs, ...bucket }) => ({ at: isoTime(atMs), ...bucket })),
       latency: latency.map(({ atMs, ...quantiles }) => ({
-        at: timeText(atMs),
+        at: isoTime(atMs),
         ...inMicroseconds(quantiles),
       })),
       total_latency: inMicroseconds(latencyOfAll),

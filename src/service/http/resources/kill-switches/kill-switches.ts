@@ -1,6 +1,7 @@
 // /v1/kill-switches: lists the kill switches that are on, and turns switches on and off.
 
 import { riskTiers } from '../../../../language/model/request.ts';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import {
   type KillSwitch,
   type KillSwitchBoard,
@@ -12,15 +13,7 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
-import {
-  idParameter,
-  listReply,
-  noContent,
-  objectSchema,
-  text,
-  time,
-  timeText,
-} from '../../contract/schemas.ts';
+import { idParameter, listReply, noContent, objectSchema, text, time } from '../../contract/schemas.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import { warningsSchema } from '../people/group-warnings.ts';
 
@@ -166,7 +159,7 @@ async function killSwitchView(one: KillSwitch, store: Pick<Store, 'agents'>) {
     scope: scopeText(scope),
     agent_name: agent?.name ?? null,
     reason,
-    created_at: timeText(createdAtMs),
+    created_at: isoTime(createdAtMs),
     created_by: createdBy,
     created_by_name: createdByName,
   };

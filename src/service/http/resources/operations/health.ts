@@ -3,6 +3,7 @@
 // machine.
 
 import type { FastifyInstance } from 'fastify';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import type { PolicyGaps } from '../../../alerts/policy-gaps.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Metering, MissingMeter } from '../../../requests/metering/metering.ts';
@@ -68,7 +69,12 @@ function missingMeters(
     if (meter === undefined) return [];
     const { sinceMs, why, untilMs } = meter;
     return [
-      { name, since: timeText(sinceMs), reason: why, until: untilMs === null ? null : timeText(untilMs) },
+      {
+        name,
+        since: boundedTime(sinceMs),
+        reason: why,
+        until: untilMs === null ? null : boundedTime(untilMs),
+      },
     ];
   });
 }
@@ -81,9 +87,9 @@ function beginning(missing: readonly MissingMeterView[]): string | null {
   return `the history of meters is being read since ${first.since}: \`${first.name}\`${more}`;
 }
 
-/** A time beyond what dates can say is the end of them. */
-function timeText(ms: number): string {
-  return new Date(Math.min(Math.trunc(ms), 8.64e15)).toISOString();
+/** A time beyond the last JavaScript date is shown as that date. */
+function boundedTime(ms: number): string {
+  return isoTime(Math.min(Math.trunc(ms), 8.64e15));
 }
 
 const healthOperation: Operation = {

@@ -1,12 +1,13 @@
 // /v1/replicas: the processes that serve the same store, what each can decide by, and how far behind the
 // database's standbys are. For a store in a file, the list holds this process alone.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { ReplicaAbout, ReplicaSnapshot } from '../../../store/contract/replicas.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
-import { objectSchema, text, textOrNull, time, timeText } from '../../contract/schemas.ts';
+import { objectSchema, text, textOrNull, time } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
 
 interface ReplicaDeps {
@@ -117,8 +118,8 @@ function replicaView(
     name: about?.name ?? '',
     is_self: isSelf,
     version: about?.version ?? '',
-    started_at: timeText(about?.startedAtMs ?? nowMs),
-    seen_at: timeText(nowMs - seenAgoMs),
+    started_at: isoTime(about?.startedAtMs ?? nowMs),
+    seen_at: isoTime(nowMs - seenAgoMs),
     directory_digest: wants,
     is_ready: isReady,
   };

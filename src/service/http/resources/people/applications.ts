@@ -1,5 +1,6 @@
 // /v1/applications: people apply for access, and an operator answers.
 
+import { isoTime, isoTimeOrNull } from '../../../../language/value/iso-time.ts';
 import * as access from '../../../people/access.ts';
 import type { Application } from '../../../people/person.ts';
 import { reserveApplication } from '../../../people/sign-in-limits.ts';
@@ -15,8 +16,6 @@ import {
   textOrNull,
   time,
   timeOrNull,
-  timeText,
-  timeTextOrNull,
 } from '../../contract/schemas.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import type { AccessDeps } from './access.ts';
@@ -78,7 +77,7 @@ const applyForAccess = route<AccessDeps, { email: string; name: string; reason: 
     if (result.kind === 'invalid') throw invalidBody(result);
     accessEvents.appliedFor(result.application);
     reply.code(201);
-    return { id: result.application.id, due_at: timeText(result.application.dueAtMs) };
+    return { id: result.application.id, due_at: isoTime(result.application.dueAtMs) };
   },
 });
 
@@ -194,10 +193,10 @@ function applicationView(application: Application, nowMs: number) {
     name,
     reason,
     status,
-    created_at: timeText(createdAtMs),
-    due_at: timeText(dueAtMs),
+    created_at: isoTime(createdAtMs),
+    due_at: isoTime(dueAtMs),
     is_overdue: status === 'open' && nowMs > dueAtMs,
-    decided_at: timeTextOrNull(decidedAtMs),
+    decided_at: isoTimeOrNull(decidedAtMs),
     decided_by: decidedBy,
     answer,
   };

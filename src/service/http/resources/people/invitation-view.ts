@@ -1,11 +1,12 @@
 // Turns invitations into replies, with the roles and groups that each gives. INVARIANT: the token of an
 // invitation is shown in the reply that made it and never again.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import type { InviteResult, OpenInvitation } from '../../../people/access.ts';
 import { type Role, roles } from '../../../people/operations.ts';
 import type { Invitation } from '../../../people/person.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
-import { objectSchema, text, textList, time, timeText } from '../../contract/schemas.ts';
+import { objectSchema, text, textList, time } from '../../contract/schemas.ts';
 import { warningsSchema } from './group-warnings.ts';
 
 export interface RolesBody {
@@ -60,7 +61,7 @@ export const invitedExample = {
 
 export function invitationPreview({ invitation, inviter }: OpenInvitation) {
   const { email, name, roles: given, groups, endsAtMs } = invitation;
-  const ends_at = timeText(endsAtMs);
+  const ends_at = isoTime(endsAtMs);
   return { email, name, invited_by: inviter.name, roles: [...given], groups: [...groups], ends_at };
 }
 
@@ -86,7 +87,7 @@ export function invitationView(description: string) {
 
 export function createdInvitationView({ invitation, secret }: InviteResult, warnings: readonly string[]) {
   const { id, email, endsAtMs } = invitation;
-  return { id, email, token: secret, ends_at: timeText(endsAtMs), warnings };
+  return { id, email, token: secret, ends_at: isoTime(endsAtMs), warnings };
 }
 
 /** An open invitation without its token, of which only the digest is stored, and without that digest. */
@@ -98,8 +99,8 @@ export function openInvitationView({ id, email, name, roles: given, groups, ...r
     name,
     roles: [...given],
     groups: [...groups],
-    created_at: timeText(createdAtMs),
+    created_at: isoTime(createdAtMs),
     created_by: invitedBy,
-    ends_at: timeText(endsAtMs),
+    ends_at: isoTime(endsAtMs),
   };
 }

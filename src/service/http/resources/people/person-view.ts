@@ -1,11 +1,12 @@
 // Shows a person as the management API does.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { type Person, personSummary } from '../../../people/person.ts';
-import { objectSchema, text, textList, time, timeText } from '../../contract/schemas.ts';
+import { objectSchema, text, textList, time } from '../../contract/schemas.ts';
 import { warningsSchema } from './group-warnings.ts';
 
 export function personView(person: Person) {
-  return { ...personSummary(person), created_at: timeText(person.createdAtMs) };
+  return { ...personSummary(person), created_at: isoTime(person.createdAtMs) };
 }
 
 const personFields = {

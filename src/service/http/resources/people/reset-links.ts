@@ -1,12 +1,13 @@
 // The way back in for somebody who has lost their password: an admin makes a link, with which the person sets
 // a new password.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import * as recovery from '../../../people/recovery/reset-links.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
 import { attemptByLink, refusal } from '../../auth/credentials.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { idParameter, noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
+import { idParameter, noContent, objectSchema, text, time } from '../../contract/schemas.ts';
 import type { AccessEvents } from '../../events/access-messages.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import { personExample } from './person-view.ts';
@@ -54,7 +55,7 @@ const createResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
         const { person, link, secret } = result;
         accessEvents.resetLinkMade(person, { secret, endsAtMs: link.endsAtMs });
         call.reply.code(201);
-        return { email: person.email, token: secret, ends_at: timeText(link.endsAtMs) };
+        return { email: person.email, token: secret, ends_at: isoTime(link.endsAtMs) };
       }
       case 'unknown':
         throw notFound('person');
@@ -106,7 +107,7 @@ const previewResetLink = route<ResetDeps, { token: string }>({
     attempt.succeeded();
     const { email, name } = openLink.person.value;
     const { removesFactors, endsAtMs } = openLink.link.value;
-    return { email, name, removes_second_factors: removesFactors, ends_at: timeText(endsAtMs) };
+    return { email, name, removes_second_factors: removesFactors, ends_at: isoTime(endsAtMs) };
   },
 });
 

@@ -1,6 +1,7 @@
 // One-time codes and passkeys, which prove beside a password who somebody is; each person sets them up for
 // themselves.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { confirmTotp, offerTotp, removeTotp } from '../../../people/codes.ts';
 import * as passkeys from '../../../people/passkeys.ts';
 import { proofPurpose } from '../../../people/prove.ts';
@@ -11,15 +12,7 @@ import { reserveUnguessable } from '../../../people/sign-in-limits.ts';
 import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
 import { reserved, ssoOnly, wrongCredentials } from '../../auth/credentials.ts';
 import type { JsonSchema, OperationReply } from '../../contract/operation.ts';
-import {
-  idParameter,
-  listReply,
-  noContent,
-  objectSchema,
-  text,
-  time,
-  timeText,
-} from '../../contract/schemas.ts';
+import { idParameter, listReply, noContent, objectSchema, text, time } from '../../contract/schemas.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import { sessionView } from './session-view.ts';
 import { type SignedInDeps, signedIn } from './signed-in.ts';
@@ -299,5 +292,5 @@ function webAuthnReply(description: string): OperationReply {
 }
 
 function passkeyView({ id, name, createdAtMs }: { id: string; name: string; createdAtMs: number }) {
-  return { id, name, created_at: timeText(createdAtMs) };
+  return { id, name, created_at: isoTime(createdAtMs) };
 }

@@ -1,16 +1,9 @@
 // Shows a session as the management API does.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { type Notice, noticeKinds } from '../../../people/notices.ts';
 import type { OperationReply } from '../../contract/operation.ts';
-import {
-  objectSchema,
-  text,
-  textList,
-  textOrNull,
-  time,
-  timeOrNull,
-  timeText,
-} from '../../contract/schemas.ts';
+import { objectSchema, text, textList, textOrNull, time, timeOrNull } from '../../contract/schemas.ts';
 import { personExample, personSchema } from './person-view.ts';
 
 export const noticeExample = {
@@ -32,7 +25,7 @@ const sessionExample = {
 };
 
 export function noticeView({ id, what, name, createdAtMs }: Notice) {
-  return { id, kind: what, name, created_at: timeText(createdAtMs) };
+  return { id, kind: what, name, created_at: isoTime(createdAtMs) };
 }
 
 export function sessionView(description: string): OperationReply {

@@ -1,18 +1,11 @@
 // Lists where a person is signed in, and ends sessions there: by the person themselves, or by an admin.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { type Session, signInWays } from '../../../people/person.ts';
 import * as sessions from '../../../people/sessions.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { conflict, notFound } from '../../auth/auth-refusals.ts';
-import {
-  idParameter,
-  listReply,
-  noContent,
-  objectSchema,
-  text,
-  time,
-  timeText,
-} from '../../contract/schemas.ts';
+import { idParameter, listReply, noContent, objectSchema, text, time } from '../../contract/schemas.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import { personExample } from './person-view.ts';
 
@@ -147,9 +140,9 @@ function sessionListItem(session: Session, present: Session | null) {
     id: sessions.sessionReference(session),
     address,
     method: way,
-    created_at: timeText(createdAtMs),
-    last_seen_at: timeText(seenAtMs),
-    ends_at: timeText(endsAtMs),
+    created_at: isoTime(createdAtMs),
+    last_seen_at: isoTime(seenAtMs),
+    ends_at: isoTime(endsAtMs),
     is_current: session.id === present?.id,
   };
 }

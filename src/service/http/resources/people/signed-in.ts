@@ -1,6 +1,7 @@
 // Makes the reply to a person who has just signed in, or looks up their session. INVARIANT: signing in ends
 // the session that the browser held before, whoever started it.
 
+import { isoTime, isoTimeOrNull } from '../../../../language/value/iso-time.ts';
 import { createDevice } from '../../../people/device.ts';
 import { noticesOf } from '../../../people/notices.ts';
 import { grantsOf } from '../../../people/operations.ts';
@@ -9,7 +10,6 @@ import { stepUpFactors } from '../../../people/prove.ts';
 import { csrfToken, type SignedIn, signOut, whoseSession } from '../../../people/sessions.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { cookieOf, setSessionCookies } from '../../auth/identify-person.ts';
-import { timeText, timeTextOrNull } from '../../contract/schemas.ts';
 import type { ManagedCall } from '../../routing/route.ts';
 import { personView } from './person-view.ts';
 import { noticeView } from './session-view.ts';
@@ -59,11 +59,11 @@ export async function sessionReply(
     roles: [...actor.roles],
     permissions: grantsOf(actor.roles),
     csrf_token: session === null ? null : csrfToken(signInDeps, session),
-    ends_at: session === null ? null : timeText(session.endsAtMs),
+    ends_at: session === null ? null : isoTime(session.endsAtMs),
     notices: notices.map(noticeView),
     step_up: {
-      codes_from: timeTextOrNull(factors.codesFromMs),
-      passkey_from: timeTextOrNull(factors.passkeyFromMs),
+      codes_from: isoTimeOrNull(factors.codesFromMs),
+      passkey_from: isoTimeOrNull(factors.passkeyFromMs),
       new_for_seconds: signInDeps.newFactorMs / 1000,
     },
     sends_mail: sendsMail,

@@ -1,5 +1,6 @@
 // /v1/tokens: a person's own tokens, for their programs.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { roles } from '../../../people/operations.ts';
 import type { PersonalToken } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -13,7 +14,6 @@ import {
   text,
   textList,
   time,
-  timeText,
 } from '../../contract/schemas.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 
@@ -104,5 +104,5 @@ const deleteToken = route<TokenDeps>({
 export const tokenRoutes: readonly Route<TokenDeps>[] = [listTokens, createToken, deleteToken];
 
 function tokenView({ id, name, roles, createdAtMs, endsAtMs }: PersonalToken) {
-  return { id, name, roles: [...roles], created_at: timeText(createdAtMs), ends_at: timeText(endsAtMs) };
+  return { id, name, roles: [...roles], created_at: isoTime(createdAtMs), ends_at: isoTime(endsAtMs) };
 }

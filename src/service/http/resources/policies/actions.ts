@@ -6,11 +6,12 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { ActivePolicies } from '../../../../language/model/active-policies.ts';
 import { possibilities } from '../../../../language/model/possibility.ts';
 import type { AgentFacts } from '../../../../language/model/request.ts';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { agentFacts } from '../../../agents/agent-facts.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Parameter } from '../../contract/operation.ts';
-import { objectSchema, time, timeText } from '../../contract/schemas.ts';
+import { objectSchema, time } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
 
 interface ActionDeps {
@@ -84,7 +85,7 @@ const listActions = route<ActionDeps>({
     return {
       items: await itemsOf(active, facts, call.query.prefix ?? ''),
       policy_set: active.digest,
-      expires_at: timeText(signInDeps.directory.clock() + keptMs),
+      expires_at: isoTime(signInDeps.directory.clock() + keptMs),
     };
   },
 });

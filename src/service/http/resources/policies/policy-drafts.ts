@@ -2,6 +2,7 @@
 // only a change of the policy directory changes the active policies.
 
 import type { TextFile } from '../../../../analysis/questions.ts';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { pathInRepository } from '../../../policies/git-commit.ts';
 import { createPolicyDrafts, draftDays, type StoredDraft } from '../../../policies/policy-drafts.ts';
@@ -9,7 +10,7 @@ import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import type { Parameter } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { noContent, objectSchema, textOrNull, time, timeText } from '../../contract/schemas.ts';
+import { noContent, objectSchema, textOrNull, time } from '../../contract/schemas.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import { filesBodyMax, refusePaths } from './playground.ts';
 import { filesSchema } from './playground-view.ts';
@@ -150,7 +151,7 @@ export const policyDraftRoutes: readonly Route<DraftDeps>[] = [
 ];
 
 function draftView({ draft: { files, basis, createdAtMs }, version }: StoredDraft) {
-  return { files, version, saved_at: timeText(createdAtMs), policy_set: basis };
+  return { files, version, saved_at: isoTime(createdAtMs), policy_set: basis };
 }
 
 function otherVersion(): ProblemError {

@@ -3,13 +3,13 @@
 // those on the disk.
 
 import type { Playground } from '../../../../analysis/playground.ts';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Activation, PolicyHistory } from '../../../policies/policy-history.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import { noRollBack } from '../../../policies/roll-back.ts';
 import { entriesOf, type SetTexts, type TextEntry, textOfFile } from '../../../policies/texts.ts';
 import type { Store } from '../../../store/contract/store.ts';
-import { timeText } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
 import { askPlayground, playgroundProblems } from './playground-view.ts';
 import {
@@ -53,7 +53,7 @@ const listActivations = route<HistoryDeps>({
 });
 
 function activationView({ digest, commit, atMs, policies, actions, hasTexts }: Activation) {
-  return { digest, commit, activated_at: timeText(atMs), policies, actions, has_texts: hasTexts };
+  return { digest, commit, activated_at: isoTime(atMs), policies, actions, has_texts: hasTexts };
 }
 
 const diffPolicySets = route<HistoryDeps>({

@@ -2,10 +2,11 @@
 // have changed.
 
 import { outcomes } from '../../../../language/model/decision.ts';
+import { isoTime, isoTimeOrNull } from '../../../../language/value/iso-time.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { RuleHit, Statistics } from '../../../statistics/statistics.ts';
-import { objectSchema, text, time, timeOrNull, timeText, timeTextOrNull } from '../../contract/schemas.ts';
+import { objectSchema, text, time, timeOrNull } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
 
 interface PolicyHitDeps {
@@ -65,7 +66,7 @@ const getPolicyHits = route<PolicyHitDeps>({
     const { sinceMs, rules } = await statistics.hits();
     const { ruleNames } = policies.current().about();
     return {
-      since: timeText(sinceMs),
+      since: isoTime(sinceMs),
       items: ruleNames.map(({ policy, name, effect, isShadow, file }) => {
         const { decided, met, lastAtMs, changes } = rules.get(`${policy}/${name}`) ?? never;
         const changed = changes.reduce((total, one) => total + one.count, 0);
@@ -76,7 +77,7 @@ const getPolicyHits = route<PolicyHitDeps>({
           file,
           decided,
           met,
-          last_at: timeTextOrNull(lastAtMs),
+          last_at: isoTimeOrNull(lastAtMs),
           shadow_changed: isShadow ? changed : null,
           shadow_outcomes: isShadow ? changes : [],
         };

@@ -1,11 +1,12 @@
 // Receipts of grants, and the keys that sign them: public keys for verifiers, rotation for admins. INVARIANT:
 // only the agent that asked gets a receipt, and only while its request is granted.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Receipts } from '../../../receipts/issue-receipt.ts';
 import { conflict } from '../../auth/auth-refusals.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { listReply, objectSchema, time, timeText } from '../../contract/schemas.ts';
+import { listReply, objectSchema, time } from '../../contract/schemas.ts';
 import { actorOf, callerIn, type Route, route } from '../../routing/route.ts';
 import { requestNotFound } from '../requests/approval-result.ts';
 import { requestId } from '../requests/requests.ts';
@@ -82,7 +83,7 @@ const getReceipt = route<ReceiptRouteDeps>({
     const issued = await receipts.issue(call.params.id ?? '', callerIn(call));
     switch (issued.kind) {
       case 'issued':
-        return { receipt: issued.receipt, expires_at: timeText(issued.expiresAtMs) };
+        return { receipt: issued.receipt, expires_at: isoTime(issued.expiresAtMs) };
       case 'unknown':
         throw requestNotFound();
       case 'conflict':
@@ -153,7 +154,7 @@ async function shownKeys({ keys }: Receipts) {
   return {
     items: published.map(({ published: { kid }, signsFromMs }) => ({
       kid,
-      signs_from: timeText(signsFromMs),
+      signs_from: isoTime(signsFromMs),
     })),
   };
 }

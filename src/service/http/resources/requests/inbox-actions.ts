@@ -2,6 +2,7 @@
 // people asked, or a person snoozes it for themselves. INVARIANT: neither decides anything or prevents
 // anybody from deciding, and both end when the request is no longer pending.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { Person } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -15,7 +16,7 @@ import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { conflict, invalidBody } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/request-rights.ts';
-import { noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
+import { noContent, objectSchema, text, time } from '../../contract/schemas.ts';
 import { activePeople } from '../../events/access-messages.ts';
 import type { AssignmentEvents } from '../../events/assignment-messages.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
@@ -218,7 +219,7 @@ function readUntil(
       : !(atMs > nowMs)
         ? '`until` must be in the future'
         : atMs > latestMs
-          ? `\`until\` must not be later than ${timeText(latestMs)}, which leaves time to decide`
+          ? `\`until\` must not be later than ${isoTime(latestMs)}, which leaves time to decide`
           : null;
   if (detail === null) return atMs;
   throw invalidBody({ kind: 'invalid', problems: [{ field: 'until', detail }] });

@@ -2,12 +2,13 @@
 // caller has put it off. INVARIANT: an assignment ends when its person has approved, and a snooze ends when
 // anything new happens to the request.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import { hasApproved } from '../../../requests/approvals/effective-votes.ts';
 import type { RequestAssignment } from '../../../requests/inbox/assignments.ts';
 import type { Snooze } from '../../../requests/inbox/snoozes.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
-import { objectSchema, text, time, timeOrNull, timeText } from '../../contract/schemas.ts';
+import { objectSchema, text, time, timeOrNull } from '../../contract/schemas.ts';
 
 /** Assignments and snoozes, each by the id of its request. */
 export interface InboxMarks {
@@ -48,7 +49,7 @@ export function marksView(marks: InboxMarks, seen: StateSource, callerId: string
   const snooze = isSnoozed(marks, seen) ? marks.snoozes.get(seen.state.record.id) : undefined;
   return {
     assigned_to: assigned === null ? null : assignedView(assigned, callerId),
-    snoozed_until: snooze === undefined ? null : timeText(snooze.endsAtMs),
+    snoozed_until: snooze === undefined ? null : isoTime(snooze.endsAtMs),
   };
 }
 
@@ -61,7 +62,7 @@ function assignedView(
     name: toName,
     is_you: toId === callerId,
     by_name: byName,
-    at: timeText(createdAtMs),
+    at: isoTime(createdAtMs),
   };
 }
 

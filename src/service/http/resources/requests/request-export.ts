@@ -2,6 +2,7 @@
 // INVARIANT: memory is bounded by one stretch of rows, and other work has its turn between two stretches.
 
 import { setImmediate as pause } from 'node:timers/promises';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { csvCell } from '../../../audit/export.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { validSeconds } from '../../../requests/record/lifecycle.ts';
@@ -134,18 +135,14 @@ async function recordedOf(store: Store, { record, seen }: RequestState): Promise
     meters,
     ...(rows && { rows }),
     satisfied,
-    expires_at: timeText(createdAtMs + validSeconds(decision) * 1_000),
+    expires_at: isoTime(createdAtMs + validSeconds(decision) * 1_000),
     events: events.map(({ what, atMs, state, detail }) => ({
       what,
-      at: timeText(atMs),
-      expires_at: timeText(state.expiresAtMs),
+      at: isoTime(atMs),
+      expires_at: isoTime(state.expiresAtMs),
       detail,
     })),
   };
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 function csvLine(request: RequestDetail): string {

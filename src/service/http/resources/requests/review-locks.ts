@@ -2,6 +2,7 @@
 // everybody who may see the request sees its claims. INVARIANT: a person who has approved holds no claim, and
 // a request that no longer waits has none.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { hasApproved } from '../../../requests/approvals/effective-votes.ts';
 import {
@@ -15,7 +16,7 @@ import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { callerOf } from '../../auth/request-rights.ts';
-import { listReply, noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
+import { listReply, noContent, objectSchema, text, time } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { findAnswerable, findPending, isVisibleTo, overOf } from './approval-result.ts';
 import { requestId } from './requests.ts';
@@ -129,7 +130,7 @@ function reviewLockView(
     by,
     name,
     is_own: id === actorOf(call).person.id,
-    since: timeText(createdAtMs),
-    until: timeText(endsAtMs),
+    since: isoTime(createdAtMs),
+    until: isoTime(endsAtMs),
   };
 }

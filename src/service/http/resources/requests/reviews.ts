@@ -2,6 +2,7 @@
 // again. INVARIANT: an agent reads no review, and a request that cannot be reviewed is not shown.
 
 import { setImmediate as pause } from 'node:timers/promises';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { codePointName } from '../../../../language/value/scripts.ts';
 import type { Confusable } from '../../../requests/confusables.ts';
 import { charactersMax, confusablesMax } from '../../../requests/confusables.ts';
@@ -17,7 +18,7 @@ import {
 } from '../../../requests/review.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
-import { objectSchema, time, timeText } from '../../contract/schemas.ts';
+import { objectSchema, time } from '../../contract/schemas.ts';
 import { grantedMax, lastGranted } from '../agents/last-granted.ts';
 
 export interface Reviews {
@@ -88,7 +89,7 @@ export async function reviewView(state: RequestState, review: RecordReview): Pro
     confusables: await Promise.all(review.findConfusables.map(confusableView)),
     earlier_grants: review.earlierGrants.map(({ requestId, createdAtMs, isIdentical }) => ({
       request_id: requestId,
-      at: timeText(createdAtMs),
+      at: isoTime(createdAtMs),
       is_identical: isIdentical,
     })),
   };

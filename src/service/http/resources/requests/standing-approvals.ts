@@ -1,21 +1,13 @@
 // Standing approvals: the list of those that people have given, one of them, and its revocation.
 
+import { isoTime, isoTimeOrNull } from '../../../../language/value/iso-time.ts';
 import type { StandingKey } from '../../../requests/approvals/standing-approval.ts';
 import type { StandingOffer } from '../../../requests/approvals/standing-vote.ts';
 import type { StandingApprovals, StandingState } from '../../../requests/standing/standing-approvals.ts';
 import { notAllowed, notFound } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/request-rights.ts';
 import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
-import {
-  idParameter,
-  objectSchema,
-  text,
-  textOrNull,
-  time,
-  timeOrNull,
-  timeText,
-  timeTextOrNull,
-} from '../../contract/schemas.ts';
+import { idParameter, objectSchema, text, textOrNull, time, timeOrNull } from '../../contract/schemas.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 
 interface StandingDeps {
@@ -204,13 +196,13 @@ function standingView({ approval, agent, votes, untilMs, times, used, ended, isR
     action_key: actionKey,
     per,
     given_by: votes.map(({ who }) => who),
-    given_at: timeText(createdAtMs),
-    until: timeText(untilMs),
+    given_at: isoTime(createdAtMs),
+    until: isoTime(untilMs),
     times,
     used,
     ended,
     revoked_by: revoked?.who ?? null,
-    revoked_at: timeTextOrNull(revoked?.atMs ?? null),
+    revoked_at: isoTimeOrNull(revoked?.atMs ?? null),
     can_revoke: isRevocable,
   };
 }

@@ -2,6 +2,7 @@
 // one-time code, for one request or for the agent. INVARIANT: nobody else is even asked for credentials, and
 // a passkey's answer counts only for that person and that request or agent.
 
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { isControlOwner } from '../../../agents/agent-facts.ts';
 import { passkeyRequestOptions } from '../../../people/passkeys.ts';
 import { isNew, type ProofFactors, reauthenticate } from '../../../people/prove.ts';
@@ -16,7 +17,7 @@ import { proofFields } from '../../auth/proof.ts';
 import { callerOf } from '../../auth/request-rights.ts';
 import type { OperationReply } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { idParameter, objectSchema, time, timeText } from '../../contract/schemas.ts';
+import { idParameter, objectSchema, time } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 import { detailOf, refused, requestNotFound } from './approval-result.ts';
 import { detailExample, detailSchema } from './request-view.ts';
@@ -139,7 +140,7 @@ const stepUpForAgent = route<StepUpDeps, ProofFactors>({
     const result = await deps.requestChanges.stepUpAgent(id, callerOf(actorOf(call)));
     if (result.kind === 'unknown') throw notFound('agent');
     if (result.kind !== 'stepped-up') throw refused(result);
-    return { at: timeText(result.atMs) };
+    return { at: isoTime(result.atMs) };
   },
 });
 
@@ -192,7 +193,7 @@ async function check(
     throw new ProblemError('second_factor_missing', 'set up one-time codes or a passkey first');
   }
   if (isNew(deps, result.factorSinceMs)) {
-    const from = timeText(result.factorSinceMs + deps.newFactorMs);
+    const from = isoTime(result.factorSinceMs + deps.newFactorMs);
     throw new ProblemError('second_factor_new', `it can be used to step up from ${from} on`);
   }
   return result.passkey;

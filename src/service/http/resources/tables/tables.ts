@@ -5,6 +5,7 @@
 import { describeSlot } from '../../../../language/model/describe.ts';
 import type { JsonObject } from '../../../../language/model/json.ts';
 import type { PushedTable } from '../../../../language/model/pushed-row.ts';
+import { isoTime } from '../../../../language/value/iso-time.ts';
 import { recordName } from '../../../people/person.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { ReadDocument } from '../../../store/contract/collection.ts';
@@ -15,15 +16,7 @@ import { conflict, notAllowed, notFound } from '../../auth/auth-refusals.ts';
 import type { Parameter } from '../../contract/operation.ts';
 import { collect, pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import {
-  listReply,
-  noContent,
-  objectSchema,
-  text,
-  textList,
-  time,
-  timeText,
-} from '../../contract/schemas.ts';
+import { listReply, noContent, objectSchema, text, textList, time } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 
 interface TableDeps {
@@ -282,5 +275,5 @@ function tableView({ name, key, pushed: { keyName, shape, by } }: PushedTable) {
 
 function shownRow({ value, version }: ReadDocument<TableRow>) {
   const { table, key, row, changedAtMs, changedBy } = value;
-  return { table, key, row, version, changed_at: timeText(changedAtMs), changed_by: changedBy };
+  return { table, key, row, version, changed_at: isoTime(changedAtMs), changed_by: changedBy };
 }

@@ -2,6 +2,7 @@
 // secret is shown in the reply that made it and never again, and only those who may change a webhook see all
 // of its address, which often holds a secret.
 
+import { isoTime, isoTimeOrNull } from '../../../../language/value/iso-time.ts';
 import { grantOf } from '../../../people/operations.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Dispatcher } from '../../../webhooks/dispatch.ts';
@@ -27,8 +28,6 @@ import {
   textOrNull,
   time,
   timeOrNull,
-  timeText,
-  timeTextOrNull,
 } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 
@@ -117,8 +116,8 @@ function webhookView(webhook: Webhook, url: string) {
     events: [...events],
     status,
     disabled_reason: disabledBecause,
-    failing_since: timeTextOrNull(failingSinceMs),
-    created_at: timeText(createdAtMs),
+    failing_since: isoTimeOrNull(failingSinceMs),
+    created_at: isoTime(createdAtMs),
     created_by: createdBy,
   };
 }
@@ -134,9 +133,9 @@ function deliveryView(delivery: Delivery) {
     type,
     status,
     attempts,
-    created_at: timeText(createdAtMs),
-    next_at: timeTextOrNull(nextAtMs),
-    last_at: timeTextOrNull(lastAtMs),
+    created_at: isoTime(createdAtMs),
+    next_at: isoTimeOrNull(nextAtMs),
+    last_at: isoTimeOrNull(lastAtMs),
     last_status: lastStatus,
     last_reason: lastReason,
   };
