@@ -6,7 +6,7 @@ import { type Authority, createServiceAuthority, sessionOf } from './calls/autho
 import { type Conversation, createConversation } from './calls/conversation.ts';
 import { createGate, type Gate, type GateSettings } from './calls/gate.ts';
 import { createHttpFront } from './clients/http-front.ts';
-import { createSeats, type Seat, type SeatLimits, type Seats } from './clients/seats.ts';
+import { createSlotPool, type Slot, type SlotLimits, type SlotPool } from './clients/slot-pool.ts';
 import { readLines } from './protocol/lines.ts';
 import { type Id, type Message, readFromClient, writeMessage } from './protocol/messages.ts';
 import { type Catalogue, createCatalogue } from './review/catalogue.ts';
@@ -71,18 +71,18 @@ export interface HttpProxy {
   readonly sharedKey: string | null;
   readonly origins: readonly string[];
   readonly hosts: readonly string[];
-  readonly limits: SeatLimits;
+  readonly limits: SlotLimits;
 }
 
 /** Makes the HTTP server of the proxy, which does not listen yet. */
 export function createHttpProxy({ settings, limits, ...front }: HttpProxy): Server {
   const gate = createGate(settings);
-  const seats = createSeats(limits);
-  const servers = createServers(settings, seats);
+  const slots = createSlotPool(limits);
+  const servers = createServers(settings, slots);
   const server = createHttpFront({
     ...front,
     gate,
-    seats,
+    slots,
     warn: settings.warn,
     // A client with a key of its own asks as itself.
     authorityOf: (key) =>
@@ -103,24 +103,24 @@ interface Servers {
  * The servers of all callers. A server that the proxy starts is started for one caller: once for each of its sessions,
  * and once for all its requests of the stateless era. So no caller meets what a server keeps of another.
  */
-function createServers({ server, warn }: ProxySettings, seats: Seats): Servers {
+function createServers({ server, warn }: ProxySettings, slots: SlotPool): Servers {
   const ofCallers = new Map<string, { readonly own: OpenUpstream; readonly shared: SharedUpstream }>();
   const serversOf = (caller: string) => {
     const servers = ofCallers.get(caller);
     if (servers !== undefined) return servers;
     const dedicated = withRestarts(openServer(server, warn));
     let usedMs = Date.now();
-    const seat: Seat = {
+    const slot: Slot = {
       caller,
       idleSinceMs: () => (shared.isBusy() ? null : usedMs),
       end: () => shared.end(),
     };
     const shared = shareUpstream(dedicated, {
-      onStart: () => seats.take(seat),
+      onStart: () => slots.take(slot),
       onUse() {
         usedMs = Date.now();
       },
-      onEnd: () => seats.leave(seat),
+      onEnd: () => slots.leave(slot),
     });
     const made = { own: dedicated, shared };
     ofCallers.set(caller, made);

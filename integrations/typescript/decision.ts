@@ -75,7 +75,7 @@ export function waitingText({ message }: PendingDecision): string {
   return `${message} Nothing was carried out. Make the same call again to go on.`;
 }
 
-interface Read {
+interface ReplyContext {
   /** The address of the service. */
   readonly base: string;
   /** The receipt from the reply's header; null when there is none. */
@@ -88,7 +88,7 @@ interface Read {
 }
 
 /** Reads the body of a reply with status 200. */
-export function readDecision(body: unknown, read: Read): Decision {
+export function readDecision(body: unknown, read: ReplyContext): Decision {
   if (!isView(body)) return unreadable(null);
   const { request_id: requestId, decision, status, reason, matched_policy: policy } = body;
   const at = new Date(body.expires_at);
@@ -126,7 +126,7 @@ export function readPossibleActions(body: unknown): readonly PossibleAction[] {
   }));
 }
 
-function changeIn({ change }: Read): Pick<DeniedDecision, 'change'> {
+function changeIn({ change }: ReplyContext): Pick<DeniedDecision, 'change'> {
   if (change === null) return {};
   try {
     return { change: decodeURIComponent(change) };
@@ -136,7 +136,11 @@ function changeIn({ change }: Read): Pick<DeniedDecision, 'change'> {
 }
 
 /** A grant. A caller that asks for receipts is refused without one. */
-function allowed(requestId: string, expiresAt: Date, { receipt, result, isReceiptNeeded }: Read): Decision {
+function allowed(
+  requestId: string,
+  expiresAt: Date,
+  { receipt, result, isReceiptNeeded }: ReplyContext,
+): Decision {
   const resultFields = readResultFields(result);
   const grant = {
     kind: 'allowed',

@@ -69,9 +69,9 @@ export async function loadPolicies(source: PolicySource): Promise<Policies> {
   );
 }
 
-type Read = Pick<ReadSources, 'sources' | 'diagnostics' | 'sourceOf'>;
+type LoadedSources = Pick<ReadSources, 'sources' | 'diagnostics' | 'sourceOf'>;
 
-async function readSource(source: PolicySource): Promise<Read> {
+async function readSource(source: PolicySource): Promise<LoadedSources> {
   if (typeof source !== 'string') {
     return {
       sources: {

@@ -33,7 +33,7 @@ const checkedMin = 10;
 function checkAgreement({ set, decide }: AgreeingEngine, requests: readonly Facts[], ms: number): number {
   const until = performance.now() + ms;
   let checked = 0;
-  for (const at of spread(requests.length)) {
+  for (const at of evenOrder(requests.length)) {
     if (checked >= checkedMin && performance.now() > until) break;
     const facts = requests[at]!;
     if (!isDeepStrictEqual(decide(facts), authorize(set, facts))) {
@@ -47,7 +47,7 @@ function checkAgreement({ set, decide }: AgreeingEngine, requests: readonly Fact
 }
 
 /** Yields every index once, in an order in which each beginning is spread evenly over the whole. */
-export function* spread(length: number): Generator<number> {
+export function* evenOrder(length: number): Generator<number> {
   let step = 1;
   while (step < length) step *= 2;
   // First index 0, then the middle, then the quarters, and so on.

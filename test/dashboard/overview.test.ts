@@ -1,11 +1,16 @@
 // The overview's own arithmetic: spans of time in whole steps, series for plots and tables, keys, texts.
 
 import { describe, expect, test } from 'vitest';
-import { countLabels, powers, powersAround, stretchText } from '../../src/dashboard/pages/overview/axes.ts';
+import {
+  countLabels,
+  enclosingPowers,
+  powers,
+  stretchText,
+} from '../../src/dashboard/pages/overview/axes.ts';
 import { rangeNames, rangeQuery, readRange, zoomQuery } from '../../src/dashboard/pages/overview/range.ts';
 import {
+  isolatedPositions,
   latencyText,
-  lonely,
   movedTo,
   type Overview,
   outcomeSeries,
@@ -191,8 +196,8 @@ describe('texts', () => {
   ])('%s of %s is %s', (part, whole, text) => expect(shareText(part, whole)).toBe(text));
 
   test('the scale of latencies goes by 1, 2, 5 around the values', () => {
-    expect(powersAround(6, 38)).toEqual([5, 50]);
-    expect(powersAround(5, 5)).toEqual([5, 10]);
+    expect(enclosingPowers(6, 38)).toEqual([5, 50]);
+    expect(enclosingPowers(5, 5)).toEqual([5, 10]);
     for (const tick of powers(0.3, 40_000)) expect(String(tick)).toMatch(/^[125]0*$|^0\.\d*[125]$/);
     expect(countLabels([0, 1_500])).toHaveLength(2);
   });
@@ -207,6 +212,6 @@ describe('texts', () => {
 });
 
 test('values between none are drawn as points', () => {
-  expect(lonely([1, null, 2, 3, null, 0])).toEqual([0, 5]);
-  expect(lonely([null, 5, null])).toEqual([1]);
+  expect(isolatedPositions([1, null, 2, 3, null, 0])).toEqual([0, 5]);
+  expect(isolatedPositions([null, 5, null])).toEqual([1]);
 });

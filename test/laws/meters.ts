@@ -1,7 +1,7 @@
 // What requests add to meters: the generated functions compared with the definition, over random policy sets
 // and requests.
 
-import { isAnew, type MeterUse } from '../../src/language/model/metering.ts';
+import { isMeterRestart, type MeterUse } from '../../src/language/model/metering.ts';
 import type { Meter, PolicySet } from '../../src/language/model/policy.ts';
 import type { Facts } from '../../src/language/model/request.ts';
 import { createPlanning } from '../../src/language/program/plan/meters.ts';
@@ -84,7 +84,7 @@ function text({ key, contribution }: MeterShare): string {
 }
 
 function count(seen: Map<string, number>, { key, contribution }: MeterShare, meter: Meter): void {
-  if (contribution !== null && isAnew(contribution)) seen.set('anew', (seen.get('anew') ?? 0) + 1);
+  if (contribution !== null && isMeterRestart(contribution)) seen.set('anew', (seen.get('anew') ?? 0) + 1);
   if (meter.readsResult) {
     const isKnown = contribution === null || (contribution.isCertain && contribution.value !== null);
     const kind = isKnown ? 'result counted' : 'result unknown';

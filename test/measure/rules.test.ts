@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
 import { explainIndexKey } from '../../src/language/program/index/explain-index-key.ts';
 import { selectAll } from '../../src/language/program/index/rule-index.ts';
-import { spread } from '../../src/measure/measure.ts';
+import { evenOrder } from '../../src/measure/measure.ts';
 import { factsOf, readRequestLines } from '../../src/measure/read-requests.ts';
 import { useOfRules } from '../../src/measure/rules.ts';
 import { type CompileResult, compile } from '../../src/pipeline.ts';
@@ -57,14 +57,14 @@ describe('the rules that a decision tries', () => {
   });
 });
 
-describe('spread', () => {
+describe('evenOrder', () => {
   it('takes every place once, each beginning from all over', () => {
     for (const length of [0, 1, 2, 7, 8, 1_000]) {
-      const places = [...spread(length)];
+      const places = [...evenOrder(length)];
       expect(places.toSorted((a, b) => a - b)).toEqual([...Array(length).keys()]);
     }
     expect(
-      [...spread(1_000)]
+      [...evenOrder(1_000)]
         .slice(0, 4)
         .map((place) => Math.floor(place / 250))
         .toSorted(),

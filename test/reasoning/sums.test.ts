@@ -111,7 +111,7 @@ describe('claims about sums', () => {
 });
 
 describe('lemmas', () => {
-  it('follow from what their literals say, and not with a part left out, turned, or a literal forgotten', () => {
+  it('follow from what their literals say, and not with a part left out, negated, or a literal forgotten', () => {
     const set = setOf(['payload.a > 50', 'payload.b > 50'], 'never allow when payload.a + payload.b > 100');
     const { ctx, broken } = createProblem(set, 'pay.make', { claims: set.guarantees[0]!.claims });
     expect(solveFor(ctx, broken)).toBe(false);

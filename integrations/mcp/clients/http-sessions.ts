@@ -19,7 +19,7 @@ import {
 import type { SchemaOf } from '../protocol/mirrored-headers.ts';
 import { type Catalogue, createCatalogue } from '../review/catalogue.ts';
 import { type Exchange, statusOf } from './http-exchange.ts';
-import { NoSeat, type Seat, type Seats } from './seats.ts';
+import { NoSlotError, type Slot, type SlotPool } from './slot-pool.ts';
 
 export interface OpenFor {
   readonly authority: Authority;
@@ -36,7 +36,7 @@ export interface SessionParts {
   readonly authorityOf: (key: string) => Authority;
   readonly openConversation: (options: OpenFor) => Conversation;
   /** The places for what the proxy keeps for its callers. */
-  readonly seats: Seats;
+  readonly slots: SlotPool;
 }
 
 export interface ClientSessions {
@@ -50,7 +50,7 @@ export interface ClientSessions {
 
 interface Session {
   readonly caller: string;
-  readonly seat: Seat;
+  readonly slot: Slot;
   readonly conversation: Conversation;
   /** Open requests by id; each answer goes back on the request's own POST. */
   readonly exchanges: Map<Id, Exchange>;
@@ -73,7 +73,7 @@ export function createSessions(parts: SessionParts): ClientSessions {
   const open: OpenSessions = { parts, byId: new Map(), isKnown: createAdmission(parts) };
   const agents = new Map<string, StatelessState>();
   const alone = new Set<Conversation>();
-  const sweep = setInterval(() => parts.seats.endIdle(Date.now() - idleMsMax), sweepMs).unref();
+  const sweep = setInterval(() => parts.slots.endIdle(Date.now() - idleMsMax), sweepMs).unref();
   const statelessOf = (key: string): StatelessState => {
     const caller = callerOf(key);
     const stateless = agents.get(caller) ?? {
@@ -138,8 +138,8 @@ export function createSessions(parts: SessionParts): ClientSessions {
     end(exchange, key) {
       const session = find(exchange, key);
       if (session === null) return;
-      parts.seats.leave(session.seat);
-      session.seat.end();
+      parts.slots.leave(session.slot);
+      session.slot.end();
       exchange.accept();
     },
     schemaOf: (key) => statelessOf(key).catalogue.schemaOf,
@@ -222,7 +222,7 @@ async function begin(open: OpenSessions, { exchange, key }: SessionRequest): Pro
   if (!(await isAdmitted(open, exchange, { key, authority, id: null }))) return null;
   const id = randomUUID();
   const caller = callerOf(key);
-  const seat: Seat = {
+  const slot: Slot = {
     caller,
     idleSinceMs: () => (session.exchanges.size > 0 ? null : session.usedMs),
     end() {
@@ -233,18 +233,18 @@ async function begin(open: OpenSessions, { exchange, key }: SessionRequest): Pro
   };
   let session: Session;
   try {
-    parts.seats.take(seat);
+    parts.slots.take(slot);
     session = {
       caller,
-      seat,
+      slot,
       conversation: converse(),
       exchanges: new Map(),
       listener: null,
       usedMs: Date.now(),
     };
   } catch (error) {
-    parts.seats.leave(seat);
-    const status = error instanceof NoSeat && error.isOwn ? 429 : 503;
+    parts.slots.leave(slot);
+    const status = error instanceof NoSlotError && error.isOwn ? 429 : 503;
     exchange.refuse(status, errorCodes.internal, (error as Error).message);
     return null;
   }
@@ -260,7 +260,7 @@ async function begin(open: OpenSessions, { exchange, key }: SessionRequest): Pro
       era: 'sessions',
       toClient: (message, relatedTo) => sendBack(session, message, relatedTo),
       onEnd() {
-        parts.seats.leave(seat);
+        parts.slots.leave(slot);
         byId.delete(id);
         session.listener?.end();
       },

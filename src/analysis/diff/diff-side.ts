@@ -69,7 +69,7 @@ export function sideOf(
 }
 
 /** Whether a single argument is a path: something exists there, and git knows no such revision. */
-export async function isPathAlone(argument: string): Promise<boolean> {
+export async function isOnlyPath(argument: string): Promise<boolean> {
   if (argument.includes('..') && !existsSync(argument)) return false;
   return existsSync(argument) && !(await isRevision(argument, '.').catch(() => false));
 }

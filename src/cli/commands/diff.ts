@@ -7,7 +7,7 @@ import { diffFindings } from '../../analysis/diff/diff-findings.ts';
 import { remarkLines, remarksToMarkdown } from '../../analysis/diff/diff-remarks.ts';
 import { type DiffReport, guaranteeChanges, reportOf } from '../../analysis/diff/diff-report.ts';
 import { changedSentences, sentencesToMarkdown } from '../../analysis/diff/diff-sentences.ts';
-import { isPathAlone, type SideSource } from '../../analysis/diff/diff-side.ts';
+import { isOnlyPath, type SideSource } from '../../analysis/diff/diff-side.ts';
 import { diffToMarkdown, diffToText } from '../../analysis/diff/diff-text.ts';
 import { mergeBase } from '../../analysis/diff/git-revision.ts';
 import { testFileRequests } from '../../analysis/diff/test-file-requests.ts';
@@ -179,7 +179,7 @@ async function diffSides(
   options: Options,
 ): Promise<DiffSides> {
   if (options.old !== undefined || options.new !== undefined) return folders(first, options);
-  const isPath = first !== undefined && second === undefined && (await isPathAlone(first));
+  const isPath = first !== undefined && second === undefined && (await isOnlyPath(first));
   const path = (isPath ? first : second) ?? defaultPath();
   const revisions = isPath ? 'HEAD' : (first ?? 'HEAD');
   const [, old = '', dots, now = ''] = /^(.*?)(\.{2,3})(.*)$/s.exec(revisions) ?? [null, revisions, '', ''];

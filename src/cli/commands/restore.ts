@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { isWhole, type StoreVerification, verifyStore } from '../../service/audit/verify-store.ts';
 import { nameOfDifference } from '../../service/store/contract/state.ts';
 import { StoreError, type StoreErrorCode } from '../../service/store/contract/store-error.ts';
-import { openStoreAt, refuseBesideKey, schemaVersionsOf } from '../../service/store/open.ts';
+import { openStoreAt, refuseMovedStore, schemaVersionsOf } from '../../service/store/open.ts';
 import {
   commandLineUser,
   commandStoreLocation,
@@ -93,7 +93,7 @@ interface FileRestore {
   readonly options: RestoreOptions;
 }
 
-interface Prepared {
+interface PreparedRestore {
   readonly recordCount: number;
   /** The schema that the backup had, when this command has upgraded the copy; else null. */
   readonly earlierSchema: number | null;
@@ -108,7 +108,7 @@ async function restoreFile({ file, path, options }: FileRestore): Promise<ExitCo
   };
   if (!existsSync(file)) return fail('no-backup', `there is no backup at ${file}`);
   try {
-    refuseBesideKey(path);
+    refuseMovedStore(path);
     // Loaded here, because only this needs SQLite itself.
     const { replaceDatabase } = await import('../../service/store/sqlite/file/replace.ts');
     const { prepared, keptIn } = await replaceDatabase({
@@ -129,7 +129,7 @@ async function restoreFile({ file, path, options }: FileRestore): Promise<ExitCo
 async function prepare(
   draft: string,
   { file, options }: Pick<FileRestore, 'file' | 'options'>,
-): Promise<Prepared> {
+): Promise<PreparedRestore> {
   const { actual: found, own } = await schemaVersionsOf({ path: draft });
   const store = await openStoreAt({ path: draft, actor: commandLineUser(), isUpgradeAllowed: true });
   try {
@@ -167,12 +167,12 @@ function inJson({ newestMs, ended, sessions, switchId }: SafeStore) {
   return { newest_record_at: newest, ended, sessions, switch: switchId };
 }
 
-interface Restored extends FileRestore {
-  readonly prepared: Prepared;
+interface RestoreResult extends FileRestore {
+  readonly prepared: PreparedRestore;
   readonly keptIn: string | null;
 }
 
-function describe({ file, path, prepared, keptIn, options }: Restored): string {
+function describe({ file, path, prepared, keptIn, options }: RestoreResult): string {
   const { recordCount, earlierSchema, safe } = prepared;
   const records = `${recordCount.toLocaleString('en')} records up to ${moment(safe)}`;
   const upgraded =

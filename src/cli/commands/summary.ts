@@ -14,7 +14,7 @@ import { defaultPath, loadWorking } from '../support/load-policies.ts';
 // Renders a summary on a terminal, in Markdown for reviews, and as JSON, each sentence with the line that it
 // comes from.
 
-type Read = Pick<ReadSources, 'root' | 'sourceOf'>;
+type LoadedSources = Pick<ReadSources, 'root' | 'sourceOf'>;
 
 const note = 'Unknown facts never let a request pass.';
 
@@ -22,7 +22,7 @@ export function isConfirmed({ actions }: Summary): boolean {
   return actions.every(({ sentences }) => sentences.every(({ unconfirmed }) => unconfirmed === null));
 }
 
-export function summaryToText({ actions, words }: Summary, { sourceOf }: Read): string {
+export function summaryToText({ actions, words }: Summary, { sourceOf }: LoadedSources): string {
   const marks = createMarks();
   const blocks = actions.map(({ actions: keys, title, sentences }) => {
     const lines = sentences.map((one) => {
@@ -36,7 +36,7 @@ export function summaryToText({ actions, words }: Summary, { sourceOf }: Read): 
   return [...blocks, ...(meant.length === 0 ? [] : [`Words\n${meant.join('')}`]), `${note}\n`].join('\n');
 }
 
-export function summaryToMarkdown({ actions, words }: Summary, { sourceOf, root }: Read): string {
+export function summaryToMarkdown({ actions, words }: Summary, { sourceOf, root }: LoadedSources): string {
   const blocks = actions.map(({ actions: keys, title, sentences }) => {
     const lines = sentences.map(
       (one) => `- ${inMarkdown(sentenceText(one))} ${link(one.span, { sourceOf, root })}`,
@@ -85,7 +85,7 @@ function placeText(span: Span, sourceOf: SourceOf): string {
   return `${escapeForTerminal(file)}:${line}`;
 }
 
-function link(span: Span, { sourceOf, root }: Read): string {
+function link(span: Span, { sourceOf, root }: LoadedSources): string {
   const { file, line } = fileAndLineOf(span, sourceOf);
   const path = root === null ? file : displayPath(root, file);
   return `[${file}:${line}](${encodeURI(path)}#L${line})`;

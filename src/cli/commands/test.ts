@@ -234,7 +234,7 @@ const clearScreen = '\u001b[2J\u001b[H';
 const endKeys = ['q', '\u0003', '\u0004'];
 const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-interface Wishes {
+interface KeyActions {
   readonly end: () => void;
   readonly again: () => void;
 }
@@ -243,7 +243,7 @@ interface Wishes {
  * Listens for single keys from a terminal, or the same characters from a pipe. Returns a function that stops
  * listening.
  */
-function listenForKeys({ end, again }: Wishes): () => void {
+function listenForKeys({ end, again }: KeyActions): () => void {
   const { stdin } = process;
   const isTerminal = stdin.isTTY === true;
   const onData = (data: Buffer): void => {

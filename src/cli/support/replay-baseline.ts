@@ -2,7 +2,7 @@
 // `--against` names, or those of HEAD if they decided some of the log.
 
 import { reportOf } from '../../analysis/diff/diff-report.ts';
-import { isPathAlone, type LoadedSide, readSide, type SideSource } from '../../analysis/diff/diff-side.ts';
+import { isOnlyPath, type LoadedSide, readSide, type SideSource } from '../../analysis/diff/diff-side.ts';
 import { RevisionError } from '../../analysis/diff/git-revision.ts';
 import { testFileRequests } from '../../analysis/diff/test-file-requests.ts';
 import type { ReplayResult } from '../../analysis/replay/engine/replay-log.ts';
@@ -46,7 +46,7 @@ async function ofHead(path: string): Promise<LoadedSide | NoComparison> {
 }
 
 async function namedSide(against: string, path: string): Promise<SideSource> {
-  return (await isPathAlone(against))
+  return (await isOnlyPath(against))
     ? { revision: null, name: against, path: against }
     : { revision: against, name: against, path };
 }

@@ -48,7 +48,7 @@ import { type CheckedSet, type CheckState, createCheckState, type LastCheck } fr
 import { sameOrNew } from './logic/same.ts';
 import { claimOfSeveral, unapprovedMisplaced } from './messages/errors.ts';
 import type { ListFile } from './messages/list-files.ts';
-import { standingClaimed } from './messages/standing-errors.ts';
+import { standingInClaim } from './messages/standing-errors.ts';
 import { warn, warnOfPolicies } from './warnings/warn.ts';
 
 export type { ListFile } from './messages/list-files.ts';
@@ -302,7 +302,7 @@ function readClause(
   if (effect === 'ask') return readAskClause(node, ctx);
   if (effect === 'standing') {
     if (mode === 'never') return { mode, effect, isUnapproved: true };
-    ctx.env.report(standingClaimed(node.span));
+    ctx.env.report(standingInClaim(node.span));
     return null;
   }
   if (isUnapproved && (mode === 'always' || effect !== 'allow')) ctx.env.report(unapprovedMisplaced(node));

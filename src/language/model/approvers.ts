@@ -59,11 +59,11 @@ export function namingValues<Value>(requirement: Requirement<Value> | null): rea
   return approvers.flatMap((one) => (one.kind === 'named' ? [one.value] : []));
 }
 
-type Whom = Pick<ApprovalRequirement, 'group' | 'anyOf'>;
+type ApproverGroups = Pick<ApprovalRequirement, 'group' | 'anyOf'>;
 
 /** Who may answer, such as `cfo or ann@example.com`; an approver who is not known is left out. */
 export function whomText(
-  { group, anyOf = [{ group }] }: Whom,
+  { group, anyOf = [{ group }] }: ApproverGroups,
   groupLabel: (group: string) => string = (name) => name,
 ): string {
   const people = anyOf.flatMap((one) =>
@@ -73,7 +73,7 @@ export function whomText(
 }
 
 /** Why approvers are not known, each once. */
-export function unknownApprovers(approvals: readonly Whom[]): readonly string[] {
+export function unknownApprovers(approvals: readonly ApproverGroups[]): readonly string[] {
   const reasons = approvals.flatMap(({ anyOf = [] }) =>
     anyOf.flatMap((one) => ('unknown' in one ? [one.unknown] : [])),
   );
@@ -81,6 +81,6 @@ export function unknownApprovers(approvals: readonly Whom[]): readonly string[] 
 }
 
 /** Whether one of the approvals can be given by nobody, because no approver is known. */
-export function isUnanswerable(approvals: readonly Whom[]): boolean {
+export function isUnanswerable(approvals: readonly ApproverGroups[]): boolean {
   return approvals.some(({ anyOf }) => anyOf?.every((one) => 'unknown' in one) === true);
 }

@@ -28,10 +28,10 @@ export interface Contribution {
 }
 
 /** The contribution of a request that restarts a meter. No amount and no distinct value has this text. */
-export const startsAnew: Contribution = Object.freeze({ isCertain: true, value: 'anew' });
+export const meterRestart: Contribution = Object.freeze({ isCertain: true, value: 'anew' });
 
-export function isAnew({ value }: Contribution): boolean {
-  return value === startsAnew.value;
+export function isMeterRestart({ value }: Contribution): boolean {
+  return value === meterRestart.value;
 }
 
 /** What one request adds to one meter. */

@@ -27,11 +27,11 @@ export function standingUse(
   return { definition, key, contribution: once, names };
 }
 
-type Asks = ReadonlyMap<string, RuleRequirement>;
+type RequirementByRule = ReadonlyMap<string, RuleRequirement>;
 type Metered = Pick<PolicyEngine, 'meters' | 'entriesRecorded'>;
 
 /** Adds the meters of rules with a `standing` clause to those of a set; `asks` is read when first needed. */
-export function withStandingMeters(engine: Metered, asks: () => Asks): Metered {
+export function withStandingMeters(engine: Metered, asks: () => RequirementByRule): Metered {
   let own: ReadonlyMap<string, MeterDefinition> | null = null;
   let all: Metered['meters'] | null = null;
   const standing = () => {
@@ -52,7 +52,7 @@ export function withStandingMeters(engine: Metered, asks: () => Asks): Metered {
 }
 
 /** Returns the meters by rule, sorted by id; they come after all ids that are digests. */
-function standingMeters(asks: Asks): ReadonlyMap<string, MeterDefinition> {
+function standingMeters(asks: RequirementByRule): ReadonlyMap<string, MeterDefinition> {
   const meters = [...asks.values()].flatMap((one) =>
     one.kind === 'approval' && one.standing !== undefined
       ? [[one.rule, standingMeter(one.rule, one.standing)] as const]

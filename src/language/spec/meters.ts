@@ -1,7 +1,7 @@
 // Defines what meters mean: what one request adds to each, and a reading as a walk over all entries. Written
 // without regard to speed; the generated functions and the meter totals must agree with this definition.
 
-import { type Contribution, isAnew, startsAnew } from '../model/metering.ts';
+import { type Contribution, isMeterRestart, meterRestart } from '../model/metering.ts';
 import type { Meter, MeterKey, PolicySet } from '../model/policy.ts';
 import { chainOf, type Facts, type MeterReading } from '../model/request.ts';
 import { type UnknownValue, unknown, type Value } from '../model/value.ts';
@@ -26,7 +26,7 @@ export function meterShare(set: PolicySet, meter: Meter, request: Facts): MeterS
   const facts = resolveFacts(set, request);
   const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 0 }, variables: new Map() };
   const key = distinctTexts(meter.per.map((one) => valueText(keyValue(one, scope))));
-  if (meter.since.includes(facts.action)) return { key, contribution: startsAnew };
+  if (meter.since.includes(facts.action)) return { key, contribution: meterRestart };
   if (!meter.actions.includes(facts.action)) return { key, contribution: null };
   const counts = meter.when === null ? true : evaluateCondition(meter.when, scope);
   if (counts === false) return { key, contribution: null };
@@ -92,7 +92,7 @@ export function meterReading(
   const inWindow = requests.filter(({ grantedAtMs }) => grantedAtMs === null || isCounted(grantedAtMs));
   const counted = sinceRestart(inWindow);
   // It is not known what the call of the request being decided will return.
-  const all = current === null || isAnew(current) || readsResult ? counted : [...counted, current];
+  const all = current === null || isMeterRestart(current) || readsResult ? counted : [...counted, current];
   if (all.some(({ value }) => value === null)) return null;
   if (aggregate === 'distinct') {
     const certain = new Set(all.filter(({ isCertain }) => isCertain).map(({ value }) => value));
@@ -114,11 +114,11 @@ export function meterReading(
  * requests may count, because they are granted later.
  */
 function sinceRestart(requests: readonly MeteredRequest[]): readonly Contribution[] {
-  const restarts = requests.filter(({ contribution }) => isAnew(contribution));
+  const restarts = requests.filter(({ contribution }) => isMeterRestart(contribution));
   const restartMs = Math.max(...restarts.map(({ grantedAtMs }) => grantedAtMs ?? Number.NEGATIVE_INFINITY));
   const isPending = restarts.some(({ grantedAtMs }) => grantedAtMs === null);
   return requests
-    .filter(({ contribution }) => !isAnew(contribution))
+    .filter(({ contribution }) => !isMeterRestart(contribution))
     .filter(({ grantedAtMs }) => grantedAtMs === null || grantedAtMs >= restartMs)
     .map(({ grantedAtMs, contribution }) => {
       const isSure = grantedAtMs !== null && grantedAtMs > restartMs && !isPending;

@@ -2,7 +2,7 @@
 // them, their ends decide; globs and tests of a beginning, an end or a part have this form. Otherwise their
 // automata decide.
 
-import { anythingForProgram } from './programs.ts';
+import { anyTextPattern } from './programs.ts';
 import { textVectors } from './text-vectors.ts';
 
 /** Whether some text may match both patterns; also true if that is not known. */
@@ -29,7 +29,7 @@ function haveCommonEnds(one: readonly string[], other: readonly string[]): boole
 const special = /[\\.+*?()|[\]{}^$]/;
 
 /** The ways to write a gap. They differ in line feeds alone, which no literal text here has. */
-const gaps = ['.*', anythingForProgram];
+const gaps = ['.*', anyTextPattern];
 
 /** The literal texts before, between and after gaps; null for a pattern of another form. */
 function literalParts(pattern: string): readonly string[] | null {

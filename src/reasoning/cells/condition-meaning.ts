@@ -17,7 +17,7 @@ import { canonicalPath } from '../../language/value/path.ts';
 import { scriptExamples } from '../../language/value/scripts.ts';
 import { rowKeys, type TableRows } from '../../language/value/table/rows.ts';
 import type { Domain } from './leaf.ts';
-import { anythingForProgram as anything, quotedForProgram } from './programs.ts';
+import { anyTextPattern as anything, quotedForProgram } from './programs.ts';
 
 export type ConditionMeaning =
   | { readonly kind: 'presence' }

@@ -97,7 +97,7 @@ export function programOf(pattern: string): PatternProgram | null {
 }
 
 /** The source of a pattern that matches every text, line feeds included. */
-export const anythingForProgram = '(?s:.*)';
+export const anyTextPattern = '(?s:.*)';
 
 /** The source of a pattern that matches exactly the text. */
 export function quotedForProgram(text: string): string {

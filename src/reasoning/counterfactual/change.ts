@@ -355,13 +355,13 @@ function isApproved({ requirement }: Rule, { approvals }: Requirements): boolean
   );
 }
 
-interface Act {
+interface RequirementChange {
   readonly name: string;
   readonly escalate: readonly string[];
   readonly reauth: readonly string[];
 }
 
-function peoplePlace({ name, escalate, reauth }: Act): ChangeLocation {
+function peoplePlace({ name, escalate, reauth }: RequirementChange): ChangeLocation {
   const apply = (facts: Facts): Facts => ({
     ...facts,
     satisfied: {

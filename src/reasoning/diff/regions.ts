@@ -248,15 +248,15 @@ function asksAll(requirements: Requirements | null, expected: Requirements | nul
 }
 
 /** Whether everybody who may answer for `one` is among those who may answer for `other`. */
-function isAmong(one: Whom, other: Whom): boolean {
+function isAmong(one: ApproverGroups, other: ApproverGroups): boolean {
   const expectedApprovers = approversIn(other);
   return approversIn(one).every((approver) => expectedApprovers.includes(approver));
 }
 
-type Whom = Pick<ApprovalRequirement, 'group' | 'anyOf'>;
+type ApproverGroups = Pick<ApprovalRequirement, 'group' | 'anyOf'>;
 
 /** Each approver who may answer, as a text; one that data name differs by what they name. */
-function approversIn({ group, anyOf = [{ group }] }: Whom): readonly string[] {
+function approversIn({ group, anyOf = [{ group }] }: ApproverGroups): readonly string[] {
   return anyOf.flatMap((one) => {
     if ('unknown' in one) return [];
     return [canonical('person' in one ? { person: one.person } : { group: one.group })];

@@ -3,7 +3,7 @@
 // satisfied.
 
 import type { Json, JsonObject } from '../../language/model/json.ts';
-import { isAnew } from '../../language/model/metering.ts';
+import { isMeterRestart } from '../../language/model/metering.ts';
 import type { Action, Meter, PolicySet } from '../../language/model/policy.ts';
 import { rowsKnown } from '../../language/model/pushed-row.ts';
 import {
@@ -169,7 +169,7 @@ function larger(a: Decimal, b: Decimal): Decimal {
 function reading(source: RequestSource, meter: Meter, facts: Facts): MeterReading | null {
   const { random } = source;
   const { key, contribution: entered } = meterShare(source.set, meter, facts);
-  const contribution = entered === null || isAnew(entered) || meter.readsResult ? null : entered;
+  const contribution = entered === null || isMeterRestart(entered) || meter.readsResult ? null : entered;
   if (key === null || contribution?.value === null) return null;
   const share = contribution === null ? zero : amountAdded(meter, contribution.value);
   const others = otherRequests(source, meter);

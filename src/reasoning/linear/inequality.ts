@@ -12,7 +12,7 @@ export interface Inequality {
 }
 
 /** The inequality with the opposite of each factor and of the constant. */
-export function turned({ terms, constant, isStrict }: Inequality): Inequality {
+export function negatedInequality({ terms, constant, isStrict }: Inequality): Inequality {
   return {
     terms: new Map([...terms].map(([name, factor]) => [name, opposite(factor)])),
     constant: opposite(constant),
@@ -22,7 +22,7 @@ export function turned({ terms, constant, isStrict }: Inequality): Inequality {
 
 /** The inequality that holds exactly when this one does not. */
 export function oppositeOf(inequality: Inequality): Inequality {
-  return { ...turned(inequality), isStrict: !inequality.isStrict };
+  return { ...negatedInequality(inequality), isStrict: !inequality.isStrict };
 }
 
 export interface LemmaPart {

@@ -268,9 +268,9 @@ function formOf(key: string): string {
 }
 
 /** Functions that make a list of a text. */
-type Computing = 'links' | 'commands';
+type ComputedKind = 'links' | 'commands';
 
-function isComputing(builtin: string): builtin is Computing {
+function isComputing(builtin: string): builtin is ComputedKind {
   return builtin === 'links' || builtin === 'commands';
 }
 
@@ -290,7 +290,7 @@ interface DeclaredList {
 
 interface ComputedFrom {
   readonly base: Leaf;
-  readonly builtin: Computing;
+  readonly builtin: ComputedKind;
 }
 
 function declaredList(ctx: ProofContext, read: Expression, elements: Elements): DeclaredList | null {

@@ -18,7 +18,7 @@ import {
   signOf,
   wholeFraction,
 } from '../linear/fraction.ts';
-import { type Inequality, type Lemma, type LemmaPart, turned } from '../linear/inequality.ts';
+import { type Inequality, type Lemma, type LemmaPart, negatedInequality } from '../linear/inequality.ts';
 import { type Farkas, Simplex } from '../linear/simplex.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { ProofContext } from './context.ts';
@@ -250,7 +250,7 @@ function upright({ terms, constant, isStrict }: Inequality): Inequality & { read
   const isUpper = signOf([...terms.values()][0]!) > 0;
   return isUpper
     ? { terms, constant, isStrict, isUpper }
-    : { ...turned({ terms, constant, isStrict }), isUpper };
+    : { ...negatedInequality({ terms, constant, isStrict }), isUpper };
 }
 
 function boundSums(

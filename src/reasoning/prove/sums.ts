@@ -22,7 +22,7 @@ import {
   signOf,
   wholeFraction,
 } from '../linear/fraction.ts';
-import { type Inequality, turned } from '../linear/inequality.ts';
+import { type Inequality, negatedInequality } from '../linear/inequality.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Elements, MeterEnds, ProofContext } from './context.ts';
@@ -164,7 +164,7 @@ function ofWholeNumbers(inequality: Inequality): {
   const atMost = (count: bigint): Fraction => multiplied({ top: -count, bottom: 1n }, unit);
   return {
     rounded: { terms, constant: atMost(most), isStrict: false },
-    opposite: turned({ terms, constant: atMost(most + 1n), isStrict: false }),
+    opposite: negatedInequality({ terms, constant: atMost(most + 1n), isStrict: false }),
   };
 }
 

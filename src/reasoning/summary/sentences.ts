@@ -52,10 +52,10 @@ export function sentencesOf(source: SummarySource, only?: ReadonlySet<string>): 
     const mentioned = new Set<string>();
     const wording = wordingOf(source, mentioned);
     const rules = rulesOf.get(actions[0]!)!;
-    const speaker: Speaker = { set, wording, nodes: nodesOf(source.files), rules };
+    const context: DescriptionContext = { set, wording, nodes: nodesOf(source.files), rules };
     const sentences = [
-      ...rules.map((rule) => ruleSentence(rule, speaker)),
-      restSentence(actions[0]!, speaker),
+      ...rules.map((rule) => ruleSentence(rule, context)),
+      restSentence(actions[0]!, context),
     ];
     return { actions, sentences: sentences.toSorted(byKind), mentioned: [...mentioned] };
   });
@@ -80,7 +80,7 @@ interface SentenceContext {
   readonly policyWhen: ExpressionNode | null;
 }
 
-interface Speaker {
+interface DescriptionContext {
   readonly set: PolicySet;
   readonly wording: WordingContext;
   readonly nodes: ReadonlyMap<string, SentenceContext>;
@@ -109,15 +109,15 @@ export function wordingOf({ files, sourceOf }: SummarySource, mentioned: Set<str
   };
 }
 
-function ruleSentence(rule: Rule, speaker: Speaker): Sentence {
+function ruleSentence(rule: Rule, context: DescriptionContext): Sentence {
   const { id, span } = rule;
   const origin = { rule: id, span };
-  const where = describeWhere(rule, speaker);
+  const where = describeWhere(rule, context);
   switch (rule.effect) {
     case 'allow':
       return rule.requirement === null
-        ? { kind: 'passes', readings: passing(rule, where, speaker), ...origin }
-        : { kind: 'asks', readings: asking(rule, where, speaker), ...origin };
+        ? { kind: 'passes', readings: passing(rule, where, context), ...origin }
+        : { kind: 'asks', readings: asking(rule, where, context), ...origin };
     case 'deny':
       return {
         kind: 'refuses',
@@ -129,12 +129,12 @@ function ruleSentence(rule: Rule, speaker: Speaker): Sentence {
     case 'escalate':
     case 'reauth':
     case 'risk':
-      return { kind: 'asks', readings: holding(rule, where, speaker), ...origin };
+      return { kind: 'asks', readings: holding(rule, where, context), ...origin };
   }
 }
 
 /** Empty when the rule always applies. */
-function describeWhere({ id }: Rule, { nodes, wording }: Speaker): string {
+function describeWhere({ id }: Rule, { nodes, wording }: DescriptionContext): string {
   const written = nodes.get(id);
   if (written === undefined) return '';
   const { rule, policyWhen } = written;
@@ -164,7 +164,7 @@ function clausesOf<Kind extends 'when' | 'unless'>(
  * The request passes at once whatever else is true; or unless a guard stops it, which later sentences
  * describe.
  */
-function passing(rule: Rule, where: string, { rules }: Speaker): readonly SentenceReading[] {
+function passing(rule: Rule, where: string, { rules }: DescriptionContext): readonly SentenceReading[] {
   const outcome = { mode: 'always', effect: 'allow', isUnapproved: true } as const;
   const guards = rules.filter(({ effect }) => effect !== 'allow');
   const free = all([rule.condition, ...guards.map(({ condition }) => not(condition))], rule);
@@ -180,9 +180,9 @@ function passing(rule: Rule, where: string, { rules }: Speaker): readonly Senten
 /**
  * Readings for an allow that asks people: whatever else is true, or with the exceptions that the text names.
  */
-function asking(rule: Rule, where: string, speaker: Speaker): readonly SentenceReading[] {
-  const waits = `Waits for ${whoOf(rule, speaker)}${where}`;
-  const others = speaker.rules.filter((one) => one.effect === 'allow' && one.id !== rule.id);
+function asking(rule: Rule, where: string, context: DescriptionContext): readonly SentenceReading[] {
+  const waits = `Waits for ${whoOf(rule, context)}${where}`;
+  const others = context.rules.filter((one) => one.effect === 'allow' && one.id !== rule.id);
   const open = others.filter(({ requirement }) => requirement === null);
   const without = (some: readonly Rule[]): Expression =>
     all([rule.condition, ...some.map(({ condition }) => not(condition))], rule);
@@ -208,8 +208,8 @@ function neverRefused(rule: Rule): GuaranteeClause {
   };
 }
 
-function holding(rule: Rule, where: string, speaker: Speaker): readonly SentenceReading[] {
-  const text = `Waits for ${whoOf(rule, speaker)}${where}, unless it is refused.`;
+function holding(rule: Rule, where: string, context: DescriptionContext): readonly SentenceReading[] {
+  const text = `Waits for ${whoOf(rule, context)}${where}, unless it is refused.`;
   return [{ text, claims: heldBy(rule, rule.condition, false) }];
 }
 
@@ -234,7 +234,7 @@ function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Gua
   ];
 }
 
-function whoOf({ requirement }: Rule, { set }: Speaker): string {
+function whoOf({ requirement }: Rule, { set }: DescriptionContext): string {
   if (requirement?.kind !== 'approval') return "a step-up of the agent's owner";
   const { groups, needs, except } = requirement;
   const each = groups.map((group) => describeApprovers(approversFor(requirement, group), needs, set));
@@ -260,7 +260,7 @@ function describeApprovers(anyOf: readonly Approver[], needs: number, set: Polic
 }
 
 /** The sentence for all requests that no allow grants. */
-function restSentence(action: string, { set, rules }: Speaker): Sentence {
+function restSentence(action: string, { set, rules }: DescriptionContext): Sentence {
   const allows = rules.filter(({ effect }) => effect === 'allow');
   const open = allows.filter(({ requirement }) => requirement === null);
   const { span } = set.actions.get(action)!;

@@ -4,7 +4,12 @@
 // entries count whatever their age, and so do entries later than `nowMs`. An entry at the exact moment of the
 // restart may count or not, and so may all entries while a restart is pending.
 
-import { type Aggregate, type Contribution, isAnew, startsAnew } from '../../language/model/metering.ts';
+import {
+  type Aggregate,
+  type Contribution,
+  isMeterRestart,
+  meterRestart,
+} from '../../language/model/metering.ts';
 import type { MeterReading } from '../../language/model/request.ts';
 import {
   countsFrom,
@@ -140,7 +145,7 @@ export class Window {
     const pending = requestId === null ? undefined : this.#pending.get(requestId);
     const granted = grantedAtMs === undefined ? undefined : this.#countedGrant(requestId, grantedAtMs);
     const { readsResult = false } = this.#options;
-    const added = current === null || isAnew(current) || readsResult ? null : current;
+    const added = current === null || isMeterRestart(current) || readsResult ? null : current;
     const isUnsure = this.#restarts.hasPendingBeside(requestId);
     const totals = isUnsure ? this.#unsureTotals() : this.#totals;
     if (!isUnsure) this.#unsure = null;
@@ -161,7 +166,7 @@ export class Window {
   /** Reserves what a pending request would add. */
   reserve(requestId: string, contribution: Contribution): void {
     this.release(requestId);
-    if (isAnew(contribution)) return void this.#restarts.reserve(requestId);
+    if (isMeterRestart(contribution)) return void this.#restarts.reserve(requestId);
     this.#pending.set(requestId, contribution);
     this.#put(uncertain(contribution));
   }
@@ -177,14 +182,14 @@ export class Window {
 
   /** Grants a pending request; does nothing when the request is not pending. */
   approve(requestId: string, atMs: number): void {
-    const contribution = this.#restarts.isPending(requestId) ? startsAnew : this.#pending.get(requestId);
+    const contribution = this.#restarts.isPending(requestId) ? meterRestart : this.#pending.get(requestId);
     if (contribution !== undefined) this.grant({ requestId, atMs, contribution });
   }
 
   /** Enters a grant, also of a request that was pending. */
   grant(granted: GrantEntry): void {
     this.release(granted.requestId);
-    if (isAnew(granted.contribution)) return void this.#restarts.grant(granted);
+    if (isMeterRestart(granted.contribution)) return void this.#restarts.grant(granted);
     const at = placeAfter(this.#granted, granted.atMs);
     this.#granted.splice(at, 0, granted);
     if (at < this.#start) this.#start += 1;

@@ -38,7 +38,7 @@ export function createCallReporter(deps: RequestChangeDeps): ReportCall {
     );
 }
 
-interface Named {
+interface ReportedCall {
   readonly call: NamedCall;
   readonly report: CallReport;
 }
@@ -46,7 +46,7 @@ interface Named {
 /** The grant that was asked for under the key, or the approval that a call under the key has taken. */
 async function reportByKey(
   deps: RequestChangeDeps,
-  { call, report, key }: Named & { readonly key: string },
+  { call, report, key }: ReportedCall & { readonly key: string },
 ): Promise<ChangeResult> {
   const { agent } = report.by;
   const nowMs = Math.trunc(deps.clock());
@@ -68,7 +68,7 @@ function isOver(status: RequestState['status']): boolean {
 /** The newest grant for exactly this call whose outcome is not reported; a repeated report finds its own grant again. */
 async function reportByContent(
   deps: RequestChangeDeps,
-  { call, report, hideSecrets }: Named & { readonly hideSecrets: HideSecrets },
+  { call, report, hideSecrets }: ReportedCall & { readonly hideSecrets: HideSecrets },
 ): Promise<ChangeResult> {
   const shape = deps.policies().shapeOf(call.actionKey);
   const payload = hideSecrets(call.payload, { shape, isWellShaped: true });
@@ -93,7 +93,7 @@ const grantsMax = 100;
 /** The caller's latest grants for the action. */
 async function grantsOf(
   { store, clock }: RequestChangeDeps,
-  { call, report }: Named,
+  { call, report }: ReportedCall,
 ): Promise<readonly RequestState[]> {
   const { actionKey } = call;
   const ofAction = { ...anyRequest, agentId: report.by.agent.id, actionKey, nowMs: Math.trunc(clock()) };

@@ -8,13 +8,13 @@ import { isUncertain } from '../store/contract/store-error.ts';
 import type { AuthorizeInput, AuthorizeResult } from './authorize.ts';
 import type { IdentityRefusal } from './identify-again.ts';
 
-type Decided = AuthorizeResult | 'precondition-failed';
+type DecisionResult = AuthorizeResult | 'precondition-failed';
 
 export async function spendUses(
   { documents, nowMs }: { readonly documents: DocumentStore; readonly nowMs: number },
   { chain, key, requestId }: Pick<AuthorizeInput, 'chain' | 'key' | 'requestId'>,
-  decide: () => Promise<Decided>,
-): Promise<Decided> {
+  decide: () => Promise<DecisionResult>,
+): Promise<DecisionResult> {
   if (chain === undefined || chain.links.every(({ uses }) => uses === null)) return await decide();
   const at: UseAt = { nowMs, endsAtMs: key.notAfterMs ?? nowMs };
   const empty = await takeUses(documents, chain.links, at);
@@ -34,7 +34,7 @@ export async function spendUses(
 }
 
 /** Whether the new request was granted, or waits for people. */
-function hasSpent(result: Decided, requestId: string): boolean {
+function hasSpent(result: DecisionResult, requestId: string): boolean {
   if (result === 'precondition-failed' || result.kind !== 'decided') return false;
   const { request_id, status } = result.request;
   return request_id === requestId && (status === 'auto_approved' || status === 'pending');

@@ -49,7 +49,7 @@ export function displayLocation(location: StoreLocation): string {
 }
 
 /** Throws a StoreError when the records of this directory are in a database, which has no file here. */
-export function refuseBesideKey(path: string): void {
+export function refuseMovedStore(path: string): void {
   const folder = dirname(path);
   if (existsSync(path) || !existsSync(join(folder, keyName))) return;
   throw new StoreError(
@@ -69,7 +69,7 @@ export async function openStore(options: StoreLocation): Promise<Store> {
 /** Returns the schema of an existing store, and that of this version. Rejects with a StoreError. */
 export async function schemaVersionsOf(location: StoreLocation): Promise<SchemaVersions> {
   if (!('url' in location)) {
-    refuseBesideKey(location.path);
+    refuseMovedStore(location.path);
     const { sqliteSchemaVersions } = await import('./examine/examine-sqlite.ts');
     return sqliteSchemaVersions(location.path);
   }
@@ -116,7 +116,7 @@ export async function openToCopy(location: StoreLocation): Promise<CopySource> {
  */
 export async function examineStore(location: StoreLocation): Promise<ExaminedStore> {
   if (!('url' in location)) {
-    refuseBesideKey(location.path);
+    refuseMovedStore(location.path);
     const { examineSqlite } = await import('./examine/examine-sqlite.ts');
     return examineSqlite(location.path);
   }
@@ -130,7 +130,7 @@ export async function examineStore(location: StoreLocation): Promise<ExaminedSto
  */
 export async function openStoreAt(options: StoreLocation): Promise<Store> {
   if (!('url' in options)) {
-    refuseBesideKey(options.path);
+    refuseMovedStore(options.path);
     // Each driver is loaded only when it is used.
     const { openSqliteStore } = await import('./sqlite/sqlite.ts');
     return await openSqliteStore(options);

@@ -1,7 +1,7 @@
 // What a new connection of the same caller changes: nothing that a policy remembers, and no more than a few servers.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createSeats, NoSeat, type Seat } from '../../../integrations/mcp/clients/seats.ts';
+import { createSlotPool, NoSlotError, type Slot } from '../../../integrations/mcp/clients/slot-pool.ts';
 import { addPoint } from '../../../src/service/agents/points/change-point.ts';
 import { addAgent } from '../../../src/service/agents/registry.ts';
 import { type Service, shareService } from '../../service/http/service.ts';
@@ -197,42 +197,42 @@ describe('servers', () => {
   }, 60_000);
 });
 
-describe('seats', () => {
-  const seatOf = (caller: string, sinceMs: number | null, ended: string[] = []): Seat => ({
+describe('slot pool', () => {
+  const slotOf = (caller: string, sinceMs: number | null, ended: string[] = []): Slot => ({
     caller,
     idleSinceMs: () => sinceMs,
     end: () => void ended.push(`${caller} ${sinceMs}`),
   });
 
-  test('the share of a caller, and then all seats: the idlest goes, and nothing that works', () => {
+  test('a full share ends the session that was idle for longest, and never one with a request under way', () => {
     const ended: string[] = [];
-    const seats = createSeats({ ofCallerMax: 2, max: 4 });
-    for (const sinceMs of [5, null]) seats.take(seatOf('a', sinceMs, ended));
-    seats.take(seatOf('a', 9, ended));
+    const slots = createSlotPool({ ofCallerMax: 2, max: 4 });
+    for (const sinceMs of [5, null]) slots.take(slotOf('a', sinceMs, ended));
+    slots.take(slotOf('a', 9, ended));
     expect(ended).toEqual(['a 5']);
-    seats.take(seatOf('b', 1, ended));
-    seats.take(seatOf('c', 2, ended));
-    // All four are taken: `d` has none, so it gets a seat of the caller that has most, if one is idle.
-    seats.take(seatOf('d', 3, ended));
+    slots.take(slotOf('b', 1, ended));
+    slots.take(slotOf('c', 2, ended));
+    // All four are taken: `d` has none, so it gets a slot of the caller that has most, if one is idle.
+    slots.take(slotOf('d', 3, ended));
     expect(ended).toEqual(['a 5', 'b 1']);
     // `d` has one now, and takes none from those who have no more than one.
-    seats.take(seatOf('d', 4, ended));
+    slots.take(slotOf('d', 4, ended));
     expect(ended).toEqual(['a 5', 'b 1', 'd 3']);
   });
 
   test('who has nothing idle is refused', () => {
-    const seats = createSeats({ ofCallerMax: 1, max: 2 });
-    seats.take(seatOf('a', null));
-    expect(() => seats.take(seatOf('a', null))).toThrow(/sessions of this key/);
-    seats.take(seatOf('b', null));
-    expect(() => seats.take(seatOf('c', 1))).toThrow(NoSeat);
+    const slots = createSlotPool({ ofCallerMax: 1, max: 2 });
+    slots.take(slotOf('a', null));
+    expect(() => slots.take(slotOf('a', null))).toThrow(/sessions of this key/);
+    slots.take(slotOf('b', null));
+    expect(() => slots.take(slotOf('c', 1))).toThrow(NoSlotError);
   });
 
   test('what nobody has used for long ends', () => {
     const ended: string[] = [];
-    const seats = createSeats({ ofCallerMax: 9, max: 9 });
-    for (const sinceMs of [1, 5, null]) seats.take(seatOf('a', sinceMs, ended));
-    seats.endIdle(5);
+    const slots = createSlotPool({ ofCallerMax: 9, max: 9 });
+    for (const sinceMs of [1, 5, null]) slots.take(slotOf('a', sinceMs, ended));
+    slots.endIdle(5);
     expect(ended).toEqual(['a 1']);
   });
 });

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import {
   type Aggregate,
   type Contribution,
-  isAnew,
-  startsAnew,
+  isMeterRestart,
+  meterRestart,
 } from '../../../src/language/model/metering.ts';
 import { meterReading } from '../../../src/language/spec/meters.ts';
 import { type Decimal, fromNumber, parseDecimal } from '../../../src/language/value/decimal.ts';
@@ -80,7 +80,7 @@ function anySteps(aggregate: Aggregate): fc.Arbitrary<readonly Step[]> {
       fc.record({ kind: fc.constantFrom('reserve' as const, 'grant' as const), contribution }),
       fc.record({
         kind: fc.constantFrom('reserve' as const, 'grant' as const),
-        contribution: fc.constant(startsAnew),
+        contribution: fc.constant(meterRestart),
       }),
       fc.record({ kind: fc.constantFrom('approve' as const, 'release' as const, 'revoke' as const), which }),
       fc.record({ kind: fc.constant('read' as const), current: fc.option(contribution) }),
@@ -157,13 +157,15 @@ describe.each(['amounts', 'values'] as const)('a window of %s', (aggregate) => {
           readingOf(entries, aggregate, { ...end, over }),
         );
         const isCounted = grantCountsAt(over, nowMs);
-        const restarts = entries.filter(({ contribution }) => isAnew(contribution));
+        const restarts = entries.filter(({ contribution }) => isMeterRestart(contribution));
         const restartMs = Math.max(
           ...restarts.map(({ atMs }) => (atMs !== null && isCounted(atMs) ? atMs : -1)),
         );
         expect(window.isEmpty(nowMs)).toBe(
           entries
-            .filter(({ contribution, atMs }) => isAnew(contribution) || atMs === null || atMs >= restartMs)
+            .filter(
+              ({ contribution, atMs }) => isMeterRestart(contribution) || atMs === null || atMs >= restartMs,
+            )
             .every(({ atMs }) => atMs !== null && !isCounted(atMs)),
         );
       }),
@@ -213,7 +215,7 @@ describe('a window', () => {
     };
     window.grant({ requestId: 'a', atMs: 1, contribution: one });
     window.grant({ requestId: 'b', atMs: 2, contribution: one });
-    window.reserve('anew', startsAnew);
+    window.reserve('anew', meterRestart);
     expect(ends(2)).toEqual([0, 2]);
     // The request itself does not restart the meter that it reads.
     expect(ends(2, 'anew')).toEqual([2, 2]);
@@ -222,7 +224,7 @@ describe('a window', () => {
     // Nor does it once it is granted.
     expect(ends(3, 'anew', 2)).toEqual([2, 2]);
     expect(ends(3)).toEqual([0, 1]);
-    window.grant({ requestId: 'late', atMs: 3, contribution: startsAnew });
+    window.grant({ requestId: 'late', atMs: 3, contribution: meterRestart });
     expect(ends(4)).toEqual([0, 0]);
     window.revoke('late', 3);
     window.revoke('anew');

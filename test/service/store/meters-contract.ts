@@ -8,7 +8,7 @@ import type {
 } from '../../../src/service/store/contract/metering.ts';
 import type { RequestRow, RequestStatus } from '../../../src/service/store/contract/records.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
-import { lookedThroughMax } from '../../../src/service/store/queries/request-lists.ts';
+import { scannedRequestsMax } from '../../../src/service/store/queries/request-lists.ts';
 import type { Place } from './contract.ts';
 import { pendingRow, requestRow, startMs } from './rows.ts';
 import { grantedEntries, pendingEntries } from './stored-meters.ts';
@@ -202,7 +202,9 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
     test('a request that counts is found behind thousands that do not, a few of them at a time', async () => {
       const before = { createdAtMs: startMs - 50, decidedAtMs: startMs - 50 };
       await Promise.all(
-        Array.from({ length: 2 * lookedThroughMax }, () => store.requests.append(requestRow(before), limits)),
+        Array.from({ length: 2 * scannedRequestsMax }, () =>
+          store.requests.append(requestRow(before), limits),
+        ),
       );
       const granted = await add(requestRow({ createdAtMs: startMs + 1, decidedAtMs: startMs + 1 }));
       expect(await countedPages(10)).toEqual([[], [], [granted.id]]);

@@ -10,7 +10,7 @@ import type { Place } from './contract.ts';
 import { agentRow, everything, keyRow, requestRow, startMs } from './rows.ts';
 
 /** The most requests that are looked through for one page. */
-const lookedThroughMax = 2_000;
+const scannedRequestsMax = 2_000;
 
 interface Drawn {
   readonly agent: number;
@@ -193,7 +193,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
 
     test('looks through so many and no more, and says where to go on', async () => {
       const { store } = await open();
-      const rows = Array.from({ length: lookedThroughMax + 10 }, (_, at) =>
+      const rows = Array.from({ length: scannedRequestsMax + 10 }, (_, at) =>
         requestRow({
           createdAtMs: startMs + at,
           recordJson: JSON.stringify({ decision: { risk: { high: at === 0 ? 90 : 10 } } }),
@@ -211,7 +211,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
 
     test('a stretch of time is gone to directly, however much came after it', async () => {
       const { store } = await open();
-      const minutes = lookedThroughMax + 500;
+      const minutes = scannedRequestsMax + 500;
       const rows = Array.from({ length: minutes }, (_, at) =>
         requestRow({ createdAtMs: startMs + at * 60_000, recordJson: '{}' }),
       );

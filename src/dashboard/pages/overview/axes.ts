@@ -32,7 +32,7 @@ export const wholeIncrements = Array.from({ length: 10 }, (_, power) =>
 ).flat();
 
 /** The ends of a scale of 1, 2, 5, 10 around the values. */
-export function powersAround(min: number, max: number): [number, number] {
+export function enclosingPowers(min: number, max: number): [number, number] {
   const steps = powers(min, max);
   return [steps[0] ?? 1, steps.at(-1) ?? 10];
 }

@@ -3,9 +3,16 @@
 // from the tokens of the theme.
 
 import uPlot from 'uplot';
-import { countLabels, powers, powersAround, timeIncrements, timeLabels, wholeIncrements } from './axes.ts';
+import { countLabels, enclosingPowers, powers, timeIncrements, timeLabels, wholeIncrements } from './axes.ts';
 import { createPalette, type Palette } from './fills.ts';
-import { latencyText, lonely, type Series, type SeriesStyle, type Steps, stacked } from './series.ts';
+import {
+  isolatedPositions,
+  latencyText,
+  type Series,
+  type SeriesStyle,
+  type Steps,
+  stacked,
+} from './series.ts';
 import './draw.css';
 
 export interface PlotData {
@@ -212,7 +219,7 @@ function linesOf({ series }: PlotData, palette: Palette): uPlot.Series[] {
       width: 2,
       stroke: palette.color(color),
       // A lone value has no line to a neighbour, so it is drawn as a point.
-      points: { show: true, size: 7, filter: (plot, at) => lonely([...(plot.data[at] ?? [])]) },
+      points: { show: true, size: 7, filter: (plot, at) => isolatedPositions([...(plot.data[at] ?? [])]) },
       ...(dash === undefined ? {} : { dash }),
     };
   });
@@ -229,7 +236,7 @@ function countRange(_: uPlot, __: number | null, max: number | null): uPlot.Rang
 }
 
 function latencyRange(_: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
-  return powersAround(min ?? 1, max ?? 100);
+  return enclosingPowers(min ?? 1, max ?? 100);
 }
 
 /** Calls `onChange` when the colours have changed; returns a function that stops that. */

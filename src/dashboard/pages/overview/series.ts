@@ -106,7 +106,7 @@ export function stacked(series: readonly Series[]): readonly (readonly number[])
 }
 
 /** Positions of values without a neighbour, which no line would show. */
-export function lonely(values: readonly (number | null | undefined)[]): number[] {
+export function isolatedPositions(values: readonly (number | null | undefined)[]): number[] {
   const isThere = (at: number): boolean => typeof values[at] === 'number';
   return values.flatMap((_, at) => (isThere(at) && !isThere(at - 1) && !isThere(at + 1) ? [at] : []));
 }

@@ -33,7 +33,7 @@ export function standingTimesUnfit({ span, text }: NumberLiteral): Diagnostic {
   });
 }
 
-export function standingClaimed(span: Span): Diagnostic {
+export function standingInClaim(span: Span): Diagnostic {
   return error('standing-unfit', span, 'no approval always stands: whoever approves chooses', {
     help: 'write `never standing`',
   });

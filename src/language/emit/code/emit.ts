@@ -5,7 +5,7 @@
 // give equal text and equal keys of bindings; equal templates give equal text.
 
 import { canonical } from '../../model/canonical.ts';
-import { type MeterDefinition, startsAnew } from '../../model/metering.ts';
+import { type MeterDefinition, meterRestart } from '../../model/metering.ts';
 import type { NamedApprover } from '../../model/policy.ts';
 import type { IndexSubject } from '../../program/index/index-key.ts';
 import type {
@@ -31,10 +31,10 @@ import { termCode } from './terms.ts';
 import {
   type CodeSlot,
   type ConditionCode,
-  type ConstantsApart,
   commaJs,
   constantCode,
   declareFunction,
+  type ExternalConstants,
   kleene,
   type Lists,
   temporary,
@@ -198,7 +198,7 @@ function emitTemplate(
   declare: (unit: Unit) => Js,
 ): EmittedTemplate {
   const indexes = new Map(template.constants.map((constant, index) => [constant, index] as const));
-  const apart: ConstantsApart = { indexes, slots: [] };
+  const apart: ExternalConstants = { indexes, slots: [] };
   const unit = createUnit(program, lists, apart);
   const name = declare(unit);
   return { ...finish(unit, js`return ${name};`), slots: apart.slots };
@@ -209,7 +209,7 @@ function finish(unit: Unit, result: Js): EmittedFunction {
   return { text, bindings: unit.bindings };
 }
 
-function createUnit(program: Program, lists: Lists, apart: ConstantsApart | null): Unit {
+function createUnit(program: Program, lists: Lists, apart: ExternalConstants | null): Unit {
   return {
     program,
     lists,
@@ -305,7 +305,7 @@ function entryCode(writer: Writer, { definition, names, keys, counted }: Planned
   const parts = js`${bound}, ${use(writer, 'meterKey')}([${joinJs(terms, commaJs)}])`;
   if (counted === null) return js`${use(writer, 'meterUse')}(${parts}, 0, null)`;
   if (counted === 'anew') {
-    const anew = writer.unit.bindings.bind('starts anew', () => startsAnew.value);
+    const anew = writer.unit.bindings.bind('starts anew', () => meterRestart.value);
     return js`${use(writer, 'meterUse')}(${parts}, 2, ${anew})`;
   }
   const counts = temporary(writer);

@@ -28,7 +28,7 @@ export interface Lists {
 }
 
 /** Constants that are kept outside of the code. */
-export interface ConstantsApart {
+export interface ExternalConstants {
   /** The place of each constant in the template. */
   readonly indexes: ReadonlyMap<Constant, number>;
   /** The value that the code finds at each place of `k`, counted from `b`. */
@@ -58,7 +58,7 @@ export interface Unit {
   readonly program: Program;
   readonly lists: Lists;
   /** The constants outside of the text; null when constants are in the text. */
-  readonly apart: ConstantsApart | null;
+  readonly apart: ExternalConstants | null;
   readonly bindings: Bindings;
   /** The function declarations so far. Each may call those before it. */
   readonly functions: Js[];

@@ -18,7 +18,7 @@ import {
 import type { PackedProgram } from '../packed/packed.ts';
 import type { ActionProgram, Digest, PlannedRule, Program } from '../program.ts';
 import { createPlanning, meteringContent, type SetPlan } from './meters.ts';
-import { planAction, planAlone, readByActions, rulesByAction, type StandaloneRule } from './plan.ts';
+import { planAction, planStandaloneRule, readByActions, rulesByAction, type StandaloneRule } from './plan.ts';
 
 /** What planning one set leaves for the next set. */
 export interface PlanCache {
@@ -170,7 +170,7 @@ function aloneOf(
   const alone = new Map<Rule, StandaloneRule | null>();
   for (const rule of now.rules) {
     const planned = reusable?.alone.get(rule);
-    alone.set(rule, planned === undefined ? planAlone(now.planning.set, now.action, rule) : planned);
+    alone.set(rule, planned === undefined ? planStandaloneRule(now.planning.set, now.action, rule) : planned);
   }
   return { alone, known: reusable };
 }

@@ -82,7 +82,7 @@ export function planAction(
 }
 
 /** Plans a rule by itself; null when the rule reads lets, because rules share those. */
-export function planAlone(set: PolicySet, action: Action, rule: Rule): StandaloneRule | null {
+export function planStandaloneRule(set: PolicySet, action: Action, rule: Rule): StandaloneRule | null {
   const translation = createTranslation(set, action);
   const planned = planRule(rule, translation);
   const { lists, tables, hours, meters, letIds } = translation;

@@ -144,7 +144,7 @@ export interface Translation {
  * across all expressions.
  */
 export function createTranslation(set: PolicySet, action: Action): Translation {
-  const ctx: Ctx = {
+  const ctx: TranslationContext = {
     set,
     action: action.key,
     lets: [],
@@ -160,7 +160,7 @@ export function createTranslation(set: PolicySet, action: Action): Translation {
   return { condition, term, lets, lists, tables, hours, meters, letIds };
 }
 
-interface Ctx {
+interface TranslationContext {
   readonly set: PolicySet;
   readonly action: string;
   readonly lets: PlannedLet[];
@@ -177,10 +177,10 @@ const none: Scope['variables'] = new Map();
 /** A place within expressions: what names mean there, and how the expressions there are translated. */
 interface ExpressionContext extends Pick<Translation, 'condition' | 'term'> {
   readonly scope: Scope;
-  readonly ctx: Ctx;
+  readonly ctx: TranslationContext;
 }
 
-function within(scope: Scope, ctx: Ctx): ExpressionContext {
+function within(scope: Scope, ctx: TranslationContext): ExpressionContext {
   const place: ExpressionContext = {
     scope,
     ctx,
@@ -390,7 +390,7 @@ function flag(term: Term): Condition {
 
 const lookUpCost = 15;
 
-function columnTerm(expression: ColumnRead, key: Term, ctx: Ctx): ColumnTerm {
+function columnTerm(expression: ColumnRead, key: Term, ctx: TranslationContext): ColumnTerm {
   const { table, column, type } = expression;
   ctx.tables.add(table);
   const place = ctx.set.tables.get(table)!.columns.findIndex(({ name }) => name === column);
@@ -411,7 +411,7 @@ function letTerm(id: string, { scope, ctx }: ExpressionContext): Term {
   return term;
 }
 
-function sharedLet(id: string, value: Term, ctx: Ctx): Term {
+function sharedLet(id: string, value: Term, ctx: TranslationContext): Term {
   const index = ctx.lets.push({ id, value }) - 1;
   const { sort, element, mayBeUnknown } = value;
   return { kind: 'let', index, sort, element, mayBeUnknown, cost: value.cost / 2 };

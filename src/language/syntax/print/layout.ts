@@ -58,7 +58,7 @@ export function wrapLines(
 }
 
 /** The text of a file: its lines, with every comment before or behind the line at which it stood. */
-export function weave(lines: readonly PrintedLine[], comments: readonly Comment[]): string {
+export function insertComments(lines: readonly PrintedLine[], comments: readonly Comment[]): string {
   const output: string[] = [];
   let next = 0;
   for (const [index, line] of lines.entries()) {

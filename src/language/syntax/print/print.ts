@@ -13,7 +13,14 @@ import type {
 } from '../tree/tree.ts';
 import { printExpression, printLiteral, printName, printText, quote } from './expression.ts';
 import { expressionLines } from './expression-lines.ts';
-import { columnsMax, type HoldsComment, joinLines, type PrintedLine, weave, wrapLines } from './layout.ts';
+import {
+  columnsMax,
+  type HoldsComment,
+  insertComments,
+  joinLines,
+  type PrintedLine,
+  wrapLines,
+} from './layout.ts';
 import { clauseLinesOfGuarantee, printTemplate, ruleLines } from './rule.ts';
 import { recordLines, typeLines } from './type.ts';
 
@@ -25,7 +32,7 @@ export function printFile(file: PolicyFile): string {
     declaration,
     lines: declarationLines(declaration, holdsComment),
   }));
-  return weave(familiesOf(printed).flatMap(familyLines), file.comments);
+  return insertComments(familiesOf(printed).flatMap(familyLines), file.comments);
 }
 
 /**

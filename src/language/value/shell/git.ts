@@ -2,7 +2,7 @@
 // repository names programs, too (a pager, a file system monitor, a driver of diffs); that is not seen here.
 
 import { type Arguments, type ArgumentTable, argumentReader, hasOption } from './options.ts';
-import { walked } from './plain-programs.ts';
+import { foldersRead } from './plain-programs.ts';
 
 /** Commands that git brings. Any other word is an alias, or a program `git-word`. */
 const ownCommands: ReadonlySet<string> = new Set(
@@ -173,7 +173,7 @@ const readings: Readonly<Record<string, GitReader>> = {
   diff: reading({
     ...history,
     long: `${history.long} no-index`,
-    reads: (args) => (hasOption(args, 'no-index') ? walked(args.operands, true) : []),
+    reads: (args) => (hasOption(args, 'no-index') ? foldersRead(args.operands, true) : []),
   }),
   whatchanged: reading(history),
   'rev-list': reading(history),
@@ -223,7 +223,7 @@ const readings: Readonly<Record<string, GitReader>> = {
     reads: (args) => {
       const places = args.operands.slice(hasOption(args, 'e') ? 0 : 1);
       const isWalk = hasOption(args, 'untracked', 'no-index');
-      return isWalk ? [...places, ...walked(places, true)] : places;
+      return isWalk ? [...places, ...foldersRead(places, true)] : places;
     },
   }),
   'show-ref': reading({

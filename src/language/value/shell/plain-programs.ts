@@ -52,7 +52,7 @@ function only(form: RegExp): PlainReader {
 const nothing: PlainReader = () => [];
 
 /** What a walk through folders reads: every file, or only those that are not hidden. */
-export function walked(folders: readonly string[], isHiddenRead: boolean): readonly string[] {
+export function foldersRead(folders: readonly string[], isHiddenRead: boolean): readonly string[] {
   const from = folders.length === 0 ? ['.'] : folders;
   return from.flatMap((folder) => {
     const path = folder.replace(/\/+$/, '');
@@ -61,7 +61,7 @@ export function walked(folders: readonly string[], isHiddenRead: boolean): reado
 }
 
 function walkedIfAny(folders: readonly string[]): readonly string[] {
-  return folders.length === 0 ? [] : walked(folders, true);
+  return folders.length === 0 ? [] : foldersRead(folders, true);
 }
 
 /** Options of grep; `-r` walks through hidden files as well. */
@@ -79,7 +79,7 @@ const grep = plain({
   reads: (args) => {
     const files = args.operands.slice(patternsOf(args)).filter((file) => file !== '-');
     const isWalk = hasOption(args, 'r', 'R', 'recursive', 'dereference-recursive');
-    return isWalk ? [...files, ...walked(files, true)] : files;
+    return isWalk ? [...files, ...foldersRead(files, true)] : files;
   },
 });
 
@@ -110,7 +110,7 @@ const ripgrep = plain({
     const isHiddenRead =
       hasOption(args, 'hidden', '.', 'u', 'unrestricted') ||
       args.options.some(({ name, value }) => /^(?:g|i?glob)$/.test(name) && hiddenGlob.test(value ?? '.'));
-    return hasOption(args, 'files', 'type-list') ? files : [...files, ...walked(files, isHiddenRead)];
+    return hasOption(args, 'files', 'type-list') ? files : [...files, ...foldersRead(files, isHiddenRead)];
   },
 });
 

@@ -93,10 +93,10 @@ const failureLimit: RateLimit = { perMinute: 60, burst: 100 };
 export function createIdentifier({ store, rate, clock, readyForDelegates }: IdentifyOptions): Identifier {
   const cache = createAgentCache(store);
   const agents = createRateLimiter('agent', rate);
-  const { refuseStranger, takeFailure } = createStrangers();
+  const { refuseUnknownCaller, takeFailure } = createStrangers();
   const points = createPointCache(store);
-  const acting = createPointIdentifier({ cache: points, checkActive, refuseStranger, takeFailure });
-  const delegates = createDelegateIdentifier({ store, ready: readyForDelegates, refuseStranger });
+  const acting = createPointIdentifier({ cache: points, checkActive, refuseUnknownCaller, takeFailure });
+  const delegates = createDelegateIdentifier({ store, ready: readyForDelegates, refuseUnknownCaller });
   const flagReplacedKey = createKeyFlag();
 
   function identify(request: FastifyRequest): Promise<void> | null {
@@ -142,7 +142,7 @@ export function createIdentifier({ store, rate, clock, readyForDelegates }: Iden
     if (headerText?.startsWith(delegatedKeyPrefix) === true)
       return await delegates.identify(headerText, request.clientAddress, moment);
     const result = await cache.authenticate(headerText, moment);
-    return 'agent' in result ? result : refuseStranger(result.kind, request.clientAddress);
+    return 'agent' in result ? result : refuseUnknownCaller(result.kind, request.clientAddress);
   }
 
   /**
@@ -186,7 +186,7 @@ export function createIdentifier({ store, rate, clock, readyForDelegates }: Iden
 
 interface Strangers {
   /** Counts a failure and throws the refusal of a key that is not good. */
-  readonly refuseStranger: (kind: keyof typeof refusals, address: string) => never;
+  readonly refuseUnknownCaller: (kind: keyof typeof refusals, address: string) => never;
   /** Counts a failure of this address; throws a ProblemError (429) when it has had too many. */
   readonly takeFailure: (address: string) => void;
 }
@@ -205,7 +205,7 @@ function createStrangers(): Strangers {
   }
   return {
     takeFailure,
-    refuseStranger(kind, address) {
+    refuseUnknownCaller(kind, address) {
       takeFailure(address);
       throw invalidKey(kind);
     },

@@ -9,13 +9,13 @@ import type { Store } from '../../store/contract/store.ts';
 import { ProblemError } from '../contract/problem.ts';
 
 type FoundDelegate = Extract<DelegateAuthentication, { readonly agent: AgentRow }>;
-type Stranger = Extract<DelegateAuthentication, { readonly kind: 'malformed' | 'unknown' }>;
+type UnknownCaller = Extract<DelegateAuthentication, { readonly kind: 'malformed' | 'unknown' }>;
 
 interface DelegateIdentifierOptions {
   readonly store: Store;
   /** Loads what deciding delegated requests needs. */
   readonly ready: () => Promise<void>;
-  readonly refuseStranger: (kind: Stranger['kind'], address: string) => never;
+  readonly refuseUnknownCaller: (kind: UnknownCaller['kind'], address: string) => never;
 }
 
 interface DelegateIdentifier {
@@ -34,7 +34,7 @@ interface DelegateIdentifier {
 export function createDelegateIdentifier({
   store,
   ready,
-  refuseStranger,
+  refuseUnknownCaller,
 }: DelegateIdentifierOptions): DelegateIdentifier {
   const cache = createDelegationCache(store);
 
@@ -42,7 +42,7 @@ export function createDelegateIdentifier({
     const result = await cache.authenticate(keyText, now);
     if (result.kind === 'ended') throw delegationEnded(result.detail);
     if (!('agent' in result)) {
-      if (address !== null) return refuseStranger(result.kind, address);
+      if (address !== null) return refuseUnknownCaller(result.kind, address);
       throw new ProblemError('invalid_api_key', 'no agent has this key');
     }
     await ready();

@@ -9,14 +9,14 @@ import type { AgentRow } from '../../store/contract/records.ts';
 import { ProblemError } from '../contract/problem.ts';
 
 type AgentAuthentication = Extract<PointAuthentication, { readonly agent: AgentRow }>;
-type Stranger = Extract<PointAuthentication, { readonly kind: 'malformed' | 'unknown' | 'expired' }>;
-type NotActing = Exclude<PointAuthentication, AgentAuthentication | Stranger>;
+type UnknownCaller = Extract<PointAuthentication, { readonly kind: 'malformed' | 'unknown' | 'expired' }>;
+type NotActing = Exclude<PointAuthentication, AgentAuthentication | UnknownCaller>;
 
 interface PointIdentifierOptions {
   readonly cache: PointCache;
   /** Throws when the agent is not active. */
   readonly checkActive: (acting: AgentAuthentication) => void;
-  readonly refuseStranger: (kind: Stranger['kind'], address: string) => never;
+  readonly refuseUnknownCaller: (kind: UnknownCaller['kind'], address: string) => never;
   /** Counts a failure of the address; throws when the address has failed too often. */
   readonly takeFailure: (address: string) => void;
 }
@@ -36,13 +36,13 @@ interface PointIdentifier {
 }
 
 export function createPointIdentifier(options: PointIdentifierOptions): PointIdentifier {
-  const { cache, checkActive, refuseStranger, takeFailure } = options;
+  const { cache, checkActive, refuseUnknownCaller, takeFailure } = options;
   return {
     cached: (keyText, request, now) => cache.cached({ keyText, agentName: namedAgent(request) }, now),
     async identify(keyText, request, now) {
       const result = await cache.authenticate({ keyText, agentName: namedAgent(request) }, now);
       if ('agent' in result) return result;
-      if (!('name' in result)) return refuseStranger(result.kind, request.clientAddress);
+      if (!('name' in result)) return refuseUnknownCaller(result.kind, request.clientAddress);
       request.log.warn({ point: result.name, why: result.kind }, 'an enforcement point was refused');
       if (result.kind === 'not-assigned') takeFailure(request.clientAddress);
       throw refusalOf(result);
@@ -51,7 +51,7 @@ export function createPointIdentifier(options: PointIdentifierOptions): PointIde
       const lookup = await cache.find(keyText, now.nowMs);
       if (lookup.kind === 'ok')
         return { id: lookup.value.id, name: lookup.value.name, version: lookup.version };
-      if (!('name' in lookup)) return refuseStranger(lookup.kind, request.clientAddress);
+      if (!('name' in lookup)) return refuseUnknownCaller(lookup.kind, request.clientAddress);
       throw refusalOf(lookup);
     },
     identifyAgain: (keyText, before, now) =>

@@ -154,14 +154,14 @@ function wallOffsetMs(): number {
 }
 
 /** How many spans of a batch are lost. */
-interface Loss {
+interface LostSpans {
   readonly refused: number;
   readonly unreachable: number;
 }
 
 interface Exporter {
   /** Sends a batch, again where that may help. Never rejects. */
-  send(spans: readonly OtlpSpan[]): Promise<Loss>;
+  send(spans: readonly OtlpSpan[]): Promise<LostSpans>;
   /** Logs that spans are dropped, at most once a minute. */
   tell(reason: string): void;
   close(): void;

@@ -160,7 +160,7 @@ export function removeProvisioned(deps: ProvisionDeps, id: string): Promise<Prov
 export function addGroup(deps: ProvisionDeps, draft: GroupDraft): Promise<ProvisionResult<ProvisionedGroup>> {
   return provision(deps, async (directoryState, nowMs) => {
     const value = { ...draft, id: randomUUID(), createdAtMs: nowMs, changedAtMs: nowMs };
-    return groupSaying(directoryState, { what: 'group-provisioned', before: [], value, version: 0 });
+    return groupChange(directoryState, { what: 'group-provisioned', before: [], value, version: 0 });
   });
 }
 
@@ -179,7 +179,7 @@ export function changeGroup(
       changedAtMs: nowMs,
     };
     const before = storedProvisionedGroup.value.memberIds;
-    return groupSaying(directoryState, {
+    return groupChange(directoryState, {
       what: 'group-changed',
       before,
       value,
@@ -212,7 +212,7 @@ interface GroupChange {
   readonly version: number;
 }
 
-function groupSaying(
+function groupChange(
   directoryState: DirectoryState,
   { what, before, value, version }: GroupChange,
 ): DirectoryChange<ProvisionedGroup> | ProvisionRefusal {
@@ -251,23 +251,23 @@ type PlanChange<T> = (
  * Reads everything that is provisioned, and stores a change with all that follows from it; tries again when
  * another change came between.
  */
-async function provision<T>(deps: ProvisionDeps, say: PlanChange<T>): Promise<ProvisionResult<T>> {
+async function provision<T>(deps: ProvisionDeps, planChange: PlanChange<T>): Promise<ProvisionResult<T>> {
   const { directory } = deps;
   for (let tries = 0; tries < triesMax; tries += 1) {
     const guard = await guardOf(directory, 'provisioning');
     const nowMs = Math.trunc(directory.clock());
-    const saying = await say(await readDirectoryState(directory), nowMs);
-    if ('kind' in saying) return saying;
-    const following = await follow(deps, saying, nowMs);
+    const change = await planChange(await readDirectoryState(directory), nowMs);
+    if ('kind' in change) return change;
+    const following = await follow(deps, change, nowMs);
     if ('kind' in following) return following;
     const result = await directory.change([...guard, ...following.writes], {
       who,
-      what: saying.what,
-      subject: subjectOf(saying),
+      what: change.what,
+      subject: subjectOf(change),
       before: following.before,
       after: following.after,
     });
-    if (result === 'changed') return { kind: 'done', value: saying.value };
+    if (result === 'changed') return { kind: 'done', value: change.value };
   }
   return { kind: 'conflict', detail: 'another request changes the same resource: send it again' };
 }
@@ -343,7 +343,7 @@ interface Outcome {
   readonly writes: readonly DocumentWrite[];
 }
 
-interface Ground {
+interface GroupAccess {
   /** The roles and groups that the person's provider groups give; null when no rule names any of them. */
   readonly given: RolesAndGroups | null;
   readonly nowMs: number;
@@ -352,10 +352,10 @@ interface Ground {
 async function outcomeOf(
   directory: Directory,
   storedPerson: ReadDocument<ProvisionedPerson>,
-  ground: Ground,
+  groupAccess: GroupAccess,
 ): Promise<Outcome | ProvisionRefusal> {
   const { value } = storedPerson;
-  const hasAccess = value.isActive && !value.isDeleted && ground.given !== null;
+  const hasAccess = value.isActive && !value.isDeleted && groupAccess.given !== null;
   const email = canonicalEmail(value.email ?? value.userName);
   if (email === null) {
     return { kind: 'invalid', detail: 'a user needs an e-mail address, in `emails` or as `userName`' };
@@ -364,15 +364,15 @@ async function outcomeOf(
     directory.provisioned.put({ ...value, hasAccess, personId }, storedPerson.version);
   const person = value.personId === null ? null : await directory.people.find(value.personId);
   if (person !== null)
-    return await changed(directory, person, { provisioned: value, keep, hasAccess, ...ground });
+    return await changed(directory, person, { provisioned: value, keep, hasAccess, ...groupAccess });
   const present = await directory.people.findByName(email);
   if (present === null) {
-    if (!hasAccess || ground.given === null) return { before: null, after: null, writes: [keep(null)] };
+    if (!hasAccess || groupAccess.given === null) return { before: null, after: null, writes: [keep(null)] };
     const after = createPersonFromProvider({
       email,
       name: nameOf(value),
-      given: ground.given,
-      nowMs: ground.nowMs,
+      given: groupAccess.given,
+      nowMs: groupAccess.nowMs,
     });
     return { before: null, after, writes: [keep(after.id), directory.people.put(after, 0)] };
   }
@@ -387,12 +387,12 @@ async function outcomeOf(
   if (!hasAccess) return { before: null, after: null, writes: [keep(null)] };
   // A person who was disabled before the provider named them was disabled by an admin here.
   const first = { ...value, hasAccess: others.length === 0 };
-  const outcome = await changed(directory, present, { provisioned: first, keep, hasAccess, ...ground });
+  const outcome = await changed(directory, present, { provisioned: first, keep, hasAccess, ...groupAccess });
   const removals = others.map((one) => directory.provisioned.remove(one.value, one.version));
   return { ...outcome, writes: [...outcome.writes, ...removals] };
 }
 
-interface Change extends Ground {
+interface Change extends GroupAccess {
   readonly provisioned: ProvisionedPerson;
   readonly keep: (personId: string) => DocumentWrite;
   readonly hasAccess: boolean;

@@ -121,7 +121,7 @@ export function covers(
   return isSatisfied(rule, { ...approvedOf(origin, agent), names: request, approvals });
 }
 
-interface Judging extends StandingMoment {
+interface StandingCheck extends StandingMoment {
   readonly request: CoveredRequest;
 }
 
@@ -134,7 +134,7 @@ export interface EndedStanding {
 export async function judgeStanding(
   { store, findPeople }: StandingDeps,
   { value, version }: { readonly value: StandingApproval; readonly version: number },
-  { agent, asks, nowMs, request }: Judging,
+  { agent, asks, nowMs, request }: StandingCheck,
 ): Promise<FoundStanding | EndedStanding> {
   if (value.revoked !== null) return { ended: `${value.revoked.who} has revoked it` };
   const rule = asks.get(value.rule);

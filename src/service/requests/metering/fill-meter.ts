@@ -2,7 +2,7 @@
 // otherwise computed from records. The past is read in parts with pauses, so that requests are decided
 // meanwhile; the meter is unknown until the last part is in.
 
-import { type Contribution, type MeterDefinition, startsAnew } from '../../../language/model/metering.ts';
+import { type Contribution, type MeterDefinition, meterRestart } from '../../../language/model/metering.ts';
 import { nothingSatisfied } from '../../../language/model/request.ts';
 import { parseDecimal } from '../../../language/value/decimal.ts';
 import { memo } from '../../../language/value/memo.ts';
@@ -165,7 +165,7 @@ function contributionOf(
   { aggregate }: MeterDefinition,
   { isCertain, value }: Pick<StoredMeterEntry, 'isCertain' | 'value'>,
 ): Contribution {
-  const isText = value === null || aggregate === 'values' || value === startsAnew.value;
+  const isText = value === null || aggregate === 'values' || value === meterRestart.value;
   return { isCertain, value: isText ? value : parseDecimal(value) };
 }
 

@@ -74,7 +74,7 @@ export function readKeyOf(path: string, isKnown: boolean): Buffer {
  * Returns the master key of the database at `path` and creates nothing. Throws StoreError when the key or the
  * database is missing.
  */
-export function presentKeyBeside(path: string): Buffer {
+export function existingMasterKey(path: string): Buffer {
   const key = presentKey(`${path}.key`);
   if (isMissing(path)) throw databaseMissing(path);
   return key;

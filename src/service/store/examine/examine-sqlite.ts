@@ -3,10 +3,10 @@
 import Database from 'better-sqlite3';
 import { checkDataFiles } from '../contract/file-guards.ts';
 import {
+  existingMasterKey,
   knownMasterKey,
   masterKeyCheck,
   masterKeyMismatch,
-  presentKeyBeside,
 } from '../contract/master-key.ts';
 import type { SchemaVersions } from '../contract/schema-version.ts';
 import { sealKeyOf } from '../contract/seal.ts';
@@ -25,7 +25,7 @@ const busyTimeoutMs = 5_000;
 export function examineSqlite(path: string): ExaminedStore {
   return withStoreErrors(path, () => {
     checkDataFiles(path);
-    const key = presentKeyBeside(path);
+    const key = existingMasterKey(path);
     const database = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
     try {
       // Everything is read at one moment, even while a service writes.

@@ -12,7 +12,7 @@ import { StoreError, tamperedRequest } from '../contract/store-error.ts';
 import { type EventColumns, eventColumns, refusalColumns, requestRowOf } from '../shared/rows.ts';
 import { duplicateId } from './append-requests.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { isTakenOutHere, isWrittenAfter } from './moved-meters.ts';
+import { isRemovedByThisTransaction, isWrittenAfter } from './moved-meters.ts';
 import { readStored } from './request-reads.ts';
 import { eventSeal, requestDifference, type StoredRequest } from './seals/request-seals.ts';
 import { idArray } from './server/arrays.ts';
@@ -212,7 +212,7 @@ async function haveMoved(
   const moved = await rows(
     `SELECT 1 FROM meter_entries JOIN unnest($2::text[], $3::text[]) AS place(definition, key)
        ON meter_entries.definition = place.definition AND meter_key = place.key
-     WHERE (${isWrittenAfter} OR ${isTakenOutHere}) AND slot IS DISTINCT FROM $4 LIMIT 1`,
+     WHERE (${isWrittenAfter} OR ${isRemovedByThisTransaction}) AND slot IS DISTINCT FROM $4 LIMIT 1`,
     [position, series.map(({ definition }) => definition), series.map(({ key }) => key), slot],
   );
   return moved.length > 0;

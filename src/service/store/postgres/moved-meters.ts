@@ -119,7 +119,7 @@ export const isWrittenAfter = `written >= pg_snapshot_xmin($1::pg_snapshot)
  * SQL condition for entries that the transaction itself has taken out, which `isWrittenAfter` does not see. What
  * it has granted or refused waited when the meters were read, so their readings allowed for it.
  */
-export const isTakenOutHere = 'written = pg_current_xact_id_if_assigned() AND is_gone';
+export const isRemovedByThisTransaction = 'written = pg_current_xact_id_if_assigned() AND is_gone';
 
 /** An entry that changes again between two parts is in the answer to the next look. */
 const entriesQuery = {

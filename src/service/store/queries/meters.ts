@@ -5,7 +5,7 @@ import type { CountedRequest, MeterStore } from '../contract/metering.ts';
 import type { RequestPosition } from '../contract/store.ts';
 import { type QueryRunner, query } from './dialect.ts';
 import { firstAfterPruning } from './records.ts';
-import { lookedThroughMax, statusNow } from './request-lists.ts';
+import { scannedRequestsMax, statusNow } from './request-lists.ts';
 
 export const grantedAtMs = 'coalesce(now_decided_ms, decided_ms)';
 
@@ -31,7 +31,7 @@ const countedText = `SELECT sequence, id, action_key AS "actionKey", created_ms 
 export function meterReads({ rows }: QueryRunner): Pick<MeterStore, 'counted' | 'completeSinceMs'> {
   return {
     async counted({ sinceMs, after, countMax }) {
-      const upTo = after + lookedThroughMax;
+      const upTo = after + scannedRequestsMax;
       const counted = query<CountedRequest & RequestPosition>(countedText, {
         after,
         upTo,

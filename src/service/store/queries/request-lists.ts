@@ -21,7 +21,7 @@ import { type RefusalColumns, refusalRecord } from '../shared/rows.ts';
 import { type Dialect, type Parameters, type Query, type QueryRunner, query } from './dialect.ts';
 
 /** How many requests are looked through for one page. */
-export const lookedThroughMax = 2_000;
+export const scannedRequestsMax = 2_000;
 
 /**
  * Requests are numbered when they are stored; the time of a request may differ by this much from those of its
@@ -130,7 +130,7 @@ export function requestQueries(sql: Dialect) {
     all: walkText('all', limit),
   });
   // SQLite plans a query with a parameter as its limit again for each use.
-  const pageTexts = walkTexts(String(lookedThroughMax));
+  const pageTexts = walkTexts(String(scannedRequestsMax));
   const stretchTexts = walkTexts('@countMax');
 
   const decidedNow = `coalesce(${decidedOf}, record_json)`;
@@ -228,7 +228,7 @@ export function pageOf(
     last = { sequence: one.sequence };
     if (one.isFit) ids.push(one);
   }
-  return { items: ids, next: looked === lookedThroughMax ? last : null };
+  return { items: ids, next: looked === scannedRequestsMax ? last : null };
 }
 
 /** The text of the filter is no parameter, since an index answers it. */

@@ -12,7 +12,7 @@ import {
   type WantedText,
 } from '../../contract/search-text.ts';
 import type { RequestFilter, RequestPage, RequestPosition } from '../../contract/store.ts';
-import { lookedThroughMax, outOfOrderMs, scanKindOf } from '../../queries/request-lists.ts';
+import { outOfOrderMs, scanKindOf, scannedRequestsMax } from '../../queries/request-lists.ts';
 import type { IndexTerm, SearchCandidate, SearchIndex, SequenceSpan } from './search-index.ts';
 
 export interface SearchHits {
@@ -72,7 +72,7 @@ async function findPlaces(
   let last: RequestPosition | null = page.after;
   let looked = 0;
   for await (const one of possible(index, page, page.after)) {
-    if (positions.length === page.countMax || looked === lookedThroughMax) return { positions, next: last };
+    if (positions.length === page.countMax || looked === scannedRequestsMax) return { positions, next: last };
     if (isBefore(one, page)) return { positions, next: null };
     looked += 1;
     last = { sequence: one.sequence };
