@@ -7,7 +7,8 @@ import { failedCall, type ReturnedCall, returnedByTool } from '../../language/va
 import {
   type ClaudeEvent,
   type HookedCall,
-  objectIn,
+  hookJsonLimits,
+  parseJsonObject,
   returnedToClaude,
 } from '../../service/http/resources/hooks/claude-code.ts';
 import { cursorServerTool, cursorTool, geminiCall, readToolUse, shellCall, textIn } from './call-events.ts';
@@ -108,7 +109,7 @@ function finishedTool(
   hasFields: (output: JsonObject) => boolean,
 ): FinishedCall | null {
   if (call === null || typeof output !== 'string') return call && finished(call, null);
-  const parsed = objectIn(output);
+  const parsed = parseJsonObject(output, hookJsonLimits);
   const returned = parsed !== null && hasFields(parsed) ? returnedByTool(parsed) : null;
   return finished(call, returned ?? { value: output, isError: false }, parsed ?? output);
 }

@@ -2,12 +2,13 @@
 // differs from the known ones in any field that counts is read as null; a tool of an MCP server whose name is not said is no
 // tool of the host.
 
-import { readJson } from '../../language/json/read-json.ts';
+import { jsonLimits } from '../../language/json/read-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import {
   claudeCall,
   type HookedCall,
   type Host,
+  parseJsonObject,
   serverToolKey,
   toolKey,
 } from '../../service/http/resources/hooks/claude-code.ts';
@@ -75,9 +76,8 @@ export function cursorTool(event: JsonObject, session: string): HookedCall | nul
 
 /** The arguments of a tool. Some versions send them as the text of an object. */
 function argumentsIn(input: Json | undefined): JsonObject | null {
-  if (typeof input !== 'string') return isJsonObject(input) ? input : null;
-  const json = readJson(Buffer.from(input));
-  return json.ok && isJsonObject(json.value) ? json.value : null;
+  if (typeof input === 'string') return parseJsonObject(input, jsonLimits);
+  return isJsonObject(input) ? input : null;
 }
 
 /** A shell command of Cursor. */

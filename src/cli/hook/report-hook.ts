@@ -5,7 +5,11 @@ import { randomUUID } from 'node:crypto';
 import { exchange } from '../../../integrations/typescript/exchange.ts';
 import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
 import { type ReturnedCall, resultOf } from '../../language/value/reported-result.ts';
-import { type HookedCall, objectIn } from '../../service/http/resources/hooks/claude-code.ts';
+import {
+  type HookedCall,
+  hookJsonLimits,
+  parseJsonObject,
+} from '../../service/http/resources/hooks/claude-code.ts';
 import type { FinishedCall } from './after-events.ts';
 
 export interface ReportAccess {
@@ -44,7 +48,7 @@ function returnedIn(
   { jsonText }: ReportAccess,
 ): ReturnedCall | null {
   const isJsonText = calls.every(({ actionKey }) => jsonText.includes(actionKey));
-  const members = isJsonText && text !== null ? objectIn(text) : null;
+  const members = isJsonText && text !== null ? parseJsonObject(text, hookJsonLimits) : null;
   return members === null ? returned : { ...(returned ?? { isError: false }), value: members };
 }
 

@@ -76,12 +76,12 @@ export function returnedToClaude(event: ClaudeEvent): ReturnedCall | null {
   if (response === undefined || response === null) return null;
   if (typeof response !== 'string' || !mcpTool.test(tool)) return returnedByTool(response);
   const bytes = Buffer.byteLength(response);
-  return { value: objectIn(response) ?? response, isError: false, bytes };
+  return { value: parseJsonObject(response, hookJsonLimits) ?? response, isError: false, bytes };
 }
 
 /** The object whose JSON text this is; null when it is no such text. */
-export function objectIn(text: string): JsonObject | null {
-  const json = readJson(Buffer.from(text), hookJsonLimits);
+export function parseJsonObject(text: string, limits: JsonLimits): JsonObject | null {
+  const json = readJson(Buffer.from(text), limits);
   return json.ok && isJsonObject(json.value) ? json.value : null;
 }
 
