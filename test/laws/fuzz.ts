@@ -1,6 +1,6 @@
 // `npm run fuzz`: all laws in turn, each on random input of its own, until it is stopped or a law is broken.
 // Prints the seed it began with and one line per round, and writes each failure as a case that the tests
-// repeat.
+// repeat; a failure of a sequence of requests is printed with its seed.
 //
 //   npm run fuzz -- --seed 7 --rounds 3          the same input again, and an end
 //   npm run pairs -- --seed 1                    a million pairs, decided by the definition, the function, the
@@ -16,6 +16,7 @@ import { type Breach, guardsNeverOpen, orderNeverMatters, unknownNeverOpens } fr
 import { tryAnyTexts, tryMutations } from './mutations.ts';
 import { type Reached, tableOf } from './reached.ts';
 import { tryAnyRequests } from './robustness.ts';
+import { standingIsExact } from './standing.ts';
 import { titlesAgree } from './titles.ts';
 
 const { values } = parseArgs({
@@ -31,10 +32,12 @@ const { values } = parseArgs({
 interface Tried {
   readonly count: number;
   readonly findings: readonly Case[];
+  /** What differs in sequences, which no case can hold: the seed repeats them. */
+  readonly differences?: readonly string[];
 }
 
 /** The laws; the seed alone decides the input of each. */
-const laws: Readonly<Record<string, (seed: number) => Tried>> = {
+const laws: Readonly<Record<string, (seed: number) => Tried | Promise<Tried>>> = {
   'function = definition': (seed) => {
     const { pairs, findings } = compareReadings(5_000, seed);
     return { count: pairs, findings };
@@ -61,6 +64,10 @@ const laws: Readonly<Record<string, (seed: number) => Tried>> = {
     const { requests, findings } = tryAnyRequests(60, seed);
     return { count: requests, findings };
   },
+  'standing approvals = model': async (seed) => {
+    const { compared, differences } = await standingIsExact(20, seed);
+    return { count: compared, findings: [], differences };
+  },
 };
 
 function ofBreaches({ compared, breaches }: { compared: number; breaches: readonly Breach[] }): Tried {
@@ -73,14 +80,15 @@ const firstSeed = values.seed === undefined ? Math.floor(Math.random() * 1_000_0
 const started = performance.now();
 
 /** Runs rounds of all laws; a round's seeds are far from those of the next round. */
-function tryAll(rounds: number): boolean {
+async function tryAll(rounds: number): Promise<boolean> {
   for (let round = 0; round < rounds; round++) {
     const seed = firstSeed + round * 100_000;
     const counts: string[] = [];
     for (const [law, attempt] of Object.entries(laws)) {
-      const { count, findings } = attempt(seed);
+      const { count, findings, differences = [] } = await attempt(seed);
       counts.push(`${law} ${count}`);
-      if (findings.length > 0) return show(findings, seed);
+      for (const difference of differences) console.log(`\n${difference}`);
+      if (findings.length + differences.length > 0) return show(findings, seed);
     }
     console.log(`${secondsSince()} s, round ${round + 1}, seed ${seed}: ${counts.join(', ')}`);
   }
@@ -133,7 +141,7 @@ else {
   console.log(`seed ${firstSeed}`);
   const isSound =
     values.pairs === undefined
-      ? tryAll(Number(values.rounds ?? Infinity))
+      ? await tryAll(Number(values.rounds ?? Infinity))
       : comparePairs(Number(values.pairs));
   process.exitCode = isSound ? 0 : 1;
 }

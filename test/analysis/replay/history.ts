@@ -6,8 +6,9 @@ import { createRandom } from '../../../src/language/value/random.ts';
 import { requestRecord } from '../../../src/service/requests/record/record.ts';
 import type { DecidedDetail } from '../../../src/service/requests/record/request-state.ts';
 import type { AgentRow, RequestRow } from '../../../src/service/store/contract/records.ts';
+import { activeOf } from '../../service/requests/active-of.ts';
 import { approverOf } from '../../service/requests/bystanders.ts';
-import { activeOf, begin, type World } from '../../service/requests/metered.ts';
+import { begin, type World } from '../../service/requests/metered.ts';
 import { agentRow, startMs, temporaryFolder } from '../../service/store/rows.ts';
 
 export const policyText = `

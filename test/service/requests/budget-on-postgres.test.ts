@@ -8,7 +8,8 @@ import { verifyChain } from '../../../src/service/audit/verify.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { agentRow, startMs } from '../store/rows.ts';
-import { activeOf, begin, type World } from './metered.ts';
+import { activeOf } from './active-of.ts';
+import { begin, type World } from './metered.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -15,8 +15,9 @@ import type { RequestView } from '../../../src/service/requests/record/reply.ts'
 import type { AgentRow } from '../../../src/service/store/contract/records.ts';
 import { pushRow } from '../../../src/service/tables/table-rows.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
+import { activeOf } from './active-of.ts';
 import { approverOf } from './bystanders.ts';
-import { activeOf, begin, type World } from './metered.ts';
+import { begin, type World } from './metered.ts';
 import { createOrder } from './order.ts';
 
 type Order = ReturnType<typeof createOrder>;

@@ -7,7 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
-import { activeOf, begin, type World } from './metered.ts';
+import { activeOf } from './active-of.ts';
+import { begin, type World } from './metered.ts';
 
 const policies = `
   action pay.send { amount: money(currency) 0.01.., currency: "USD" }

@@ -21,7 +21,7 @@ import type { AgentWithKey } from '../../../src/service/store/contract/records.t
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { agentRow, keyRow, temporaryFolder } from '../store/rows.ts';
-import { activeOf } from './metered.ts';
+import { activeOf } from './active-of.ts';
 import { createOrder } from './order.ts';
 import { walkRecord } from './record-order.ts';
 

@@ -4,9 +4,6 @@
 import { onTestFinished } from 'vitest';
 import type { ActivePolicies } from '../../../src/language/model/active-policies.ts';
 import type { JsonObject } from '../../../src/language/model/json.ts';
-import { withStandingMeters } from '../../../src/language/model/standing-meters.ts';
-import { compile } from '../../../src/pipeline.ts';
-import { rulesWithRequirement } from '../../../src/service/policies/set-summary.ts';
 import { createAuthorizer } from '../../../src/service/requests/authorize.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
 import { createRequestId } from '../../../src/service/requests/record/id.ts';
@@ -17,38 +14,6 @@ import type { AgentRow } from '../../../src/service/store/contract/records.ts';
 import { openStore, type StoreLocation } from '../../../src/service/store/open.ts';
 import { keyRow } from '../store/rows.ts';
 import { bystanders } from './bystanders.ts';
-
-export function activeOf(text: string): ActivePolicies {
-  const { set, engine, diagnostics } = compile({
-    files: [{ path: 'a.policy', text }],
-    readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }),
-  });
-  if (set === null || engine === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  const asks = new Map(set.policies.flatMap(rulesWithRequirement).map((asked) => [asked.rule, asked]));
-  const { meters, entriesRecorded } = withStandingMeters(engine, () => asks);
-  return {
-    decide: engine.decide,
-    decideTraced: engine.decideTraced,
-    decideRecorded: engine.decideRecorded,
-    trace: engine.trace,
-    checkResult: engine.checkResult,
-    checkRow: engine.checkRow,
-    pushedTables: engine.pushedTables,
-    readsPushed: engine.readsPushed,
-    checkPayload: () => [],
-    shapeOf: engine.shapeOf,
-    resultShapeOf: engine.resultShapeOf,
-    actions: engine.actions,
-    possibility: engine.possibility,
-    asks: () => asks,
-    titleOf: (action) => set.actions.get(action)?.title ?? null,
-    entries: engine.entries,
-    entriesRecorded,
-    meters,
-    digest: 'digest',
-    commit: null,
-  };
-}
 
 export interface World {
   nowMs: number;

@@ -13,8 +13,9 @@ import type { MeterHistory, MeterStore } from '../../../src/service/store/contra
 import type { AppendResult } from '../../../src/service/store/contract/store.ts';
 import { StoreError } from '../../../src/service/store/contract/store-error.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
+import { activeOf } from './active-of.ts';
 import { approverOf } from './bystanders.ts';
-import { activeOf, begin, type World } from './metered.ts';
+import { begin, type World } from './metered.ts';
 
 const head = `
   action pay.send { amount: money(currency) 0.01.., currency: "USD" | "EUR", to: string }

@@ -22,7 +22,7 @@ import { createRequestId } from '../../../src/service/requests/record/id.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { agentRow, keyRow, temporaryFolder } from '../store/rows.ts';
-import { activeOf } from './metered.ts';
+import { activeOf } from './active-of.ts';
 import { createOrder } from './order.ts';
 
 const policies = `

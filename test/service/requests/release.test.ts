@@ -7,8 +7,9 @@ import { describe, expect, test } from 'vitest';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
 import type { OutcomeReport } from '../../../src/service/requests/approvals/report-outcome.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
+import { activeOf } from './active-of.ts';
 import { approverOf } from './bystanders.ts';
-import { activeOf, begin, type World } from './metered.ts';
+import { begin, type World } from './metered.ts';
 
 const policiesWith = (meter: string): string => `
   action pay.send { amount: money(currency) 0.01.., currency: "USD" }

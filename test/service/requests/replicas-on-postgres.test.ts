@@ -8,8 +8,9 @@ import { verifyChain } from '../../../src/service/audit/verify.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { keptPostgres, type PostgresServer } from '../store/postgres-server.ts';
 import { agentRow, keyRow, startMs } from '../store/rows.ts';
+import { activeOf } from './active-of.ts';
 import { approverOf } from './bystanders.ts';
-import { activeOf, begin, type World } from './metered.ts';
+import { begin, type World } from './metered.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {

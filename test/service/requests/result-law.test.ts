@@ -11,7 +11,8 @@ import { createRandom, type RandomSource } from '../../../src/language/value/ran
 import { compile } from '../../../src/pipeline.ts';
 import { recordedFacts } from '../../../src/service/requests/approvals/decide-again.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
-import { activeOf, begin, type World } from './metered.ts';
+import { activeOf } from './active-of.ts';
+import { begin, type World } from './metered.ts';
 
 const text = `
   action web.fetch { host: string } result { bytes: integer -9..99, labels: [string], from?: string }

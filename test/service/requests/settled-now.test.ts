@@ -18,7 +18,7 @@ import { createRequestChanges } from '../../../src/service/requests/request-chan
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { agentRow, keyRow, temporaryFolder } from '../store/rows.ts';
-import { activeOf } from './metered.ts';
+import { activeOf } from './active-of.ts';
 
 const active = activeOf(`
 approvers finance "Finance"

@@ -9,8 +9,9 @@ import { createStandingApprovals } from '../../../src/service/requests/standing/
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { agentRow, keyRow, startMs } from '../store/rows.ts';
+import { activeOf } from './active-of.ts';
 import { approverOf, bystanders } from './bystanders.ts';
-import { activeOf, begin, type World } from './metered.ts';
+import { begin, type World } from './metered.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -9,8 +9,8 @@ import { createStatistics, type Statistics } from '../../../src/service/statisti
 import type { AgentRow } from '../../../src/service/store/contract/records.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { StoreError } from '../../../src/service/store/contract/store-error.ts';
+import { activeOf } from '../requests/active-of.ts';
 import { bystanders } from '../requests/bystanders.ts';
-import { activeOf } from '../requests/metered.ts';
 import { refusalRecord } from '../store/rows.ts';
 
 const policies = `
