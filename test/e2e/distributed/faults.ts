@@ -27,13 +27,14 @@ const afterFaultMs = 2_000;
 const only = process.env.NEMESIS_FAULTS?.split(',');
 
 export async function nemesis(world: World): Promise<void> {
-  const { random, seconds, decisionsLeast, votes, proofs, replicas } = world;
+  const { random, seconds, decisionsLeast, votes, proofs, revokedStanding, replicas } = world;
   const endsAtMs = performance.now() + seconds * 1000;
   const ended = (word: string) => votes.filter(({ said }) => said === word).length >= endedMin;
   const haveSteppedUp = () => proofs.filter(({ granted }) => granted.length > 0).length >= steppedUpMin;
   const noted = noteStops(world);
   const isLong = () => performance.now() >= endsAtMs && noted.decisions() >= decisionsLeast;
-  const isDue = () => !isLong() || !ended('approved') || !ended('rejected') || !haveSteppedUp();
+  const haveAnswered = () => ended('approved') && ended('rejected') && haveSteppedUp();
+  const isDue = () => !isLong() || !haveAnswered() || revokedStanding.length === 0;
   for (let round = 0; (only === undefined && round < turns.length) || isDue(); round += 1) {
     await sleep((0.5 + random()) * world.betweenFaultsMs);
     const replica = replicas.all[Math.floor(random() * replicas.all.length)]!;

@@ -2,6 +2,7 @@
 // agents reported.
 
 import { expect, test } from 'vitest';
+import { standingId } from '../../../src/service/requests/approvals/standing-approval.ts';
 import type { ChainEntry } from '../../../src/service/store/contract/chain.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { judge } from './judge.ts';
@@ -14,6 +15,7 @@ const nothing: History = {
   outcomes: [],
   proofs: [],
   stops: [],
+  revokedStanding: [],
   faults: new Map(),
   services: [],
   starts: [],
@@ -75,6 +77,22 @@ const stop = (kind: Stop['kind'], fromMs: number, untilMs: number): Stop => ({
   untilMs,
 });
 const executed = (isSo: boolean) => ({ detail_json: JSON.stringify({ executed: isSo }) });
+
+/** A vote for a standing approval, the revocation of that, and a grant under it. */
+const rules = [{ rule: 'p/r', times: 1 }];
+const standing = standingId('r', 'p/r');
+const given = event('r', 'approved', 'pending', { detail_json: JSON.stringify({ standing: { rules } }) });
+const taken = { kind: 'change', what: 'standing-approval-revoked', subject: standing };
+const use = (id: string) => ({
+  ...granted(id),
+  record_json: JSON.stringify({
+    payload: { amount: 1 },
+    request: {},
+    meters: {},
+    satisfied: { standing: { 'p/r': standing } },
+    policySet: { digest: 'd' },
+  }),
+});
 
 async function faultsOf(
   entries: readonly object[],
@@ -168,6 +186,15 @@ test.each([
     [request('r')],
     { proofs: [{ step: 1, person: 'p', requests: ['r'], granted: ['r'] }] },
     'told as granted by a step-up and not stored so',
+  ],
+  ['a use too many', [request('r'), given, use('s'), use('t')], {}, 'use 2 of 1'],
+  ['a use that nobody approved', [use('s')], {}, 'under what nobody approved'],
+  ['a use of what was revoked', [request('r'), given, taken, use('s')], {}, 'under a revoked standing'],
+  [
+    'a use after the reply of its revocation',
+    [request('r'), given, use('s')],
+    { told: [told('s', 6, 7)], revokedStanding: [{ id: standing, atMs: 5 }] },
+    'after the reply that its standing approval was revoked',
   ],
 ])('%s is seen', async (_, entries, history, fault) => {
   expect(await faultsOf(entries, history)).toEqual([expect.stringContaining(fault)]);

@@ -2,6 +2,7 @@
 // judge knows what was spent, who was revoked, what was stopped and which policies were active. INVARIANT:
 // each kind of fault that is looked for is one line.
 
+import { standingId } from '../../../src/service/requests/approvals/standing-approval.ts';
 import type { ChainEntry } from '../../../src/service/store/contract/chain.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { budget, type History, type Stop } from './world.ts';
@@ -16,6 +17,8 @@ export interface Verdict {
   readonly ended: Readonly<Record<Ended, number>>;
   /** The number of grants whose agents reported an outcome. */
   readonly consumed: number;
+  /** Standing approvals: how many requests used them, how many were used up, and how many were revoked. */
+  readonly standing: { readonly used: number; readonly usedUp: number; readonly revoked: number };
   /** The number of grants by a step-up. */
   readonly steppedUp: number;
   readonly outcomes: ReadonlyMap<string, number>;
@@ -28,11 +31,22 @@ type Ended = 'approved' | 'rejected' | 'expired';
 interface Stored {
   readonly payload: { readonly amount: number };
   readonly request: { readonly session?: string };
+  readonly satisfied?: { readonly standing?: Readonly<Record<string, string>> };
   readonly meters: { readonly spent?: { readonly low?: string; readonly high?: string } };
   readonly policySet: { readonly digest: string };
 }
 
+/** A vote that chose a standing approval. */
+interface StoredVote {
+  readonly standing?: { readonly rules: readonly { readonly rule: string; readonly times: number | null }[] };
+}
+
 interface Walk {
+  /** How often each standing approval may be used, and how often it has been. */
+  readonly standing: Map<string, { readonly times: number; used: number }>;
+  readonly revokedStanding: Set<string>;
+  /** The standing approval that a granted request used. */
+  readonly under: Map<string, string>;
   readonly spent: Map<string, number>;
   readonly revoked: Set<string>;
   readonly switches: Set<string>;
@@ -60,6 +74,9 @@ const sweptWithinMs = 2_000;
 export async function judge({ chain }: Pick<Store, 'chain'>, history: History): Promise<Verdict> {
   const { told, votes, stops } = history;
   const walk: Walk = {
+    standing: new Map(),
+    revokedStanding: new Set(),
+    under: new Map(),
     spent: new Map(),
     revoked: new Set(),
     switches: new Set(),
@@ -90,6 +107,7 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
   const { faults, spent, ids, keys, ended } = walk;
   const isStopped = stopsOf(stops);
   const nonces = new Set<string>();
+  const revokedAtMs = new Map(history.revokedStanding.map(({ id, atMs }) => [id, atMs]));
   for await (const one of told) {
     if (one.id !== null && one.status === 200 && !ids.has(one.id))
       faults.push(`told and not stored: ${one.id}`);
@@ -102,6 +120,8 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
       faults.push(`told as granted and not stored so: ${one.id}`);
     if (one.key !== null && keys.get(`${one.agent} ${one.key}`) !== one.id)
       faults.push(`another request for its key: ${one.id}`);
+    if (one.begunAtMs > (revokedAtMs.get(walk.under.get(one.id ?? '') ?? '') ?? Number.POSITIVE_INFINITY))
+      faults.push(`granted after the reply that its standing approval was revoked: ${one.id}`);
     // A repeated idempotency key is answered with the earlier grant, even after a stop.
     const stop = one.key === null ? isStopped(one) : null;
     if (stop !== null) faults.push(`granted after the reply that it was ${stop.kind}: ${one.id}`);
@@ -117,6 +137,7 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
   const full = shared.map(([, sum]) => sum / budget);
   faults.push(...faultsOfDetails(walk, history));
   const words = [...ended.values()];
+  const standing = [...walk.standing.values()];
   const count = (word: Ended) => words.filter((one) => one === word).length;
   return {
     faults,
@@ -125,6 +146,11 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
     usedLeast: Math.min(...full),
     ended: { approved: count('approved'), rejected: count('rejected'), expired: count('expired') },
     consumed: walk.consumed.size,
+    standing: {
+      used: walk.under.size,
+      usedUp: standing.filter(({ times, used }) => used === times).length,
+      revoked: walk.revokedStanding.size,
+    },
     steppedUp: history.proofs.filter(({ granted }) => granted.length > 0).length,
     outcomes: walk.outcomes,
     fromMs: walk.firstMs,
@@ -188,6 +214,7 @@ function takeChange(walk: Walk, entry: ChainEntry): void {
   const { revoked, switches } = walk;
   const subject = String(entry.subject);
   if (entry.what === 'agent-revoked') revoked.add(subject);
+  if (entry.what === 'standing-approval-revoked') walk.revokedStanding.add(subject);
   if (entry.what === 'kill-switch-created') switches.add(subject);
   if (entry.what === 'kill-switch-deactivated') switches.delete(subject);
   if (entry.what === 'policies-activated')
@@ -203,6 +230,7 @@ function takeEvent(walk: Walk, entry: ChainEntry): void {
     if (consumed.has(id)) faults.push(`record ${entry.sequence}: it is said twice what became of ${id}`);
     consumed.set(id, (JSON.parse(String(entry.detail_json)) as { readonly executed: boolean }).executed);
   }
+  if (entry.what === 'approved') takeVote(walk, entry);
   if (status !== 'approved' && status !== 'rejected' && status !== 'expired') return;
   const before = ended.get(id);
   if (before !== undefined && (before !== status || entry.what === 'expired'))
@@ -214,6 +242,32 @@ function takeEvent(walk: Walk, entry: ChainEntry): void {
   if (before !== undefined || status !== 'approved') return;
   if (revoked.has(agents.get(id) ?? '')) faults.push(`record ${entry.sequence}: granted to a revoked agent`);
   if (switches.size > 0) faults.push(`record ${entry.sequence}: granted by a vote while stopped`);
+}
+
+function takeVote({ standing }: Walk, entry: ChainEntry): void {
+  const { standing: chosen } = JSON.parse(String(entry.detail_json)) as StoredVote;
+  for (const { rule, times } of chosen?.rules ?? []) {
+    const id = standingId(String(entry.request_id), rule);
+    standing.set(id, { times: times ?? Number.POSITIVE_INFINITY, used: 0 });
+  }
+}
+
+/** A request that was granted under standing approvals uses each once. */
+function takeUses(
+  { standing, revokedStanding, under, faults }: Walk,
+  entry: ChainEntry,
+  ids: readonly string[],
+) {
+  for (const id of ids) {
+    const approval = standing.get(id);
+    under.set(String(entry.id), id);
+    if (approval === undefined) faults.push(`record ${entry.sequence}: granted under what nobody approved`);
+    else approval.used += 1;
+    if (approval !== undefined && approval.used > approval.times)
+      faults.push(`record ${entry.sequence}: use ${approval.used} of ${approval.times}`);
+    if (revokedStanding.has(id))
+      faults.push(`record ${entry.sequence}: granted under a revoked standing approval`);
+  }
 }
 
 function takeRequest(walk: Walk, entry: ChainEntry): void {
@@ -230,17 +284,18 @@ function takeRequest(walk: Walk, entry: ChainEntry): void {
   const record = JSON.parse(String(entry.record_json)) as Stored;
   const { session = '' } = record.request;
   const isGranted = entry.status === 'auto_approved';
+  const standing = Object.values(record.satisfied?.standing ?? {});
+  if (isGranted) takeUses(walk, entry, standing);
+  const isBudgeted = isGranted && standing.length === 0;
   const before = spent.get(session) ?? 0;
   const after = before + record.payload.amount;
   const { low, high } = record.meters.spent ?? {};
   if (high !== undefined && (high !== String(after) || low !== high))
     faults.push(`record ${entry.sequence}: read ${low} to ${high} where ${after} is right`);
-  if (isGranted && high === undefined) faults.push(`record ${entry.sequence}: granted without a reading`);
-  if (isGranted) {
-    spent.set(session, after);
-    walk.granted += 1;
-  }
-  if (isGranted && after > budget) faults.push(`record ${entry.sequence}: ${after} of ${budget}`);
+  if (isBudgeted && high === undefined) faults.push(`record ${entry.sequence}: granted without a reading`);
+  if (isBudgeted) spent.set(session, after);
+  if (isGranted) walk.granted += 1;
+  if (isBudgeted && after > budget) faults.push(`record ${entry.sequence}: ${after} of ${budget}`);
   if (revoked.has(String(entry.agent_id)))
     faults.push(`record ${entry.sequence}: decided for a revoked agent`);
   if (isGranted && switches.size > 0) faults.push(`record ${entry.sequence}: granted while stopped`);

@@ -8,6 +8,7 @@ import { createRandom } from '../../../src/language/value/random.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { nemesis } from './faults.ts';
 import { owners, people } from './people.ts';
+import { standingApprovals } from './standing.ts';
 import { createToldLog } from './told.ts';
 import {
   type Agent,
@@ -30,7 +31,15 @@ const sweptWithinMs = 2_500;
 
 export async function run(options: RunOptions): Promise<History> {
   const { next: random } = createRandom(options.seed);
-  const noted = { told: createToldLog(), votes: [], outcomes: [], proofs: [], stops: [], starts: [] };
+  const noted = {
+    told: createToldLog(),
+    votes: [],
+    outcomes: [],
+    proofs: [],
+    stops: [],
+    starts: [],
+    revokedStanding: [],
+  };
   const empty = {
     ...noted,
     services: [],
@@ -42,7 +51,7 @@ export async function run(options: RunOptions): Promise<History> {
   const world: World = { ...options, ...empty, random, session: 0, isOver: false };
   for (let count = 0; count < 4; count += 1) world.agents.push(await makeAgent(options.store));
   const clients = Array.from({ length: options.clientCount }, (_, at) => client(world, at));
-  const others = [managers(world), people(world), owners(world)];
+  const others = [managers(world), people(world), owners(world), standingApprovals(world)];
   const fromMs = performance.now();
   await nemesis(world);
   const tookS = (performance.now() - fromMs) / 1000;

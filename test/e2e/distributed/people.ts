@@ -60,7 +60,7 @@ export async function people(world: World): Promise<void> {
 }
 
 /** The addresses of the replicas in turn, beginning with a random one. */
-function urlsFrom(world: World): (place: number) => string {
+export function urlsFrom(world: World): (place: number) => string {
   const all = urls(world);
   const from = Math.floor(world.random() * all.length);
   return (place) => all[(from + place) % all.length] ?? '';
@@ -141,7 +141,7 @@ async function stepUps(world: World, { email, password, headers, secret }: Owner
 }
 
 /** Posts to a replica; returns null when no answer came. */
-function say(url: string, headers: Headers, body: object): Promise<Answer | null> {
+export function say(url: string, headers: Headers, body: object): Promise<Answer | null> {
   return post({ url, headers, body: JSON.stringify(body), timeoutMs: peopleTimeoutMs });
 }
 
@@ -155,12 +155,17 @@ interface Voting {
   readonly agent: string;
   readonly word: Vote['word'];
   readonly headers: Headers;
+  readonly standing?: { readonly times: number };
 }
 
 /** The status of the request by the reply; null when the vote was not accepted. */
-async function vote(world: World, url: string, { id, agent, word, headers }: Voting): Promise<string | null> {
+export async function vote(
+  world: World,
+  url: string,
+  { id, agent, word, headers, standing }: Voting,
+): Promise<string | null> {
   const begunAtMs = performance.now();
-  const reply = await say(url, headers, { comment: 'looked at' });
+  const reply = await say(url, headers, { comment: 'looked at', standing });
   if (reply === null) return null;
   const said = reply.status === 200 ? (statusIn(reply) ?? null) : null;
   world.votes.push({ id, agent, word, said, begunAtMs, endedAtMs: performance.now() });

@@ -39,6 +39,12 @@ export interface Proof {
   readonly granted: readonly string[];
 }
 
+/** A standing approval that was revoked, and when the reply arrived. */
+export interface RevokedStanding {
+  readonly id: string;
+  readonly atMs: number;
+}
+
 export interface Stop {
   readonly kind: 'revoked' | 'switched';
   /** The id of the agent, or the area that was stopped. */
@@ -59,6 +65,7 @@ export interface History {
   readonly outcomes: readonly Outcome[];
   readonly proofs: readonly Proof[];
   readonly stops: readonly Stop[];
+  readonly revokedStanding: readonly RevokedStanding[];
   readonly faults: ReadonlyMap<string, number>;
   /** For each failover, the milliseconds until the next decision; infinite when there was none. */
   readonly services: readonly number[];
@@ -92,6 +99,7 @@ export function policyText(edition: number): string {
   return `
   action pay.send { amount: money(currency) 0.01.., currency: "USD" }
   action pay.ask, pay.soon, pay.own { amount: money(currency) 0.01.., currency: "USD" }
+  action pay.known { amount: money(currency) 0.01.., currency: "USD", vendor: string }
   approvers finance "Finance"
   meter spent = sum(payload.amount) in USD of pay.send per session over 24h
   policy budget on pay.send {
@@ -109,6 +117,10 @@ export function policyText(edition: number): string {
   policy owners on pay.own {
     allow all for 1h
     reauth each_time when payload.amount > 0 USD
+  }
+  policy known on pay.known {
+    allow all
+    escalate vendors to finance within 1h standing per payload.vendor for 8h up to 10 times
   }`;
 }
 
@@ -155,6 +167,7 @@ export interface World extends RunOptions {
   readonly outcomes: Outcome[];
   readonly proofs: Proof[];
   readonly stops: Stop[];
+  readonly revokedStanding: RevokedStanding[];
   readonly faults: Map<string, number>;
   readonly services: Promise<number>[];
   readonly starts: number[];
@@ -198,17 +211,18 @@ export function urls({ replicas }: World): readonly string[] {
 
 export interface Call {
   /** `pay.send` when absent. */
-  readonly action?: 'pay.ask' | 'pay.soon' | 'pay.own';
+  readonly action?: 'pay.ask' | 'pay.soon' | 'pay.own' | 'pay.known';
   readonly amount: number;
   readonly session: string;
+  readonly vendor?: string;
   readonly key?: string;
   readonly nonce?: string;
 }
 
 /** Asks one replica for a decision; returns null when no answer came. */
 export async function ask(world: World, url: string, agent: Agent, call: Call): Promise<Told | null> {
-  const { action: action_key = 'pay.send', amount } = call;
-  const body = JSON.stringify({ action_key, payload: { amount, currency: 'USD' } });
+  const { action: action_key = 'pay.send', amount, vendor } = call;
+  const body = JSON.stringify({ action_key, payload: { amount, currency: 'USD', vendor } });
   const headers: Record<string, string> = {
     'x-agent-api-key': agent.apiKey,
     'x-agent-session': call.session,
