@@ -10,6 +10,7 @@ import { verifyStore } from '../../../src/service/audit/verify-store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { writProcess } from '../../cli/writ.ts';
 import { readExposition } from '../../service/http/exposition.ts';
+import { firstAdmin, personWith } from '../../service/http/person-client.ts';
 import { keptPostgres } from '../../service/store/postgres-server.ts';
 import { startService, temporary } from '../acceptance/service.ts';
 import { post } from './call.ts';
@@ -39,8 +40,8 @@ async function place(text = policy) {
   return { url, policies, decisions };
 }
 
-async function startWorkers(count: number) {
-  const { url, policies, decisions } = await place();
+async function startWorkers(count: number, text?: string) {
+  const { url, policies, decisions } = await place(text);
   const env = { WRIT_STORE: url, WRIT_WORKERS: String(count) };
   const service = await startService({ policies, env, startMaxMs: 120_000 });
   onTestFinished(async () => void (await service.end('SIGKILL')));
@@ -165,6 +166,33 @@ async function tellMetricsOfAll(url: string, agent: Agent): Promise<void> {
   for (let at = 0; at < 5; at += 1) await ask(url, agent, null, null);
   for (let at = 0; at < 3; at += 1) expect((await counted()).decisions).toBe(before.decisions + 5);
 }
+
+test('64 clients at once use a standing approval exactly as often as it may be used, over three workers', async () => {
+  const service = await startWorkers(
+    3,
+    `approvers finance "Finance"
+    action pay.send { amount: money(currency) 0.01.., currency: "USD" }
+    policy known on pay.send {
+      allow all
+      escalate payees to finance within 1h standing per payload.currency for 8h up to 10 times
+    }`,
+  );
+  const store = await openStore(service.store);
+  onTestFinished(() => store.close());
+  const agent = await makeAgent(store);
+  const admin = await firstAdmin({ store });
+  const rights = { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] } as const;
+  const approver = await personWith({ url: service.url, store }, admin, rights);
+  const first = await ask(service.url, agent, null, null);
+  expect(first?.decision).toBe('ESCALATE');
+  const vote = { method: 'POST', body: { comment: 'known', standing: {} } };
+  expect((await approver.send(`/v1/requests/${first?.id}/approve`, vote)).body.status).toBe('approved');
+  const told = await Promise.all(Array.from({ length: 64 }, () => ask(service.url, agent, null, null)));
+  expect(told.filter((reply) => reply?.decision === 'ALLOW')).toHaveLength(10);
+  const stored = await service.decisions();
+  expect(stored.filter(({ decision }) => decision === 'ALLOW')).toHaveLength(10);
+  expect((await approver.send('/v1/standing-approvals')).body.items).toMatchObject([{ used: 10 }]);
+});
 
 test('no worker is left where their supervisor is killed', async () => {
   const service = await startWorkers(2);
