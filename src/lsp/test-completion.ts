@@ -5,10 +5,16 @@ import type { ActionWords } from '../language/assist/vocabulary.ts';
 import { outcomes } from '../language/model/decision.ts';
 import { riskTiers, userAttributes } from '../language/model/request.ts';
 import { expectationKeys } from '../testing/expectation.ts';
-import { stepKeys } from '../testing/read-sequence.ts';
+import { standingAnswerKeys, stepKeys } from '../testing/read-sequence.ts';
 import { caseKeys, fileKeys, testKeys } from '../testing/read-test-file.ts';
 import { approvalAnswers } from '../testing/test-file.ts';
-import { agentKeys, factKeys, requestKeys, satisfiedKeys } from '../testing/watch-changes.ts';
+import {
+  agentKeys,
+  factKeys,
+  givenStandingKeys,
+  requestKeys,
+  satisfiedKeys,
+} from '../testing/watch-changes.ts';
 import { setWords } from './completion.ts';
 import type { DocumentPosition } from './set/positions.ts';
 import type { SetSnapshot } from './set/workspace.ts';
@@ -83,6 +89,8 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   expect: expectationKeys,
   requires: ['escalate', 'reauth'],
   'escalate.-': ['group', 'needs', 'within'],
+  'standing.-': givenStandingKeys,
+  standing: standingAnswerKeys,
 };
 
 function itemOf(keys: readonly string[]): string {

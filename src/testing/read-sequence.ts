@@ -5,7 +5,16 @@
 import type { JsonObject } from '../language/model/json.ts';
 import { fromNumber } from '../language/value/decimal.ts';
 import { formatDuration } from '../language/value/time.ts';
-import { find, readDuration, readMap, readText, readTexts, readWord } from './fields.ts';
+import {
+  find,
+  readDuration,
+  readIfThere,
+  readInteger,
+  readMap,
+  readText,
+  readTexts,
+  readWord,
+} from './fields.ts';
 import { type ApprovalAnswer, approvalAnswers, type GivenResult } from './test-file.ts';
 import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './watch-changes.ts';
 import { type LocatedMap, type LocatedValue, type Report, toJson } from './yaml.ts';
@@ -85,7 +94,29 @@ function unknownMeter(step: LocatedMap, report: Report) {
 
 function readAnswer(step: LocatedMap, report: Report): ApprovalAnswer | null {
   const then = find(step, 'then');
-  return then && readWord(then, { name: '`then`', words: approvalAnswers }, report);
+  if (then === null) return null;
+  if (then.kind === 'map') return readStandingAnswer(then, report);
+  const kind = readWord(then, { name: '`then`', words: approvalAnswers }, report);
+  if (kind !== 'standing') return kind && { kind };
+  return { kind, seconds: null, times: null, span: then.span };
+}
+
+/** More uses than any sequence has. */
+const timesMax = 1_000_000;
+
+export const standingAnswerKeys = ['for', 'times'] as const;
+
+/** Reads `{ standing: { for: 1h, times: 3 } }`. */
+function readStandingAnswer(then: LocatedMap, report: Report): ApprovalAnswer | null {
+  const map = readMap(then, { name: '`then`', keys: ['standing'] }, report);
+  const standing = find(map, 'standing');
+  const choice = standing && readMap(standing, { name: '`standing`', keys: standingAnswerKeys }, report);
+  if (choice === null) return null;
+  const seconds = readIfThere(choice, 'for', (value) => readDuration(value, '`for`', report));
+  const times = readIfThere(choice, 'times', (value) =>
+    readInteger(value, { name: '`times`', min: 1, max: timesMax }, report),
+  );
+  return { kind: 'standing', seconds, times, span: then.span };
 }
 
 function readResult(step: LocatedMap, report: Report): GivenResult | null {

@@ -187,7 +187,7 @@ function runTestCase(test: TestCase, subject: Subject): CaseRun {
   if (facts === null) return mistaken;
   const { decision, disagreements } = decideTwice(facts, subject);
   if (test.answer !== null && !waitsForPeople(decision)) {
-    const message = `\`then: ${test.answer}\` answers a pending request, but this one is ${decision.outcome}`;
+    const message = `\`then: ${test.answer.kind}\` answers a pending request, but this one is ${decision.outcome}`;
     mistakes.push(testDiagnostic(test.span, message));
     return mistaken;
   }

@@ -1,6 +1,6 @@
 // The facts of a case. In a sequence, meters hold what the requests before left: grants count, and requests
-// that wait for people are reserved until people answer or the wait ends. INVARIANT: meters count as in the
-// service, since the code is the service's own.
+// that wait for people are reserved until people answer or the wait ends. Standing approvals that people gave
+// serve later requests. INVARIANT: meters count as in the service, since the code is the service's own.
 
 import type { Decision } from '../language/model/decision.ts';
 import type { Contribution, MeterUse } from '../language/model/metering.ts';
@@ -10,6 +10,7 @@ import type { CompileResult } from '../pipeline.ts';
 import { createMeterTotals, type MeterTotals } from '../service/meters/meter-totals.ts';
 import { validSeconds } from '../service/requests/record/lifecycle.ts';
 import { toFacts } from './situation.ts';
+import { StandingApprovals, standingScopes } from './standing.ts';
 import type { ApprovalAnswer, GivenResult, TestCase } from './test-file.ts';
 import type { Report } from './yaml.ts';
 
@@ -24,17 +25,35 @@ export function caseFacts({ situation, before }: TestCase, tried: CaseEngine, re
   if (before === null) return toFacts(situation, set, report);
   const { engine } = tried;
   const counted = new CountedMeters(engine);
+  const standing = new StandingApprovals(standingScopes(set));
   for (const [at, past] of before.entries()) {
     const given = toFacts(past.situation, set, report);
     if (given === null) return null;
-    const { facts, uses } = counted.read(given);
+    const { facts: asked, uses } = counted.read(given);
+    const { facts, covering } = underStanding(asked, engine, standing);
     const entering = { id: String(at), uses, nowMs: facts.nowMs };
-    const isGranted = counted.enter(entering, engine.decide(facts), past.answer);
+    const decision = engine.decide(facts);
+    const isGranted = counted.enter(entering, decision, past.answer?.kind ?? null);
+    if (isGranted) standing.use(covering, entering.id, null);
+    else if (waitsForPeople(decision) && past.answer === null)
+      standing.use(covering, entering.id, facts.nowMs + validSeconds(decision) * 1_000);
+    const isGiven = past.answer?.kind === 'standing' && waitsForPeople(decision);
+    if (isGiven && !standing.give(past.answer, { decision, facts }, report)) return null;
     if (past.result !== null && !isReportable(past.result, { facts, engine, isGranted, report })) return null;
     if (past.result !== null) counted.report(entering, { ...given, result: past.result.json });
   }
   const given = toFacts(situation, set, report);
-  return given && counted.read(given).facts;
+  return given && underStanding(counted.read(given).facts, engine, standing).facts;
+}
+
+/** The facts with the rules satisfied that standing approvals serve, if the request would wait for people. */
+function underStanding(facts: Facts, engine: CaseEngine['engine'], standing: StandingApprovals) {
+  const decision = engine.decide(facts);
+  const covering = waitsForPeople(decision) ? standing.covering(decision, facts) : [];
+  if (covering.length === 0) return { facts, covering };
+  const { escalate, reauth } = facts.satisfied;
+  const satisfied = { escalate: [...escalate, ...covering.map(({ rule }) => rule)], reauth };
+  return { facts: { ...facts, satisfied }, covering };
 }
 
 interface OutcomeInput {
@@ -98,8 +117,8 @@ export class CountedMeters {
   }
 
   /** Enters a request and returns whether it is granted. */
-  enter({ id, uses, nowMs }: EntryInput, decision: Decision, answer: ApprovalAnswer | null): boolean {
-    const isApproved = waitsForPeople(decision) && answer === 'approved';
+  enter({ id, uses, nowMs }: EntryInput, decision: Decision, answer: ApprovalAnswer['kind'] | null): boolean {
+    const isApproved = waitsForPeople(decision) && answer !== null && answer !== 'rejected';
     const isGranted = decision.outcome === 'ALLOW' || isApproved;
     if (isGranted) this.#totals.grant(id, uses, nowMs);
     if (!waitsForPeople(decision) || answer !== null) return isGranted;

@@ -37,9 +37,17 @@ import {
 import { canonicalEmail } from '../language/value/email.ts';
 import { parseIp } from '../language/value/ip.ts';
 import { parseInstantLiteral } from '../language/value/time.ts';
-import { readBoolean, readIfThere, readMap, readText, readTexts, readWord } from './fields.ts';
-import type { Amount, GivenReading, GivenRow, GivenSatisfaction, Situation } from './test-file.ts';
-import { agentKeys, type RawFacts, requestKeys, satisfiedKeys } from './watch-changes.ts';
+import { find, readBoolean, readIfThere, readMap, readText, readTexts, readWord } from './fields.ts';
+import { isCovered, isStandingOf, standingScopes } from './standing.ts';
+import type {
+  Amount,
+  GivenReading,
+  GivenRow,
+  GivenSatisfaction,
+  GivenStanding,
+  Situation,
+} from './test-file.ts';
+import { agentKeys, givenStandingKeys, type RawFacts, requestKeys, satisfiedKeys } from './watch-changes.ts';
 import { type LocatedMap, type LocatedValue, type Report, toJson } from './yaml.ts';
 
 /** The default time of a test: the start of 2026, in UTC. */
@@ -62,7 +70,7 @@ export function readSituation(facts: RawFacts, span: Span, report: Report): Situ
     nowMs: readNow(facts.get('now'), fault),
     meters: readMeters(facts.get('meters'), fault),
     tables: readRows(facts.get('tables'), fault),
-    satisfied: readSatisfied(facts.get('satisfied'), fault),
+    ...readSatisfied(facts.get('satisfied'), fault),
   };
   return isWhole ? situation : null;
 }
@@ -77,11 +85,15 @@ export function toFacts(situation: Situation, set: PolicySet, report: Report): F
     if (isRequirement(given, set, report)) satisfied[given.kind].push(given.rule);
     else isWhole = false;
   }
+  const scopes = standingScopes(set);
+  for (const given of situation.standing) isWhole = isStandingOf(given, scopes, report) && isWhole;
   for (const given of situation.tables) isWhole = isRowOf(given, set, report) && isWhole;
   if (!isWhole) return null;
   const meters = Object.fromEntries(readings) as Readonly<Record<string, MeterReading>>;
   const rows = rowsKnown(set, rowsOf(situation.tables, set));
-  return { action, payload, agent, request, nowMs, meters, satisfied, ...rows };
+  const facts = { action, payload, agent, request, nowMs, meters, satisfied, ...rows };
+  for (const given of situation.standing) if (isCovered(given, facts)) satisfied.escalate.push(given.rule);
+  return facts;
 }
 
 /** The situation without names that the set lacks: a recorded request may come from another set. */
@@ -92,6 +104,7 @@ export function withDeclaredNames(set: PolicySet, situation: Situation): Situati
     meters: situation.meters.filter(({ meter }) => set.meters.has(meter)),
     tables: situation.tables.filter((given) => isRowOf(given, set, ignore)),
     satisfied: situation.satisfied.filter((given) => isRequirement(given, set, ignore)),
+    standing: situation.standing.filter((given) => isStandingOf(given, standingScopes(set), ignore)),
   };
 }
 
@@ -167,16 +180,17 @@ function readIp(located: LocatedValue, report: Report): string | null {
 }
 
 function readNow(located: LocatedValue | undefined, report: Report): number {
-  if (located === undefined) return defaultNowMs;
+  return (located && readInstant(located, '`now`', report)) ?? defaultNowMs;
+}
+
+function readInstant(located: LocatedValue, name: string, report: Report): number | null {
   const text = located.kind === 'scalar' && typeof located.value === 'string' ? located.value : '';
   const instant = parseInstantLiteral(text);
   const milliseconds = instant === null ? null : multiply(instant, fromNumber(1_000));
-  if (milliseconds === null || !isInteger(milliseconds)) {
-    const help = 'such as `2026-03-02T10:00:00-05:00`, no finer than milliseconds';
-    report(located.span, '`now` must be a time with an offset', help);
-    return defaultNowMs;
-  }
-  return toNumber(milliseconds);
+  if (milliseconds !== null && isInteger(milliseconds)) return toNumber(milliseconds);
+  const help = 'such as `2026-03-02T10:00:00-05:00`, no finer than milliseconds';
+  report(located.span, `${name} must be a time with an offset`, help);
+  return null;
 }
 
 function readMeters(located: LocatedValue | undefined, report: Report): readonly GivenReading[] {
@@ -268,13 +282,53 @@ function isOrdered(low: Amount, high: Amount): boolean {
   return low.currency === high.currency && compare(low.amount, high.amount) <= 0;
 }
 
-function readSatisfied(located: LocatedValue | undefined, report: Report): readonly GivenSatisfaction[] {
+function readSatisfied(
+  located: LocatedValue | undefined,
+  report: Report,
+): Pick<Situation, 'satisfied' | 'standing'> {
   const map = located && readMap(located, { name: '`satisfied`', keys: satisfiedKeys }, report);
-  if (!map) return [];
-  return satisfiedKeys.flatMap((kind) => {
+  if (!map) return { satisfied: [], standing: [] };
+  const satisfied = (['escalate', 'reauth'] as const).flatMap((kind) => {
     const rules = readIfThere(map, kind, (value) => readTexts(value, `\`satisfied.${kind}\``, report));
     return (rules ?? []).map(({ text, span }) => ({ kind, rule: text, span }));
   });
+  const standing = readIfThere(map, 'standing', (value) => readStanding(value, report));
+  return { satisfied, standing: standing ?? [] };
+}
+
+function readStanding(located: LocatedValue, report: Report): readonly GivenStanding[] {
+  if (located.kind !== 'list') {
+    report(
+      located.span,
+      '`satisfied.standing` must be a list',
+      'such as `[{ rule: pay/new, per: { session: s1 } }]`',
+    );
+    return [];
+  }
+  return located.items.flatMap((item) => {
+    const map = readMap(item, { name: 'a standing approval', keys: givenStandingKeys }, report);
+    if (map === null) return [];
+    const rule = readIfThere(map, 'rule', (value) => readText(value, '`rule`', report));
+    if (rule === null) report(map.span, 'a standing approval needs a `rule`');
+    const untilMs = readIfThere(map, 'until', (value) => readInstant(value, '`until`', report));
+    const keys = readStandingKeys(find(map, 'per'), report);
+    return rule === null ? [] : [{ rule, keys, untilMs, span: map.span }];
+  });
+}
+
+function readStandingKeys(located: LocatedValue | null, report: Report): GivenStanding['keys'] {
+  if (located === null) return new Map();
+  if (located.kind !== 'map') {
+    report(located.span, '`per` must be a mapping of keys to values');
+    return new Map();
+  }
+  const pairs = located.entries.flatMap(({ key, value }) => {
+    const plain = value.kind === 'scalar' ? value.value : null;
+    if (plain !== null) return [[key, plain] as const];
+    report(value.span, `\`${key}\` must be a text, a number, true or false`);
+    return [];
+  });
+  return new Map(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function readingOf(given: GivenReading, set: PolicySet, report: Report): MeterReading | null {

@@ -6,6 +6,7 @@ import type { Span } from '../language/diagnostic/span.ts';
 import type { Outcome } from '../language/model/decision.ts';
 import type { JsonObject } from '../language/model/json.ts';
 import type { AgentFacts, RequestFacts } from '../language/model/request.ts';
+import type { StandingValue } from '../language/model/rule-requirement.ts';
 import type { Decimal } from '../language/value/decimal.ts';
 
 export interface TestFile {
@@ -46,8 +47,18 @@ export interface GivenResult {
   readonly span: Span;
 }
 
-export const approvalAnswers = ['approved', 'rejected'] as const;
-export type ApprovalAnswer = (typeof approvalAnswers)[number];
+export const approvalAnswers = ['approved', 'rejected', 'standing'] as const;
+export type ApprovalAnswer =
+  | { readonly kind: Exclude<(typeof approvalAnswers)[number], 'standing'> }
+  | StandingAnswer;
+
+/** An approval that also serves later requests; null takes the most that the rule allows. */
+export interface StandingAnswer {
+  readonly kind: 'standing';
+  readonly seconds: number | null;
+  readonly times: number | null;
+  readonly span: Span;
+}
 
 /** Facts that only a policy set is needed to complete: the currency of meters comes from the set. */
 export interface Situation {
@@ -60,6 +71,7 @@ export interface Situation {
   /** Rows of pushed tables. */
   readonly tables: readonly GivenRow[];
   readonly satisfied: readonly GivenSatisfaction[];
+  readonly standing: readonly GivenStanding[];
 }
 
 export interface GivenReading {
@@ -85,6 +97,16 @@ export interface Amount {
 export interface GivenSatisfaction {
   readonly kind: 'escalate' | 'reauth';
   readonly rule: string;
+  readonly span: Span;
+}
+
+/** A standing approval that a case gives; it satisfies its rule if it covers the request. */
+export interface GivenStanding {
+  readonly rule: string;
+  /** The values of its keys, sorted by key. */
+  readonly keys: ReadonlyMap<string, StandingValue>;
+  /** When it ends; null when it does not end before the request. */
+  readonly untilMs: number | null;
   readonly span: Span;
 }
 

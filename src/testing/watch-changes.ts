@@ -24,7 +24,8 @@ export const changeKeys = ['set', 'unset', 'unknown'] as const;
 
 export const agentKeys = ['id', 'name', 'risk_tier', 'control_owner', 'tags'] as const;
 export const requestKeys = ['ip', 'signed', 'session', 'point', 'chain', 'user'] as const;
-export const satisfiedKeys = ['escalate', 'reauth'] as const;
+export const satisfiedKeys = ['escalate', 'reauth', 'standing'] as const;
+export const givenStandingKeys = ['rule', 'per', 'until'] as const;
 
 /**
  * The facts of `base`, overlaid by those that `part` gives and then changed by its `set`, `unset` and

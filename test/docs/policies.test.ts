@@ -1,8 +1,10 @@
-// Whole policies in the pages compile without diagnostics.
+// Whole policies in the pages compile without diagnostics, and the tests that a page shows for a policy pass.
 
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { checkSources } from '../../src/pipeline.ts';
+import { runTestFiles } from '../../src/testing/run.ts';
+import { createFolder } from '../service/policies/folder.ts';
 
 /** Pages with policies in parts, or with diagnostics on purpose; other tests check them. */
 const elsewhere = ['docs/FIRST-POLICY.md', 'docs/LANGUAGE.md'];
@@ -26,4 +28,17 @@ it.each(shown)('$page', ({ text }) => {
 
 it('are some', () => {
   expect(shown.length).toBeGreaterThan(1);
+});
+
+/** Tests that follow a policy. */
+const tested = readFileSync('docs/cli/tests.md', 'utf8').matchAll(
+  /^```writ\n([\s\S]*?)^```\n\n```yaml\n([\s\S]*?)^```/gm,
+);
+
+it.each([...tested])('tests of docs/cli/tests.md pass', async (_, policy = '', tests = '') => {
+  const folder = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });
+  const [file] = (await runTestFiles([folder])).files;
+  expect(file?.failure).toBeNull();
+  expect(file?.cases.length).toBeGreaterThan(5);
+  expect(file?.cases.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
 });

@@ -164,6 +164,7 @@ tests:
       nowMs: defaultNowMs,
       meters: [],
       satisfied: [],
+      standing: [],
       tables: [],
     });
   });

@@ -34,6 +34,10 @@ ${sequence}`;
 const step = (n: number, expected: string, more = ''): string =>
   `      - { payload: { n: ${n} }, expect: ${expected}${more} }\n`;
 
+function given(standing: string): string {
+  return `{ satisfied: { standing: [${standing}] }, expect: ESCALATE }`;
+}
+
 function told({ failure, cases }: FileResult): readonly string[] {
   return failure !== null
     ? failure.split('\n').filter((line) => line.startsWith('error'))
@@ -81,6 +85,61 @@ it('fails where a step comes out otherwise, and reads each agent by its own', as
   expect(cases.at(-1)?.differences).toEqual([{ field: 'decision', expected: 'ALLOW', actual: 'DENY' }]);
 });
 
+it.each([
+  ['no rule asks', '{ expect: DENY, then: standing }', 'answers a pending request, but this one is DENY'],
+  [
+    'no rule that asks has the clause',
+    '{ action: pay.hold, expect: ESCALATE, then: standing }',
+    'no rule that asks here allows a standing approval',
+  ],
+  [
+    'a key is unknown',
+    '{ unset: [session], expect: ESCALATE, then: standing }',
+    'allows a standing approval of',
+  ],
+  ['it would last longer', '{ expect: ESCALATE, then: { standing: { for: 3h } } }', '`for` is longer than'],
+  ['it would serve more', '{ expect: ESCALATE, then: { standing: { times: 4 } } }', '`times` is 3 at most'],
+  ['the time is none', '{ expect: ESCALATE, then: { standing: { for: soon } } }', '`for` must be a duration'],
+  ['the count is none', '{ expect: ESCALATE, then: { standing: { times: 0 } } }', '`times` must be a whole'],
+  [
+    'a key is given that the rule lacks',
+    given('{ rule: p/new, per: { user: u1 } }'),
+    'the keys of `p/new` are',
+  ],
+  ['a key is not given', given('{ rule: p/new }'), 'the keys of `p/new` are others'],
+  ['its rule allows none', given('{ rule: q/held }'), 'no rule `q/held` allows a standing approval'],
+  ['it has no rule', given('{ per: { session: s1 } }'), 'a standing approval needs a `rule`'],
+  [
+    'its end is no time',
+    given('{ rule: p/new, per: { session: s1 }, until: noon }'),
+    '`until` must be a time',
+  ],
+])('reports a standing approval where %s', async (_, written, message) => {
+  const policies = `
+action pay.send, pay.hold { n: integer }
+approvers finance "Finance"
+policy p on pay.send {
+  allow all
+  deny many when payload.n > 9
+  escalate new to finance standing per session for 2h up to 3 times
+}
+policy q on pay.hold { allow held after approval by finance when payload.n > 0 }
+`;
+  const first = written.includes('DENY') ? 10 : 1;
+  const tests = `tests:
+  - name: s
+    action: pay.send
+    payload: { n: ${first} }
+    session: s1
+    sequence:
+      - ${written}
+      - expect: ESCALATE
+`;
+  const folder = createFolder({ 'a.policy': policies, 'a.test.yaml': tests });
+  const { failure, cases } = (await runTestFiles([folder])).files[0]!;
+  expect([failure, ...cases.map(({ mistake }) => mistake)].join('\n')).toContain(message);
+});
+
 test.each([
   ['a reading', '      - { meters: { spent: 1 }, expect: ALLOW }\n', 'a sequence counts its own meters'],
   [
@@ -103,7 +162,7 @@ test.each([
   [
     'an unknown answer',
     '      - { then: approve, expect: ESCALATE }\n',
-    '`then` must be `approved` or `rejected`',
+    '`then` must be `approved`, `rejected` or `standing`',
   ],
   ['no expectation', '      - { payload: { n: 1 } }\n', 'there is no expectation'],
 ])('a step with %s is a mistake of the file', async (_, sequence, message) => {
