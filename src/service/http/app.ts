@@ -170,6 +170,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     statistics,
     outgoing,
     alerts,
+    standingWatch,
     policyGaps,
     playground,
     refusals,
@@ -188,6 +189,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onListen', async () => alerts.start());
   app.addHook('onListen', async () => policyGaps.updateSoon());
   app.addHook('onClose', () => alerts.close());
+  app.addHook('onListen', async () => standingWatch.start());
+  app.addHook('onClose', () => standingWatch.close());
   app.addHook('onReady', async () => tokenReader.start());
   app.addHook('onClose', async () => tokenReader.close());
   app.addHook('onListen', async () => sso?.recheck.start());

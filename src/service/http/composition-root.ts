@@ -23,6 +23,7 @@ import { createRequestEvents } from '../requests/record/request-events.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
 import { createRequestChanges } from '../requests/request-changes.ts';
 import { createStandingApprovals } from '../requests/standing/standing-approvals.ts';
+import { watchStanding } from '../requests/standing/watch-standing.ts';
 import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
 import { createTokenReader, noTokenReader, type TokenReader } from '../users/on-behalf.ts';
@@ -99,6 +100,11 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     onFailure: (err) => log.warn({ err }, 'could not evaluate alert rules; retrying'),
     ...deps.alerts,
   });
+  const standingWatch = watchStanding({
+    ...decided.deciding,
+    messagesOf: outgoing.standingMessages,
+    onFailure: (err) => log.warn({ err }, 'could not look at the standing approvals; retrying'),
+  });
   const playground = createPlayground({
     ...deps.playground,
     onFailure: (err, summary) => log.error({ err }, summary),
@@ -133,6 +139,7 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     authorizeHandler,
     outgoing,
     alerts,
+    standingWatch,
     policyGaps,
     playground,
     refusals,
@@ -254,7 +261,7 @@ function createDeciding(
   });
   const standingApprovals = createStandingApprovals(deciding);
   const evaluateVotes = createVoteEvaluator(deciding);
-  return { authorizer, switches, requestChanges, receipts, standingApprovals, evaluateVotes };
+  return { deciding, authorizer, switches, requestChanges, receipts, standingApprovals, evaluateVotes };
 }
 
 type DecidingParts = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;

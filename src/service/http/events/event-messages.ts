@@ -11,6 +11,7 @@ import { grantOf } from '../../people/operations.ts';
 import type { Person } from '../../people/person.ts';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
 import type { RequestEvents, RequestNotice } from '../../requests/record/request-events.ts';
+import type { StandingMessages, StandingNews } from '../../requests/standing/watch-standing.ts';
 import { controlOwnerGroup } from '../../store/contract/control-owner-group.ts';
 import type { Dispatcher, PreparedEvent } from '../../webhooks/dispatch.ts';
 import type { Mailer } from '../../webhooks/mail.ts';
@@ -22,6 +23,7 @@ import {
   createAlertMessages,
 } from './access-messages.ts';
 import { oneLine } from './assignment-messages.ts';
+import { createStandingMessages } from './standing-messages.ts';
 
 export interface EventMessages extends AccessEvents {
   follow(requests: RequestEvents, policies: Pick<PolicyHost, 'onChange'>): void;
@@ -29,6 +31,8 @@ export interface EventMessages extends AccessEvents {
   revoked(revocation: Revocation): Promise<PreparedEvent>;
   /** The messages about an alert that begins, or is over. */
   alertMessages(alert: Alert): Promise<AlertMessages>;
+  /** The messages about a standing approval. */
+  standingMessages(news: StandingNews): Promise<StandingMessages>;
 }
 
 export function createEventMessages(deps: EventDeps): EventMessages {
@@ -94,6 +98,7 @@ export function createEventMessages(deps: EventDeps): EventMessages {
     },
     ...createAccessEvents(deps),
     alertMessages: createAlertMessages(deps),
+    standingMessages: createStandingMessages(deps),
     revoked: ({ agentId: id, atMs }) =>
       dispatcher.prepare({
         type: 'agent.revoked',

@@ -35,6 +35,7 @@ export interface OutgoingMessages {
   readonly access: AccessEvents;
   readonly assignments: AssignmentEvents;
   readonly alertMessages: EventMessages['alertMessages'];
+  readonly standingMessages: EventMessages['standingMessages'];
   /** Null without a mail server. */
   readonly mailCounts: (() => MailCounts) | null;
   start(): void;
@@ -71,6 +72,7 @@ export function createOutgoing(deps: OutgoingDeps): OutgoingMessages {
     access: messages,
     assignments: createAssignmentEvents({ publicUrl, mailer }),
     alertMessages: messages.alertMessages,
+    standingMessages: messages.standingMessages,
     mailCounts: mailer?.counts ?? null,
     start: () => dispatcher.start(),
     close: async () => void (await Promise.all([dispatcher.close(), mailer?.close()])),

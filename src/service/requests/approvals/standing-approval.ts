@@ -35,7 +35,13 @@ export interface StandingApproval {
   readonly untilMs: number;
   /** Who has revoked it; null when nobody has. */
   readonly revoked: { readonly who: string; readonly atMs: number } | null;
+  /** What people and webhooks have been told of it; absent when nothing. */
+  readonly told?: readonly StandingNewsKind[];
 }
+
+/** `used_up`: the last use was taken. `ending`: it ends soon. */
+export const standingNewsKinds = ['given', 'used_up', 'ending', 'revoked'] as const;
+export type StandingNewsKind = (typeof standingNewsKinds)[number];
 
 export interface StandingKey {
   readonly key: string;

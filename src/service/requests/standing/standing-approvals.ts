@@ -4,7 +4,6 @@
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
-import { toNumber } from '../../../language/value/decimal.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -12,11 +11,11 @@ import type { FindPeople } from '../approvals/current-person.ts';
 import { isApprovalRule } from '../approvals/decide-again.ts';
 import { chosenIn, covers, type FoundStanding, judgeStanding } from '../approvals/find-standing.ts';
 import { approvalsOf, type Caller, isWithin } from '../approvals/rights.ts';
-import { hasStanding, type StandingApproval, standingCollection } from '../approvals/standing-approval.ts';
+import { type StandingApproval, standingCollection } from '../approvals/standing-approval.ts';
 import { offersOf, type StandingOffer } from '../approvals/standing-vote.ts';
 import type { Metering } from '../metering/metering.ts';
 import { type RequestState, requestStateOf, type Vote } from '../record/request-state.ts';
-import { useOf } from './use-standing.ts';
+import { usedOf } from './use-standing.ts';
 
 export interface StandingApprovals {
   /** Standing approvals that the caller may see, the latest first, and the document to go on after. */
@@ -135,7 +134,7 @@ async function stateOf(
   const nowMs = Math.trunc(clock());
   const asks = policies().asks();
   const judged = await judgeStanding(deps, read, { agent, asks, nowMs, request: request.record });
-  const used = usedOf(deps, value, 'ended' in judged ? asks.get(value.rule) : judged.rule);
+  const used = usedOf(deps, value.id, 'ended' in judged ? asks.get(value.rule) : judged.rule);
   return {
     approval: value,
     agent,
@@ -162,18 +161,6 @@ function endOf(
 function timesOf(votes: readonly Vote[], rule: string): number | null {
   const times = votes.flatMap((vote) => chosenIn(vote, rule)?.times ?? []);
   return times.length === 0 ? null : Math.min(...times);
-}
-
-function usedOf(
-  { metering, clock }: StandingApprovalsDeps,
-  { id }: StandingApproval,
-  rule: RuleRequirement | undefined,
-): number | null {
-  if (rule === undefined || rule.kind !== 'approval' || !hasStanding(rule)) return null;
-  const use = useOf({ id, rule });
-  const { high } = metering.read([use], { nowMs: Math.trunc(clock()), requestId: '' }).known[id] ?? {};
-  // The reading includes one use more.
-  return high === undefined ? null : toNumber(high) - 1;
 }
 
 function mayRevoke(

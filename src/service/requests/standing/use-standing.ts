@@ -3,9 +3,11 @@
 // standing approval is never used more often than it may be.
 
 import type { MeterUse } from '../../../language/model/metering.ts';
+import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { standingMeter, standingUse } from '../../../language/model/standing-meters.ts';
-import { compare, fromNumber } from '../../../language/value/decimal.ts';
+import { compare, fromNumber, toNumber } from '../../../language/value/decimal.ts';
 import type { FoundStanding } from '../approvals/find-standing.ts';
+import { hasStanding } from '../approvals/standing-approval.ts';
 import type { Metering } from '../metering/metering.ts';
 
 /** A request that uses standing approvals. */
@@ -45,4 +47,17 @@ export function takeStanding(
     uses.push({ ...use, names: [] });
   }
   return { standing, uses };
+}
+
+/** How many requests have used a standing approval for a rule; null when that is not known yet. */
+export function usedOf(
+  { metering, clock }: { readonly metering: Pick<Metering, 'read'>; readonly clock: () => number },
+  id: string,
+  rule: RuleRequirement | undefined,
+): number | null {
+  if (rule === undefined || rule.kind !== 'approval' || !hasStanding(rule)) return null;
+  const use = useOf({ id, rule });
+  const { high } = metering.read([use], { nowMs: Math.trunc(clock()), requestId: '' }).known[id] ?? {};
+  // The reading includes one use more.
+  return high === undefined ? null : toNumber(high) - 1;
 }
