@@ -145,6 +145,19 @@ action row.read {
     expect(offered('policy p on thing.do {\n  allow x when lo|')).toContain('lower');
   });
 
+  it('offers the parts of a `standing` clause in order', () => {
+    const start = 'policy p on thing.do {\n  escalate x to ops standing ';
+    const keys = ['session', 'user', 'agent', 'payload'];
+    expect(offered(`${start}|`, true)).toEqual(['per']);
+    expect(offered(`${start}per |`, true)).toEqual(keys);
+    expect(offered(`${start}per session, us|`)).toEqual(keys);
+    expect(offered(`${start}per payload.|`)).toContain('name');
+    expect(offered(`${start}per session, payload.name |`, true)).toEqual(['for']);
+    expect(offered(`${start}per session for 8h |`, true)).toEqual(['up to', 'when', 'unless', 'because']);
+    expect(offered(`${start}per session for 8h up to 3 |`, true)).toEqual(['times']);
+    expect(offered(`${start}per session for 8h when |`, true)).toContain('payload');
+  });
+
   it('offers every type that stands without being declared', () => {
     expect(offered('action a.b {\n  x: |', true)).toEqual(expect.arrayContaining([...builtInTypeWords]));
   });

@@ -192,6 +192,27 @@ it('says what passes, who is asked, what is refused, and that there is nothing e
   ]);
 });
 
+it('says what later requests an approval may serve', () => {
+  const saidOf = (clause: string) =>
+    said(
+      summaryOf(
+        sourceOf(`${declared} policy p on pay.make {
+          allow small when payload.count <= 10
+          escalate late to finance ${clause} when is_late
+        }`),
+      ),
+      'pay.make',
+    )[1];
+  const waits = 'Waits for one of ‘Finance, on call’ if ‘is late’ holds, unless it is refused.';
+  expect(saidOf('')).toBe(waits);
+  expect(saidOf('standing per agent for 2d')).toBe(
+    `${waits} An approval may also serve later requests of the agent for 2d.`,
+  );
+  expect(saidOf('standing per user, session for 8h up to 3 times')).toBe(
+    `${waits} An approval may also serve later requests of the agent with the same \`session\` and \`user\` for 8h, at most 3 of them.`,
+  );
+});
+
 it('does not say that something passes where a guard refuses all of it', () => {
   const rules = 'allow part when payload.n > 5  deny more when payload.n > 3';
   const text = `action a.b { n: integer } policy p on a.b { ${rules} }`;

@@ -168,6 +168,8 @@ function wordOffers(
       ...named(names.tables, 'table'),
       ...named(names.lets, 'let'),
     ];
+  const ofStanding = declaration === 'policy' ? standingOffers(head) : [];
+  if (ofStanding.length > 0) return ofStanding;
   if (declaration === 'action' || declaration === 'table' || declaration === 'type')
     return /:\s*(?:\[\s*)?$|\|\s*$/.test(head) || declaration === 'type'
       ? [...words(jsonTypeText), ...named(names.types, 'type')]
@@ -199,6 +201,18 @@ function wordOffers(
     : [];
   const variables = named([...position.variables.keys()], 'variable', 1);
   return [...lists, ...variables, ...expressionOffers(vocabulary), ...words(vocabulary.keywords, -1)];
+}
+
+/** What follows in `standing per KEYS for DURATION up to N times`; empty outside of the clause. */
+function standingOffers(head: string): readonly CompletionOption[] {
+  const start = head.lastIndexOf('standing ');
+  const clause = head.slice(start + 'standing '.length);
+  if (start === -1) return [];
+  if (/^\s*$/.test(clause)) return words(['per'], 3);
+  if (/^\s*per\s+(?:[^\s,]+\s*,\s*)*$/.test(clause)) return words(['session', 'user', 'agent', 'payload'], 3);
+  if (/^\s*per\s+(?:[^\s,]+\s*,\s*)*[^\s,]+\s+$/.test(clause)) return words(['for'], 3);
+  if (/\bfor\s+\d\w*\s+$/.test(clause)) return words(['up to', 'when', 'unless', 'because'], 3);
+  return /\bup\s+to\s+\d+\s+$/.test(clause) ? words(['times'], 3) : [];
 }
 
 /** What can follow a value. */

@@ -69,6 +69,16 @@ export function standingText({ per, seconds, times }: StandingScope): string {
   return `standing per ${keys.join(', ')} for ${formatDuration(fromNumber(seconds))}${limit}`;
 }
 
+/**
+ * Returns which later requests such an approval serves, as words after "later requests", such as
+ * ` with the same \`session\` for 8h, at most 10 of them`.
+ */
+export function servedText({ per, seconds, times }: StandingScope): string {
+  const keys = per.map((key) => `\`${key}\``).join(' and ');
+  const limit = times === null ? '' : `, at most ${times} of them`;
+  return `${keys === '' ? '' : ` with the same ${keys}`} for ${formatDuration(fromNumber(seconds))}${limit}`;
+}
+
 /** The message of the payload check for each kind of fault; the issue's pointer gives the place. */
 export const payloadFaults = {
   root: 'must be a record',

@@ -3,6 +3,7 @@
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import { approversFor, approverText } from '../../language/model/approvers.ts';
+import { servedText } from '../../language/model/describe.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Approver, GuaranteeClause, PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Clause, ExpressionNode, PolicyFile, RuleNode } from '../../language/syntax/tree/tree.ts';
@@ -116,8 +117,8 @@ function ruleSentence(rule: Rule, context: DescriptionContext): Sentence {
   switch (rule.effect) {
     case 'allow':
       return rule.requirement === null
-        ? { kind: 'passes', readings: passing(rule, where, context), ...origin }
-        : { kind: 'asks', readings: asking(rule, where, context), ...origin };
+        ? { kind: 'passes', readings: withScope(rule, passing(rule, where, context)), ...origin }
+        : { kind: 'asks', readings: withScope(rule, asking(rule, where, context)), ...origin };
     case 'deny':
       return {
         kind: 'refuses',
@@ -129,7 +130,7 @@ function ruleSentence(rule: Rule, context: DescriptionContext): Sentence {
     case 'escalate':
     case 'reauth':
     case 'risk':
-      return { kind: 'asks', readings: holding(rule, where, context), ...origin };
+      return { kind: 'asks', readings: withScope(rule, holding(rule, where, context)), ...origin };
   }
 }
 
@@ -211,6 +212,13 @@ function neverRefused(rule: Rule): GuaranteeClause {
 function holding(rule: Rule, where: string, context: DescriptionContext): readonly SentenceReading[] {
   const text = `Waits for ${whoOf(rule, context)}${where}, unless it is refused.`;
   return [{ text, claims: heldBy(rule, rule.condition, false) }];
+}
+
+/** Adds what later requests an approval for the rule may serve. */
+function withScope({ requirement }: Rule, readings: readonly SentenceReading[]): readonly SentenceReading[] {
+  if (requirement?.kind !== 'approval' || requirement.standing === undefined) return readings;
+  const scope = `An approval may also serve later requests of the agent${servedText(requirement.standing)}.`;
+  return readings.map(({ text, claims }) => ({ text: `${text} ${scope}`, claims }));
 }
 
 /** Claims that nothing is granted before these people have been asked. */

@@ -93,10 +93,11 @@ function timesOf({ record, taken, expiresAtMs }: RequestState): readonly [number
   return [issuedAt, Math.min(issuedAt + receiptSeconds, Math.floor(expiresAtMs / 1000))];
 }
 
-function claimsOf({ record, decision, policySet, votes }: RequestState, digest: string) {
+function claimsOf({ record, decision, policySet, votes, satisfied }: RequestState, digest: string) {
   const groups = votes.flatMap(({ isApproved, group, invalidReason }) =>
     isApproved && group !== null && invalidReason === null ? [group] : [],
   );
+  const standing = Object.values(satisfied.standing ?? {});
   const what = { type: 'writ_action', action_key: record.actionKey, payload_digest: digest };
   return {
     sub: `agent:${record.agentId}`,
@@ -106,6 +107,7 @@ function claimsOf({ record, decision, policySet, votes }: RequestState, digest: 
     authorization_details: [what],
     policy: { set: `sha256:${policySet.digest}`, rule: decision.by },
     ...(groups.length === 0 ? {} : { approved_by: [...new Set(groups)].toSorted() }),
+    ...(standing.length === 0 ? {} : { standing_approvals: standing.toSorted() }),
   };
 }
 

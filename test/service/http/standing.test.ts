@@ -215,6 +215,54 @@ test('ends when its rule changes: condition, people, keys or count', async () =>
   expect(changed.toSpliced(3, 1)).toEqual(Array.from({ length: 4 }, () => ['ESCALATE', 'ESCALATE']));
 });
 
+test('ends when somebody who approved is disabled or no longer an approver, until they are back', async () => {
+  const { ann, adminClient, paid } = await startStanding();
+  const path = `/v1/people/${ann.person.id}`;
+  const change = async (body: object) =>
+    expect((await adminClient.send(path, { method: 'PATCH', body })).status).toBe(200);
+  for (const [away, back] of [
+    [{ status: 'disabled' }, { status: 'active' }],
+    [{ roles: ['auditor'] }, { roles: ['approver'], groups: ['finance'] }],
+  ] as const) {
+    await change(away);
+    expect(await paid()).toBe('ESCALATE');
+    await change(back);
+    expect(await paid()).toBe('ALLOW');
+  }
+});
+
+test('a receipt names the standing approval, and nobody who approved another request', async () => {
+  const { service, ben, id } = await startStanding();
+  const [{ id: standing }] = (await ben.send('/v1/standing-approvals')).body.items;
+  const reply = await fetch(`${service.url}/v1/authorize`, {
+    method: 'POST',
+    headers: {
+      'x-agent-api-key': service.apiKey,
+      'x-agent-session': 's1',
+      'content-type': 'application/json',
+      prefer: 'receipt',
+    },
+    body: JSON.stringify({ action_key: 'pay.send', payload: { amount: 5, vendor: 'Staples' } }),
+  });
+  const [, claims = ''] = reply.headers.get('writ-receipt')?.split('.') ?? [];
+  const told = JSON.parse(Buffer.from(claims, 'base64url').toString());
+  expect(told).toMatchObject({ standing_approvals: [standing] });
+  expect([told.jti === id, 'approved_by' in told]).toEqual([false, false]);
+});
+
+test('is revoked by the control owner of the agent', async () => {
+  const { service, ann, ben, pay } = await start();
+  const described = { ...service.agent, agentId: service.agent.id, controlOwner: ben.person.email, atMs: 1 };
+  await service.store.agents.describe(described);
+  const { request_id: id } = await pay('Staples');
+  expect((await approveStanding(ann, id)).body.status).toBe('approved');
+  expect((await pay('Staples')).decision).toBe('ALLOW');
+  const [{ id: standing }] = (await ben.send('/v1/standing-approvals')).body.items;
+  const revoked = await ben.send(`/v1/standing-approvals/${standing}/revoke`, { method: 'POST' });
+  expect(revoked.status).toBe(200);
+  expect((await pay('Staples')).decision).toBe('ESCALATE');
+});
+
 test('ends when somebody who approved may no longer approve', async () => {
   const { ann, adminClient, paid } = await startStanding();
   expect(await paid()).toBe('ALLOW');
