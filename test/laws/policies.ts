@@ -455,7 +455,7 @@ function guarantee(scope: Scope, name: string, patterns: string): string {
   const test = (): string => (withoutExcept === patterns ? condition(scope, 1) : 'request.signed');
   const claims = random.pick([
     ['never allow unapproved'],
-    ['never reauth', 'always deny when request.signed'],
+    ['never reauth', 'always deny when request.signed', 'never standing when request.signed'],
     ['never escalate when agent.risk_tier == "low"', 'always allow'],
     ['allow unapproved only when agent.risk_tier == "low"', 'allow only when request.signed'],
     ['always ask owner when request.signed', 'never ask owner needs 2'],
@@ -520,7 +520,7 @@ function parameters(scope: Scope, effect: Exclude<Effect, 'risk'>): string {
   const standing = random.pick([
     '',
     '',
-    ' standing per session for 8h',
+    ` standing per agent, session, user${standingField(scope)} for 8h`,
     ' standing per session for 1h up to 3 times',
   ]);
   switch (effect) {
@@ -541,6 +541,17 @@ function parameters(scope: Scope, effect: Exclude<Effect, 'risk'>): string {
     case 'deny':
       return '';
   }
+}
+
+/** A key that each request has; empty when there is none. */
+function standingField(scope: Scope): string {
+  const fields = readableHere(scope, ['text', 'enumeration', 'boolean']).filter(
+    ({ text, canMiss }) => !canMiss && text.startsWith('payload.'),
+  );
+  return fields
+    .slice(0, 1)
+    .map(({ text }) => `, ${text}`)
+    .join('');
 }
 
 /** Approvers whom data name, alone or with others. */

@@ -339,6 +339,7 @@ const writtenTypes = [
 const claims = [
   '',
   ...pairs(['never', 'always'], ['allow', 'deny', 'escalate', 'reauth', 'ask']),
+  'never standing',
   'only allow',
   'never allow unapproved',
   'only allow unapproved',
@@ -377,6 +378,7 @@ const written: readonly string[] = [
   ...claims.map((form) => `claim ${form}`.trimEnd()),
   'template-text',
   'template-value',
+  ...pairs(['standing'], ['per agent', 'per session', 'per user', 'per payload', 'any number', 'up to']),
 ];
 
 const decided = [

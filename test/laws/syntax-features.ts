@@ -15,6 +15,7 @@ import type {
   Pattern,
   PolicyFile,
   RuleNode,
+  StandingClause,
   TypeNode,
   TypeRange,
 } from '../../src/language/syntax/tree/tree.ts';
@@ -213,7 +214,13 @@ function ruleFeatures({ effect, isShadow, clauses }: RuleNode): readonly string[
         ? approverListFeatures(clause.asked).map((feature) => `written ${effect} ${feature}`)
         : [],
     ),
+    ...clauses.flatMap((clause) => (clause.kind === 'standing' ? standingFeatures(clause) : [])),
   ];
+}
+
+function standingFeatures({ per, times }: StandingClause): readonly string[] {
+  const keys = per.map(({ root }) => `written standing per ${root.text}`);
+  return [...keys, `written standing ${times === null ? 'any number' : 'up to'}`];
 }
 
 function approverListFeatures({ each, joints }: ApproverListNode): readonly string[] {
