@@ -22,7 +22,7 @@ export function StandingFields({ offers, value, onChange }: StandingFieldsProps)
   if (first === undefined) return null;
   const most = widest(offers);
   return (
-    <FieldGroup legend="What you approve" name="standing">
+    <FieldGroup legend="What you approve" name="standing" class="approval-choice">
       <label class="choice">
         <input type="radio" name="standing" checked={value === null} onChange={() => onChange(null)} />
         This request only

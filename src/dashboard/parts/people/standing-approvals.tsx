@@ -24,7 +24,7 @@ export function StandingTable({ items, isOld, reload }: StandingTableProps) {
     <>
       <DataTable
         label="Standing approvals"
-        columns={[...columns, actionColumn(setRevoked)]}
+        columns={items.some((one) => one.can_revoke) ? [...columns, actionColumn(setRevoked)] : columns}
         rows={items}
         rowKey={({ id }) => id}
         isOld={isOld}
@@ -65,7 +65,11 @@ const columns: readonly Column<StandingApproval>[] = [
     ),
   },
   { head: 'Rule', cell: ({ rule }) => <PlainText text={rule} /> },
-  { head: 'Used', cell: ({ used, times }) => `${used ?? '?'}${times === null ? '' : ` of ${times}`}` },
+  {
+    head: 'Used',
+    class: 'table-when',
+    cell: ({ used, times }) => `${used ?? '?'}${times === null ? '' : ` of ${times}`}`,
+  },
   { head: 'Until', class: 'table-when', cell: ({ until }) => <At at={until} /> },
   { head: 'State', cell: ({ ended }) => <PlainText text={ended === null ? 'Active' : `Ended: ${ended}`} /> },
 ];
@@ -73,6 +77,7 @@ const columns: readonly Column<StandingApproval>[] = [
 function actionColumn(onRevoke: (one: StandingApproval) => void): Column<StandingApproval> {
   return {
     head: 'Actions',
+    kind: 'actions',
     cell: (one) => one.can_revoke && <Button onClick={() => onRevoke(one)}>Revoke</Button>,
   };
 }
