@@ -7,10 +7,10 @@ import { addAgent, describeAgent } from '../../src/service/agents/registry.ts';
 import type { FindPeople } from '../../src/service/requests/approvals/current-person.ts';
 import type { Caller, Rights } from '../../src/service/requests/approvals/rights.ts';
 import { createAuthorizer } from '../../src/service/requests/authorize.ts';
-import { createDecisions } from '../../src/service/requests/decisions.ts';
 import { createMetering } from '../../src/service/requests/metering/metering.ts';
 import { createRequestId } from '../../src/service/requests/record/id.ts';
 import { type RequestState, requestStateOf } from '../../src/service/requests/record/request-state.ts';
+import { createRequestChanges } from '../../src/service/requests/request-changes.ts';
 import { createStandingApprovals } from '../../src/service/requests/standing/standing-approvals.ts';
 import { stopMark } from '../../src/service/store/contract/stop-marks.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
@@ -33,7 +33,7 @@ export interface StandingWorld {
   changeAgent(id: string, owner: string): Promise<number>;
   stop(scope: string): Promise<void>;
   ask(request: ModelRequest): Promise<{ readonly decision: string; readonly state: RequestState }>;
-  readonly decisions: ReturnType<typeof createDecisions>;
+  readonly requestChanges: ReturnType<typeof createRequestChanges>;
   readonly approvals: ReturnType<typeof createStandingApprovals>;
   restart(): Promise<void>;
   end(): Promise<void>;
@@ -96,7 +96,7 @@ export async function openStandingWorld(at: Surroundings, text: string): Promise
       store,
       metering,
       authorizer: createAuthorizer({ ...deps, openRequestsMax: 10_000 }),
-      decisions: createDecisions(deps),
+      requestChanges: createRequestChanges(deps),
       approvals: createStandingApprovals(deps),
     };
     await take(service.metering);
@@ -117,8 +117,8 @@ export async function openStandingWorld(at: Surroundings, text: string): Promise
     get store() {
       return parts.store;
     },
-    get decisions() {
-      return parts.decisions;
+    get requestChanges() {
+      return parts.requestChanges;
     },
     get approvals() {
       return parts.approvals;

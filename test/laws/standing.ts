@@ -220,7 +220,7 @@ async function giveApproval(run: Run, tally: Tally): Promise<void> {
   const group = random.pick(all);
   const standing = random.chance(0.8) ? randomChoice(run) : null;
   const draft = { caller: callerOf(person, groups), group, comment: 'looked at', standing };
-  const result = await world.decisions.approve(id, draft);
+  const result = await world.requestChanges.approve(id, draft);
   if (result.kind === 'conflict' && standing !== null) count(tally.seen, 'conflict');
   if (result.kind !== 'changed') return;
   const { request, votes } = run.waiting.get(id)!;
@@ -300,7 +300,7 @@ async function rejectOne(run: Run, tally: Tally): Promise<void> {
   const id = run.random.pick([...run.waiting.keys()]);
   if (id === undefined) return;
   const draft = { caller: callerOf('ben', ['finance', 'legal'], true), group: null, comment: 'no' };
-  const result = await run.world.decisions.reject(id, draft);
+  const result = await run.world.requestChanges.reject(id, draft);
   if (result.kind !== 'changed') return;
   count(tally.seen, 'rejected');
   noteEnd(run, id, result.state);
@@ -313,7 +313,7 @@ async function takeBackOne(run: Run, tally: Tally): Promise<void> {
   if (chosen === undefined) return;
   const [id, { votes }] = chosen;
   const vote = votes.findLast(({ isTakenBack }) => !isTakenBack)!;
-  const result = await run.world.decisions.revokeVote(id, callerOf(vote.person, [vote.group]));
+  const result = await run.world.requestChanges.revokeVote(id, callerOf(vote.person, [vote.group]));
   if (result.kind !== 'changed') return;
   vote.isTakenBack = true;
   count(tally.seen, 'taken back');

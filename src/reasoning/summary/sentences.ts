@@ -117,7 +117,7 @@ function ruleSentence(rule: Rule, context: DescriptionContext): Sentence {
   switch (rule.effect) {
     case 'allow':
       return rule.requirement === null
-        ? { kind: 'passes', readings: withScope(rule, passing(rule, where, context)), ...origin }
+        ? { kind: 'passes', readings: passing(rule, where, context), ...origin }
         : { kind: 'asks', readings: withScope(rule, asking(rule, where, context)), ...origin };
     case 'deny':
       return {

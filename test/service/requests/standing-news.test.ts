@@ -27,7 +27,7 @@ async function setUp() {
   const world: World = { nowMs: startMs, active };
   const agent = agentRow({ name: 'buyer' });
   const path = `${temporaryFolder()}/writ.db`;
-  const { store, metering, ask, decisions } = await begin(path, world, agent);
+  const { store, metering, ask, requestChanges } = await begin(path, world, agent);
   await store.agents.add(agent, keyRow(agent.id, { id: 'key00001' }));
   const deps = { store, metering, policies: () => active, clock: () => world.nowMs, ...bystanders };
   const told: StandingNews[] = [];
@@ -47,7 +47,7 @@ async function setUp() {
   const approve = async (vendor: string, standing: { untilMs: number | null } | null) => {
     const { request_id: id } = await ask({ vendor });
     const choice = standing && { ...standing, times: null };
-    await decisions.approve(id, { caller, group: null, comment: 'fine', standing: choice });
+    await requestChanges.approve(id, { caller, group: null, comment: 'fine', standing: choice });
   };
   const look = async () => {
     await Promise.all(watches.map((watch) => watch.look()));
