@@ -137,6 +137,12 @@ const commands: Readonly<Record<string, Entry>> = {
     runs: 'through many records',
     load: async () => (await import('./commands/replay.ts')).defineReplayOfLog,
   },
+  infer: {
+    group: groups.policies,
+    summary: 'write policies from recorded requests',
+    runs: 'through many records',
+    load: async () => (await import('./commands/infer.ts')).defineInfer,
+  },
   types: {
     group: groups.policies,
     summary: "print TypeScript types for the actions' payloads",
