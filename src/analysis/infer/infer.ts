@@ -8,6 +8,7 @@ import { withoutSecretTypes } from '../../language/model/open-secrets.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Shape } from '../../language/model/type.ts';
 import { checkPayload, resolveRecord } from '../../language/spec/payload.ts';
+import { isPattern } from '../../language/syntax/parse/keys.ts';
 import { findErrors } from '../../pipeline.ts';
 import { shareAtMost } from './binomial-bound.ts';
 import { type CombinedSet, combine, type ExistingSources } from './combine.ts';
@@ -109,6 +110,8 @@ function isMatch(pattern: string, key: string, existing: InferOptions['existing'
 function checkPatterns({ patterns, existing }: InferOptions, keys: readonly string[]): void {
   for (const pattern of patterns) {
     if (keys.some((key) => isMatch(pattern, key, existing))) continue;
+    if (!isPattern(pattern))
+      throw new PatternError(`\`${pattern}\` is no pattern: write a key, \`area.*\`, \`*.verb\` or a group`);
     const nearest = nearestOf(pattern, keys);
     const hint = nearest === null ? '' : `: did you mean \`${nearest}\`?`;
     throw new PatternError(`no request has an action that \`${pattern}\` matches${hint}`);
