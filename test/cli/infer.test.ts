@@ -138,6 +138,24 @@ policy mails on mail.send {
   });
 });
 
+describe('requests that are held out', () => {
+  it.each([
+    [
+      ['--hold-out-latest'],
+      'The latest requests were held out: the bound shows how policies inferred earlier fared later.',
+    ],
+    [
+      ['--hold-out', '0'],
+      'No request was held out, so the share of requests that will be stopped is not known.',
+    ],
+    [['--seed', '7'], 'The requests were held out at random (seed 7).'],
+  ])('are described: %s', async (args, text) => {
+    const { code, stdout } = await inferIn({ 'log.jsonl': mails }, ['--from', 'log.jsonl', ...args]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(text);
+  });
+});
+
 describe('wrong input of writ infer', () => {
   it.each([
     ['an empty file', { 'log.jsonl': '\n' }, [], 2, '`log.jsonl` has no requests'],

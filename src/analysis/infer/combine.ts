@@ -124,14 +124,13 @@ function changeFor(
 
 function changeOf({ code, message }: Diagnostic, action: ActionText, { rule }: RulePlace): Change {
   const { key, allow } = action;
-  if (code === 'allow-unconditional' && allow !== null)
-    return {
-      dropped: [],
-      apply: replaced(key, (own) => ({
-        ...own,
-        allow: { ...allow, silence: 'the guards below restrict it' },
-      })),
-    };
+  if (code === 'allow-unconditional' && allow !== null) {
+    const silence =
+      action.guards.length > 0
+        ? 'the guards below limit it'
+        : 'the recorded requests show nothing to limit it by';
+    return { dropped: [], apply: replaced(key, (own) => ({ ...own, allow: { ...allow, silence } })) };
+  }
   const guard = action.guards.find(({ name }) => name === rule);
   if (guard === undefined)
     return {

@@ -169,7 +169,7 @@ function recordLessons(shape: Shape, records: readonly JsonObject[], place: Fiel
 const variable = 'each_of_them';
 
 function listLessons(element: Slot, lists: readonly (readonly Json[])[], place: FieldPlace): PayloadLessons {
-  const longest = Math.max(...lists.map((list) => list.length));
+  const longest = lists.reduce((most, list) => Math.max(most, list.length), 0);
   const long = longGuard(place, longest);
   const elements = lists.flat().filter((one) => one !== null);
   if (place.list !== null) return joined([long, lessonsOf(unrestricted('lists in a list'), place)]);
@@ -193,7 +193,7 @@ function longGuard(place: FieldPlace, longest: number): PayloadLessons {
     effect: 'deny',
     clause: `when ${place.presence === null ? '' : `${place.presence} and `}${length}`,
     reason: reasonText(`None of ${place.of} recorded requests has more than ${longest} in ${place.name}`),
-    basis: `${place.present} of ${place.present}: at most ${longest} elements.`,
+    basis: `${place.present} of ${place.present}: at most ${longest} ${longest === 1 ? 'element' : 'elements'}.`,
   };
   return { guards: [guard], fields: [] };
 }

@@ -7,8 +7,11 @@ import type { MoneyType, Slot, TextType } from '../../language/model/type.ts';
 import { compare, formatDecimal, fromNumber } from '../../language/value/decimal.ts';
 import {
   classify,
+  groupsOf,
+  isClosed,
   isOneOf,
   type MembershipTest,
+  oneOf,
   type Test,
   type TextOf,
   type ValueGroup,
@@ -92,20 +95,23 @@ function learnText(
 function groupsText(noun: string, groups: readonly ValueGroup[]): string {
   const classes = groups.filter(({ isClass }) => isClass).length;
   const others = groups.length - classes;
-  const own = `${classes} ${classes === 1 ? noun.slice(0, -1) : noun}`;
+  const own = `${classes} ${classes === 1 ? singular(noun) : noun}`;
   return others === 0 ? own : `${own} and ${others} other ${others === 1 ? 'value' : 'values'}`;
+}
+
+function singular(noun: string): string {
+  return noun === 'addresses' ? 'address' : noun.slice(0, -1);
 }
 
 const addressesMax = 256;
 
 function learnAddresses(values: readonly string[]): Lesson {
-  const distinct = [...new Set(values)].toSorted();
-  const once = distinct.filter((one) => values.filter((value) => value === one).length === 1);
-  if (distinct.length > addressesMax || once.length * 50 > values.length)
-    return unrestricted(`${distinct.length} different addresses`);
-  const list = `[${distinct.map((one) => JSON.stringify(one)).join(', ')}]`;
-  const basis = `${distinct.length} addresses`;
-  return { seen: (subject) => `${subject} in ${list}`, rare: null, rareCount: 0, basis };
+  const groups = groupsOf(values, (value) => value);
+  if (!isClosed(groups, values.length, addressesMax))
+    return unrestricted(`${groups.length} different addresses`);
+  const list = oneOf(groups.map(({ name }) => name));
+  const seen: Test = (subject) => `${subject} ${groups.length === 1 ? '==' : 'in'} ${list}`;
+  return { seen, rare: null, rareCount: 0, basis: groupsText('addresses', groups) };
 }
 
 // ---- amounts

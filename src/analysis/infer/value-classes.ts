@@ -60,7 +60,7 @@ export function classify(
   return null;
 }
 
-function isClosed(groups: readonly ValueGroup[], total: number, max: number): boolean {
+export function isClosed(groups: readonly ValueGroup[], total: number, max: number): boolean {
   const once = groups.filter(({ count }) => count === 1).length;
   const classes = groups.filter(({ isClass }) => isClass).length;
   const isListable = groups.every(({ isClass, name }) => isClass || isListed(name));
@@ -68,7 +68,7 @@ function isClosed(groups: readonly ValueGroup[], total: number, max: number): bo
   return (isFew || once / total <= unseenShareMax) && classes > 0 && classes <= max && isListable;
 }
 
-function groupsOf(values: readonly string[], classOf: Classifier['classOf']): readonly ValueGroup[] {
+export function groupsOf(values: readonly string[], classOf: Classifier['classOf']): readonly ValueGroup[] {
   const groups = new Map<string, { name: string; isClass: boolean; count: number }>();
   for (const value of values) {
     const own = classOf(value);
@@ -202,8 +202,10 @@ const foldersMax = 8;
 
 /** The folders that hold the values; while there are too many, the deepest are replaced by those above them. */
 function folders(values: readonly string[]): Classifier {
-  const own = values.map(folderOf).filter((folder) => folder !== '/' && folder !== '.');
-  const chosen = lifted(outermost(own));
+  const own = new Set(values.map(folderOf));
+  own.delete('/');
+  own.delete('.');
+  const chosen = outermost(lifted(own));
   const classOf = (value: string): string | null => chosen.find((folder) => isInside(value, folder)) ?? null;
   const testOf: Classifier['testOf'] = (texts) => (subject) =>
     texts.length === 1 ? `${subject} inside ${quote(texts[0]!)}` : `${subject} inside any of ${oneOf(texts)}`;
@@ -216,12 +218,13 @@ function folderOf(path: string): string {
   return end === 0 ? '/' : path.slice(0, end);
 }
 
-function lifted(all: readonly string[]): readonly string[] {
-  let now = all;
+/** Empty if only the root would hold so many folders. */
+function lifted(all: ReadonlySet<string>): readonly string[] {
+  let now = [...all];
   while (now.length > foldersMax) {
-    const depth = Math.max(...now.map(depthOf));
+    const depth = now.reduce((most, folder) => Math.max(most, depthOf(folder)), 0);
     if (depth <= 1) return [];
-    now = outermost(now.map((folder) => (depthOf(folder) === depth ? folderOf(folder) : folder)));
+    now = [...new Set(now.map((folder) => (depthOf(folder) === depth ? folderOf(folder) : folder)))];
   }
   return now;
 }
@@ -230,10 +233,9 @@ function depthOf(folder: string): number {
   return folder.split('/').filter((segment) => segment !== '').length;
 }
 
-/** Leaves out folders inside of others, and repeated ones. */
+/** Leaves out folders inside of others. */
 function outermost(all: readonly string[]): readonly string[] {
-  const distinct = [...new Set(all)].toSorted();
-  return distinct.filter((one) => !distinct.some((other) => other !== one && isInside(one, other)));
+  return all.toSorted().filter((one) => !all.some((other) => other !== one && isInside(one, other)));
 }
 
 // ---- patterns
@@ -242,17 +244,12 @@ const patternsMax = 4;
 
 /** The pattern of a text: its signs as they are, and its runs of digits and letters by their lengths. */
 function patterns(values: readonly string[]): Classifier {
-  const byForm = Map.groupBy(values.slice(), formOf);
-  const sources = new Map(
-    [...byForm].flatMap(([form, own]) => {
-      const source = form === null ? null : sourceOf(own);
-      return form === null || source === null ? [] : [[form, source] as const];
-    }),
-  );
-  const classOf = (value: string): string | null => {
-    const form = formOf(value);
-    return form === null ? null : (sources.get(form) ?? null);
-  };
+  const frequent = [...Map.groupBy(values, formOf)]
+    .filter(([form]) => form !== null)
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .slice(0, patternsMax);
+  const sources = new Map(frequent.map(([form, own]) => [form, sourceOf(own)] as const));
+  const classOf = (value: string): string | null => sources.get(formOf(value)) ?? null;
   const testOf: Classifier['testOf'] = (texts) => (subject) => {
     const raw = texts.map((text) => `'${text}'`);
     return raw.length === 1
@@ -280,14 +277,17 @@ function classOfRun(text: string): string | null {
 
 /** Null when the pattern would accept nearly any word: it needs a constant part, or digits alone. */
 function sourceOf(values: readonly string[]): string | null {
-  const columns = (values[0]!.match(run) ?? []).map((_, at) => values.map((value) => value.match(run)![at]!));
+  const rows = values.map((value) => value.match(run) ?? []);
+  const columns = rows[0]!.map((_, at) => rows.map((row) => row[at]!));
   const parts = columns.map((column) => {
     const [first] = column as [string, ...string[]];
     const isConstant = column.every((one) => one === first);
     const own = classOfRun(first);
     if (isConstant || own === null) return { isFixed: true, source: escaped(first) };
-    const lengths = column.map((one) => one.length);
-    const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
+    const [least, most] = column.reduce(
+      ([low, high], { length }) => [Math.min(low, length), Math.max(high, length)],
+      [first.length, first.length],
+    );
     const times = least === most ? `{${least}}` : `{${least},${most}}`;
     return { isFixed: own === '[0-9]' && columns.length === 1, source: `${own}${times}` };
   });
@@ -317,7 +317,7 @@ const beginnings: Classifier = {
 // ---- texts
 
 /** A constant, or a list of constants. */
-function oneOf(texts: readonly string[]): string {
+export function oneOf(texts: readonly string[]): string {
   return texts.length === 1 ? quote(texts[0]!) : `[${texts.map((text) => quote(text)).join(', ')}]`;
 }
 

@@ -125,6 +125,18 @@ describe('inferred policies', () => {
     expect(outcomeOf(inference, { amount: 12, currency: 'USD' })).toBe('DENY');
   });
 
+  it('say why they allow without a condition where nothing restricts', () => {
+    const bare = samples(40, () => ({}), 'mail.sync').map(({ facts, ...sample }) => ({
+      ...sample,
+      facts: { ...facts, agent: {} },
+    }));
+    const inference = inferFrom(bare);
+    expect(inference.combined.diagnostics).toEqual([]);
+    expect(textOf(inference, 'mail.policy')).toContain(
+      '# writ: allow allow-unconditional because the recorded requests show nothing to limit it by\n  allow seen\n',
+    );
+  });
+
   it('name the approval group that was named', () => {
     const inference = inferFrom(
       samples(200, (at) => ({ to: at === 7 ? 'odd' : 'usual' })),
