@@ -6,8 +6,8 @@ import { quote } from '../../language/syntax/print/expression.ts';
 import { canonicalText } from '../../language/value/canonical-text.ts';
 import { isAmountOf, isCurrency } from '../../language/value/currency.ts';
 import { parseIp } from '../../language/value/ip.ts';
-import { isScalarText } from '../../language/value/text.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../language/value/time.ts';
+import { isWritable } from './value-classes.ts';
 
 /** The text of a declaration such as `action mail.send { to: email }`. */
 export function declarationOf(key: string, payloads: readonly JsonObject[]): string {
@@ -23,7 +23,7 @@ const depthMax = 4;
 const fieldsMax = 60;
 
 function bodyOf(records: readonly JsonObject[], depth: number): string {
-  const names = [...new Set(records.flatMap(Object.keys))].filter(isScalarText).toSorted();
+  const names = [...new Set(records.flatMap(Object.keys))].filter(isWritable).toSorted();
   const currency = currencyField(names, records);
   const fields = names.map((name) => {
     const given = records.flatMap((record) => (Object.hasOwn(record, name) ? [record[name]!] : []));

@@ -1,6 +1,6 @@
 // Turns the payloads of one action into guards that stop what was not seen: a guard for each field, at any
 // depth, and for the elements of lists. INVARIANT: no guard stops a payload that it was made from, except that
-// a guard for rare values asks people about them.
+// a guard for rare values asks people about them, and that texts which no policy should hold are refused.
 
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { isJsonObject } from '../../language/model/json.ts';

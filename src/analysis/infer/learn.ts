@@ -1,6 +1,6 @@
 // Turns the values of one place of a payload into tests: one that is true of every value that was seen, and one
 // that is true of the rare ones. INVARIANT: without enough values, or if they are too different, there is no
-// test; a test never excludes a value that it was made from.
+// test; a test excludes no value that it was made from, except texts that no policy should hold.
 
 import type { Json } from '../../language/model/json.ts';
 import type { MoneyType, Slot, TextType } from '../../language/model/type.ts';
@@ -9,6 +9,7 @@ import {
   classify,
   groupsOf,
   isClosed,
+  isLeftOut,
   isOneOf,
   type MembershipTest,
   oneOf,
@@ -81,14 +82,16 @@ function learnText(
   const distinct = new Set(values).size;
   const found = of === 'network' ? null : classify(of as TextOf, values, membership);
   if (found === null) return unrestricted(`${distinct} different texts`);
-  const { noun, groups, testOf } = found;
+  const { noun, testOf } = found;
+  const groups = found.groups.filter((group) => !isLeftOut(group));
+  const leftOut = found.groups.length - groups.length;
   const rare = groups.filter(({ count }) => count <= rareMax(values.length));
   const isDeclared = noun === 'values' && declared !== null && declared.length === groups.length;
   return {
     seen: isDeclared ? null : testOf(groups, 'seen'),
     rare: rare.length === 0 || rare.length === groups.length ? null : testOf(rare, 'rare'),
     rareCount: rare.reduce((sum, { count }) => sum + count, 0),
-    basis: groupsText(noun, groups),
+    basis: `${groupsText(noun, groups)}${leftOut === 0 ? '' : `; refused: ${leftOut} that no policy should hold`}`,
   };
 }
 

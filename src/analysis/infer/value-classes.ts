@@ -1,11 +1,12 @@
 // Finds a kind of class of which the values of a field have only a few: the values themselves, their domains,
 // hosts, folders, patterns or beginnings. INVARIANT: every value that was seen is of a class, or is listed as it
-// is, and the test of both is true of it.
+// is, and the test of both is true of it; only texts that no policy should hold are left out, so they are refused.
 
 import { quote } from '../../language/syntax/print/expression.ts';
 import { domain } from '../../language/value/email.ts';
 import { isInside } from '../../language/value/path.ts';
 import { compileRegex } from '../../language/value/regex.ts';
+import { isMixedScript } from '../../language/value/scripts.ts';
 import { hasBidiControls, isScalarText } from '../../language/value/text.ts';
 import { parseUrl, parseWebAddress } from '../../language/value/url.ts';
 
@@ -43,7 +44,7 @@ const unseenShareMax = 0.03;
 const fewMax = 12;
 const fewValuesPerGroup = 5;
 const classesMax = 1_000;
-const codeUnitsMax = 200;
+const codeUnitsMax = 500;
 
 /** Null when the values are too many and too different for any kind of class. */
 export function classify(
@@ -61,11 +62,15 @@ export function classify(
 }
 
 export function isClosed(groups: readonly ValueGroup[], total: number, max: number): boolean {
-  const once = groups.filter(({ count }) => count === 1).length;
+  const once = groups.filter((group) => group.count === 1 || isLeftOut(group)).length;
   const classes = groups.filter(({ isClass }) => isClass).length;
-  const isListable = groups.every(({ isClass, name }) => isClass || isListed(name));
   const isFew = groups.length <= fewMax && groups.length * fewValuesPerGroup <= total;
-  return (isFew || once / total <= unseenShareMax) && classes > 0 && classes <= max && isListable;
+  return (isFew || once / total <= unseenShareMax) && classes > 0 && classes <= max;
+}
+
+/** Whether the group is a value that no policy should hold. */
+export function isLeftOut({ isClass, name }: ValueGroup): boolean {
+  return !isClass && !isListed(name);
 }
 
 export function groupsOf(values: readonly string[], classOf: Classifier['classOf']): readonly ValueGroup[] {
@@ -142,9 +147,14 @@ function exactly(membership: MembershipTest): Classifier {
   return { noun: 'values', max: classesMax, classOf, testOf };
 }
 
-/** Whether policies may list the text. */
+/** Whether policies may list the text; a text that looks like another one would deceive their readers. */
 function isListed(value: string): boolean {
-  return value.length <= codeUnitsMax && isScalarText(value) && !hasBidiControls(value);
+  return isWritable(value) && value.length <= codeUnitsMax && !hasBidiControls(value);
+}
+
+/** Whether a policy can hold the text without a diagnostic. */
+export function isWritable(text: string): boolean {
+  return isScalarText(text) && !isMixedScript(text);
 }
 
 // ---- domains and hosts
