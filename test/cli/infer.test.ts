@@ -131,6 +131,18 @@ policy mails on mail.send {
     expect(sums.flat()).toContain('rejected');
   });
 
+  it('says so if the policies allow no more than what was recorded', async () => {
+    const policy = `action ping.send { n: integer 1..1 }
+policy pings on ping.send { allow own when agent.name == "writer" }`;
+    const log = { 'log.jsonl': lines(60, () => ({ n: 1 }), 'ping.send'), 'a.policy': policy };
+    const { cwd, code, stdout } = await inferIn(log, ['.', '--from', 'log.jsonl', '--out', 'inferred']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /There is nothing to write: the existing policies allow no more than what was recorded\.\n$/,
+    );
+    expect(existsSync(join(cwd, 'inferred'))).toBe(false);
+  });
+
   it('infers the named actions only', async () => {
     const log = { 'log.jsonl': `${mails}\n${lines(60, () => ({}), 'mail.sync')}` };
     const { stdout } = await inferIn(log, ['--from', 'log.jsonl', '--action', '*.sync', '--json']);

@@ -43,11 +43,23 @@ export interface CombinedSet {
 
 const roundsMax = 12;
 
+/**
+ * Guards beside policies that exist are first checked without their reasons: a reason excuses a guard that stops
+ * nothing, and such a guard is not worth a review.
+ */
 export function combine(texts: InferredTexts, options: CombineOptions): CombinedSet {
+  if (texts.actions.every(({ allow }) => allow !== null))
+    return settled(texts, { ...options, isBare: false });
+  const bare = settled(texts, { ...options, isBare: true });
+  const whole = settled(bare.texts, { ...options, isBare: false });
+  return { ...whole, dropped: [...bare.dropped, ...whole.dropped] };
+}
+
+function settled(texts: InferredTexts, options: CombineOptions & { readonly isBare: boolean }): CombinedSet {
   const dropped: DroppedGuard[] = [];
   let now = texts;
   for (let round = 0; ; round += 1) {
-    const files = filesOf(now);
+    const files = filesOf(options.isBare ? withoutReasons(now) : now);
     const sources = sourcesOf(files, options);
     const checked = checkSources(sources);
     const diagnostics = newProblems(checked, sources, options);
@@ -59,6 +71,15 @@ export function combine(texts: InferredTexts, options: CombineOptions): Combined
     dropped.push(...changes.flatMap(({ dropped: own }) => own));
     now = changes.reduce((all, { apply }) => apply(all), now);
   }
+}
+
+function withoutReasons({ actions, ...others }: InferredTexts): InferredTexts {
+  const bare = actions.map((action) =>
+    action.allow === null
+      ? { ...action, guards: action.guards.map((guard) => ({ ...guard, reason: null })) }
+      : action,
+  );
+  return { ...others, actions: bare };
 }
 
 function sourcesOf(files: readonly InferredFile[], { existing, prefix }: CombineOptions): PolicySources {

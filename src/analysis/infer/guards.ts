@@ -14,7 +14,8 @@ export interface Guard {
   readonly effect: 'deny' | 'escalate';
   /** `when ...` or `unless ...`. */
   readonly clause: string;
-  readonly reason: string;
+  /** A text in quotes; null for a guard without a reason. */
+  readonly reason: string | null;
   /** What the guard rests on. */
   readonly basis: string;
 }

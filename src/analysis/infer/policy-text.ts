@@ -113,7 +113,8 @@ function allowText({ condition, silence }: NonNullable<ActionText['allow']>): st
 
 function guardText({ name, effect, clause, reason, basis }: Guard, approvers: string): string {
   const to = effect === 'escalate' ? ` to ${approvers}` : '';
-  return `  # ${escapeControls(basis)}\n  ${effect} ${name}${to}\n    ${clause}\n    because ${reason}`;
+  const because = reason === null ? '' : `\n    because ${reason}`;
+  return `  # ${escapeControls(basis)}\n  ${effect} ${name}${to}\n    ${clause}${because}`;
 }
 
 function approversFile({ name, isPlaceholder }: InferredApprovers): InferredFile {

@@ -2,8 +2,8 @@
 // measures on requests that were held out how much they would stop. INVARIANT: the command changes no existing
 // file, and without `--allow-denied` its files allow nothing that the existing policies deny.
 
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type LoadedSide, sideOf } from '../../analysis/diff/diff-side.ts';
 import { compareInferred } from '../../analysis/infer/compare.ts';
@@ -23,6 +23,7 @@ import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { withLints } from '../../reasoning/lints/lint.ts';
 import { fileError } from '../output/file-error.ts';
+import { many } from '../output/many.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { loadWorking, type WorkingPolicies } from '../support/load-policies.ts';
 import { showFaults } from '../support/open-log.ts';
@@ -216,12 +217,19 @@ function readdirOf(out: string): readonly string[] {
 /** Where the files lie from the folder of the existing policies; a folder outside of it counts as one in it. */
 function prefixOf({ read }: WorkingPolicies, out: string | undefined): string {
   if (out === undefined || read.root === null) return 'inferred/';
-  const inside = relative(read.root, resolve(out));
+  const inside = relative(read.root, realOf(out));
   return isInside(inside) ? `${inside.replaceAll('\\', '/')}/` : 'inferred/';
 }
 
+/** The path with links resolved, as far as it exists. */
+function realOf(path: string): string {
+  const own = resolve(path);
+  if (existsSync(own)) return realpathSync(own);
+  return own === dirname(own) ? own : join(realOf(dirname(own)), basename(own));
+}
+
 function isInside(path: string): boolean {
-  return path !== '' && !path.startsWith('..') && resolve(path) !== path;
+  return path !== '' && path.split(/[\\/]/)[0] !== '..' && !isAbsolute(path);
 }
 
 function write(out: string, files: readonly InferredFile[]): void {
@@ -238,10 +246,14 @@ function write(out: string, files: readonly InferredFile[]): void {
 }
 
 function filesText({ files, written_to: out }: InferReport, working: WorkingPolicies | null): string {
-  const names = files.map(({ path }) => path).join(', ');
+  if (files.length === 0)
+    return 'There is nothing to write: the existing policies allow no more than what was recorded.\n';
+  const policies = files.filter(({ path }) => path.endsWith('.policy')).map(({ path }) => path);
+  const lists = files.length - policies.length;
+  const names = `${policies.join(', ')}${lists === 0 ? '' : ` and ${many(lists, 'list file')}`}`;
   if (out === null) return `Nothing was written. --out DIRECTORY writes ${names}\n`;
   const root = working?.read.root ?? null;
-  const isOutside = root !== null && !isInside(relative(root, resolve(out)));
+  const isOutside = root !== null && !isInside(relative(root, realOf(out)));
   const note = isOutside ? `They belong into \`${working!.path}\`, whose actions they name.\n` : '';
   return `Wrote ${names} into ${out}\n${note}`;
 }
