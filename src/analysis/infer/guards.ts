@@ -127,7 +127,7 @@ function lessonsOfField(
     present: present.length,
   };
   if (present.length === 0) return absentField(own);
-  const lessons = lessonsOfValues(field, present, own, records);
+  const lessons = lessonsOfValues(field, { values: present, records }, own);
   return own.presence !== null && isRarelyThere(own)
     ? { ...lessons, guards: [rareField(own), ...lessons.guards] }
     : lessons;
@@ -142,12 +142,14 @@ function stepOf(name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : quote(name);
 }
 
-function lessonsOfValues(
-  slot: Slot,
-  values: readonly Json[],
-  place: FieldPlace,
-  records: readonly JsonObject[],
-): PayloadLessons {
+interface PlaceValues {
+  /** The values that are present and not null. */
+  readonly values: readonly Json[];
+  /** The records that may have such a value. */
+  readonly records: readonly JsonObject[];
+}
+
+function lessonsOfValues(slot: Slot, { values, records }: PlaceValues, place: FieldPlace): PayloadLessons {
   const { type } = slot;
   if (slot.isSecret || slot.isSigned) return lessonsOf(learn(slot, values, noList), place);
   if (type.kind === 'record') return recordLessons(type.shape, values.filter(isJsonObject), place);
@@ -183,7 +185,10 @@ function listLessons(element: Slot, lists: readonly (readonly Json[])[], place: 
     of: lists.flat().length,
     present: elements.length,
   };
-  return joined([long, lessonsOfValues(element, elements, inner, elements.filter(isJsonObject))]);
+  return joined([
+    long,
+    lessonsOfValues(element, { values: elements, records: elements.filter(isJsonObject) }, inner),
+  ]);
 }
 
 function longGuard(place: FieldPlace, longest: number): PayloadLessons {

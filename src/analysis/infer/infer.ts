@@ -16,19 +16,23 @@ import { declarationOf, isDeclarable } from './declare.ts';
 import { type FieldLesson, type Guard, guardsOfPayloads, reasonText, snakeCase } from './guards.ts';
 import { learn } from './learn.ts';
 import { type ActionText, type InferredApprovers, ListFiles, uniqueName } from './policy-text.ts';
-import { type Exclusion, type ExistingPolicies, exclusionOf, type Sample } from './sample.ts';
+import {
+  type Exclusion,
+  type ExclusionOptions,
+  type ExistingPolicies,
+  exclusionOf,
+  type Sample,
+} from './sample.ts';
 import { type Split, type SplitOptions, split } from './split.ts';
 import { type Test, valuesMin } from './value-classes.ts';
 
-export interface InferOptions {
+export interface InferOptions extends ExclusionOptions {
   readonly existing: (ExistingPolicies & ExistingSources) | null;
   /** Patterns of the actions to infer policies for; all actions if it is empty. */
   readonly patterns: readonly string[];
   readonly split: SplitOptions;
   /** The group that is asked about rare requests; null for a new one. */
   readonly approvers: string | null;
-  /** Whether requests that were denied are learned from, so that the result may allow them. */
-  readonly isDeniedLearned: boolean;
   /** The folder of the inferred files, relative to the existing policies, with a slash at its end. */
   readonly prefix: string;
 }
@@ -142,10 +146,10 @@ interface ActionResult {
 }
 
 function inferAction(key: string, samples: readonly Sample[], context: ActionContext): ActionResult {
-  const { existing, split: splitOptions, isDeniedLearned } = context.options;
+  const { split: splitOptions } = context.options;
   const excluded: Partial<Record<Exclusion, number>> = {};
   const eligible = samples.filter((sample) => {
-    const why = exclusionOf(sample, existing, isDeniedLearned);
+    const why = exclusionOf(sample, context.options);
     if (why !== null) excluded[why] = (excluded[why] ?? 0) + 1;
     return why === null;
   });

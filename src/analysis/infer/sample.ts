@@ -81,11 +81,16 @@ export interface ExistingPolicies {
   readonly decide: Decide;
 }
 
+export interface ExclusionOptions {
+  readonly existing: ExistingPolicies | null;
+  /** Whether requests that were denied are learned from, so that the result may allow them. */
+  readonly isDeniedLearned: boolean;
+}
+
 /** Why a request is not learned from; null if it is. */
 export function exclusionOf(
   sample: Sample,
-  existing: ExistingPolicies | null,
-  isDeniedLearned: boolean,
+  { existing, isDeniedLearned }: ExclusionOptions,
 ): Exclusion | null {
   const { status, facts } = sample;
   if (status === 'rejected' || status === 'unanswered') return status;
