@@ -71,7 +71,18 @@ describe('writ infer', () => {
       held_out: { share: 0.3, by: 'random', seed: 1 },
       confidence: 0.95,
       total: { requests: 60, refused: 0, waiting: 0 },
-      actions: [{ action: 'mail.send', learned_from: 140, problem: null }],
+      actions: [
+        {
+          action: 'mail.send',
+          learned_from: 140,
+          problem: null,
+          fields: [
+            { field: 'agent.name', basis: '1 value', is_restricted: true },
+            { field: 'payload.copies', basis: '0 to 2', is_restricted: true },
+            { field: 'payload.to', basis: '4 values', is_restricted: true },
+          ],
+        },
+      ],
       files: [{ path: 'mail.policy', text: expect.stringContaining('action mail.send') }],
       written_to: null,
       diff: { loosened: 1, limits: [] },

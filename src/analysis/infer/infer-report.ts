@@ -4,7 +4,6 @@ import type { DiffReport } from '../diff/diff-report.ts';
 import { confidence } from './binomial-bound.ts';
 import type { DroppedGuard } from './combine.ts';
 import type { Evaluation, HeldOutResult } from './evaluate.ts';
-import type { FieldLesson } from './guards.ts';
 import type { InferredAction } from './infer.ts';
 import type { InferredFile } from './policy-text.ts';
 import type { Exclusion, Sample } from './sample.ts';
@@ -44,7 +43,11 @@ export interface ReportedAction {
   /** Requests among them that do not fit the declared payload. */
   readonly other_shape: number;
   readonly held_out: ReportedHeldOut | null;
-  readonly fields: readonly FieldLesson[];
+  readonly fields: readonly {
+    readonly field: string;
+    readonly basis: string;
+    readonly is_restricted: boolean;
+  }[];
   /** Why nothing is inferred; null if something is. */
   readonly problem: string | null;
 }
@@ -113,7 +116,7 @@ function reportedAction(
     learned_from: parts.learned.length,
     other_shape: misfits,
     held_out: result === null ? null : reportedHeldOut(result),
-    fields,
+    fields: fields.map(({ field, basis, isRestricted }) => ({ field, basis, is_restricted: isRestricted })),
     problem,
   };
 }

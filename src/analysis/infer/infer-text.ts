@@ -66,7 +66,7 @@ const exclusionText = {
   rejected: 'people rejected',
   unanswered: 'were pending or expired without an answer',
   approved: 'people approved: name the policies that asked them, to keep asking',
-  'other shape': 'do not fit the declared payload',
+  other_shape: 'do not fit the declared payload',
 } as const satisfies Readonly<Record<Exclusion, string>>;
 
 // ---- the requests that were held out

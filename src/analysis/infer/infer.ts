@@ -177,7 +177,7 @@ function problemOf(key: string, { eligible, excluded, parts, context }: Eligible
 function noneText({ denied = 0, ...others }: InferredAction['excluded']): string {
   if (denied > 0) return 'its requests are denied, so they are not learned from (--allow-denied does)';
   const [why] = Object.keys(others);
-  return why === 'other shape'
+  return why === 'other_shape'
     ? 'its requests do not fit the declared payload'
     : 'its requests were not granted without people';
 }

@@ -29,7 +29,7 @@ export type SampleStatus =
   | 'undecided';
 
 /** Why a request is not learned from. */
-export type Exclusion = 'denied' | 'rejected' | 'unanswered' | 'approved' | 'other shape';
+export type Exclusion = 'denied' | 'rejected' | 'unanswered' | 'approved' | 'other_shape';
 
 /** Collects samples from a log. A class because later entries change the status of earlier requests. */
 export class SampleLog {
@@ -100,7 +100,7 @@ export function exclusionOf(
     return status === 'approved' ? 'approved' : null;
   }
   const { outcome, by } = existing.decide(sample);
-  if (by === 'invalid_payload') return 'other shape';
+  if (by === 'invalid_payload') return 'other_shape';
   return outcome === 'DENY' && !isDeniedLearned ? 'denied' : null;
 }
 
