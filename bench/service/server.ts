@@ -123,7 +123,7 @@ async function delegatedKey(store: Store, { agent }: AddedAgent): Promise<string
   if (key === undefined) throw new Error('the agent has no key');
   const nowMs = Date.now();
   const made = await addDelegation(
-    { documents: store.documents, nowMs, actionsOf: () => [] },
+    { documents: store.documents, nowMs, actionsOf: () => [], countUses: () => 0 },
     { agent, key },
     {
       name: 'bench',

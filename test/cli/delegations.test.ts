@@ -27,7 +27,7 @@ async function setUp(data: string): Promise<string> {
     uses: 3,
     session: null,
   };
-  const at = { documents: store.documents, nowMs, actionsOf: () => [] };
+  const at = { documents: store.documents, nowMs, actionsOf: () => [], countUses: () => 0 };
   const made = await addDelegation(at, { agent, key }, { ...terms, untilMs: nowMs + 60_000 });
   await store.close();
   if (made.kind !== 'made') throw new Error(made.kind);

@@ -3,7 +3,8 @@
 
 import { isoTime } from '../../language/value/iso-time.ts';
 import { delegationsOf, revokeDelegation } from '../../service/agents/delegations/change-delegation.ts';
-import { viewDelegation } from '../../service/agents/delegations/delegation-view.ts';
+import type { Delegation } from '../../service/agents/delegations/delegation.ts';
+import { type DelegationView, viewDelegation } from '../../service/agents/delegations/delegation-view.ts';
 import {
   type AgentDraft,
   addAgent,
@@ -11,6 +12,7 @@ import {
   rotateKey,
   setSigning,
 } from '../../service/agents/registry.ts';
+import { readUses } from '../../service/requests/delegation-uses.ts';
 import type { AgentRow } from '../../service/store/contract/records.ts';
 import type { Store } from '../../service/store/contract/store.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
@@ -68,6 +70,15 @@ function storeAdmin(store: Store): AgentAdmin {
     return agentJson(result.agent);
   }
 
+  async function shown(delegations: readonly Delegation[]): Promise<readonly DelegationView[]> {
+    const at = {
+      documents: store.documents,
+      countUses: await readUses(store.meters),
+      nowMs: Date.now(),
+    };
+    return await Promise.all(delegations.map((one) => viewDelegation(at, one)));
+  }
+
   return {
     list: async () => (await store.agents.list()).map(agentJson),
     killSwitches: () => storeSwitches(store).list(),
@@ -95,13 +106,13 @@ function storeAdmin(store: Store): AgentAdmin {
     delegations: async (name) => {
       const { id } = await agentOf(name);
       const found = await delegationsOf(store.documents, id);
-      return await Promise.all(found.map(({ value }) => viewDelegation(store.documents, value, Date.now())));
+      return await shown(found.map(({ value }) => value));
     },
     revokeDelegation: async (id) => {
       const by = { documents: store.documents, nowMs: Date.now() };
       const result = await revokeDelegation(by, id, commandLineUser());
       if (result.kind === 'unknown') throw new CommandError(`there is no delegation \`${id}\``);
-      return await viewDelegation(store.documents, result.delegation, by.nowMs);
+      return (await shown([result.delegation]))[0]!;
     },
     rotate: async (name, graceMs) => {
       const agent = await agentLeft(name);

@@ -44,7 +44,7 @@ function delegationTable(items: readonly DelegationView[]): string {
       chain.join(' > '),
       actions.join(' '),
       when ?? '-',
-      uses === null ? '-' : `${used} of ${uses}`,
+      uses === null ? '-' : `${used ?? 'unknown'} of ${uses}`,
       localTime(until),
       status,
       id,

@@ -25,6 +25,8 @@ export interface ResolvedLink {
 /** The policy that the guards of a chain belong to. No declared policy may have this name. */
 export const delegationPolicy = 'outside_delegation';
 
+/** The longest that a delegation may last. */
+export const delegationDaysMax = 30;
 /** The most links of a chain. */
 export const linksMax = 5;
 /** The most patterns of a link. */

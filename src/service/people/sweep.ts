@@ -35,7 +35,6 @@ const sweptKinds = [
   'table-row',
   'policy-draft',
   'delegation',
-  'delegation-uses',
   'stop-mark',
   'standing-approval',
 ] as const;

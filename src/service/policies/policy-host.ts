@@ -9,8 +9,8 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { createFunctionCache, type FunctionCache } from '../../language/emit/cache.ts';
 import { type LinkedFunctions, link } from '../../language/emit/link.ts';
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
+import { withLastingMeters } from '../../language/model/lasting-meters.ts';
 import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
-import { withStandingMeters } from '../../language/model/standing-meters.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
 import type { SetContent } from './compiled/bundle.ts';
 import { Compiler, type CompilerEvent, type CompilerExit } from './compiler.ts';
@@ -363,7 +363,7 @@ function activate(
     asks ??= new Map(about().asks.map((requirement) => [requirement.rule, requirement]));
     return asks;
   };
-  const metered = withStandingMeters(engine, asksOf);
+  const metered = withLastingMeters(engine, asksOf);
   return {
     ...engine,
     texts,

@@ -32,6 +32,7 @@ import { hasStanding } from './approvals/standing-approval.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
 import { attach, attachKey } from './attach.ts';
 import { type DecideDeps, type DecidedRequest, type DecideOptions, decideRequest } from './decide-request.ts';
+import { usedUp, usesOf } from './delegation-uses.ts';
 import { findEarlier, findWinner, resumedReply } from './idempotency.ts';
 import { type AuthenticatedCaller, type IdentityRefusal, identifyAgain } from './identify-again.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
@@ -46,7 +47,6 @@ import { freshState } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
 import { createBodyDigest } from './record/vote-scope.ts';
 import { requestedFacts } from './request-facts.ts';
-import { spendUses } from './spend-uses.ts';
 import { standingPlaces, takeStanding } from './standing/use-standing.ts';
 
 /**
@@ -192,11 +192,7 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
         ? prepared
         : 'kind' in prepared
           ? await confirmedReply(deps, currentInput, prepared)
-          : await (currentInput.chain === undefined ? decideAndRecord : decideWithUses)(
-              deps,
-              currentInput,
-              prepared,
-            );
+          : await decideAndRecord(deps, currentInput, prepared);
     if (result !== 'precondition-failed') return result;
     switches = await deps.switches.refresh();
     const caller = await identifyAgain(deps.store, currentInput, deps.clock());
@@ -204,16 +200,6 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
     currentInput = { ...currentInput, ...caller };
   }
   throw new Error(`the agent \`${input.agent.id}\` changed during each attempt`);
-}
-
-/** Decides with a use of each delegation by which the request comes. */
-function decideWithUses(
-  deps: Deps,
-  input: AuthorizeInput,
-  state: DecisionState,
-): Promise<AuthorizeResult | StateChanged> {
-  const at = { documents: deps.store.documents, nowMs: state.nowMs };
-  return spendUses(at, input, () => decideAndRecord(deps, input, state));
 }
 
 type PreparedDecision = DecisionState | AuthorizeResult | StateChanged;
@@ -286,11 +272,14 @@ async function decideAndRecord(
   const facts = requestedFacts(input, state.nowMs, nothingSatisfied);
   const rowLookup = readPushedRows(deps.store.documents, state.policies, { facts, by: 'decideTraced' });
   const rows = rowLookup && (await rowLookup);
+  // Until the past of its meters is read, what a delegation has been used is unknown.
+  if (usesOf(input).length > 0) await deps.metering.settled();
   let attempt = await attemptToRecord(deps, input, state, { facts, rows, given: null });
-  if (attempt.result === 'nothing') {
+  if ('result' in attempt && attempt.result === 'nothing') {
     const given = await findGiven(deps, input, attempt.decided, state);
     attempt = await attemptToRecord(deps, input, state, { facts, rows, given });
   }
+  if ('kind' in attempt) return attempt;
   switch (attempt.result) {
     case 'stored':
       return replyToRecorded(deps, attempt.decided.record);
@@ -345,17 +334,18 @@ async function attemptToRecord(
   input: AuthorizeInput,
   state: DecisionState,
   { facts: requested, rows, given }: DecisionInput,
-): Promise<RecordAttempt> {
+): Promise<RecordAttempt | IdentityRefusal> {
   const { policies: active } = state;
   const { store, openRequestsMax: openMax, metering } = deps;
   const facts = rows === null ? requested : { ...requested, rows: rows.rows };
-  const uses = active.entries(facts);
+  const uses = [...active.entries(facts), ...usesOf(input)];
   const standing = given?.standing ?? [];
   const precondition = grantPrecondition(input, state, [
     ...(given?.documents ?? noDocuments),
     ...(rows?.seen ?? noDocuments),
   ]);
   let decided: DecidedRequest | null = null;
+  let refusal: IdentityRefusal | null = null;
   /** The uses that the last decision has entered in meters. */
   let entered: DecidedRequest['uses'] = [];
   let result: RecordAttempt['result'];
@@ -365,6 +355,8 @@ async function attemptToRecord(
   };
   const decideOnce = () => {
     revertMeters();
+    refusal = usedUp(input, metering, { nowMs: facts.nowMs, requestId: input.requestId });
+    if (refusal !== null) return null;
     decided = decideGiven(deps, input, { active, facts, uses }, given);
     const { record, uses: added } = decided;
     entered = added;
@@ -389,6 +381,7 @@ async function attemptToRecord(
     throw error;
   }
   if (result !== 'stored') revertMeters();
+  if (refusal !== null) return refusal;
   if (decided === null) throw new Error('the store returned a result without deciding');
   return { result, decided };
 }

@@ -135,7 +135,10 @@ function rareParts(
 const recordedChains = new WeakMap<ActingChain, readonly RecordedLink[]>();
 
 function recordedLinks({ links }: ActingChain): readonly RecordedLink[] {
-  return links.map(({ id, name, actions, when }) => ({ id, name, actions, when }));
+  return links.map(({ id, name, actions, when, uses }) => ({
+    ...{ id, name, actions, when },
+    ...(uses !== null && { uses }),
+  }));
 }
 
 export interface DecidedRequest {

@@ -153,6 +153,39 @@ test('workers grant what one may have, whichever of them are killed, and end as 
   expect(left.filter(isThere)).toEqual([]);
 });
 
+test('64 sub-agents at once use a delegation of 10 exactly 10 times, whichever worker they reach', async () => {
+  const service = await startWorkers(3);
+  const store = await openStore(service.store);
+  onTestFinished(() => store.close());
+  const { apiKey } = await makeAgent(store);
+  await expect.poll(() => service.lines('listening').length).toBe(3);
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const delegate = async (key: string, uses: number | null) => {
+    const reply = await post({
+      url: `${service.url}/v1/delegations`,
+      headers: { 'x-agent-api-key': key },
+      body: JSON.stringify({ name: 'sub', actions: ['pay.*'], until, uses }),
+      timeoutMs: 10_000,
+    });
+    return (reply!.body as { readonly api_key: string }).api_key;
+  };
+  const top = await delegate(apiKey, 10);
+  const keys = [top, await delegate(top, null)];
+  const replies = await Promise.all(
+    Array.from({ length: 64 }, (_, at) =>
+      post({
+        url: `${service.url}/v1/authorize`,
+        headers: { 'x-agent-api-key': keys[at % 2]! },
+        body,
+        timeoutMs: 10_000,
+      }),
+    ),
+  );
+  expect(replies.filter((reply) => reply?.status === 200)).toHaveLength(10);
+  expect(replies.filter((reply) => reply?.status === 403)).toHaveLength(54);
+  expect(await service.decisions()).toHaveLength(10);
+});
+
 /** Every worker reports the metrics of all workers. */
 async function tellMetricsOfAll(url: string, agent: Agent): Promise<void> {
   const counted = async () => {

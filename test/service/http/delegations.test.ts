@@ -101,7 +101,7 @@ describe('a delegated request', () => {
     });
     const shown = await operator.send(`/v1/requests/${granted.request_id}`);
     expect(shown.body.chain).toEqual([
-      { id, name: 'buyer', actions: ['pay.*'], when: 'payload.amount <= 50 USD' },
+      { id, name: 'buyer', actions: ['pay.*'], when: 'payload.amount <= 50 USD', uses: null },
     ]);
     for (const asked of [{ amount: 51 }, { action: 'mail.send' }]) {
       const refused = await viewOf(ask(key, asked));

@@ -1,7 +1,7 @@
 // Active policies from the text of one file.
 
 import type { ActivePolicies } from '../../../src/language/model/active-policies.ts';
-import { withStandingMeters } from '../../../src/language/model/standing-meters.ts';
+import { withLastingMeters } from '../../../src/language/model/lasting-meters.ts';
 import { compile } from '../../../src/pipeline.ts';
 import { rulesWithRequirement } from '../../../src/service/policies/set-summary.ts';
 
@@ -12,7 +12,7 @@ export function activeOf(text: string): ActivePolicies {
   });
   if (set === null || engine === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   const asks = new Map(set.policies.flatMap(rulesWithRequirement).map((asked) => [asked.rule, asked]));
-  const { meters, entriesRecorded } = withStandingMeters(engine, () => asks);
+  const { meters, entriesRecorded } = withLastingMeters(engine, () => asks);
   return {
     decide: engine.decide,
     decideTraced: engine.decideTraced,

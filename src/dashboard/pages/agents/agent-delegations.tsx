@@ -78,7 +78,7 @@ function MayDo({ actions, when, uses, used }: Delegation) {
           when <code>{when}</code>
         </>
       )}
-      {uses !== null && `, ${used} of ${uses} used`}
+      {uses !== null && (used === null ? `, ${uses} at most` : `, ${used} of ${uses} used`)}
     </>
   );
 }

@@ -253,7 +253,7 @@ function CameBy({ point, chain }: Pick<RequestDetail, 'point' | 'chain'>) {
 function Chain({ chain }: Pick<RequestDetail, 'chain'>) {
   return (
     <ol>
-      {chain.map(({ id, name, actions, when }) => (
+      {chain.map(({ id, name, actions, when, uses }) => (
         <li key={id}>
           sub-agent <bdi>{name}</bdi>, for <code>{actions.join(', ')}</code>
           {when !== null && (
@@ -262,6 +262,7 @@ function Chain({ chain }: Pick<RequestDetail, 'chain'>) {
               when <code>{when}</code>
             </>
           )}
+          {uses !== null && `, ${uses} at most`}
         </li>
       ))}
     </ol>

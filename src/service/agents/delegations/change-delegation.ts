@@ -4,6 +4,7 @@
 
 import {
   type DelegationLink,
+  delegationDaysMax,
   linkActionsMax,
   linkConditionMax,
   linkNameForm,
@@ -17,12 +18,12 @@ import type { AgentRow, KeyRow } from '../../store/contract/records.ts';
 import { createApiKey } from '../keys.ts';
 import {
   type ActingChain,
+  type CountUses,
   type Delegation,
   delegatedKeyPrefix,
   delegationsIn,
   whyEnded,
 } from './delegation.ts';
-import { usesTaken } from './delegation-uses.ts';
 
 export interface DelegationDraft extends DelegationLink {
   readonly untilMs: number;
@@ -50,8 +51,7 @@ export type NewDelegation =
   | { readonly kind: 'invalid'; readonly problems: readonly DelegationProblem[] }
   | { readonly kind: 'too-deep' | 'too-many' };
 
-/** The longest that a delegation may last. */
-const delegationMsMax = 30 * 24 * 3_600_000;
+const delegationMsMax = delegationDaysMax * 24 * 3_600_000;
 export const usesMax = 1_000_000;
 /** The most delegations of one agent that have not been deleted yet. */
 export const delegationsMax = 1_000;
@@ -63,11 +63,12 @@ interface DelegationAt {
   readonly documents: DocumentStore;
   readonly nowMs: number;
   readonly actionsOf: ActionsOf;
+  readonly countUses: CountUses;
 }
 
 /** Makes a delegation and its key. The condition and the patterns have been checked against the policies. */
 export async function addDelegation(
-  { documents, nowMs, actionsOf }: DelegationAt,
+  { documents, nowMs, actionsOf, countUses }: DelegationAt,
   by: Delegator,
   draft: DelegationDraft,
 ): Promise<NewDelegation> {
@@ -77,10 +78,9 @@ export async function addDelegation(
   if (above.length >= linksMax) return { kind: 'too-deep' };
   const present = await delegations.list({ parent: agent.id, countMax: delegationsMax });
   if (present.length >= delegationsMax) return { kind: 'too-many' };
-  const remaining = await Promise.all(above.map(({ id, uses }) => remainingUses(documents, id, uses)));
   const problems = [
     ...shapeProblems(draft, nowMs),
-    ...above.flatMap((link, at) => widerThan({ link, uses: remaining[at] ?? null }, draft, actionsOf)),
+    ...above.flatMap((link) => widerThan({ link, uses: usesLeft(link, countUses) }, draft, actionsOf)),
   ];
   if (problems.length > 0) return { kind: 'invalid', problems };
   const { id, text, digest } = createApiKey(delegatedKeyPrefix);
@@ -115,12 +115,9 @@ async function linksAbove(
   return found.flatMap((one) => (one === null ? [] : [one.value]));
 }
 
-async function remainingUses(
-  documents: DocumentStore,
-  id: string,
-  uses: number | null,
-): Promise<number | null> {
-  return uses === null ? null : uses - (await usesTaken(documents, id));
+/** Null for any number. A count that is not known is left out, since each grant is counted again. */
+function usesLeft(link: Delegation, countUses: CountUses): number | null {
+  return link.uses === null ? null : link.uses - (countUses(link) ?? 0);
 }
 
 function shapeProblems(
@@ -128,7 +125,6 @@ function shapeProblems(
   nowMs: number,
 ): readonly DelegationProblem[] {
   const problem = (field: keyof DelegationDraft, detail: string): DelegationProblem => ({ field, detail });
-  const days = delegationMsMax / 86_400_000;
   return [
     ...(linkNameForm.test(name)
       ? []
@@ -147,7 +143,7 @@ function shapeProblems(
     ...(untilMs > nowMs ? [] : [problem('untilMs', '`until` is in the past')]),
     ...(untilMs <= nowMs + delegationMsMax
       ? []
-      : [problem('untilMs', `a delegation lasts at most ${days} days`)]),
+      : [problem('untilMs', `a delegation lasts at most ${delegationDaysMax} days`)]),
     ...(uses === null || (uses >= 1 && uses <= usesMax)
       ? []
       : [problem('uses', `\`uses\` is a number from 1 to ${usesMax}`)]),

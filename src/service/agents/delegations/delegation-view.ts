@@ -2,8 +2,7 @@
 
 import { isoTime } from '../../../language/value/iso-time.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
-import { type Delegation, delegationsIn, whyEnded } from './delegation.ts';
-import { usesTaken } from './delegation-uses.ts';
+import { type CountUses, type Delegation, delegationsIn, whyEnded } from './delegation.ts';
 
 export const delegationStatuses = ['active', 'revoked', 'ended'] as const;
 
@@ -19,7 +18,8 @@ export interface DelegationView {
   readonly when: string | null;
   readonly until: string;
   readonly uses: number | null;
-  readonly used: number;
+  /** How many uses have been taken; null while that is not known, 0 where `uses` is null. */
+  readonly used: number | null;
   readonly session: string | null;
   /** What has happened to this delegation or to one above it. */
   readonly status: (typeof delegationStatuses)[number];
@@ -27,10 +27,15 @@ export interface DelegationView {
   readonly revoked_at: string | null;
 }
 
+interface ViewAt {
+  readonly documents: DocumentStore;
+  readonly countUses: CountUses;
+  readonly nowMs: number;
+}
+
 export async function viewDelegation(
-  documents: DocumentStore,
+  { documents, countUses, nowMs }: ViewAt,
   delegation: Delegation,
-  nowMs: number,
 ): Promise<DelegationView> {
   const { id, name, agentId, above, actions, when, untilMs, uses, session, revokedAtMs } = delegation;
   const links = await Promise.all(
@@ -46,16 +51,21 @@ export async function viewDelegation(
     when,
     until: isoTime(untilMs),
     uses,
-    used: uses === null ? 0 : await usesTaken(documents, id),
+    used: uses === null ? 0 : countUses(delegation),
     session,
-    status: statusOf([...links, delegation], nowMs),
+    status: statusOf([...links, delegation], { countUses, nowMs }),
     created_at: isoTime(delegation.createdAtMs),
     revoked_at: revokedAtMs === null ? null : isoTime(revokedAtMs),
   };
 }
 
 /** How the chain stands; a link that is gone has ended. */
-function statusOf(chain: readonly (Delegation | undefined)[], nowMs: number): DelegationView['status'] {
+function statusOf(
+  chain: readonly (Delegation | undefined)[],
+  { countUses, nowMs }: Omit<ViewAt, 'documents'>,
+): DelegationView['status'] {
   if (chain.some((link) => link !== undefined && link.revokedAtMs !== null)) return 'revoked';
-  return chain.some((link) => link === undefined || whyEnded(link, nowMs) !== null) ? 'ended' : 'active';
+  const isOver = (link: Delegation) =>
+    whyEnded(link, nowMs) !== null || (link.uses !== null && (countUses(link) ?? 0) >= link.uses);
+  return chain.some((link) => link === undefined || isOver(link)) ? 'ended' : 'active';
 }

@@ -80,6 +80,9 @@ export function chainVersions({ links }: Pick<ActingChain, 'links'>): readonly D
   return links.map(({ id, version }) => ({ kind: delegationKind, id, version }));
 }
 
+/** Counts the requests that have come by a delegation; null while that is not known. */
+export type CountUses = (delegation: Pick<Delegation, 'id' | 'above'>) => number | null;
+
 /** The names of the links, as rules read them. */
 export function chainNames({ links }: ActingChain): readonly string[] {
   return links.map(({ name }) => name);

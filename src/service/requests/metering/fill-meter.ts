@@ -2,7 +2,13 @@
 // otherwise computed from records. The past is read in parts with pauses, so that requests are decided
 // meanwhile; the meter is unknown until the last part is in.
 
-import { type Contribution, type MeterDefinition, meterRestart } from '../../../language/model/metering.ts';
+import { isDelegationMeter } from '../../../language/model/lasting-meters.ts';
+import {
+  type Contribution,
+  type MeterDefinition,
+  type MeterUse,
+  meterRestart,
+} from '../../../language/model/metering.ts';
 import { nothingSatisfied } from '../../../language/model/request.ts';
 import { parseDecimal } from '../../../language/value/decimal.ts';
 import { memo } from '../../../language/value/memo.ts';
@@ -16,6 +22,7 @@ import type {
   MeterStore,
   StoredMeterEntry,
 } from '../../store/contract/metering.ts';
+import { recordedUses } from '../delegation-uses.ts';
 import type { RequestRecord } from '../record/record.ts';
 import type { ConsumedDetail } from '../record/request-state.ts';
 import type { MeteredPolicies } from './entry-rows.ts';
@@ -126,12 +133,26 @@ function rowsOf(
   // `requestRow` has written this text.
   const record = JSON.parse(request.recordJson) as Pick<
     RequestRecord,
-    'payload' | 'agent' | 'request' | 'satisfied'
+    'payload' | 'agent' | 'request' | 'satisfied' | 'chain'
   >;
+  const uses = isDelegationMeter(definition)
+    ? recordedUses(record.chain ?? [])
+    : policyUses(request, record, active);
+  return uses === null ? null : entryRows(uses.filter((use) => use.definition.id === definition.id));
+}
+
+type CountedRecord = Pick<RequestRecord, 'payload' | 'agent' | 'request' | 'satisfied'>;
+
+/** What a recorded request adds to the meters of the policies; null when its record does not show that. */
+function policyUses(
+  request: CountedRequest,
+  record: CountedRecord,
+  active: MeteredPolicies,
+): readonly MeterUse[] | null {
   // `reportOutcome` has written this text.
   const outcome = JSON.parse(request.outcomeJson ?? '{}') as Partial<ConsumedDetail>;
   const { standing } = record.satisfied;
-  const uses = active.entriesRecorded({
+  return active.entriesRecorded({
     action: request.actionKey,
     payload: record.payload,
     agent: record.agent,
@@ -141,7 +162,6 @@ function rowsOf(
     satisfied: standing === undefined ? nothingSatisfied : { ...nothingSatisfied, standing },
     ...(outcome.result === undefined ? {} : { result: outcome.result }),
   });
-  return uses === null ? null : entryRows(uses.filter((use) => use.definition.id === definition.id));
 }
 
 function pastOf(definition: MeterDefinition, entries: readonly StoredMeterEntry[]): readonly HistoricEntry[] {

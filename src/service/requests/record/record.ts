@@ -66,6 +66,8 @@ export interface RequestPoint {
 /** A delegation as it was when the request came. */
 export interface RecordedLink extends DelegationLink {
   readonly id: string;
+  /** How many requests may come by it; absent for any number. */
+  readonly uses?: number;
 }
 
 /** What a receipt states beyond the rest of the record. */

@@ -59,6 +59,9 @@ export interface OnBehalfView {
   readonly unknown: string | null;
 }
 
+/** A delegation as it was when the request came; `uses` is null for any number. */
+type LinkView = Omit<RecordedLink, 'uses'> & { readonly uses: number | null };
+
 export interface RequestDetail extends RequestView {
   readonly action_key: string;
   /** What the request is about, in one line; empty when nothing short describes it. */
@@ -72,7 +75,7 @@ export interface RequestDetail extends RequestView {
   /** The enforcement point that sent the request; null when the agent sent it itself. */
   readonly point: RequestPoint | null;
   /** The delegations by which the request came, the agent's own first; empty when the agent asked itself. */
-  readonly chain: readonly RecordedLink[];
+  readonly chain: readonly LinkView[];
   /** The person the agent asked for, by the token sent; null when none was sent. */
   readonly on_behalf_of: OnBehalfView | null;
   /** The session as rules read it, set by the agent or its enforcement point; null when none was sent. */
@@ -215,7 +218,7 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
     title: recordTitle(record),
     agent: record.agent,
     point: record.point ?? null,
-    chain: record.chain ?? [],
+    chain: (record.chain ?? []).map((link) => ({ ...link, uses: link.uses ?? null })),
     on_behalf_of: onBehalfView(record),
     requires: view.status === 'pending' ? stillAsked(state) : null,
     created_at: timeText(record.createdAtMs),

@@ -2,9 +2,9 @@
 // count and entering the use are one synchronous step, and the use is stored with the record of its request, so a
 // standing approval is never used more often than it may be.
 
+import { oneUse, standingMeter } from '../../../language/model/lasting-meters.ts';
 import type { MeterUse } from '../../../language/model/metering.ts';
 import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
-import { standingMeter, standingUse } from '../../../language/model/standing-meters.ts';
 import { compare, fromNumber, toNumber } from '../../../language/value/decimal.ts';
 import type { FoundStanding } from '../approvals/find-standing.ts';
 import { hasStanding } from '../approvals/standing-approval.ts';
@@ -24,7 +24,7 @@ export function standingPlaces(found: readonly FoundStanding[]): readonly MeterU
 
 /** One use, whose reading has the id of the standing approval as its name. */
 export function useOf({ id, rule }: Pick<FoundStanding, 'id' | 'rule'>): MeterUse {
-  return standingUse(standingMeter(rule.rule, rule.standing), id, [id]);
+  return oneUse(standingMeter(rule.rule, rule.standing), id, [id]);
 }
 
 /** Takes one standing approval for each rule: the first whose count allows another use. */

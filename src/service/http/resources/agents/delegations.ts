@@ -18,6 +18,8 @@ import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { DelegatedPolicies } from '../../../policies/delegated-policies.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
+import { createUseCounter } from '../../../requests/delegation-uses.ts';
+import type { Metering } from '../../../requests/metering/metering.ts';
 import type { AgentRow } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
@@ -41,6 +43,7 @@ interface DelegationDeps {
   readonly store: Store;
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly delegated: DelegatedPolicies;
+  readonly metering: Pick<Metering, 'read' | 'catchUp'>;
 }
 
 interface DelegationBody {
@@ -69,7 +72,11 @@ const delegationSchema = objectSchema({
   when: textOrNull,
   until: time,
   uses,
-  used: { type: 'integer', description: 'How many uses have been taken; 0 where `uses` is null.' },
+  used: {
+    type: ['integer', 'null'],
+    description:
+      'How many uses have been taken; 0 where `uses` is null, and null where that is not known yet.',
+  },
   session: textOrNull,
   status: {
     type: 'string',
@@ -152,7 +159,7 @@ const createDelegation = route<DelegationDeps, DelegationBody>({
     const draft = draftOf(call.body);
     const { documents } = deps.store;
     const made = await changes.addDelegation(
-      { documents, nowMs: nowMs(deps), actionsOf: await checkedActions(deps, draft) },
+      { documents, ...(await useCounts(deps)), actionsOf: await checkedActions(deps, draft) },
       identity,
       draft,
     );
@@ -252,7 +259,8 @@ function isInCharge(call: ManagedCall<unknown>, agent: AgentRow): boolean {
 
 async function delegationsBelow(deps: DelegationDeps, agent: AgentRow) {
   const found = await changes.delegationsOf(deps.store.documents, agent.id);
-  return { items: await Promise.all(found.map(({ value }) => shownDelegation(deps, value))) };
+  const at = { documents: deps.store.documents, ...(await useCounts(deps)) };
+  return { items: await Promise.all(found.map(({ value }) => viewDelegation(at, value))) };
 }
 
 function draftOf({ name, actions, when = null, until, uses = null, session = null }: DelegationBody) {
@@ -302,6 +310,13 @@ function refusalOf(made: Exclude<changes.NewDelegation, { readonly kind: 'made' 
   }
 }
 
-function shownDelegation(deps: DelegationDeps, delegation: Delegation): Promise<DelegationView> {
-  return viewDelegation(deps.store.documents, delegation, nowMs(deps));
+/** Counts the uses that all replicas have taken so far. */
+async function useCounts(deps: DelegationDeps) {
+  await deps.metering.catchUp();
+  const at = nowMs(deps);
+  return { countUses: createUseCounter(deps.metering, at), nowMs: at };
+}
+
+async function shownDelegation(deps: DelegationDeps, delegation: Delegation): Promise<DelegationView> {
+  return await viewDelegation({ documents: deps.store.documents, ...(await useCounts(deps)) }, delegation);
 }

@@ -40,12 +40,16 @@ const chainSchema = {
   items: {
     type: 'object',
     additionalProperties: false,
-    required: ['id', 'name', 'actions', 'when'],
+    required: ['id', 'name', 'actions', 'when', 'uses'],
     properties: {
       id: { type: 'string' },
       name: { type: 'string' },
       actions: { type: 'array', items: { type: 'string' } },
       when: { type: ['string', 'null'] },
+      uses: {
+        type: ['integer', 'null'],
+        description: 'How many requests may come by the delegation; null for any number.',
+      },
     },
   },
 } as const satisfies JsonSchema;

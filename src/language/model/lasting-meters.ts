@@ -1,10 +1,11 @@
-// The uses of standing approvals as meters: each rule with a `standing` clause has one, and each use is an entry of
-// 1 for its standing approval. INVARIANT: a use stays counted whatever becomes of its request, since the count of
-// a standing approval never goes down.
+// The uses of standing approvals and of delegations as meters. Each rule with a `standing` clause has one, and each
+// place in a chain of delegations has one; a use is an entry of 1. INVARIANT: a use stays counted whatever becomes
+// of its grant.
 
 import { fromNumber } from '../value/decimal.ts';
 import { lastingMeterPrefix } from '../value/lasting-meter.ts';
 import type { PolicyEngine } from './active-policies.ts';
+import { delegationDaysMax, linksMax } from './delegation.ts';
 import type { MeterDefinition, MeterUse } from './metering.ts';
 import type { StandingScope } from './policy.ts';
 import type { MetRequirements } from './request.ts';
@@ -16,22 +17,35 @@ export function standingMeter(rule: string, { seconds }: StandingScope): MeterDe
   return { id, aggregate: 'amounts', over: { kind: 'last', seconds } };
 }
 
+/**
+ * The meters of delegations by their place in a chain: a request enters a meter once, and each link of its chain.
+ * Sorted by id; every set has them, since delegations outlast sets. The day more allows for clocks that differ.
+ */
+export const delegationMeters: readonly MeterDefinition[] = Array.from({ length: linksMax }, (_, place) => ({
+  id: `${lastingMeterPrefix}delegation:${place + 1}`,
+  aggregate: 'amounts',
+  over: { kind: 'last', seconds: (delegationDaysMax + 1) * 24 * 3_600 },
+}));
+
+export function isDelegationMeter({ id }: MeterDefinition): boolean {
+  return delegationMeters.some((one) => one.id === id);
+}
+
 const once = { isCertain: true, value: fromNumber(1) } as const;
 
-/** One use of a standing approval; `names` are those under which the reading is wanted. */
-export function standingUse(
-  definition: MeterDefinition,
-  key: string,
-  names: readonly string[] = [],
-): MeterUse {
+/** One use of what the key names; `names` are those under which the reading is wanted. */
+export function oneUse(definition: MeterDefinition, key: string, names: readonly string[] = []): MeterUse {
   return { definition, key, contribution: once, names };
 }
 
 type RequirementByRule = ReadonlyMap<string, RuleRequirement>;
 type Metered = Pick<PolicyEngine, 'meters' | 'entriesRecorded'>;
 
-/** Adds the meters of rules with a `standing` clause to those of a set; `asks` is read when first needed. */
-export function withStandingMeters(engine: Metered, asks: () => RequirementByRule): Metered {
+/**
+ * Adds the meters of delegations and of rules with a `standing` clause to those of a set; `asks` is read when first
+ * needed.
+ */
+export function withLastingMeters(engine: Metered, asks: () => RequirementByRule): Metered {
   let own: ReadonlyMap<string, MeterDefinition> | null = null;
   let all: Metered['meters'] | null = null;
   const standing = () => {
@@ -40,7 +54,7 @@ export function withStandingMeters(engine: Metered, asks: () => RequirementByRul
   };
   return {
     get meters() {
-      all ??= standing().size === 0 ? engine.meters : [...engine.meters, ...standing().values()];
+      all ??= [...engine.meters, ...standing().values(), ...delegationMeters];
       return all;
     },
     entriesRecorded: (facts) => {
@@ -67,6 +81,6 @@ function standingUses(
 ): readonly MeterUse[] {
   return Object.entries(standing).flatMap(([rule, id]) => {
     const definition = meters.get(rule);
-    return definition === undefined ? [] : [standingUse(definition, id)];
+    return definition === undefined ? [] : [oneUse(definition, id)];
   });
 }
