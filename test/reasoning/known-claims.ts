@@ -38,6 +38,46 @@ policy p on pay.send {
     ],
   },
   {
+    name: 'facts about delegations',
+    policies: `action pay.send { amount: number 0.. }
+action mail.send { to: string }
+policy p on pay.send {
+  allow own unless request.delegated
+  allow buyer when request.delegate == "buyer" and payload.amount <= 50
+  deny behind_research when "research" in request.chain
+}
+policy m on mail.send { allow any }`,
+    on: 'pay.send',
+    proved: [
+      'never allow when request.delegated and request.delegate != "buyer"',
+      'never allow when request.delegated and payload.amount > 50',
+      'never allow when request.delegated and request.delegate == "research"',
+      'never allow when "research" in request.chain',
+      'never allow when "buyer" not in request.chain and length(request.chain) > 0',
+      'never allow when request.delegated and "buyer" not in request.chain',
+      'never allow when not request.delegated and "other" in request.chain',
+      'never allow when not request.delegated and length(request.chain) > 0',
+      'never allow when request.delegated and length(request.chain) == 0',
+      'never allow when some one in request.chain (one == "research")',
+      'never deny when length(request.chain) == 0',
+      'never allow when request.delegated and request.delegate not in request.chain',
+    ],
+    refuted: [
+      'never allow',
+      'never allow when request.delegated',
+      'never allow when not request.delegated and payload.amount > 50',
+      'never allow when request.delegate == "buyer"',
+      // Of an agent that asks by itself this is unknown.
+      'never allow when not request.delegated and request.delegate == "research"',
+      'never allow when "other" in request.chain',
+      'never allow when "other" in request.chain and request.delegate == "buyer"',
+      'never allow when length(request.chain) > 2',
+      'never deny when request.delegated',
+      'never deny when request.delegate == "buyer" and payload.amount == 1',
+      'never deny when not request.delegated or "buyer" in request.chain',
+    ],
+  },
+  {
     name: 'numbers of a table by an enumeration',
     policies: `action ship.send { weight: number 0.., region: "eu" | "us" | "ap" }
 table caps = { eu: 10, us: 20 }

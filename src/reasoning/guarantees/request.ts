@@ -78,6 +78,7 @@ export function randomRequest(source: RequestSource, action: Action): Facts {
       signed: random.chance(0.5),
       session: random.pick(['s-1', ...source.constants.texts]),
       point: random.pick(['p-1', ...source.constants.texts]),
+      chain: random.some(['sub-1', ...source.constants.texts], random.pick([0, 0.3])),
       user: withoutUnknown(user(source)),
     }),
     nowMs: around2026Ms + random.below(yearMinutes) * 60_000,

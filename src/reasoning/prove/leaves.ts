@@ -19,7 +19,14 @@ import { type UnknownValue, unknown, type Value } from '../../language/model/val
 import { calls } from '../../language/spec/calls.ts';
 import { isOfTextType } from '../../language/spec/payload.ts';
 import { isCurrency, unitDigits } from '../../language/value/currency.ts';
-import { type Decimal, fractionDigits, fromNumber, isInRange, zero } from '../../language/value/decimal.ts';
+import {
+  type Decimal,
+  equal,
+  fractionDigits,
+  fromNumber,
+  isInRange,
+  zero,
+} from '../../language/value/decimal.ts';
 import { memo } from '../../language/value/memo.ts';
 import { cellPlaceOf } from '../cells/cut.ts';
 import {
@@ -288,9 +295,37 @@ function tieToHolder(ctx: ProofContext, leaf: Leaf, field: FieldRead & Expressio
   });
 }
 
-function factLeaf(ctx: ProofContext, { fact }: FactRead): Leaf | null {
+function factLeaf(ctx: ProofContext, { fact }: Pick<FactRead, 'fact'>): Leaf | null {
   if (fact.startsWith('action.')) return null;
+  const cached = ctx.leaves.get(fact);
+  if (cached !== undefined) return cached;
+  const leaf = addLeaf(ctx, newFactLeaf(ctx, fact));
+  if (fact === 'request.delegated' || fact === 'request.chain') tieToDelegate(ctx, leaf);
+  return leaf;
+}
+
+/** The last name of the chain of delegations; unknown exactly if the chain is empty. */
+export function delegateLeaf(ctx: ProofContext): Leaf {
+  const fact = 'request.delegate';
   return ctx.leaves.get(fact) ?? addLeaf(ctx, newFactLeaf(ctx, fact));
+}
+
+/** A request is delegated, and its chain has a length, exactly if it has a delegate. */
+function tieToDelegate(ctx: ProofContext, leaf: Leaf): void {
+  const delegate = delegateLeaf(ctx);
+  ctx.afterCut.push(() => {
+    const { circuit } = ctx;
+    const isThere = hasValue(ctx, delegate);
+    if (leaf.key === 'request.delegated')
+      return circuit.requireEqual(
+        isWhere(leaf, ({ value }) => value === true, circuit),
+        isThere,
+      );
+    const length = ctx.leaves.get(`length(${leaf.key})`);
+    if (length === undefined) return;
+    const isEmpty = isWhere(length, ({ value }) => isValue(value) && equal(value as Decimal, zero), circuit);
+    circuit.requireEqual(isEmpty, notLiteral(isThere));
+  });
 }
 
 function newFactLeaf(ctx: ProofContext, fact: FactRead['fact']): Leaf {

@@ -19,7 +19,16 @@ import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundList, longestOf } from './bounds.ts';
 import type { Elements, ListElements, ProofContext, SlotElement } from './context.ts';
-import { addLeaf, hasValue, isUnknown, leafOf, locationOfField, plainLeaf, tagElement } from './leaves.ts';
+import {
+  addLeaf,
+  delegateLeaf,
+  hasValue,
+  isUnknown,
+  leafOf,
+  locationOfField,
+  plainLeaf,
+  tagElement,
+} from './leaves.ts';
 import { lookupCases } from './lookups.ts';
 import { type Comparison, comparisonCall, literalNode, writtenOut } from './rewrite.ts';
 
@@ -224,7 +233,17 @@ function constantPlaces(
 }
 
 function slotAt({ key, element }: ListElements, at: number) {
-  return { kind: 'slot', key: `${key}[${at}]`, slot: element } as const;
+  const isDelegate = key === 'request.chain' && at === 0;
+  return { kind: 'slot', key: isDelegate ? 'request.delegate' : `${key}[${at}]`, slot: element } as const;
+}
+
+/** The first place of a chain of delegations has its last name, so it is filled exactly if there is a delegate. */
+function tieToChain(ctx: ProofContext, { key, present }: ListElements): void {
+  if (key !== 'request.chain') return;
+  const { circuit } = ctx;
+  const [last, ...others] = present as readonly [SolverLiteral, ...SolverLiteral[]];
+  circuit.requireEqual(last, hasValue(ctx, delegateLeaf(ctx)));
+  for (const one of others) circuit.require([notLiteral(one), last]);
 }
 
 function knownLater(ctx: ProofContext, { leaf }: ListElements): SolverLiteral {
@@ -346,13 +365,15 @@ function listElements(ctx: ProofContext, read: Expression, elements: Elements): 
  */
 function tieElements(
   ctx: ProofContext,
-  { key, leaf, present }: ListElements,
+  list: ListElements,
   { least, computed }: Pick<DeclaredList, 'least' | 'computed'>,
 ): void {
   const { circuit } = ctx;
+  const { key, leaf, present } = list;
   const isThere = hasValue(ctx, leaf);
   const some = circuit.or(present);
   for (const one of present) circuit.require([notLiteral(one), isThere]);
+  tieToChain(ctx, list);
   if (computed !== null) tieToText(ctx, { leaf, some, ...computed });
   if (least > 0) circuit.require([notLiteral(isThere), some]);
   const length = ctx.leaves.get(`length(${key})`);

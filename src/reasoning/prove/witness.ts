@@ -6,7 +6,7 @@ import type { ListFact } from '../../language/model/expression.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { rowsKnown } from '../../language/model/pushed-row.ts';
 import type { Facts, MeterReading } from '../../language/model/request.ts';
-import type { Field, Shape, Slot } from '../../language/model/type.ts';
+import { anyText, type Field, listOf, type Shape, type Slot } from '../../language/model/type.ts';
 import { unknown } from '../../language/model/value.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { formatIp, type Ip } from '../../language/value/ip.ts';
@@ -204,6 +204,7 @@ function userOf(ctx: ProofContext, values: Values): Facts['request']['user'] {
 
 function requestOf(ctx: ProofContext, values: Values): Facts['request'] {
   const user = userOf(ctx, values);
+  const chain = chainOf(ctx, values);
   const named = ['ip', 'signed', 'session', 'point'].map((name) => values.get(`request.${name}`));
   const [ip, signed, session, point] = named;
   return {
@@ -212,7 +213,20 @@ function requestOf(ctx: ProofContext, values: Values): Facts['request'] {
     ...(typeof session === 'string' ? { session } : {}),
     ...(typeof point === 'string' ? { point } : {}),
     ...(user === undefined ? {} : { user }),
+    ...(chain === null ? {} : { chain }),
   };
+}
+
+const chainSlot: Slot = listOf(listOf(anyText)).element;
+
+/** The names of the chain, its last one the delegate; null when the agent asks by itself. */
+function chainOf(ctx: ProofContext, values: Values): readonly string[] | null {
+  const delegate = values.get('request.delegate');
+  if (typeof delegate !== 'string') return null;
+  const others = [...(listOfFact(ctx, values, 'request.chain') ?? [])];
+  const least = leastLength(ctx, chainSlot, 'request.chain');
+  while (others.length + 1 < least) others.push(delegate);
+  return [...others, delegate];
 }
 
 function metersOf(ctx: ProofContext): Readonly<Record<string, MeterReading>> {
