@@ -11,13 +11,15 @@ import { decideWithTrace } from './decide-with-trace.ts';
 import { createLines } from './outline.ts';
 import type { ExplainedCondition, ExplainedRecord } from './questions.ts';
 import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from './recorded-request.ts';
+import { underChain } from './under-chain.ts';
 import type { EditedPolicies } from './workspace.ts';
 
 export function explainRecord(
-  { policies, sourceOf }: EditedPolicies,
+  { policies: active, sourceOf: activeSource }: EditedPolicies,
   record: RecordedRequest,
 ): ExplainedRecord {
-  if (policies === null) throw new Error('the active policies do not compile');
+  if (active === null) throw new Error('the active policies do not compile');
+  const { policies, sourceOf } = underChain({ policies: active, sourceOf: activeSource }, record.chain);
   const facts = factsOfRecord(record);
   const { decision, change } = decideWithTrace(policies, facts, { isRecorded: true });
   const explained = {

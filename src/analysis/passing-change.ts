@@ -4,14 +4,19 @@
 
 import { smallestChangesOf } from './decide-with-trace.ts';
 import { factsOfRecord, type RecordedRequest } from './recorded-request.ts';
+import { underChain } from './under-chain.ts';
 import type { EditedPolicies } from './workspace.ts';
 
 /** Changes that are considered: the smallest may change something that the agent cannot choose. */
 const looked = 12;
 
 /** Returns a text such as `payload.amount <= 1000 USD`; null when there is no such change. */
-export function passingChange({ policies }: EditedPolicies, record: RecordedRequest): string | null {
-  if (policies === null) throw new Error('the active policies do not compile');
+export function passingChange(
+  { policies: active, sourceOf }: EditedPolicies,
+  record: RecordedRequest,
+): string | null {
+  if (active === null) throw new Error('the active policies do not compile');
+  const { policies } = underChain({ policies: active, sourceOf }, record.chain);
   const changes = smallestChangesOf(policies, factsOfRecord(record), {
     isRecorded: true,
     changesMax: looked,

@@ -75,6 +75,8 @@ export interface GivenRequest {
   readonly session?: string;
   /** Name of the enforcement point. */
   readonly point?: string;
+  /** Names of delegations, the agent's own first; absent when the agent asks by itself. */
+  readonly chain?: readonly string[];
   readonly address?: string;
   readonly signed?: boolean;
   readonly user?: UserFacts;

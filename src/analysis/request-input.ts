@@ -42,7 +42,7 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
     return null;
   };
   const { action_key: action, payload, agent = {}, at, meters = {} } = given;
-  const { session, point, address, signed, user, tables } = given;
+  const { session, point, chain, address, signed, user, tables } = given;
   const atMs = at === undefined ? nowMs : readTime(at);
   if (atMs === null)
     report(
@@ -72,6 +72,7 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
     ...(signed === undefined ? {} : { signed }),
     ...(session === undefined ? {} : { session }),
     ...(point === undefined ? {} : { point }),
+    ...(chain === undefined ? {} : { chain }),
     ...(user === undefined ? {} : { user }),
   };
   const byMeter = Object.fromEntries(readings);
@@ -221,6 +222,7 @@ export function givenRequestOf(
     at: new Date(nowMs).toISOString(),
     ...(request.session === undefined ? {} : { session: request.session }),
     ...(request.point === undefined ? {} : { point: request.point }),
+    ...(request.chain === undefined ? {} : { chain: request.chain }),
     ...(request.ip === undefined ? {} : { address: request.ip }),
     ...(request.signed === undefined ? {} : { signed: request.signed }),
     ...(request.user === undefined ? {} : { user: request.user }),

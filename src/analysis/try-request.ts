@@ -14,6 +14,7 @@ import { locateDiagnostics } from './located-diagnostics.ts';
 import type { PlaygroundInputs, TriedDecision, TryResult } from './questions.ts';
 import { factsOfRecord, type RecordedRequest } from './recorded-request.ts';
 import { gateIssues, readGiven } from './request-input.ts';
+import { underChain } from './under-chain.ts';
 import type { EditedPolicies } from './workspace.ts';
 
 export function tryRequest(laid: EditedPolicies, request: PlaygroundInputs['try']['request']): TryResult {
@@ -26,7 +27,7 @@ export function tryRequest(laid: EditedPolicies, request: PlaygroundInputs['try'
     guarantees: clauseViews(laid),
   };
   if (request !== null && 'recorded' in request)
-    return { ...nothing, ...tryRecorded(policies, request.recorded) };
+    return { ...nothing, ...tryRecorded(laid, request.recorded) };
   if (request === null || policies === null) return nothing;
   const { facts, issues } = readGiven(request.given, policies.set, Date.now());
   if (facts === null) return { ...nothing, issues };
@@ -34,9 +35,10 @@ export function tryRequest(laid: EditedPolicies, request: PlaygroundInputs['try'
   return { ...nothing, issues: gateIssues(facts, policies.set), decision: viewOf(decided) };
 }
 
-function tryRecorded(policies: EditedPolicies['policies'], record: RecordedRequest): Partial<TryResult> {
+function tryRecorded(laid: EditedPolicies, record: RecordedRequest): Partial<TryResult> {
   const digested = digestedIn(record.payload);
-  if (policies === null) return { digested };
+  if (laid.policies === null) return { digested };
+  const { policies } = underChain({ policies: laid.policies, sourceOf: laid.sourceOf }, record.chain);
   const facts = factsOfRecord(record);
   const decision = viewOf(decideWithTrace(policies, facts, { isRecorded: true }));
   // A digest is not what was sent, so its form is not an issue.

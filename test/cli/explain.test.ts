@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadCompiled } from '../../src/cli/support/load-policies.ts';
 import type { JsonObject } from '../../src/language/model/json.ts';
+import type { ActingChain } from '../../src/service/agents/delegations/delegation.ts';
 import { addAgent } from '../../src/service/agents/registry.ts';
+import { createDelegatedPolicies } from '../../src/service/policies/delegated-policies.ts';
 import { digest } from '../../src/service/policies/digest.ts';
 import { createAuthorizer } from '../../src/service/requests/authorize.ts';
 import { createMetering } from '../../src/service/requests/metering/metering.ts';
@@ -183,7 +185,10 @@ describe('writ explain ID', () => {
   });
 
   /** A data directory in which one request was decided and recorded. */
-  async function record(payload: JsonObject): Promise<{ id: string; data: string; policies: string }> {
+  async function record(
+    payload: JsonObject,
+    chain?: ActingChain,
+  ): Promise<{ id: string; data: string; policies: string }> {
     const [data, policies] = [createFolder(), createFolder({ 'a.policy': policy })];
     const { set, engine } = (await loadCompiled(policies)).compiled;
     if (set === null || engine === null) throw new Error('the policies must compile');
@@ -197,6 +202,8 @@ describe('writ explain ID', () => {
     const metering = createMetering({ meters: store.meters, clock: () => nowMs });
     await metering.note({ ...engine, digest: digest(set) });
     await metering.settled();
+    const chains = createDelegatedPolicies();
+    await chains.ready();
     const authorizer = createAuthorizer({
       openRequestsMax: 20,
       store,
@@ -224,6 +231,7 @@ describe('writ explain ID', () => {
       }),
       clock: () => nowMs,
       metering,
+      chains,
       ...bystanders,
     });
     const id = createRequestId(nowMs);
@@ -232,6 +240,7 @@ describe('writ explain ID', () => {
       key: { id: 'key00001', notAfterMs: null },
       actionKey: 'a.b',
       payload,
+      ...(chain && { chain }),
       isSigned: false,
       session: null,
       clientAddress: '10.0.0.1',
@@ -254,6 +263,20 @@ describe('writ explain ID', () => {
     );
     expect(ran.stdout).toContain('ALLOW once finance (1 person) approves');
     expect(notes(ran.stdout)).toEqual([]);
+  });
+
+  it('names the link of a delegation that denied it, and its condition', async () => {
+    const link = { id: 'link0001', name: 'reader', actions: ['a.*'], when: 'payload.n <= 10', uses: null };
+    const given = await record({ n: 20 }, { links: [{ ...link, version: 0 }], session: null });
+    const args = ['explain', given.id, '--data', given.data, '--policies', given.policies];
+    const { stdout } = await writ(args);
+    expect(stdout).toContain('DENY by outside_delegation/link_1\n  Outside the delegation `reader`\n');
+    expect(stdout).toContain(`link_1 (reader):1:
+  deny outside_delegation unless action in a.* and (payload.n <= 10)
+`);
+    expect(stdout).toContain('payload.n = 20');
+    expect(notes(stdout)).toEqual([]);
+    expect((await writ([...args, '--step'])).stdout).toContain('payload.n <= 10');
   });
 
   it('reads the presence of a secret from its digest', async () => {

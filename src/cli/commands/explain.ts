@@ -6,6 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { decisionSteps } from '../../analysis/decision-steps.ts';
 import { factsOfRecord, holdsDigests, recordedShape } from '../../analysis/recorded-request.ts';
+import { underChain } from '../../analysis/under-chain.ts';
+import type { SourceOf } from '../../language/diagnostic/render.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
 import { digest } from '../../service/policies/digest.ts';
 import { engineVersions, versionDifferences } from '../../service/requests/record/engine-versions.ts';
 import { type RequestRecord, requestRecord } from '../../service/requests/record/record.ts';
@@ -34,7 +37,7 @@ import {
   renderSource,
   renderUnknown,
 } from '../support/explain-text.ts';
-import { defaultPath, type LoadedPolicies, loadWorking } from '../support/load-policies.ts';
+import { defaultPath, loadWorking, type WorkingPolicies } from '../support/load-policies.ts';
 import { type GivenFacts, readFacts, readRequestFile } from '../support/read-facts.ts';
 import { decisionWalkText, walkByKeys } from '../support/walk-folders.ts';
 
@@ -78,19 +81,12 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
   const loaded = await loadWorking(options.policies ?? defaultPath());
   if (loaded === null) return exitCodes.wrong;
   const { set, engine } = loaded;
-  const decider = { set, decide: engine.decide };
   if (record === null) {
-    await show(
-      {
-        explained: explainDecision(decider, readFacts(given ?? { given: {}, isRecorded: false }, set)),
-        record,
-        notes: [],
-      },
-      loaded,
-      options,
-    );
+    const facts = readFacts(given ?? { given: {}, isRecorded: false }, set);
+    const explained = explainDecision({ set, decide: engine.decide }, facts);
+    await show({ explained, record, notes: [] }, { set, sourceOf: loaded.read.sourceOf }, options);
   } else {
-    await showRecorded(record, { decider, loaded, options });
+    await showRecorded(record, loaded, options);
   }
   return exitCodes.ok;
 }
@@ -131,19 +127,18 @@ function fail(message: string): 'none' {
   return 'none';
 }
 
-interface RecordContext {
-  readonly decider: ExplainEngine;
-  readonly loaded: LoadedPolicies;
-  readonly options: Options;
-}
-
 async function showRecorded(
   record: RequestRecord,
-  { decider, loaded, options }: RecordContext,
+  { set, engine, read }: WorkingPolicies,
+  options: Options,
 ): Promise<void> {
   const hidesSecrets = holdsDigests(record.payload);
-  const explained = explainRecorded(record, decider);
-  const now = digest(decider.set);
+  const { policies, sourceOf } = underChain(
+    { policies: { set, engine }, sourceOf: read.sourceOf },
+    record.chain,
+  );
+  const explained = explainRecorded(record, { set: policies.set, decide: policies.engine.decide });
+  const now = digest(set);
   const isShown = explained.decision === record.decision;
   const notes = [
     ...(now === record.policySet.digest ? [] : [digestNote(record, now)]),
@@ -151,7 +146,7 @@ async function showRecorded(
     ...(hidesSecrets ? [isShown ? secretGateNote : secretNote] : []),
     ...(isDeepStrictEqual(explained.decision, record.decision) ? [] : [decisionNote(record, explained)]),
   ];
-  await show({ explained, record, notes }, loaded, options);
+  await show({ explained, record, notes }, { set, sourceOf }, options);
 }
 
 /** Decides on the recorded facts, or returns the recorded decision if the payload check cannot be repeated. */
@@ -201,19 +196,23 @@ interface Answer {
   readonly notes: readonly string[];
 }
 
+interface ShownPolicies {
+  readonly set: PolicySet;
+  readonly sourceOf: SourceOf;
+}
+
 async function show(
   { explained, record, notes }: Answer,
-  { compiled, read }: LoadedPolicies,
+  { set, sourceOf }: ShownPolicies,
   options: Options,
 ): Promise<void> {
-  const { sourceOf } = read;
   const { facts } = explained;
   const steps =
     options.step === true && facts !== null ? decisionSteps({ ...explained, facts }, sourceOf) : null;
   if (options.json === true) {
     printJson({
       request: record === null ? null : recordJson(record),
-      digest: compiled.set === null ? null : digest(compiled.set),
+      digest: digest(set),
       notes,
       ...(steps === null ? explanationJson(explained, sourceOf) : { decision: explained.decision, steps }),
     });

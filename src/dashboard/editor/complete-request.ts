@@ -11,6 +11,7 @@ const parts: readonly CompletionOption[] = [
   { label: 'at', info: 'the time of the request, with an offset (default: now)' },
   { label: 'session', info: 'the session from X-Agent-Session' },
   { label: 'point', info: 'the enforcement point that sends the request' },
+  { label: 'chain', info: 'the names of the delegations by which a sub-agent asks', apply: '"chain": [' },
   { label: 'address', info: 'the IP address of the client' },
   { label: 'signed', info: 'whether the request has a valid signature' },
   { label: 'user', info: 'the person for whom the agent acts', apply: '"user": {' },

@@ -3,6 +3,7 @@
 // alone. No name of the policy set is in scope, so nobody learns what lists, tables or meters contain.
 
 import { type Diagnostic, hasErrors } from '../diagnostic/diagnostic.ts';
+import type { SourceText } from '../diagnostic/span.ts';
 import { childrenOf } from '../model/children.ts';
 import { type DelegationLink, matchesAction, type ResolvedLink } from '../model/delegation.ts';
 import type { Expression } from '../model/expression.ts';
@@ -38,19 +39,19 @@ export interface LinkProblem {
   readonly at: { readonly start: number; readonly end: number } | null;
 }
 
-/** The file that stands for the condition in places. */
-const conditionPath = 'when';
-
-/** Checks a link, in at most one pass over the actions that it names. */
-export function checkLink(stated: DelegationLink, declared: DeclaredActions): CheckedLink {
+/** Checks a link, in at most one pass over the actions that it names; places in its condition name `path`. */
+export function checkLink(stated: DelegationLink, declared: DeclaredActions, path = 'when'): CheckedLink {
   const problems = stated.actions.flatMap((pattern) => patternProblem(pattern, declared));
   if (problems.length > 0) return { link: null, problems };
   const { name, when } = stated;
   const actions = declared.keys.filter((key) => stated.actions.some((one) => matchesAction(one, key)));
   if (when === null) return { link: { name, actions, when }, problems: [] };
-  const condition = checkCondition(when, actions, declared);
+  const condition = checkCondition({ path, text: when }, actions, declared);
   if ('expression' in condition) return { link: { name, actions, when: condition.expression }, problems: [] };
-  return { link: null, problems: conditionProblems(when, condition.errors, { actions, declared }) };
+  return {
+    link: null,
+    problems: conditionProblems({ path, text: when }, condition.errors, { actions, declared }),
+  };
 }
 
 /** How many actions are checked alone to say which one a condition does not fit. */
@@ -62,7 +63,7 @@ interface NamedActions {
 }
 
 function conditionProblems(
-  when: string,
+  when: SourceText,
   errors: readonly Diagnostic[],
   { actions, declared }: NamedActions,
 ): readonly LinkProblem[] {
@@ -93,8 +94,12 @@ function problem(message: string): LinkProblem {
 
 type CheckedCondition = { readonly expression: Expression } | { readonly errors: readonly Diagnostic[] };
 
-function checkCondition(text: string, keys: readonly string[], declared: DeclaredActions): CheckedCondition {
-  const parsed = parseExpression({ path: conditionPath, text });
+function checkCondition(
+  when: SourceText,
+  keys: readonly string[],
+  declared: DeclaredActions,
+): CheckedCondition {
+  const parsed = parseExpression(when);
   if (hasErrors(parsed.diagnostics)) return { errors: parsed.diagnostics };
   const env = environmentOf(keys, declared);
   const { value: expression, diagnostics } = env.recorder.detached(

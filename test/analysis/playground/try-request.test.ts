@@ -5,8 +5,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { explainRecord } from '../../../src/analysis/explain-record.ts';
 import type { GivenRequest, TryResult } from '../../../src/analysis/questions.ts';
+import type { RecordedRequest } from '../../../src/analysis/recorded-request.ts';
 import { tryRequest } from '../../../src/analysis/try-request.ts';
 import { createWorkspace, type Workspace } from '../../../src/analysis/workspace.ts';
+import type { JsonObject } from '../../../src/language/model/json.ts';
+import { nothingSatisfied } from '../../../src/language/model/request.ts';
 import { authorize } from '../../../src/language/spec/authorize.ts';
 import { textsOf } from './texts.ts';
 
@@ -162,6 +165,22 @@ describe('a try', () => {
     ]);
   });
 
+  it('takes the delegations by which a sub-agent asks, by name', () => {
+    const named = workspace({
+      'd.policy': `action a.pay { amount: number }
+policy d on a.pay {
+  allow own unless request.delegated
+  allow buyer when request.delegate == "buyer" and "research" not in request.chain
+}
+`,
+    }).compileWith([]);
+    const outcomes = [[], ['buyer'], ['team', 'buyer'], ['research', 'buyer'], ['other']].map((chain) => {
+      const given = { action_key: 'a.pay', payload: { amount: 1 }, chain };
+      return tryRequest(named, { given }).decision?.decision;
+    });
+    expect(outcomes).toEqual(['ALLOW', 'ALLOW', 'ALLOW', 'DENY', 'DENY']);
+  });
+
   it('takes readings of meters', () => {
     const metered = workspace({
       'm.policy': `action a.pay { amount: money(currency), currency: "USD" }
@@ -234,5 +253,71 @@ describe('a record', () => {
       text: 'allow few\n    when payload.uses > 0 and payload.uses < 3',
     });
     expect(explainRecord(laid, recorded).rule).toBeNull();
+  });
+});
+
+describe('a record of a sub-agent', () => {
+  const laid = workspace({
+    'a.policy': `action pay.send { amount: number, vendor: string }
+action mail.send { to: string }
+policy p on pay.send { allow all }
+policy m on mail.send { allow all }
+`,
+  }).compileWith([]);
+  const top = { id: 'top00001', name: 'top', actions: ['*'], when: null };
+  const buyer = {
+    id: 'buyer001',
+    name: 'buyer',
+    actions: ['pay.*'],
+    when: 'payload.amount <= 50 and payload.vendor == "Uline"',
+  };
+  const recordOf = (
+    chain: readonly (typeof top | typeof buyer)[],
+    actionKey: string,
+    payload: JsonObject,
+  ): RecordedRequest => ({
+    ...{ actionKey, payload, chain },
+    agent: {},
+    request: { chain: chain.map(({ name }) => name) },
+    createdAtMs: Date.UTC(2026, 2, 2),
+    meters: {},
+    satisfied: nothingSatisfied,
+  });
+
+  it('is explained by the link that denied it, with its condition', () => {
+    const record = recordOf([top, buyer], 'pay.send', { amount: 51, vendor: 'Uline' });
+    const { decision, rule, change, conditions } = explainRecord(laid, record);
+    expect({ decision, rule, change }).toEqual({
+      decision: 'DENY',
+      change: 'ALLOW if payload.amount <= 50',
+      rule: {
+        policy: 'outside_delegation',
+        id: 'outside_delegation/link_2',
+        file: 'link_2 (buyer)',
+        line: 1,
+        end_line: 1,
+        text: 'deny outside_delegation unless action in pay.* and (payload.amount <= 50 and payload.vendor == "Uline")',
+      },
+    });
+    const link = conditions.find((one) => one.rule === 'outside_delegation/link_2');
+    expect(link?.lines.map(({ text, value }) => `${text}: ${value}`)).toEqual(
+      expect.arrayContaining(['payload.amount <= 50: false', 'payload.amount: 51']),
+    );
+    expect(conditions.find((one) => one.rule === 'outside_delegation/link_1')?.truth).toBe('false');
+    expect(tryRequest(laid, { recorded: record }).decision).toMatchObject({
+      decision: 'DENY',
+      rule: 'outside_delegation/link_2',
+    });
+  });
+
+  it('is explained by the actions of the link, and by a link that does not fit the policies', () => {
+    const outside = explainRecord(laid, recordOf([buyer], 'mail.send', { to: 'ann' }));
+    expect(outside.conditions[1]?.lines.map(({ text, truth }) => [text, truth])).toContainEqual([
+      'action in pay.*',
+      'false',
+    ]);
+    const unfit = { ...buyer, when: 'payload.total <= 5' };
+    const { rule } = explainRecord(laid, recordOf([unfit], 'pay.send', { amount: 1, vendor: 'Uline' }));
+    expect(rule?.text).toMatch(/\(payload\.total <= 5\) # does not fit these policies$/);
   });
 });

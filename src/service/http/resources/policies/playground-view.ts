@@ -92,6 +92,10 @@ export const givenSchema: JsonSchema = {
       at: { ...text(50), description: 'RFC 3339; default: now.' },
       session: shortText,
       point: shortText,
+      chain: {
+        ...textList,
+        description: 'The names of the delegations by which a sub-agent asks, the agent’s own first.',
+      },
       address: text(100),
       signed: { type: 'boolean' },
       user: objectSchema({}, { id: shortText, email: shortText, roles: textList, groups: textList }),
