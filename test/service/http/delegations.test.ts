@@ -194,6 +194,57 @@ describe('a delegated request', () => {
   });
 });
 
+describe('an AuthZEN evaluation of a sub-agent', () => {
+  const evaluate = (key: string, properties: object, amount = 5) =>
+    send(service, '/access/v1/evaluation', {
+      method: 'POST',
+      headers: { 'x-agent-api-key': key },
+      body: {
+        subject: { type: 'agent', id: 'buyer', properties },
+        action: { name: 'pay.send', properties: { amount, currency: 'USD' } },
+        resource: { type: 'payment', id: 'p-1' },
+      },
+    });
+
+  test('shows the chain of its key, and takes a statement of that chain alone', async () => {
+    const top = await made({ name: 'team' });
+    const { key } = await made({ name: 'buyer' }, top.key);
+    for (const properties of [{}, { delegation_chain: ['team', 'buyer'] }, { other: 1 }])
+      expect((await evaluate(key, properties)).body).toMatchObject({
+        decision: true,
+        context: { subject: { properties: { delegation_chain: ['team', 'buyer'] } } },
+      });
+    const claims: readonly (readonly [string, unknown])[] = [
+      [key, ['team']],
+      [key, []],
+      [key, 'buyer'],
+      [key, null],
+      [service.apiKey, ['buyer']],
+    ];
+    for (const [caller, delegation_chain] of claims) {
+      const reply = await evaluate(caller, { delegation_chain });
+      expect([reply.status, reply.body.errors?.[0]?.pointer]).toEqual([
+        400,
+        '/subject/properties/delegation_chain',
+      ]);
+    }
+    const own = await evaluate(service.apiKey, { delegation_chain: [] });
+    expect([own.body.decision, own.body.context.subject]).toEqual([true, undefined]);
+  });
+
+  test('is denied by its link, and offers no access request, which a sub-agent cannot make', async () => {
+    const { key } = await made({ name: 'buyer', actions: ['pay.*'], when: 'payload.amount <= 500 USD' });
+    expect((await evaluate(key, {}, 501)).body).toMatchObject({
+      decision: false,
+      context: { policy: 'outside_delegation', message: 'Outside the delegation `buyer`' },
+    });
+    const asking = (await evaluate(key, {}, 400)).body;
+    expect(asking.context).toMatchObject({ reason: 'approval_required', next_action: 'none' });
+    expect(asking.context).not.toHaveProperty('access_request');
+    expect((await evaluate(service.apiKey, {}, 400)).body.context).toHaveProperty('access_request');
+  });
+});
+
 describe('what is wrong with a delegation is named', () => {
   test.each([
     [{ actions: ['pay.cancel'] }, '`pay.cancel` is not declared'],

@@ -3,9 +3,11 @@
 // INVARIANT: `decision` is true when the service has granted exactly this question, and in no other case; an
 // approval is used once, for the entities that it was given for.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../../language/model/json.ts';
 import { isoTime } from '../../../../language/value/iso-time.ts';
+import { chainNames } from '../../../agents/delegations/delegation.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Receipts } from '../../../receipts/issue-receipt.ts';
 import { type Evaluation, requestableMs } from '../../../requests/record/evaluation.ts';
@@ -50,12 +52,19 @@ export async function evaluateEntities(
   try {
     if (approvalId !== null) return await reevaluate(deps, { call, entities, approvalId });
     const answer = await decideEntities(deps, call, entities);
-    return await evaluatedOf(deps, entities, answer);
+    return withChain(await evaluatedOf(deps, entities, answer), call);
   } catch (error) {
     const problem = await recordRefused(deps, call, error);
     if (problem.code !== 'stopped') throw problem;
     return denied(problem.message, { reason: 'stopped', next_action: 'none' });
   }
+}
+
+/** Shows the delegations by which a sub-agent asks. */
+function withChain(reply: EvaluationReply, { identity }: AuthorizeCall): EvaluationReply {
+  if (identity.chain === undefined) return reply;
+  const subject = { properties: { [chainProperty]: chainNames(identity.chain) } };
+  return { ...reply, context: { ...reply.context, subject } };
 }
 
 interface EvaluationCall {
@@ -69,6 +78,7 @@ export function decideEntities(
   entities: Entities,
   { deniedId = null, awaitedId }: { readonly deniedId?: string | null; readonly awaitedId?: string } = {},
 ): Promise<Answer> {
+  checkStatedChain(entities, call);
   const evaluated = callOfEntities(entities, policies.current());
   if (evaluated === null)
     throw new ProblemError('invalid_body', 'resource and action have a property in common');
@@ -76,6 +86,23 @@ export function decideEntities(
   const evaluation: Evaluation = { entities: keyedDigest(entitiesDigest(entities)), deniedId };
   const taking = awaitedId === undefined ? { isAttaching: false } : { isAttaching: true, awaitedId };
   return authorizeHandler.decide(call, body, { evaluation, ...taking });
+}
+
+/** The member of `subject.properties` in which a chain of delegations is stated and shown, by names. */
+const chainProperty = 'delegation_chain';
+
+/**
+ * The chain is that of the key with which the caller asks. Throws a ProblemError for entities that state another
+ * one, since a policy may read what they state.
+ */
+function checkStatedChain({ subject: { properties = {} } }: Entities, { identity }: AuthorizeCall): void {
+  const own = identity.chain === undefined ? [] : chainNames(identity.chain);
+  const isOwn =
+    !Object.hasOwn(properties, chainProperty) || isDeepStrictEqual(properties[chainProperty], own);
+  if (isOwn) return;
+  const detail = 'is not the chain of delegations of the key';
+  const pointer = `/subject/properties/${chainProperty}`;
+  throw new ProblemError('invalid_body', `\`${chainProperty}\` ${detail}`, { errors: [{ pointer, detail }] });
 }
 
 /**
@@ -177,19 +204,20 @@ function requestable(
   const isStepUp = decision.outcome === 'REAUTH_REQUIRED';
   const who = isStepUp ? "the agent's control owner" : groups.join(' and ');
   const title = isStepUp ? `Step-up by ${who}` : `Approval by ${who}`;
+  const access_request = {
+    endpoint: `${origin}/access/v1/requests`,
+    template: isStepUp ? 'reauth' : groups.join('+'),
+    expires_at: isoTime(record.createdAtMs + requestableMs),
+    display: { title, description: decision.reason },
+  };
   const obligations = isStepUp && knowsStepUp(context) ? { obligations: [stepUpObligation] } : {};
   return denied(decision.reason, {
     evaluation_id: record.id,
     evaluated_at: isoTime(record.createdAtMs),
     reason: isStepUp ? 'reauthentication_required' : 'approval_required',
     policy: decision.matchedPolicy,
-    next_action: 'request',
-    access_request: {
-      endpoint: `${origin}/access/v1/requests`,
-      template: isStepUp ? 'reauth' : groups.join('+'),
-      expires_at: isoTime(record.createdAtMs + requestableMs),
-      display: { title, description: decision.reason },
-    },
+    // A sub-agent cannot make an access request.
+    ...(record.chain === undefined ? { next_action: 'request', access_request } : { next_action: 'none' }),
     ...(isStepUp ? { acr_values: stepUpClass } : {}),
     ...obligations,
   });

@@ -55,7 +55,7 @@ const evaluateAccess = route<EvaluationDeps, Entities>({
     id: 'evaluateAccess',
     summary: 'Evaluates an access request (AuthZEN)',
     description:
-      'The action is `action.name` if it is declared, otherwise `resource.type.action.name`. An evaluation is recorded and never becomes a pending request: if people could grant it, it is a denial with `context.access_request`. `context.approval` carries the approval of an access request. The key is sent as `X-Agent-API-Key` or `Authorization: Bearer`.',
+      'The action is `action.name` if it is declared, otherwise `resource.type.action.name`. An evaluation is recorded and never becomes a pending request: if people could grant it, it is a denial with `context.access_request`. `context.approval` carries the approval of an access request. `subject.properties.delegation_chain` may state the chain of delegations of the key, by names, and no other; a sub-agent’s reply shows it as `context.subject`. The key is sent as `X-Agent-API-Key` or `Authorization: Bearer`.',
     body: {
       description: 'Unknown fields are ignored.',
       schema: entitiesSchema,
