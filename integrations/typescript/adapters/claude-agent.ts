@@ -2,7 +2,7 @@
 // a wrapper for tools of the program itself. INVARIANT: a hook that cannot decide denies, whatever
 // `onFailure` is; nobody at a terminal is asked.
 
-import { createGuard, type GuardSettings, type NotRun, type ToolCall } from './guard.ts';
+import { createGuard, type Guard, type GuardSettings, type NotRun, type ToolCall } from './guard.ts';
 
 export interface ClaudeSettings extends Omit<GuardSettings, 'as'> {
   /** The first word of the actions of built-in tools; `claude_code` by default. */
@@ -12,6 +12,11 @@ export interface ClaudeSettings extends Omit<GuardSettings, 'as'> {
    * resumed. `deny` by default.
    */
   readonly whileWaiting?: 'deny' | 'defer';
+  /**
+   * Clients of delegations, by the type of the sub-agent, as in `agents` of `query`. If given, a sub-agent of any
+   * other type runs no tool; by default sub-agents ask with `writ`.
+   */
+  readonly subAgents?: Readonly<Record<string, GuardSettings['writ']>>;
 }
 
 /** The fields of a hook's input that are read. */
@@ -19,6 +24,9 @@ interface HookInput {
   readonly hook_event_name: string;
   readonly tool_name?: string;
   readonly tool_input?: unknown;
+  /** Present if a sub-agent calls the tool, with its type. */
+  readonly agent_id?: string;
+  readonly agent_type?: string;
   /** What the tool returned, in events after a tool. */
   readonly tool_response?: unknown;
 }
@@ -59,22 +67,27 @@ export interface ClaudeGuard {
 const timeoutMs = 60_000;
 
 export function guardClaude(settings: ClaudeSettings): ClaudeGuard {
-  const guard = createGuard({ as: 'claude_code', ...settings });
+  const guards = createGuards(settings);
   const { wait = 0, whileWaiting = 'deny' } = settings;
   const timeout = Math.ceil((wait + timeoutMs) / 1000);
   const matchers = (hook: HookMatcher['hooks'][number]): HookMatcher[] => [
     { hooks: [hook], timeout, onFailure: 'block' },
   ];
   const reported = (isError: boolean) =>
-    matchers(async ({ tool_name: tool = '', tool_input: input, tool_response: response }) => {
-      await guard.executed(callOf(tool, input), response, isError);
+    matchers(async (given) => {
+      const { tool_name: tool = '', tool_input: input, tool_response: response } = given;
+      await guards.of(given)?.executed(callOf(tool, input), response, isError);
       return {};
     });
 
   return {
     hooks: {
-      PreToolUse: matchers(async ({ tool_name: tool, tool_input: input }, _, { signal }) => {
+      PreToolUse: matchers(async (given, _, { signal }) => {
+        const { tool_name: tool, tool_input: input } = given;
         if (typeof tool !== 'string') return answer('deny', 'Not run: the hook received no tool name.');
+        const guard = guards.of(given);
+        if (guard === null)
+          return answer('deny', `Not run: nothing is delegated to the sub-agent \`${given.agent_type}\`.`);
         try {
           const refusal = await guard.ahead({ ...callOf(tool, input), signal });
           if (refusal === null) return {};
@@ -90,10 +103,28 @@ export function guardClaude(settings: ClaudeSettings): ClaudeGuard {
       ...tool,
       async handler(...args: readonly unknown[]) {
         const call = callOf(`mcp__${server}__${tool.name}`, args[0]);
-        const done = await guard.execute(call, () => tool.handler(...args));
+        const done = await guards.holding(call).execute(call, () => tool.handler(...args));
         return done.kind === 'ran' ? done.result : toolResult(done);
       },
     }),
+  };
+}
+
+interface Guards {
+  /** The guard of whoever calls a tool; null for a sub-agent to which nothing is delegated. */
+  of(input: HookInput): Guard | null;
+  /** The guard that has asked ahead for the call, whoever that was for; otherwise the agent's own. */
+  holding(call: ToolCall): Guard;
+}
+
+function createGuards({ subAgents, ...settings }: ClaudeSettings): Guards {
+  const guardWith = (writ: GuardSettings['writ']) => createGuard({ as: 'claude_code', ...settings, writ });
+  const own = guardWith(settings.writ);
+  const delegated = new Map(Object.entries(subAgents ?? {}).map(([type, writ]) => [type, guardWith(writ)]));
+  return {
+    of: ({ agent_id: id, agent_type: type = '' }) =>
+      id === undefined || subAgents === undefined ? own : (delegated.get(type) ?? null),
+    holding: (call) => [own, ...delegated.values()].find((guard) => guard.holds(call)) ?? own,
   };
 }
 

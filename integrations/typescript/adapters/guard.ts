@@ -64,6 +64,8 @@ export interface NotRun {
 export interface Guard {
   /** Asks ahead of the execution. Null when the execution may begin. */
   ahead(call: ToolCall): Promise<NotRun | null>;
+  /** Whether a decision that was asked for ahead waits for the execution of exactly this call. */
+  holds(call: ToolCall): boolean;
   execute<Result>(call: ToolCall, work: () => Result | Promise<Result>): Promise<Execution<Result>>;
   /**
    * Reports a grant that was given ahead as used, with what the tool returned, when the framework itself has
@@ -132,6 +134,11 @@ export function createGuard(settings: GuardSettings): Guard {
       if (decision.kind === 'waiting') return held(decision);
       keep(read.key, decision);
       return decision.kind === 'allowed' ? null : notRun(decision);
+    },
+
+    holds(call) {
+      const read = readCall(settings, call);
+      return 'key' in read && (early.get(read.key) ?? []).some(({ untilMs }) => untilMs > Date.now());
     },
 
     async execute(call, work) {
