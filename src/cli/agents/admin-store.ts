@@ -12,7 +12,7 @@ import {
   rotateKey,
   setSigning,
 } from '../../service/agents/registry.ts';
-import { readUses } from '../../service/requests/delegation-uses.ts';
+import { readUses } from '../../service/requests/metering/delegation-uses.ts';
 import type { AgentRow } from '../../service/store/contract/records.ts';
 import type { Store } from '../../service/store/contract/store.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';

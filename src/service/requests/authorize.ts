@@ -15,7 +15,7 @@ import type { JsonObject } from '../../language/model/json.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { type ChainDecider, noChains } from '../agents/delegations/chain-decider.ts';
-import { type ActingChain, chainVersions } from '../agents/delegations/delegation.ts';
+import { type ActingChain, type ActingLink, chainVersions } from '../agents/delegations/delegation.ts';
 import { pointVersion } from '../agents/points/point.ts';
 import type { DocumentVersion, GrantPrecondition } from '../store/contract/grant-precondition.ts';
 import type { AppendResult, Store } from '../store/contract/store.ts';
@@ -32,10 +32,10 @@ import { hasStanding } from './approvals/standing-approval.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
 import { attach, attachKey } from './attach.ts';
 import { type DecideDeps, type DecidedRequest, type DecideOptions, decideRequest } from './decide-request.ts';
-import { usedUp, usesOf } from './delegation-uses.ts';
 import { findEarlier, findWinner, resumedReply } from './idempotency.ts';
 import { type AuthenticatedCaller, type IdentityRefusal, identifyAgain } from './identify-again.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
+import { usedUp, usesOf } from './metering/delegation-uses.ts';
 import { entryRows, meterSeriesOf } from './metering/entry-rows.ts';
 import { type Metering, metered } from './metering/metering.ts';
 import type { Evaluation } from './record/evaluation.ts';
@@ -273,7 +273,7 @@ async function decideAndRecord(
   const rowLookup = readPushedRows(deps.store.documents, state.policies, { facts, by: 'decideTraced' });
   const rows = rowLookup && (await rowLookup);
   // Until the past of its meters is read, what a delegation has been used is unknown.
-  if (usesOf(input).length > 0) await deps.metering.settled();
+  if (usesOf(input.chain).length > 0) await deps.metering.settled();
   let attempt = await attemptToRecord(deps, input, state, { facts, rows, given: null });
   if ('result' in attempt && attempt.result === 'nothing') {
     const given = await findGiven(deps, input, attempt.decided, state);
@@ -338,14 +338,14 @@ async function attemptToRecord(
   const { policies: active } = state;
   const { store, openRequestsMax: openMax, metering } = deps;
   const facts = rows === null ? requested : { ...requested, rows: rows.rows };
-  const uses = [...active.entries(facts), ...usesOf(input)];
+  const uses = [...active.entries(facts), ...usesOf(input.chain)];
   const standing = given?.standing ?? [];
   const precondition = grantPrecondition(input, state, [
     ...(given?.documents ?? noDocuments),
     ...(rows?.seen ?? noDocuments),
   ]);
   let decided: DecidedRequest | null = null;
-  let refusal: IdentityRefusal | null = null;
+  let empty: ActingLink | null = null;
   /** The uses that the last decision has entered in meters. */
   let entered: DecidedRequest['uses'] = [];
   let result: RecordAttempt['result'];
@@ -355,8 +355,8 @@ async function attemptToRecord(
   };
   const decideOnce = () => {
     revertMeters();
-    refusal = usedUp(input, metering, { nowMs: facts.nowMs, requestId: input.requestId });
-    if (refusal !== null) return null;
+    empty = usedUp(input.chain, metering, { nowMs: facts.nowMs, requestId: input.requestId });
+    if (empty !== null) return null;
     decided = decideGiven(deps, input, { active, facts, uses }, given);
     const { record, uses: added } = decided;
     entered = added;
@@ -381,9 +381,14 @@ async function attemptToRecord(
     throw error;
   }
   if (result !== 'stored') revertMeters();
-  if (refusal !== null) return refusal;
+  if (empty !== null) return noUsesLeft(empty);
   if (decided === null) throw new Error('the store returned a result without deciding');
   return { result, decided };
+}
+
+function noUsesLeft({ name }: ActingLink): IdentityRefusal {
+  const detail = `the delegation \`${name}\` has no uses left`;
+  return { kind: 'not-allowed-now', why: 'delegation-ended', detail };
 }
 
 /** Decides with what people have given before, and uses standing approvals as far as rules that take part ask. */

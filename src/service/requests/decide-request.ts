@@ -136,7 +136,10 @@ const recordedChains = new WeakMap<ActingChain, readonly RecordedLink[]>();
 
 function recordedLinks({ links }: ActingChain): readonly RecordedLink[] {
   return links.map(({ id, name, actions, when, uses }) => ({
-    ...{ id, name, actions, when },
+    id,
+    name,
+    actions,
+    when,
     ...(uses !== null && { uses }),
   }));
 }

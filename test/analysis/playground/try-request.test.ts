@@ -276,7 +276,9 @@ policy m on mail.send { allow all }
     actionKey: string,
     payload: JsonObject,
   ): RecordedRequest => ({
-    ...{ actionKey, payload, chain },
+    actionKey,
+    payload,
+    chain,
     agent: {},
     request: { chain: chain.map(({ name }) => name) },
     createdAtMs: Date.UTC(2026, 2, 2),

@@ -14,10 +14,11 @@ import {
 import { createDelegatedPolicies } from '../../../src/service/policies/delegated-policies.ts';
 import type { AuthorizeResult } from '../../../src/service/requests/authorize.ts';
 import { createAuthorizer } from '../../../src/service/requests/authorize.ts';
-import { createUseCounter } from '../../../src/service/requests/delegation-uses.ts';
+import { createUseCounter } from '../../../src/service/requests/metering/delegation-uses.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
 import { createRequestId } from '../../../src/service/requests/record/id.ts';
 import { createRequestChanges } from '../../../src/service/requests/request-changes.ts';
+import type { MeterStore } from '../../../src/service/store/contract/metering.ts';
 import type { AgentRow } from '../../../src/service/store/contract/records.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore, type StoreLocation } from '../../../src/service/store/open.ts';
@@ -37,10 +38,14 @@ const policies = `
 type Replica = Awaited<ReturnType<typeof startReplica>>;
 
 /** A process that decides on the store at the place. */
-async function startReplica(place: StoreLocation, world: World) {
+async function startReplica(
+  place: StoreLocation,
+  world: World,
+  metersOf = ({ meters }: Store): MeterStore => meters,
+) {
   const store = await openStore(place);
   const clock = () => world.nowMs;
-  const metering = createMetering({ meters: store.meters, clock });
+  const metering = createMetering({ meters: metersOf(store), clock });
   onTestFinished(async () => {
     await metering.close();
     await store.close();
@@ -51,7 +56,10 @@ async function startReplica(place: StoreLocation, world: World) {
   const authorizer = createAuthorizer({ ...deciding, openRequestsMax: 1_000 });
   const ask = ({ agent, key, chain }: ActingDelegate, actionKey = 'pay.send'): Promise<AuthorizeResult> =>
     authorizer.authorize({
-      ...{ agent, key, chain, actionKey },
+      agent,
+      key,
+      chain,
+      actionKey,
       payload: { amount: 1 },
       isSigned: false,
       session: null,
@@ -60,7 +68,7 @@ async function startReplica(place: StoreLocation, world: World) {
       bodyDigest: null,
       requestId: createRequestId(world.nowMs),
     });
-  return { store, metering, ask, decisions: createRequestChanges(deciding) };
+  return { store, metering, ask, requestChanges: createRequestChanges(deciding) };
 }
 
 /** Processes on one store: those that decide, and those that only change delegations. */
@@ -71,10 +79,10 @@ export interface Processes {
   readonly stores: readonly Store[];
 }
 
-export async function startOnFile(): Promise<Processes> {
+export async function startOnFile(metersOf?: (store: Store) => MeterStore): Promise<Processes> {
   const path = join(temporaryFolder(), 'writ.db');
   const world: World = { nowMs: startMs, active: activeOf(policies) };
-  const replica = await startReplica({ path }, world);
+  const replica = await startReplica({ path }, world, metersOf);
   const other = await openStore({ path });
   onTestFinished(() => other.close());
   return await serving({ world, replicas: [replica], stores: [replica.store, other] });

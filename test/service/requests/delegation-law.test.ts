@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ActingDelegate } from '../../../src/service/agents/delegations/delegation.ts';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
-import { createUseCounter, readUses } from '../../../src/service/requests/delegation-uses.ts';
+import { createUseCounter, readUses } from '../../../src/service/requests/metering/delegation-uses.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
@@ -104,14 +104,14 @@ describe.each(stores)('on %s', (_, start) => {
       async approve() {
         const [one] = pending.splice(below(Math.max(1, pending.length)), 1);
         if (one === undefined) return;
-        const { kind } = await pick(replicas).decisions.approve(one.id, vote);
+        const { kind } = await pick(replicas).requestChanges.approve(one.id, vote);
         expect(kind).toBe(lasts(one.link, world.nowMs) ? 'changed' : 'stopped');
         count(`approval ${kind}`);
       },
       async reject() {
         const [one] = pending.splice(below(Math.max(1, pending.length)), 1);
         if (one === undefined) return;
-        const { kind } = await pick(replicas).decisions.reject(one.id, vote);
+        const { kind } = await pick(replicas).requestChanges.reject(one.id, vote);
         if (kind === 'changed') spend(one.link, -1);
       },
       async revoke() {
@@ -225,6 +225,22 @@ describe.each(stores)('on %s', (_, start) => {
       expect([count({ id: top!.id, above: [] }), count({ id: below!.id, above: [top!.id] })]).toEqual([2, 2]);
     await again.close();
   });
+});
+
+test('while uses are not known, nothing is granted by a delegation that has a limit', async () => {
+  const processes = await startOnFile(({ meters }) => ({
+    ...meters,
+    openPast: () => Promise.reject(new Error('the disk failed')),
+  }));
+  const { world, replicas } = processes;
+  const [{ store, ask }] = replicas as [(typeof replicas)[0]];
+  const open = await delegate(processes, null);
+  const limited = await delegate(processes, open!.key, { uses: 5 });
+  const callers = [open, limited].map((one) => identify(store, one!.key, world.nowMs));
+  const [free, held] = await Promise.all(callers);
+  await expect(ask(held!)).rejects.toMatchObject({ code: 'not-ready' });
+  expect((await recordedUses(store)).size).toBe(0);
+  expect((await ask(free!)).kind).toBe('decided');
 });
 
 test('no use is gained or lost, whenever the server is killed', { timeout: 120_000 }, async () => {

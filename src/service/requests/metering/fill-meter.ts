@@ -22,9 +22,9 @@ import type {
   MeterStore,
   StoredMeterEntry,
 } from '../../store/contract/metering.ts';
-import { recordedUses } from '../delegation-uses.ts';
 import type { RequestRecord } from '../record/record.ts';
 import type { ConsumedDetail } from '../record/request-state.ts';
+import { recordedUses } from './delegation-uses.ts';
 import type { MeteredPolicies } from './entry-rows.ts';
 import { entryRows } from './entry-rows.ts';
 
@@ -136,7 +136,7 @@ function rowsOf(
     'payload' | 'agent' | 'request' | 'satisfied' | 'chain'
   >;
   const uses = isDelegationMeter(definition)
-    ? recordedUses(record.chain ?? [])
+    ? recordedUses(record.chain)
     : policyUses(request, record, active);
   return uses === null ? null : entryRows(uses.filter((use) => use.definition.id === definition.id));
 }

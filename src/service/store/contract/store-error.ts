@@ -26,7 +26,10 @@ export type StoreErrorCode =
   | 'writer-died'
   /** Another process has taken this one's place; nothing of this process is stored any more. */
   | 'fenced'
-  /** Other replicas decide by policies that this one has not compiled; nothing was stored. */
+  /**
+   * Other replicas decide by policies that this one has not compiled, or what a decision needs has not been read
+   * yet; nothing was stored.
+   */
   | 'not-ready'
   /** The database does not answer; nothing was stored. */
   | 'unreachable'

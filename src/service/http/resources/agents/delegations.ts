@@ -18,7 +18,7 @@ import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { DelegatedPolicies } from '../../../policies/delegated-policies.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
-import { createUseCounter } from '../../../requests/delegation-uses.ts';
+import { createUseCounter } from '../../../requests/metering/delegation-uses.ts';
 import type { Metering } from '../../../requests/metering/metering.ts';
 import type { AgentRow } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';

@@ -2,27 +2,25 @@
 // each link. INVARIANT: reading the counts and entering the uses are one synchronous step, and the uses are stored
 // with the record of their request, so no link is used more often than it may be, and no use is lost.
 
-import { delegationMeters, oneUse } from '../../language/model/lasting-meters.ts';
-import type { MeterUse } from '../../language/model/metering.ts';
-import { compare, fromNumber, toNumber } from '../../language/value/decimal.ts';
-import type { ActingLink, CountUses } from '../agents/delegations/delegation.ts';
-import type { MeterStore, StoredMeterEntry } from '../store/contract/metering.ts';
-import { StoreError } from '../store/contract/store-error.ts';
-import type { AuthorizeInput } from './authorize.ts';
-import type { IdentityRefusal } from './identify-again.ts';
-import type { Metering } from './metering/metering.ts';
-import type { RecordedLink } from './record/record.ts';
+import { delegationMeters, oneUse } from '../../../language/model/lasting-meters.ts';
+import type { MeterUse } from '../../../language/model/metering.ts';
+import { compare, fromNumber, toNumber } from '../../../language/value/decimal.ts';
+import type { ActingChain, ActingLink, CountUses } from '../../agents/delegations/delegation.ts';
+import type { MeterStore, StoredMeterEntry } from '../../store/contract/metering.ts';
+import { StoreError } from '../../store/contract/store-error.ts';
+import type { RecordedLink } from '../record/record.ts';
+import type { Metering } from './metering.ts';
 
 const noUses: readonly MeterUse[] = [];
 
 /** One use of each link that has a limit. */
-export function usesOf({ chain }: Pick<AuthorizeInput, 'chain'>): readonly MeterUse[] {
+export function usesOf(chain: ActingChain | undefined): readonly MeterUse[] {
   return chain === undefined ? noUses : chainUses(chain.links);
 }
 
 /** What a recorded request has entered. */
-export function recordedUses(chain: readonly RecordedLink[]): readonly MeterUse[] {
-  return chainUses(chain);
+export function recordedUses(chain: readonly RecordedLink[] | undefined): readonly MeterUse[] {
+  return chain === undefined ? noUses : chainUses(chain);
 }
 
 interface LimitedLink {
@@ -40,31 +38,22 @@ function useAt(place: number, id: string, names: readonly string[] = []): MeterU
   return oneUse(definition, id, names);
 }
 
-/**
- * Why the chain allows no further request: a link has no uses left; null while each has one. Throws a StoreError
- * when a count is not known.
- */
+/** The first link that has no uses left; null while each has one. Throws a StoreError when a count is not known. */
 export function usedUp(
-  { chain }: Pick<AuthorizeInput, 'chain'>,
+  chain: ActingChain | undefined,
   metering: Pick<Metering, 'read'>,
   at: { readonly nowMs: number; readonly requestId: string },
-): IdentityRefusal | null {
+): ActingLink | null {
   if (chain === undefined) return null;
-  const empty = chain.links.find((link, place) =>
-    isEmpty(link, metering.read([useAt(place, link.id, [link.id])], at)),
-  );
-  if (empty === undefined) return null;
-  const detail = `the delegation \`${empty.name}\` has no uses left`;
-  return { kind: 'not-allowed-now', why: 'delegation-ended', detail };
-}
-
-function isEmpty({ id, uses }: ActingLink, { known }: ReturnType<Metering['read']>): boolean {
-  if (uses === null) return false;
-  // The reading includes this request.
-  const { high = null } = known[id] ?? {};
-  if (high === null)
-    throw new StoreError('not-ready', `the uses of the delegation \`${id}\` are not known yet`);
-  return compare(high, fromNumber(uses)) > 0;
+  const isEmpty = ({ id, uses }: ActingLink, place: number) => {
+    if (uses === null) return false;
+    // The reading includes this request.
+    const { high = null } = metering.read([useAt(place, id, [id])], at).known[id] ?? {};
+    if (high === null)
+      throw new StoreError('not-ready', `the uses of the delegation \`${id}\` are not known yet`);
+    return compare(high, fromNumber(uses)) > 0;
+  };
+  return chain.links.find(isEmpty) ?? null;
 }
 
 /** Returns a function that counts uses by the meters; to be called once these have caught up. */
