@@ -24,8 +24,9 @@ import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore, type StoreLocation } from '../../../src/service/store/open.ts';
 import type { PostgresServer } from '../store/postgres-server.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
+import { activeOf } from './active-of.ts';
 import { bystanders } from './bystanders.ts';
-import { activeOf, type World } from './metered.ts';
+import type { World } from './metered.ts';
 
 const policies = `
   approvers finance "Finance"
