@@ -66,6 +66,8 @@ export interface RunOptions {
   readonly filter?: string;
   /** A bundle whose policies are tested instead of those that the files name. */
   readonly bundle?: string;
+  /** Called with the paths of policies that a test file names, before any of them is read; may throw. */
+  readonly onPolicies?: (paths: readonly string[]) => void;
 }
 
 /** Runs the test files among the paths and under directories. Never rejects because of the files' content. */
@@ -82,6 +84,7 @@ export async function runTestFiles(paths: readonly string[], options: RunOptions
       continue;
     }
     const file = filtered(readTestFile(read), options.filter);
+    options.onPolicies?.(file.policies);
     const result = await runTests(file, load);
     files.push(result);
     if (result.failure !== null) continue;

@@ -22,9 +22,15 @@ export interface SideSource {
 
 export type LoadedSide = ComparedSide & { readonly set: PolicySet; readonly files: readonly PolicyFile[] };
 
-export type ReadSide =
-  | { readonly side: LoadedSide }
-  | { readonly side: null; readonly errors: readonly Diagnostic[]; readonly sourceOf: SourceOf };
+export type ReadSide = { readonly side: LoadedSide } | FailedSide;
+
+/** A side that does not compile. */
+export interface FailedSide {
+  readonly side: null;
+  readonly errors: readonly Diagnostic[];
+  readonly sourceOf: SourceOf;
+  readonly name: string;
+}
 
 /**
  * Reads and compiles a side. Throws a RevisionError when there is no such revision, or no such path in it.
@@ -41,7 +47,7 @@ export async function readSide(
       hasErrors([one]),
     );
     const { set } = checked;
-    if (errors.length > 0 || set === null) return { side: null, errors, sourceOf: read.sourceOf };
+    if (errors.length > 0 || set === null) return { side: null, errors, sourceOf: read.sourceOf, name };
     // A revision lies in a temporary folder, but its files are shown under the path in the repository.
     const root = checkout === null ? read.root : null;
     const { files } = checked;

@@ -24,8 +24,13 @@ const markdownStyle: Style = { code: codeSpan, strong: (text) => `**${text}**` }
 export function diffToText(report: DiffReport): string {
   const title = `${escapeForTerminal(`${report.old.name}..${report.new.name}`)}   ${countsText(report)}\n`;
   const findings = findingTexts(report).map((text) => `\n${text}`);
-  const end = endLines(report, plainStyle).map((line) => `${line}\n`);
+  const end = proofLines(report).map((line) => `${line}\n`);
   return [title, ...findings, '\n', ...end].join('');
+}
+
+/** What is proved, and what is not: a line each. */
+export function proofLines(report: DiffReport): readonly string[] {
+  return endLines(report, plainStyle);
 }
 
 /** The findings as text for a terminal, some lines each. */

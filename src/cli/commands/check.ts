@@ -4,22 +4,12 @@
 import { type Command, Option } from 'commander';
 import { displayPath } from '../../analysis/findings/display-path.ts';
 import { findingsOf } from '../../analysis/findings/findings.ts';
-import {
-  type ClauseResult,
-  clauseToJson,
-  deciderOf,
-  evaluateGuarantees,
-  isGoodClause,
-} from '../../analysis/findings/guarantee-results.ts';
-import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
+import { clauseToJson } from '../../analysis/findings/guarantee-results.ts';
+import { hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, escapeForTerminal, renderDiagnostics } from '../../language/diagnostic/render.ts';
-import { countRules } from '../../language/model/policy.ts';
-import { type LintReport, withLints } from '../../reasoning/lints/lint.ts';
 import { diagnosticPage } from '../../service/policies/diagnostic-page.ts';
 import { digest } from '../../service/policies/digest.ts';
-import { many } from '../output/many.ts';
 import {
-  createMarks,
   type ExitCode,
   exitCodes,
   print,
@@ -29,9 +19,17 @@ import {
   useColor,
 } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
-import { type AppliedFix, type FixResult, fixPolicies } from '../support/apply-fixes.ts';
+import { type FixResult, fixPolicies } from '../support/apply-fixes.ts';
 import { renderClauses } from '../support/clauses-text.ts';
 import { toGithub } from '../support/github.ts';
+import {
+  type CheckedPath,
+  type CheckJudgement,
+  checkNotes,
+  counts,
+  describeChecked,
+  judgeCheck,
+} from '../support/judge-check.ts';
 import { type CheckedPolicies, defaultPath, loadChecked } from '../support/load-policies.ts';
 import { toSarif } from '../support/sarif.ts';
 
@@ -69,7 +67,10 @@ interface Options {
 async function check(path: string, options: Options): Promise<ExitCode> {
   if (options.dryRun === true && options.fix !== true) throw new UsageError('--dry-run needs --fix');
   const loaded = await loadChecked(path);
-  const result = judge(options.fix === true ? await fix(loaded, options) : { loaded, applied: [] }, options);
+  const result = judgeCheck(
+    options.fix === true ? await fix(loaded, options) : { loaded, applied: [] },
+    options,
+  );
   report(result, formatOf(options));
   return result.isGood ? exitCodes.ok : exitCodes.wrong;
 }
@@ -78,48 +79,10 @@ function formatOf({ json, format }: Options): Options['format'] {
   return json === true ? 'json' : format;
 }
 
-interface CheckedPath {
-  readonly loaded: CheckedPolicies;
-  readonly applied: readonly AppliedFix[];
-}
-
-interface Result extends CheckedPath {
-  /** The diagnostics, with the severity that `--strict` gives them. */
-  readonly diagnostics: readonly Diagnostic[];
-  readonly claims: readonly ClauseResult[];
-  /** Actions in which the check did not look for needless rules. */
-  readonly leftOut: readonly string[];
-  readonly isStrict: boolean;
-  readonly isGood: boolean;
-}
-
-function judge(checked: CheckedPath, { strict, trials, thorough }: Options): Result {
-  const { compiled } = checked.loaded;
-  const isStrict = strict === true;
-  const isThorough = thorough === true;
-  const { diagnostics: found, leftOut } = withProved(checked.loaded, isThorough);
-  const diagnostics = isStrict ? found.map(asError) : found;
-  const { set } = compiled;
-  const claims = set === null ? [] : evaluateGuarantees(set, { decide: deciderOf(set), trials });
-  const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClause(claim, isStrict));
-  return { ...checked, diagnostics, claims, leftOut, isStrict, isGood };
-}
-
-/** The diagnostics, with those for rules that are proved to be needless. */
-function withProved({ compiled, diagnostics, read }: CheckedPolicies, isThorough: boolean): LintReport {
-  const { set, files, silenced } = compiled;
-  if (set === null) return { diagnostics, leftOut: [] };
-  return withLints({ set, files, silenced, diagnostics, texts: read.sources.files, isThorough });
-}
-
 function readCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new UsageError(`--trials must be a whole number of at least 1, not \`${text}\``);
   return Number(text);
-}
-
-function asError(diagnostic: Diagnostic): Diagnostic {
-  return { ...diagnostic, severity: 'error' };
 }
 
 // ---- fixes
@@ -166,39 +129,20 @@ function withFixed(loaded: CheckedPolicies, { sources, compiled }: FixResult): C
 
 // ---- the result
 
-function report(result: Result, format: Options['format']): void {
+function report(result: CheckJudgement, format: Options['format']): void {
   const { loaded, diagnostics, claims, isStrict } = result;
   const { path, read, compiled } = loaded;
   const checkReport = { path, read, diagnostics, claims, isStrict };
-  const notes = [
-    ...(compiled.set === null && read.sources.files.length > 0 ? [errorsFirst] : []),
-    ...(isStrict && claims.some(({ kind }) => kind === 'undecided') ? [undecidedWrong] : []),
-    ...(result.leftOut.length === 0 ? [] : [leftOutText(result.leftOut)]),
-  ];
+  const notes = checkNotes(result);
   if (format === 'json') printJson(toJson(result));
   else if (format === 'sarif') printJson(toSarif(findingsOf(checkReport), diagnosticPage, notes));
   else {
     if (format === 'github') print(toGithub(findingsOf(checkReport), notes));
     else print(renderDiagnostics(diagnostics, read.sourceOf, { color: useColor() }));
-    if (compiled.set !== null && !hasErrors(diagnostics)) print(describe(loaded));
+    if (compiled.set !== null && !hasErrors(diagnostics)) print(describeChecked(loaded));
     print(renderClauses(claims, read.sourceOf));
     if (format === 'text') print(notes.map((note) => `· ${note}\n`).join(''));
   }
-}
-
-const undecidedWrong = 'an undecided guarantee counts as an error with --strict';
-
-const errorsFirst = 'the other warnings and the guarantees are checked once the errors are fixed';
-
-/**
- * Names the actions in which what is needless was not looked for to the end, because the absence of a warning would
- * otherwise read as "nothing is needless".
- */
-function leftOutText(actions: readonly string[]): string {
-  const shownMax = 3;
-  const named = actions.slice(0, shownMax).join(', ');
-  const more = actions.length > shownMax ? ` and ${actions.length - shownMax} more` : '';
-  return `did not look for all needless rules and conditions, because there are many: ${named}${more} (use --thorough)`;
 }
 
 function toJson({
@@ -208,7 +152,7 @@ function toJson({
   leftOut,
   isGood,
   applied,
-}: Result): object {
+}: CheckJudgement): object {
   const { set } = compiled;
   return {
     ok: isGood,
@@ -225,17 +169,4 @@ function toJson({
       title,
     })),
   };
-}
-
-type Set = NonNullable<CheckedPolicies['compiled']['set']>;
-
-function counts(set: Set): { actions: number; policies: number; rules: number } {
-  return { actions: set.actions.size, policies: set.policies.length, rules: countRules(set.policies) };
-}
-
-function describe({ path, compiled: { set } }: CheckedPolicies): string {
-  const { actions, policies, rules } = counts(set!);
-  const marks = createMarks();
-  const what = [many(actions, 'action'), many(policies, 'policy', 'policies'), many(rules, 'rule')];
-  return `${marks.good('✓')} ${path}: ${what.join(', ')} ${marks.faint(`digest ${digest(set!).slice(0, 12)}`)}\n`;
 }

@@ -3,13 +3,11 @@
 // nothing and changes no meter.
 
 import type { Command } from 'commander';
-import { holdsDigests, recordedShape } from '../../analysis/recorded-request.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
-import type { Facts } from '../../language/model/request.ts';
 import { digest } from '../../service/policies/digest.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
+import { explainGiven } from '../support/explain-given.ts';
 import {
-  explainDecision,
   explanationJson,
   renderChanges,
   renderDecision,
@@ -18,7 +16,7 @@ import {
   renderUnknown,
 } from '../support/explain-text.ts';
 import { defaultPath, loadWorking } from '../support/load-policies.ts';
-import { type GivenFacts, readFacts, readFactValue, readRequestFile } from '../support/read-facts.ts';
+import { type GivenFacts, readFactValue, readRequestFile } from '../support/read-facts.ts';
 
 export function defineDecide(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -73,17 +71,8 @@ async function decide(options: Options): Promise<ExitCode> {
   const given = await readGiven(options);
   const working = await loadWorking(options.policies ?? defaultPath());
   if (working === null) return exitCodes.wrong;
-  const { set, engine, read } = working;
-  const facts = readFacts(given, set);
-  // In a recorded request, digests stand for secrets, which no rule reads.
-  const isDigested = given.isRecorded && holdsDigests(facts.payload);
-  const decider = isDigested
-    ? {
-        set: recordedShape(set, facts.action).set,
-        decide: (one: Facts) => engine.decideRecorded(one).decision,
-      }
-    : { set, decide: engine.decide };
-  const explained = explainDecision(decider, facts);
+  const { set, read } = working;
+  const explained = explainGiven(given, working);
   const { decision } = explained;
   if (options.json === true) printJson({ digest: digest(set), ...explanationJson(explained, read.sourceOf) });
   else {

@@ -5,17 +5,20 @@ import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { diffFindings } from '../../analysis/diff/diff-findings.ts';
 import { remarkLines, remarksToMarkdown } from '../../analysis/diff/diff-remarks.ts';
-import { type DiffReport, guaranteeChanges, reportOf } from '../../analysis/diff/diff-report.ts';
+import { type DiffReport, reportOf } from '../../analysis/diff/diff-report.ts';
 import { changedSentences, sentencesToMarkdown } from '../../analysis/diff/diff-sentences.ts';
 import { isOnlyPath, type SideSource } from '../../analysis/diff/diff-side.ts';
 import { diffToMarkdown, diffToText } from '../../analysis/diff/diff-text.ts';
-import { mergeBase } from '../../analysis/diff/git-revision.ts';
-import { testFileRequests } from '../../analysis/diff/test-file-requests.ts';
 import type { TallyResult } from '../../analysis/replay/engine/tally.ts';
 import { createCompileCache } from '../../pipeline.ts';
-import { diffPolicies } from '../../reasoning/diff/diff.ts';
 import { diagnosticPage } from '../../service/policies/diagnostic-page.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
+import {
+  changedActions,
+  compareSides,
+  type DiffSides,
+  sidesOfRevisions,
+} from '../support/compare-revisions.ts';
 import { toGithub } from '../support/github.ts';
 import { loadSide } from '../support/load-diff-side.ts';
 import { defaultPath } from '../support/load-policies.ts';
@@ -96,12 +99,10 @@ async function diff(
   const before = await loadSide(diffInput.old, cache);
   const after = await loadSide(diffInput.new, cache);
   if (before === null || after === null) return exitCodes.wrong;
-  const samples = await testFileRequests(diffInput.new.path, after.set);
-  const compared = diffPolicies(before.set, after.set, { known: samples, findingsMax: options.max });
-  const sides = { before, after };
-  const guarantees = guaranteeChanges(sides, compared);
+  const comparison = await compareSides({ before, after }, diffInput.new.path, options.max);
+  const { sides, diff: compared } = comparison;
   const finish = (log: TallyResult | null): ExitCode => {
-    const report = reportOf({ sides, diff: compared, guarantees, log });
+    const report = reportOf({ ...comparison, log });
     show(report, { options, path: diffInput.new.path, sides });
     return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
   };
@@ -149,11 +150,6 @@ function show(report: DiffReport, { options: { format, json }, path, sides }: Di
   else print(texts[outputFormat]());
 }
 
-/** The keys of the changed actions, in the order of the findings. */
-function changedActions({ findings }: DiffReport): readonly string[] {
-  return [...new Set(findings.flatMap(({ actions }) => actions))];
-}
-
 /** A claim that is no longer proved counts as loosened, or as undecided if the new verdict is undecided. */
 function isGood({ guarantees, ...report }: DiffReport, kinds: readonly FailureKind[] = []): boolean {
   const lost = guarantees.filter((one) => one.old === 'proved' && one.new !== 'proved');
@@ -168,11 +164,6 @@ function isGood({ guarantees, ...report }: DiffReport, kinds: readonly FailureKi
 
 // ---- the two sides
 
-interface DiffSides {
-  readonly old: SideSource;
-  readonly new: SideSource;
-}
-
 async function diffSides(
   first: string | undefined,
   second: string | undefined,
@@ -181,14 +172,7 @@ async function diffSides(
   if (options.old !== undefined || options.new !== undefined) return folders(first, options);
   const isPath = first !== undefined && second === undefined && (await isOnlyPath(first));
   const path = (isPath ? first : second) ?? defaultPath();
-  const revisions = isPath ? 'HEAD' : (first ?? 'HEAD');
-  const [, old = '', dots, now = ''] = /^(.*?)(\.{2,3})(.*)$/s.exec(revisions) ?? [null, revisions, '', ''];
-  const from = old === '' ? 'HEAD' : old;
-  const side = (revision: string | null, name: string): SideSource => ({ revision, name, path });
-  if (dots === '') return { old: side(from, from), new: side(null, 'files') };
-  const to = now === '' ? 'HEAD' : now;
-  const base = dots === '...' ? await mergeBase(from, to, path) : from;
-  return { old: side(base, from), new: side(to, to) };
+  return await sidesOfRevisions(isPath ? 'HEAD' : (first ?? 'HEAD'), path);
 }
 
 function folders(first: string | undefined, { old, new: now }: Options): DiffSides {

@@ -24,6 +24,7 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
+import { explainGiven } from '../support/explain-given.ts';
 import {
   type ExplainEngine,
   type ExplanationInput,
@@ -38,7 +39,7 @@ import {
   renderUnknown,
 } from '../support/explain-text.ts';
 import { defaultPath, loadWorking, type WorkingPolicies } from '../support/load-policies.ts';
-import { type GivenFacts, readFacts, readRequestFile } from '../support/read-facts.ts';
+import { type GivenFacts, readRequestFile } from '../support/read-facts.ts';
 import { decisionWalkText, walkByKeys } from '../support/walk-folders.ts';
 
 export function defineExplain(command: Command, finish: (code: ExitCode) => void): void {
@@ -82,8 +83,7 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
   if (loaded === null) return exitCodes.wrong;
   const { set, engine } = loaded;
   if (record === null) {
-    const facts = readFacts(given ?? { given: {}, isRecorded: false }, set);
-    const explained = explainDecision({ set, decide: engine.decide }, facts);
+    const explained = explainGiven(given ?? { given: {}, isRecorded: false }, loaded);
     await show({ explained, record, notes: [] }, { set, sourceOf: loaded.read.sourceOf }, options);
   } else {
     await showRecorded(record, loaded, options);

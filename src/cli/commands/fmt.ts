@@ -3,18 +3,20 @@
 
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { displayPath } from '../../analysis/findings/display-path.ts';
 import { type Diagnostic, hasErrors } from '../../language/diagnostic/diagnostic.ts';
-import { diagnosticToJson, escapeForTerminal, type SourceOf } from '../../language/diagnostic/render.ts';
-import type { SourceText } from '../../language/diagnostic/span.ts';
-import { spanKeys } from '../../language/diagnostic/span.ts';
-import { parse } from '../../language/syntax/parse.ts';
-import { printFile } from '../../language/syntax/print/print.ts';
-import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
-import { readPaths } from '../../service/policies/read-policies.ts';
+import { diagnosticToJson, escapeForTerminal } from '../../language/diagnostic/render.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
 import { showDiff } from '../output/show-diff.ts';
+import {
+  type FormatChange,
+  type FormatResult,
+  type FormatRun,
+  formatPaths,
+  formatText,
+  isChanged,
+  textsOf,
+} from '../support/format-files.ts';
 import { defaultPath, showDiagnostics } from '../support/load-policies.ts';
 
 export function defineFmt(command: Command, finish: (code: ExitCode) => void): void {
@@ -64,75 +66,15 @@ function modeOf({ check, stdin }: Options): 'check' | 'print' | 'write' {
   return stdin === true ? 'print' : 'write';
 }
 
-interface FormatResult {
-  /** The path relative to the current folder. */
-  readonly path: string;
-  readonly before: string;
-  /** The canonical text; null for a file with syntax errors, which stays unchanged. */
-  readonly after: string | null;
-  /** The syntax errors of the file. */
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-interface Run {
-  readonly files: readonly FormatResult[];
-  /** Diagnostics of files that could not be read. */
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-async function formatStdin(): Promise<Run> {
+async function formatStdin(): Promise<FormatRun> {
   const bytes = await buffer(process.stdin);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { files: [format({ path: '<stdin>', text })], diagnostics: [] };
+    return { files: [formatText({ path: '<stdin>', text })], diagnostics: [] };
   } catch (error) {
     if (error instanceof TypeError) throw new UsageError('standard input is not valid UTF-8');
     throw error;
   }
-}
-
-async function formatPaths(paths: readonly string[]): Promise<Run> {
-  const { root, sources, diagnostics } = await readPaths(paths);
-  // A missing file keeps the name that the user gave, since it has no place under the root.
-  const pathOrDisplayPath = (file: string): string => (paths.includes(file) ? file : displayPath(root, file));
-  return {
-    files: sources.files.map(({ path, text }) => format({ path: displayPath(root, path), text })),
-    diagnostics: diagnostics.map((one) => {
-      const { span } = one;
-      return span.file === '' ? one : { ...one, span: { ...span, file: pathOrDisplayPath(span.file) } };
-    }),
-  };
-}
-
-function format(source: SourceText): FormatResult {
-  const { path, text } = source;
-  const { file, diagnostics } = parse(source);
-  if (hasErrors(diagnostics)) {
-    return { path, before: text, after: null, diagnostics: diagnostics.filter(isError) };
-  }
-  const after = printFile(file);
-  const again = parse({ path, text: after });
-  if (hasErrors(again.diagnostics) || meaningOf(again.file) !== meaningOf(file)) {
-    throw new Error(`the formatter would change the meaning of ${path}; the file is unchanged`);
-  }
-  return { path, before: text, after, diagnostics: [] };
-}
-
-function isError({ severity }: Diagnostic): boolean {
-  return severity === 'error';
-}
-
-/** The content of a file without positions, to compare two texts. */
-function meaningOf({ declarations, comments }: PolicyFile): string {
-  return JSON.stringify([declarations, comments.map(({ text }) => text)], (key, value: unknown) =>
-    spanKeys.has(key) ? undefined : value,
-  );
-}
-
-type FormatChange = FormatResult & { readonly after: string };
-
-function isChanged(file: FormatResult): file is FormatChange {
-  return file.after !== null && file.after !== file.before;
 }
 
 function showChanges(changed: readonly FormatChange[]): void {
@@ -154,11 +96,6 @@ function withPlainEnds(text: string): string {
 
 function listOf(files: readonly FormatResult[]): string {
   return files.map(({ path }) => `${escapeForTerminal(path)}\n`).join('');
-}
-
-function textsOf(files: readonly FormatResult[]): SourceOf {
-  const texts = new Map(files.map(({ path, before }) => [path, before]));
-  return (path) => texts.get(path) ?? null;
 }
 
 function toJson(files: readonly FormatResult[], diagnostics: readonly Diagnostic[]): object {

@@ -7,13 +7,11 @@ import { displayPath } from '../../analysis/findings/display-path.ts';
 import {
   type ClauseResult,
   clauseToJson,
-  deciderOf,
   evaluateGuarantees,
   isGoodClause,
 } from '../../analysis/findings/guarantee-results.ts';
 import { position, renderDiagnostics, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
-import { checkSources } from '../../pipeline.ts';
 import { horizon } from '../../reasoning/cells/times.ts';
 import { createProblem } from '../../reasoning/prove/problem.ts';
 import {
@@ -38,7 +36,8 @@ import {
 } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
 import { renderClauses } from '../support/clauses-text.ts';
-import { defaultPath, loadChecked } from '../support/load-policies.ts';
+import { loadClaims } from '../support/load-claims.ts';
+import { defaultPath } from '../support/load-policies.ts';
 
 export function defineProve(command: Command, finish: (code: ExitCode) => void): void {
   command
@@ -81,8 +80,11 @@ async function prove(
   const { path, claim } = argumentsOf(first, second, options);
   if (claim !== null && options.addTests === true)
     throw new UsageError('your claim is in no policy file: name the test file after --add-tests');
-  const query = await load(path, claim === null ? null : { on: options.on!, claim });
-  if (query === null) return exitCodes.wrong;
+  const query = await loadClaims(path, claim === null ? null : { on: options.on!, claim });
+  if ('errors' in query) {
+    printError(renderDiagnostics(query.errors, query.sourceOf, { color: useColor(process.stderr) }));
+    return exitCodes.wrong;
+  }
   if (options.verify !== undefined) return verify(options.verify, query.set, options);
   const judged = evaluateGuarantees(query.set, { decide: query.decide });
   if (options.json === true) {
@@ -110,48 +112,6 @@ function argumentsOf(
   const claim = second ?? first;
   if (claim === undefined) throw new UsageError("--on needs a claim such as 'never allow'");
   return { path: second === undefined ? defaultPath() : first!, claim };
-}
-
-interface Question {
-  readonly on: string;
-  readonly claim: string;
-}
-
-const questionFile = 'question';
-
-/**
- * Loads the policies, with the question added. Null when the policies or the question have errors, which are
- * printed then.
- */
-async function load(path: string, question: Question | null) {
-  const { read, compiled, diagnostics } = await loadChecked(path);
-  const plain = { read, compiled, diagnostics, sourceOf: read.sourceOf };
-  const {
-    compiled: made,
-    diagnostics: found,
-    sourceOf,
-  } = question === null ? plain : withQuestion(plain, question);
-  const { set } = made;
-  if (set === null) {
-    printError(renderDiagnostics(found, sourceOf, { color: useColor(process.stderr) }));
-    return null;
-  }
-  const guarantees =
-    question === null ? set.guarantees : set.guarantees.filter(({ span }) => span.file === questionFile);
-  return { set: { ...set, guarantees }, decide: deciderOf(set), sourceOf, root: read.root };
-}
-
-type LoadedPolicies = Pick<Awaited<ReturnType<typeof loadChecked>>, 'read' | 'compiled' | 'diagnostics'>;
-
-function withQuestion({ read, compiled }: LoadedPolicies, { on, claim }: Question) {
-  const names = new Set(compiled.set?.guarantees.map(({ name }) => name));
-  let name = 'question';
-  while (names.has(name)) name += '_';
-  const text = `guarantee ${name} on ${on} {\n  ${claim}\n}\n`;
-  const { sources } = read;
-  const made = checkSources({ ...sources, files: [...sources.files, { path: questionFile, text }] });
-  const sourceOf = (path: string): string | null => (path === questionFile ? text : read.sourceOf(path));
-  return { compiled: made, diagnostics: made.diagnostics, sourceOf };
 }
 
 function explain(set: PolicySet, sourceOf: SourceOf): string {

@@ -3,20 +3,13 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Command } from 'commander';
-import { sideOf } from '../../analysis/diff/diff-side.ts';
-import type { ReplayCandidate } from '../../analysis/replay/engine/candidate.ts';
-import {
-  type ReplayReading,
-  type ReplayResult,
-  readingFor,
-} from '../../analysis/replay/engine/replay-log.ts';
+import type { ReplayResult } from '../../analysis/replay/engine/replay-log.ts';
 import type { ChangedRequest } from '../../analysis/replay/engine/tally.ts';
 import type { VoteCounts } from '../../analysis/replay/engine/workload.ts';
 import type { LogSource } from '../../analysis/replay/log-source.ts';
-import { type NoComparison, replayJson } from '../../analysis/replay/replay-json.ts';
+import { replayJson } from '../../analysis/replay/replay-json.ts';
 import { replayLog, windowMsOf } from '../../analysis/replay/replay-log.ts';
 import { renderReplay } from '../../analysis/replay/replay-text.ts';
-import { candidateOf } from '../../analysis/replay/service-rules.ts';
 import { csvCell } from '../../service/audit/export.ts';
 import { createProgress } from '../bench/progress.ts';
 import { fileError } from '../output/file-error.ts';
@@ -29,15 +22,12 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
+import { showFailedSide } from '../support/load-diff-side.ts';
 import { defaultPath, loadWorking } from '../support/load-policies.ts';
 import { showFaults, withLog } from '../support/open-log.ts';
 import { readSince } from '../support/parse-time.ts';
-import {
-  type CandidateComparison,
-  compareWith,
-  filedComparison,
-  findingsToFile,
-} from '../support/replay-baseline.ts';
+import { planReplay, type ReplayPlan } from '../support/plan-replay.ts';
+import { filedComparison, findingsToFile } from '../support/replay-baseline.ts';
 
 // Writes every changed request as a line of a CSV file, while the requests are found.
 
@@ -150,32 +140,18 @@ interface Options {
   readonly json?: boolean;
 }
 
-interface ReplayPlan {
-  readonly candidate: ReplayCandidate;
-  readonly path: string;
-  readonly digest: string;
-  readonly compared: CandidateComparison | NoComparison;
-  readonly reading: ReplayReading;
-  readonly sinceMs: number | undefined;
-}
-
 async function run(file: string | null, options: Options): Promise<ExitCode> {
   const sinceMs = options.since === undefined ? undefined : readSince(options.since, Date.now());
   const path = options.policies ?? defaultPath();
   const working = await loadWorking(path);
   if (working === null) return exitCodes.wrong;
-  const { set, engine, read, compiled } = working;
-  const candidate = candidateOf(set, engine);
-  const reading = options.asRecorded === true ? 'as recorded' : readingFor(candidate);
-  const side = sideOf(
-    { set, files: compiled.files },
-    { name: path, path: read.root ?? path, sourceOf: read.sourceOf },
-  );
-  const compared = await compareWith(options.against, side, path);
-  if (compared === null) return exitCodes.wrong;
-  const tried: ReplayPlan = { candidate, path, digest: side.digest, compared, reading, sinceMs };
+  const tried = await planReplay(working, { ...options, sinceMs });
+  if ('errors' in tried) {
+    showFailedSide(tried);
+    return exitCodes.wrong;
+  }
   const { data = './var', json } = options;
-  const windowMs = windowMsOf(candidate);
+  const windowMs = windowMsOf(tried.candidate);
   return await withLog({ file, data, json, sinceMs, windowMs }, (log) => replayFrom(log, tried, options));
 }
 

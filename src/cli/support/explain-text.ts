@@ -85,34 +85,42 @@ export interface ExplanationView {
   readonly isWhole: boolean;
 }
 
-/** An empty line, then each rule with its condition. Rules that took part come first. */
-export function renderRules(
+/** An empty line, then each rule with its condition. */
+export function renderRules(explained: ExplanationInput, view: ExplanationView): string {
+  const blocks = ruleBlocks(explained, view).map((block) => `${block}\n`);
+  return blocks.length === 0 ? '' : `\n${blocks.join('')}`;
+}
+
+/** Each rule with its condition. Rules that took part come first. */
+export function ruleBlocks(
   { rules, decision }: ExplanationInput,
   { sourceOf, isWhole }: ExplanationView,
-): string {
+): readonly string[] {
   const marks = createMarks();
   const rank = ({ rule }: ExplainedRule): number =>
     rule === decision.by ? 0 : decision.rules.includes(rule) ? 1 : 2;
-  const blocks = rules
+  return rules
     .filter(({ rule }) => isWhole || rule === decision.by)
     .toSorted((a, b) => rank(a) - rank(b))
     .map((rule) => {
       const note = rule.isShadow ? ' (shadow)' : rule.rule === decision.by ? ' (decides)' : '';
       const head = `${showTruth(rule.truth)} ${rule.effect.padEnd(8)} ${rule.rule}${marks.faint(note)}`;
       return [head, ...conditionLines(rule.explanation, sourceOf).map(renderLine)].join('\n');
-    })
-    .map((block) => `${block}\n`);
-  return blocks.length === 0 ? '' : `\n${blocks.join('')}`;
+    });
 }
 
-/** The source of the deciding rule; empty if no rule decided. */
-export function renderSource({ set, decision }: ExplanationInput, sourceOf: SourceOf): string {
+/** The source of the deciding rule with its place; empty if no rule decided. `shown` is the path of a file for people. */
+export function renderSource(
+  { set, decision }: ExplanationInput,
+  sourceOf: SourceOf,
+  shown: (file: string) => string = (file) => file,
+): string {
   const rule = ruleOf(set, decision.by);
   const text = rule === null ? null : sourceOf(rule.span.file);
   if (rule === null || text === null) return '';
   const { line } = position(text, rule.span.start);
   const lines = escapeLines(text.slice(rule.span.start, rule.span.end));
-  return section(`${escapeForTerminal(rule.span.file)}:${line}`, lines);
+  return section(`${escapeForTerminal(shown(rule.span.file))}:${line}`, lines);
 }
 
 /** Rules of which a single part was not true. */

@@ -64,11 +64,16 @@ export interface WorkingPolicies extends LoadedPolicies {
 /** Reads and compiles policies. Null when they have errors, which are printed then. */
 export async function loadWorking(path: string): Promise<WorkingPolicies | null> {
   const loaded = await loadCompiled(path);
+  const working = workingOf(loaded);
+  if (working === null) showErrors(loaded);
+  return working;
+}
+
+/** Null for policies with errors. */
+export function workingOf(loaded: LoadedPolicies): WorkingPolicies | null {
   const { set, program, engine } = loaded.compiled;
   const isWorking = set !== null && program !== null && engine !== null && !hasErrors(loaded.diagnostics);
-  if (isWorking) return { ...loaded, set, program, engine };
-  showErrors(loaded);
-  return null;
+  return isWorking ? { ...loaded, set, program, engine } : null;
 }
 
 /** Prints the errors of policies on standard error. */

@@ -2,7 +2,7 @@
 // `--against` names, or those of HEAD if they decided some of the log.
 
 import { reportOf } from '../../analysis/diff/diff-report.ts';
-import { isOnlyPath, type LoadedSide, readSide, type SideSource } from '../../analysis/diff/diff-side.ts';
+import { type FailedSide, isOnlyPath, type LoadedSide, readSide } from '../../analysis/diff/diff-side.ts';
 import { RevisionError } from '../../analysis/diff/git-revision.ts';
 import { testFileRequests } from '../../analysis/diff/test-file-requests.ts';
 import type { ReplayResult } from '../../analysis/replay/engine/replay-log.ts';
@@ -11,7 +11,6 @@ import { replayFindings } from '../../analysis/replay/finding-counts.ts';
 import type { FiledComparison, NoComparison } from '../../analysis/replay/replay-json.ts';
 import { diffPolicies, type PolicyDiff } from '../../reasoning/diff/diff.ts';
 import type { BothSides } from '../../reasoning/diff/joint-set.ts';
-import { loadSide } from './load-diff-side.ts';
 
 export interface CandidateComparison {
   readonly sides: BothSides<LoadedSide>;
@@ -20,14 +19,14 @@ export interface CandidateComparison {
   readonly isNamed: boolean;
 }
 
-/** Null when the policies that `--against` names do not compile; their errors are printed then. */
+/** A FailedSide when the policies that `against` names do not compile. */
 export async function compareWith(
   against: string | undefined,
   after: LoadedSide,
   path: string,
-): Promise<CandidateComparison | NoComparison | null> {
-  const before = against === undefined ? await ofHead(path) : await loadSide(await namedSide(against, path));
-  if (before === null || 'reason' in before) return before;
+): Promise<CandidateComparison | NoComparison | FailedSide> {
+  const before = against === undefined ? await ofHead(path) : await readNamed(against, path);
+  if ('reason' in before || 'side' in before) return before;
   const samples = await testFileRequests(path, after.set);
   const diff = diffPolicies(before.set, after.set, { known: samples });
   return { sides: { before, after }, diff, isNamed: against !== undefined };
@@ -45,10 +44,11 @@ async function ofHead(path: string): Promise<LoadedSide | NoComparison> {
   }
 }
 
-async function namedSide(against: string, path: string): Promise<SideSource> {
-  return (await isOnlyPath(against))
-    ? { revision: null, name: against, path: against }
-    : { revision: against, name: against, path };
+async function readNamed(against: string, path: string): Promise<LoadedSide | FailedSide> {
+  const isPath = await isOnlyPath(against);
+  const named = isPath ? { revision: null, path: against } : { revision: against, path };
+  const read = await readSide({ ...named, name: against });
+  return read.side ?? read;
 }
 
 export function findingsToFile(compared: CandidateComparison | NoComparison): readonly ReplayFinding[] {
