@@ -84,6 +84,12 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'format policy files',
     load: async () => (await import('./commands/fmt.ts')).defineFmt,
   },
+  author: {
+    group: groups.tools,
+    summary: 'start the MCP server with which coding agents write policies',
+    runs: 'until it is stopped',
+    load: async () => (await import('./commands/author.ts')).defineAuthor,
+  },
   lsp: {
     group: groups.tools,
     summary: 'start the language server for editors',

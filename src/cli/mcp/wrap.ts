@@ -2,14 +2,15 @@
 // entry that the command does not know stay unchanged. Secrets of headers move into the environment, where
 // other users of the machine do not see them.
 
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { isObject, type Json, type JsonObject } from '../../../integrations/mcp/protocol/messages.ts';
 import { isPointKey } from '../client/key-file.ts';
 import { readCommentedJson, writeCommentedJson } from '../output/commented-json.ts';
 import { fileError } from '../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
+import { entryFile, type Launcher, launcherIn } from './launcher.ts';
 
 export interface WrapOptions {
   readonly service?: string;
@@ -29,7 +30,7 @@ export async function wrapConfiguration(path: string, options: WrapOptions): Pro
   if (section === undefined)
     throw new UsageError(`${path} names no servers: it has no \`${sections.join('` or `')}\``);
   const servers = Object.entries(whole[section] as JsonObject);
-  const launch = launcherFor(path);
+  const launch = launcherIn(dirname(resolve(path)));
   const wrapped = servers.map(
     ([name, entry]) => [name, isObject(entry) ? wrapEntry(name, entry, options, launch) : entry] as const,
   );
@@ -82,33 +83,6 @@ function refusePointKey(path: string): void {
     throw new UsageError(
       `${path} contains an enforcement point's key, and the client would start the proxy as the agent's user, so the agent could read it: run \`writ mcp --listen\` as another user, and give the client its address`,
     );
-}
-
-const entryFile = resolve(import.meta.dirname, '../writ.js');
-
-/** How a client starts `writ`, and how the paths in its configuration are written. */
-interface Launcher {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** Whether the entries work on every machine with a copy of the configuration's folder. */
-  readonly isShared: boolean;
-  readonly pathOf: (path: string) => string;
-}
-
-/** Clients start servers in the folder of the configuration, so that paths below it are relative to it. */
-function launcherFor(configuration: string): Launcher {
-  const folder = dirname(resolve(configuration));
-  if (!existsSync(join(folder, 'node_modules/writ/package.json')))
-    return { command: process.execPath, args: [entryFile], isShared: false, pathOf: (path) => resolve(path) };
-  return {
-    command: 'npx',
-    args: ['--no', 'writ'],
-    isShared: true,
-    pathOf(path) {
-      const below = relative(folder, resolve(path));
-      return below.startsWith('..') || isAbsolute(below) ? resolve(path) : below;
-    },
-  };
 }
 
 /** Whether an entry starts the proxy already, by either launcher. */

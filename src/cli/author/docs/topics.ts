@@ -1,0 +1,164 @@
+// What an author can look up: the sections of the language reference, of the cookbook and of the format of
+// tests, a page for each diagnostic, the shipped packs, and the steps of writing a policy. INVARIANT: a topic
+// is found by its name alone, and only files of the package are read.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { codes } from '../../../language/diagnostic/codes.ts';
+import { nearestOf } from '../../../language/diagnostic/suggest.ts';
+import { diagnosticPage } from '../../../service/policies/diagnostic-page.ts';
+
+export interface Topic {
+  /** Such as `language/rules`; also the path of the resource `writ://language/rules`. */
+  readonly name: string;
+  readonly title: string;
+  readonly mimeType: 'text/markdown' | 'text/plain';
+  readonly text: () => string;
+}
+
+const root = new URL('../../../../', import.meta.url);
+
+/** The areas, in the order in which an author needs them. */
+export const areas = {
+  workflow: 'the steps from a requirement to a checked policy',
+  language: 'the language reference by section',
+  tests: 'the format of test files by section',
+  cookbook: 'policies for common wishes, each with its tests',
+  diagnostics: 'a page for each error and warning',
+  packs: 'the files of the shipped policy packs',
+} as const;
+
+let known: ReadonlyMap<string, Topic> | null = null;
+
+/** All topics by name. */
+export function allTopics(): ReadonlyMap<string, Topic> {
+  known ??= new Map(
+    [
+      workflow(),
+      ...sections('language', 'docs/LANGUAGE.md'),
+      grammar(),
+      ...sections('tests', 'docs/cli/tests.md'),
+      ...sections('cookbook', 'docs/COOKBOOK.md'),
+      ...diagnosticPages(),
+      ...packFiles(),
+    ].map((topic) => [topic.name, topic]),
+  );
+  return known;
+}
+
+export type FoundTopic =
+  | { readonly topic: Topic }
+  /** The names that come near. */
+  | { readonly topic: null; readonly near: readonly string[] };
+
+/** A topic by its name, by the last part of its name if only one has it, or by an area. */
+export function findTopic(name: string): FoundTopic {
+  const wanted = name
+    .trim()
+    .toLowerCase()
+    .replace(/^writ:\/\//, '')
+    .replace(/\/$/, '');
+  const topics = allTopics();
+  const exact = topics.get(wanted);
+  if (exact !== undefined) return { topic: exact };
+  const slug = slugOf(wanted.split('/').at(-1) ?? '');
+  const named = [...topics.values()].filter((one) => one.name.endsWith(`/${slug}`));
+  if (named.length === 1) return { topic: named[0]! };
+  const containing = [...topics.values()].filter(
+    (one) => slug !== '' && (one.name.includes(slug) || slugOf(one.title).includes(slug)),
+  );
+  const near =
+    nearestOf(wanted, [...topics.keys()]) ??
+    nearestOf(
+      slug,
+      [...topics.keys()].map((one) => basename(one)),
+    );
+  const found = [...named, ...containing].map((one) => one.name);
+  return { topic: null, near: [...new Set(found.length > 0 ? found : near === null ? [] : [near])] };
+}
+
+function workflow(): Topic {
+  return {
+    name: 'workflow',
+    title: 'Writing a policy, step by step',
+    mimeType: 'text/markdown',
+    text: () => skillBody(),
+  };
+}
+
+/** The skill without its front matter. */
+export function skillBody(): string {
+  return fileOf('integrations/skills/writ/SKILL.md').replace(/^---\n.*?\n---\n+/s, '');
+}
+
+function grammar(): Topic {
+  return {
+    name: 'language/ebnf',
+    title: 'The grammar (EBNF)',
+    mimeType: 'text/plain',
+    text: () => fileOf('grammar/generated/grammar.ebnf'),
+  };
+}
+
+/** A topic for each heading of a page, without the sections below it, which are named at its end. */
+function sections(area: 'language' | 'tests' | 'cookbook', path: string): readonly Topic[] {
+  const parts = fileOf(path).split(/^(?=#{1,4} )/m);
+  const headed = parts.map((part) => {
+    const [, marks = '', title = ''] = /^(#+) (.*)$/m.exec(part) ?? [];
+    const slug = marks.length === 1 ? 'overview' : slugOf(title);
+    return { part, title, name: `${area}/${slug}`, depth: marks.length };
+  });
+  return headed.map(({ part, title, name, depth }, at) => {
+    const rest = headed.slice(at + 1);
+    const end = depth === 1 ? rest.length : rest.findIndex((one) => one.depth <= depth);
+    const below = (end === -1 ? rest : rest.slice(0, end)).filter((one) => one.depth === depth + 1);
+    const more = below.length === 0 ? '' : `\n\nTopics below: ${below.map((one) => one.name).join(', ')}`;
+    return { name, title, mimeType: 'text/markdown', text: () => `${withoutLinks(part).trimEnd()}${more}\n` };
+  });
+}
+
+function diagnosticPages(): readonly Topic[] {
+  return Object.entries(codes).map(([code, summary]) => ({
+    name: `diagnostics/${code}`,
+    title: summary,
+    mimeType: 'text/markdown',
+    text: () => diagnosticPage(code) ?? `${code}: ${summary}\n`,
+  }));
+}
+
+const packEndings = /\.(policy|test\.yaml|md|txt)$/;
+
+function packFiles(): readonly Topic[] {
+  return ['policies', 'examples/packs'].flatMap((folder) => {
+    const path = fileURLToPath(new URL(folder, root));
+    return readdirSync(path, { recursive: true, encoding: 'utf8' })
+      .map((file) => file.replaceAll('\\', '/'))
+      .filter((file) => file.includes('/') && packEndings.test(file))
+      .toSorted()
+      .map(
+        (file): Topic => ({
+          name: `packs/${file}`.toLowerCase(),
+          title: `${file} of the pack ${file.split('/')[0]}`,
+          mimeType: file.endsWith('.md') ? 'text/markdown' : 'text/plain',
+          text: () => fileOf(`${folder}/${file}`),
+        }),
+      );
+  });
+}
+
+function fileOf(path: string): string {
+  return readFileSync(new URL(path, root), 'utf8');
+}
+
+/** Links into the documentation lead nowhere for an author; their texts stay. */
+function withoutLinks(markdown: string): string {
+  return markdown.replace(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, '$1');
+}
+
+function slugOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
