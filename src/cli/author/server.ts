@@ -114,7 +114,19 @@ export function createAuthorServer({ tools, send, progressMs }: AuthorServerOpti
     return lookedUp;
   }
 
+  /** A call can be cancelled from its arrival on, also while the tools are loaded. */
   async function callTool({ id, params = {} }: RpcRequest): Promise<JsonObject | null> {
+    if (running.has(id)) throw invalid(`a request with the id ${JSON.stringify(id)} is running`);
+    const cancelled = new AbortController();
+    running.set(id, cancelled);
+    try {
+      return await callWithin(params, cancelled.signal);
+    } finally {
+      running.delete(id);
+    }
+  }
+
+  async function callWithin(params: JsonObject, signal: AbortSignal): Promise<JsonObject | null> {
     const { name, arguments: args = {} } = params;
     const known = await tools.tools();
     if (!known.some((tool) => tool.name === name))
@@ -122,21 +134,8 @@ export function createAuthorServer({ tools, send, progressMs }: AuthorServerOpti
         `there is no tool ${JSON.stringify(name ?? null)}: use ${known.map((tool) => tool.name).join(', ')}`,
       );
     if (!isObject(args)) throw invalid('`arguments` is not an object');
-    if (running.has(id)) throw invalid(`a request with the id ${JSON.stringify(id)} is running`);
-    const cancelled = new AbortController();
-    const progress = reportProgress(member(params, '_meta', 'progressToken'));
-    running.set(id, cancelled);
-    try {
-      return await tools.call({
-        tool: name as string,
-        args,
-        signal: cancelled.signal,
-        onStage: progress.onStage,
-      });
-    } finally {
-      running.delete(id);
-      progress.end();
-    }
+    const { onStage, end } = reportProgress(member(params, '_meta', 'progressToken'));
+    return await tools.call({ tool: name as string, args, signal, onStage }).finally(end);
   }
 
   /** Reports on a call until it ends, if the client has asked for reports. */

@@ -60,6 +60,7 @@ class LiveToolThread implements ToolThread {
   call(call: ToolCall): Promise<JsonObject | null> {
     return new Promise((finish) => {
       const job: Job = { ...call, finish };
+      if (call.signal.aborted) return finish(null);
       call.signal.addEventListener('abort', () => this.#cancel(job), { once: true });
       this.#waiting.push(job);
       if (this.#thread === null) this.#start();

@@ -63,19 +63,15 @@ export function findTopic(name: string): FoundTopic {
   const exact = topics.get(wanted);
   if (exact !== undefined) return { topic: exact };
   const slug = slugOf(wanted.split('/').at(-1) ?? '');
-  const named = [...topics.values()].filter((one) => one.name.endsWith(`/${slug}`));
+  const withEnd = (end: string) => [...topics.values()].filter(({ name }) => basename(name) === end);
+  const named = withEnd(slug);
   if (named.length === 1) return { topic: named[0]! };
   const containing = [...topics.values()].filter(
     (one) => slug !== '' && (one.name.includes(slug) || slugOf(one.title).includes(slug)),
   );
-  const near =
-    nearestOf(wanted, [...topics.keys()]) ??
-    nearestOf(
-      slug,
-      [...topics.keys()].map((one) => basename(one)),
-    );
-  const found = [...named, ...containing].map((one) => one.name);
-  return { topic: null, near: [...new Set(found.length > 0 ? found : near === null ? [] : [near])] };
+  const near = nearestOf(slug, new Set([...topics.keys()].map((one) => basename(one))));
+  const found = [...named, ...containing, ...(near === null ? [] : withEnd(near))].map((one) => one.name);
+  return { topic: null, near: [...new Set(found)] };
 }
 
 function workflow(): Topic {

@@ -1,6 +1,9 @@
 // Loads the policies of the workspace for tools, and shows their diagnostics with paths of the workspace, which
 // the client's file tools take.
 
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { FailedSide } from '../../../analysis/diff/diff-side.ts';
 import { displayPath } from '../../../analysis/findings/display-path.ts';
 import type { Diagnostic } from '../../../language/diagnostic/diagnostic.ts';
 import { renderDiagnostics, type SourceOf } from '../../../language/diagnostic/render.ts';
@@ -53,6 +56,13 @@ export async function workingInWorkspace(path: string | undefined): Promise<Work
   const working = workingOf(loaded);
   if (working !== null) return working;
   throw policyErrors(loaded.diagnostics, loaded.read);
+}
+
+/** What a tool says when one side of a comparison does not compile. `path` is the path of the policies. */
+export function sideErrors({ errors, sourceOf, name }: FailedSide, path: string): UsageError {
+  // A revision lies in a temporary folder, but its files are named as in the workspace.
+  const root = resolve(statSync(path).isDirectory() ? path : dirname(path));
+  return new UsageError(`${name}: ${policyErrors(errors, { root, sourceOf }).message}`);
 }
 
 /** What a tool says that needs policies without errors. */

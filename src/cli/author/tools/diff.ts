@@ -9,10 +9,9 @@ import { countsText, findingTexts, proofLines } from '../../../analysis/diff/dif
 import type { JsonObject } from '../../../language/model/json.ts';
 import { createCompileCache } from '../../../pipeline.ts';
 import type { SentenceChange } from '../../../reasoning/summary/summary-diff.ts';
-import { UsageError } from '../../output/output.ts';
 import { changedActions, compareSides, sidesOfRevisions } from '../../support/compare-revisions.ts';
 import type { Entry } from '../tool/answer.ts';
-import { policyErrors } from '../tool/policies.ts';
+import { sideErrors } from '../tool/policies.ts';
 import { anyObject, count, flag, listOf, optional, text } from '../tool/schema.ts';
 import { defineTool, pathField } from '../tool/tool.ts';
 import { policiesInWorkspace } from '../tool/workspace.ts';
@@ -45,8 +44,7 @@ export const diff = defineTool({
     const load = async (source: SideSource): Promise<LoadedSide> => {
       const read = await readSide(source, cache);
       if (read.side !== null) return read.side;
-      const errors = policyErrors(read.errors, { root: null, sourceOf: read.sourceOf });
-      throw new UsageError(`${source.name}: ${errors.message}`);
+      throw sideErrors(read, source.path);
     };
     const loaded = { before: await load(sides.old), after: await load(sides.new) };
     onStage('comparing all requests');

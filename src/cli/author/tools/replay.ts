@@ -11,7 +11,7 @@ import { createMarks, UsageError } from '../../output/output.ts';
 import { readSince } from '../../support/parse-time.ts';
 import { planReplay } from '../../support/plan-replay.ts';
 import { filedComparison, findingsToFile } from '../../support/replay-baseline.ts';
-import { policyErrors, workingInWorkspace } from '../tool/policies.ts';
+import { sideErrors, workingInWorkspace } from '../tool/policies.ts';
 import { anyObject, count, listOf, optional, orNull, text } from '../tool/schema.ts';
 import { defineTool, pathField } from '../tool/tool.ts';
 import { fileInWorkspace, refuseOutside } from '../tool/workspace.ts';
@@ -49,7 +49,7 @@ export const replay = defineTool({
     if (against !== undefined) refuseOutside([against]);
     const working = await workingInWorkspace(path);
     const plan = await planReplay(working, { ...(against === undefined ? {} : { against }), sinceMs });
-    if ('errors' in plan) throw policyErrors(plan.errors, { root: null, sourceOf: plan.sourceOf });
+    if ('errors' in plan) throw sideErrors(plan, working.path);
     const log = await openExport(file).catch((error: unknown) => {
       if (error instanceof NoExportError) throw new UsageError(`cannot read \`${named}\`: ${error.message}`);
       throw error;

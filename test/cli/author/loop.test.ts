@@ -1,0 +1,117 @@
+// A scripted client goes the whole way over MCP, without a network: from an empty folder to a checked, tested
+// and proved policy with a diff and a summary.
+
+import { expect, test } from 'vitest';
+import { commit, emptyFolder, put, startAuthor } from './server.ts';
+
+const actions = `action refund.create "Refund {amount}" {
+  order: string 1..40
+  amount: money(currency) 0.01..
+  currency: "EUR"
+}
+
+approvers leads "Support leads"
+`;
+
+const policy = `${actions}
+policy refunds on refund.create {
+  allow small
+    when payload.amount <= 50 EUR
+
+  allow larger after approval by leads within 4h
+    when payload.amount <= 500 EUR
+}
+
+guarantee ceiling on refund.create {
+  never allow when payload.amount > 500 EUR
+  never allow unapproved when payload.amount > 50 EUR
+}
+`;
+
+const tests = (last: string) => `defaults:
+  agent: { name: support-1, risk_tier: low }
+tests:
+  - name: refunds
+    action: refund.create
+    payload: { order: A-1, amount: 50, currency: EUR }
+    cases:
+      - { expect: { decision: ALLOW, by: refunds/small } }
+      - { set: { payload.amount: 50.01 }, expect: ESCALATE }
+      - { set: { payload.amount: 500 }, expect: ESCALATE }
+      - { set: { payload.amount: 500.01 }, expect: ${last} }
+`;
+
+test('a client writes, tests and proves a policy in an empty folder, and reviews a change of it', async () => {
+  const folder = emptyFolder();
+  const { call } = await startAuthor(folder);
+
+  expect((await call('reference', { topic: 'workflow' })).text).toContain('Guarantee');
+  const none = await call('check');
+  expect([none.data.ok, none.data.diagnostics[0].code]).toEqual([false, 'no-policy-files']);
+
+  // A mistake, its place and its page.
+  put(folder, 'policies/refunds.policy', policy.replace('<= 50 EUR', '= 50 EUR'));
+  const wrong = await call('check', { strict: true });
+  const [mistake] = wrong.data.diagnostics;
+  expect(wrong.data).toMatchObject({ ok: false, errors: 1, digest: null });
+  expect(mistake).toMatchObject({
+    code: 'assignment-for-equality',
+    file: 'policies/refunds.policy',
+    line: 11,
+  });
+  expect(wrong.text).toContain('policies/refunds.policy:11');
+  expect((await call('reference', { topic: mistake.code })).text).toContain('## Prefer');
+  expect((await call('test')).text).toContain('no `*.test.yaml`');
+
+  put(folder, 'policies/refunds.policy', policy);
+  expect((await call('check', { strict: true })).data).toMatchObject({ ok: true, refuted: 0, errors: 0 });
+
+  // The formatter's text is what the client writes.
+  const unformatted = await call('format');
+  expect(unformatted.data.files).toMatchObject([{ path: 'policies/refunds.policy', state: 'changed' }]);
+  expect(unformatted.text).toContain('+++ b/policies/refunds.policy');
+  const { data } = await call('format', { text: policy });
+  put(folder, 'policies/refunds.policy', `${data.lines.join('\n')}\n`);
+  expect((await call('format')).data.ok).toBe(true);
+
+  // A wrong expectation, then the right one.
+  put(folder, 'policies/refunds.test.yaml', tests('ESCALATE'));
+  const failed = await call('test');
+  expect(failed.data).toMatchObject({ ok: false, passed: 3, failed: 1 });
+  expect(failed.data.failures[0]).toMatchObject({ file: 'policies/refunds.test.yaml', line: 11 });
+  put(folder, 'policies/refunds.test.yaml', tests('DENY'));
+  const tested = await call('test', { mutate: true });
+  expect(tested.data).toMatchObject({ ok: true, passed: 4, failed: 0, coverage_percent: 100 });
+  expect(tested.data.mutation_score).toBeGreaterThan(50);
+
+  // A question that is refuted, and the way around it.
+  expect((await call('prove')).data).toMatchObject({ ok: true, proved: 2 });
+  const claim = 'never allow when payload.amount > 400 EUR';
+  const refuted = await call('prove', { on: 'refund.create', claim });
+  expect(refuted.data).toMatchObject({ ok: false, refuted: 1 });
+  const { request } = refuted.data.guarantees[0];
+  const explained = await call('explain', { request });
+  expect(explained.data).toMatchObject({
+    decision: 'ALLOW',
+    by: 'refunds/larger',
+    file: 'policies/refunds.policy',
+  });
+  expect(
+    (await call('decide', { action: 'refund.create', payload: { amount: 600, currency: 'EUR', order: 'A' } }))
+      .data,
+  ).toMatchObject({ decision: 'DENY', by: 'default_deny' });
+
+  // A change that loosens a rule against a guarantee.
+  commit(folder);
+  expect((await call('diff')).data).toMatchObject({ loosened: 0, stricter: 0, is_complete: true });
+  put(folder, 'policies/refunds.policy', `${data.lines.join('\n')}\n`.replace('<= 500 EUR', '<= 900 EUR'));
+  const changed = await call('diff');
+  expect(changed.data).toMatchObject({ loosened: 1, stricter: 0, is_complete: true });
+  expect(changed.data.findings[0]).toMatchObject({ direction: 'loosened', from: 'DENY', to: 'ESCALATE' });
+  expect(changed.text).toContain('was proved and is refuted');
+  expect((await call('check')).data).toMatchObject({ ok: false, refuted: 1 });
+
+  const { data: described, text } = await call('summary');
+  expect(described).toMatchObject({ confirmed: true, action_count: 1 });
+  expect(text).toContain('Waits for one of ‘Support leads’ if the amount is at most 900 EUR');
+});
