@@ -81,7 +81,7 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
   const given = record === null ? await readGiven(request) : null;
   const loaded = await loadWorking(options.policies ?? defaultPath());
   if (loaded === null) return exitCodes.wrong;
-  const { set, engine } = loaded;
+  const { set } = loaded;
   if (record === null) {
     const explained = explainGiven(given ?? { given: {}, isRecorded: false }, loaded);
     await show({ explained, record, notes: [] }, { set, sourceOf: loaded.read.sourceOf }, options);

@@ -1,5 +1,5 @@
-// `writ init`: makes a directory with a small policy or a pack, its tests and a page about them. INVARIANT:
-// the command changes no existing file, and refuses a directory that is not empty.
+// `writ init`: makes a directory with a small policy or a pack, its tests, a page about them and one
+// for coding agents. INVARIANT: the command changes no existing file, and refuses a directory that is not empty.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -140,9 +140,10 @@ interface Options {
 }
 
 async function init({ directory, pack, domain }: InitAnswers): Promise<ExitCode> {
-  const folder = pack === null ? fileURLToPath(new URL('../init/', import.meta.url)) : folderOf(pack);
-  const starters = await startersIn(folder);
-  const texts = await Promise.all(starters.map((name) => readFile(join(folder, name), 'utf8')));
+  const folder = pack === null ? small : folderOf(pack);
+  const starters = [...new Set([...(await startersIn(folder)), forAgents])].toSorted();
+  const placeOf = (name: string): string => join(name === forAgents ? small : folder, name);
+  const texts = await Promise.all(starters.map((name) => readFile(placeOf(name), 'utf8')));
   try {
     await mkdir(directory, { recursive: true });
     if ((await readdir(directory)).length > 0)
@@ -186,6 +187,12 @@ function folderOf(pack: string): string {
   const hint = nearest === null ? `choose one of ${packNames().join(', ')}` : `did you mean \`${nearest}\`?`;
   throw new UsageError(`there is no pack \`${escapeForTerminal(pack)}\`: ${hint}`);
 }
+
+/** The folder of the small policy. */
+const small = fileURLToPath(new URL('../init/', import.meta.url));
+
+/** The page for coding agents, which each new directory gets. */
+const forAgents = 'AGENTS.md';
 
 /** Paths of a pack's files, relative to its folder. Requests for benchmarks (`.jsonl`) are left out. */
 async function startersIn(folder: string): Promise<readonly string[]> {

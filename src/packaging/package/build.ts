@@ -21,6 +21,10 @@ const copied = [
   'policies',
   'examples/packs',
   'docs/diagnostics',
+  'docs/LANGUAGE.md',
+  'docs/COOKBOOK.md',
+  'docs/cli/tests.md',
+  'integrations/skills',
   'src/dashboard/dist',
   'src/cli/init',
 ];

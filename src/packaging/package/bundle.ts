@@ -18,6 +18,7 @@ const threads = [
   'src/service/store/sqlite/search/file-searcher',
   'src/service/store/sqlite/writer',
   'src/lsp/thread/thread',
+  'src/cli/author/thread',
 ];
 
 /** Writes the JavaScript and its source maps into `folder`. */

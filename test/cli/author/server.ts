@@ -27,6 +27,7 @@ export interface ToolAnswer {
 export interface AuthorClient {
   readonly client: Client;
   readonly tools: readonly Got[];
+  readonly pid: number;
   /** Calls a tool, and checks the size and the schema of its answer. */
   readonly call: (tool: string, args?: object) => Promise<ToolAnswer>;
 }
@@ -51,7 +52,8 @@ export function commit(folder: string): void {
 export async function startAuthor(folder: string): Promise<AuthorClient> {
   const client = new Client({ name: 'test', version: '1' });
   const args = [entry, 'author', folder];
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'inherit' }));
+  const transport = new StdioClientTransport({ command: process.execPath, args, stderr: 'inherit' });
+  await client.connect(transport);
   onTestFinished(() => client.close());
   const { tools } = await client.listTools();
   const ajv = new Ajv2020();
@@ -59,6 +61,7 @@ export async function startAuthor(folder: string): Promise<AuthorClient> {
   return {
     client,
     tools,
+    pid: transport.pid ?? 0,
     async call(name, given = {}) {
       const result: Got = await client.callTool({ name, arguments: { ...given } });
       const [{ text }] = result.content;
