@@ -54,6 +54,11 @@ export function renderDiagnostics(
   return `${[...blocks, summary(diagnostics)].join('\n\n')}\n`;
 }
 
+/** Renders one diagnostic without colours and without the line with the number. */
+export function renderDiagnostic(diagnostic: Diagnostic, sourceOf: SourceOf): string {
+  return renderOne(diagnostic, sourceOf, plain);
+}
+
 /** Returns the numbers of errors and warnings, such as `2 errors, 1 warning`. */
 function summary(diagnostics: readonly Diagnostic[]): string {
   const counts = (['error', 'warning'] as const).map((severity) => {

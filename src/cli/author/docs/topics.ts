@@ -52,7 +52,7 @@ export type FoundTopic =
   /** The names that come near. */
   | { readonly topic: null; readonly near: readonly string[] };
 
-/** A topic by its name, by the last part of its name if only one has it, or by an area. */
+/** A topic by its name, or by the last part of its name if only one has it, or only one of the language. */
 export function findTopic(name: string): FoundTopic {
   const wanted = name
     .trim()
@@ -62,10 +62,13 @@ export function findTopic(name: string): FoundTopic {
   const topics = allTopics();
   const exact = topics.get(wanted);
   if (exact !== undefined) return { topic: exact };
-  const slug = slugOf(wanted.split('/').at(-1) ?? '');
-  const withEnd = (end: string) => [...topics.values()].filter(({ name }) => basename(name) === end);
-  const named = withEnd(slug);
-  if (named.length === 1) return { topic: named[0]! };
+  const end = basename(wanted);
+  const slug = slugOf(end);
+  const withEnd = (one: string) => [...topics.values()].filter(({ name }) => basename(name) === one);
+  const named = withEnd(end).length > 0 ? withEnd(end) : withEnd(slug);
+  // `money` is the section of the language rather than that of the cookbook.
+  const own = named.length === 1 ? named : named.filter((one) => one.name.startsWith('language/'));
+  if (own.length === 1) return { topic: own[0]! };
   const containing = [...topics.values()].filter(
     (one) => slug !== '' && (one.name.includes(slug) || slugOf(one.title).includes(slug)),
   );
@@ -132,15 +135,17 @@ function packFiles(): readonly Topic[] {
       .map((file) => file.replaceAll('\\', '/'))
       .filter((file) => file.includes('/') && packEndings.test(file))
       .toSorted()
-      .map(
-        (file): Topic => ({
-          name: `packs/${file}`.toLowerCase(),
-          title: `${file} of the pack ${file.split('/')[0]}`,
-          mimeType: file.endsWith('.md') ? 'text/markdown' : 'text/plain',
-          text: () => fileOf(`${folder}/${file}`),
-        }),
-      );
+      .map((file): Topic => {
+        const text = (): string => fileOf(`${folder}/${file}`);
+        const mimeType = file.endsWith('.md') ? 'text/markdown' : 'text/plain';
+        return { name: `packs/${file}`.toLowerCase(), title: titleOf(file, text()), mimeType, text };
+      });
   });
+}
+
+/** What a file says about itself in its heading or its first comment; otherwise its name. */
+function titleOf(file: string, text: string): string {
+  return /^#+ (.*)/.exec(text)?.[1] ?? basename(file);
 }
 
 function fileOf(path: string): string {
@@ -155,6 +160,6 @@ function withoutLinks(markdown: string): string {
 function slugOf(title: string): string {
   return title
     .toLowerCase()
-    .replaceAll(/[^a-z0-9.]+/g, '-')
+    .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
 }

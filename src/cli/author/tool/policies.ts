@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path';
 import type { FailedSide } from '../../../analysis/diff/diff-side.ts';
 import { displayPath } from '../../../analysis/findings/display-path.ts';
 import type { Diagnostic } from '../../../language/diagnostic/diagnostic.ts';
-import { renderDiagnostics, type SourceOf } from '../../../language/diagnostic/render.ts';
+import { renderDiagnostic, type SourceOf } from '../../../language/diagnostic/render.ts';
 import type { Span } from '../../../language/diagnostic/span.ts';
 import { UsageError } from '../../output/output.ts';
 import { questionFile } from '../../support/load-claims.ts';
@@ -47,7 +47,7 @@ export function diagnosticText(diagnostic: Diagnostic, sources: Sources): string
     span: shown(span),
     related: related.map((one) => ({ ...one, span: shown(one.span) })),
   };
-  return renderDiagnostics([moved], sourceOf, { color: false }).trimEnd();
+  return renderDiagnostic(moved, sourceOf);
 }
 
 /** Throws a UsageError that shows the errors. */

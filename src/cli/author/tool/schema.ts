@@ -56,10 +56,6 @@ export const orNull = <T>({ json }: Schema<T>): Schema<T | null> => ({
 
 export const optional = <T>({ json }: Schema<T>): OptionalSchema<T> => ({ json, isOptional: true });
 
-export const object = <F extends Fields>(fields: F, description: string): Schema<FieldsOf<F>> => ({
-  json: described(objectJson(fields), description),
-});
-
 /** The schema of an object with these fields and no others. */
 export function objectJson(fields: Fields): JsonObject {
   const required = Object.keys(fields).filter((name) => fields[name]?.isOptional !== true);

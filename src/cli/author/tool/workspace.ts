@@ -18,7 +18,7 @@ export function openWorkspace(directory: string): string {
  * The path of a file or directory in the workspace, which is the current directory; relative to it, links
  * resolved. Throws a UsageError for a path that leads out of it or does not exist.
  */
-export function pathInWorkspace(path: string): string {
+function pathInWorkspace(path: string): string {
   const root = realpathSync(process.cwd());
   if (path.includes('\0') || !isInsideFolder(root, resolve(root, path))) throw outside(path);
   const real = realPathOf(resolve(root, path), path);

@@ -60,15 +60,10 @@ function summarized(judged: CheckJudgement) {
     ...(claims.length === 0 ? [] : [`${of('proved')} of ${many(claims.length, 'claim')} proved`]),
   ];
   const about =
-    set === null || hasErrors(diagnostics) ? `${loaded.path}: not usable` : describeChecked(loaded).trimEnd();
-  const next =
-    set === null || !isGood
-      ? []
-      : claims.length === 0
-        ? [
-            'There is no guarantee: state with `guarantee` what must hold after every edit (`reference` language/guarantees).',
-          ]
-        : ['Now `test`.'];
+    set === null || hasErrors(diagnostics)
+      ? `${loaded.path}: cannot be used while there are errors`
+      : describeChecked(loaded).trimEnd();
+  const next = set === null || !isGood ? [] : claims.length === 0 ? [stateGuarantees] : ['Now `test`.'];
   return {
     lead: [about, counts.join(', '), ...notes].join('\n'),
     data: {
@@ -81,9 +76,13 @@ function summarized(judged: CheckJudgement) {
       undecided: of('undecided'),
       notes,
     },
-    next,
+    next: loaded.read.sources.files.length === 0 ? [writeFirst] : next,
   };
 }
+
+const writeFirst = 'Write the first file, such as `policies/NAME.policy` (`reference` workflow).';
+const stateGuarantees =
+  'There is no guarantee: state with `guarantee` what must hold after every edit (`reference` language/guarantees).';
 
 function entriesOf({ loaded: { read }, diagnostics, claims }: CheckJudgement): readonly Entry[] {
   const sorted = diagnostics.toSorted(

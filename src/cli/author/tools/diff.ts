@@ -6,9 +6,11 @@ import { type DiffReport, reportOf } from '../../../analysis/diff/diff-report.ts
 import { changedSentences } from '../../../analysis/diff/diff-sentences.ts';
 import { type LoadedSide, readSide, type SideSource } from '../../../analysis/diff/diff-side.ts';
 import { countsText, findingTexts, proofLines } from '../../../analysis/diff/diff-text.ts';
+import { RevisionError } from '../../../analysis/diff/git-revision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import { createCompileCache } from '../../../pipeline.ts';
 import type { SentenceChange } from '../../../reasoning/summary/summary-diff.ts';
+import { UsageError } from '../../output/output.ts';
 import { changedActions, compareSides, sidesOfRevisions } from '../../support/compare-revisions.ts';
 import type { Entry } from '../tool/answer.ts';
 import { sideErrors } from '../tool/policies.ts';
@@ -39,10 +41,11 @@ export const diff = defineTool({
     proof: listOf(text('a line'), 'guarantees on both sides, and what is proved'),
   },
   async run({ path, revision = 'HEAD' }, onStage) {
-    const sides = await sidesOfRevisions(revision, policiesInWorkspace(path));
+    const place = policiesInWorkspace(path);
+    const sides = await sidesOfRevisions(revision, place).catch(withAdvice);
     const cache = createCompileCache();
     const load = async (source: SideSource): Promise<LoadedSide> => {
-      const read = await readSide(source, cache);
+      const read = await readSide(source, cache).catch(withAdvice);
       if (read.side !== null) return read.side;
       throw sideErrors(read, source.path);
     };
@@ -66,6 +69,13 @@ export const diff = defineTool({
     };
   },
 });
+
+/** Without an older revision there is nothing to compare with; other errors stay as they are. */
+function withAdvice(error: unknown): never {
+  if (!(error instanceof RevisionError)) throw error;
+  const what = error.message.replace(/; --old and --new .*$/, '');
+  throw new UsageError(`${what}. \`summary\` describes the files without an older revision.`);
+}
 
 function entriesOf(report: DiffReport, sentences: readonly SentenceChange[]): readonly Entry[] {
   const texts = findingTexts(report);

@@ -62,7 +62,12 @@ export const test = defineTool({
       },
       lists: ['failures', 'not_run', 'uncovered', 'survivors'],
       entries: [...entriesOf(run), ...survivorsOf(mutation)],
-      next: isGood && !wantsMutants ? ['Now `prove`; `mutate: true` finds what the cases leave open.'] : [],
+      next:
+        broken > 0
+          ? ['`check` shows errors of policies with their paths in the workspace.']
+          : isGood && !wantsMutants
+            ? ['Now `prove`; `mutate: true` finds what the cases leave open.']
+            : [],
     };
   },
 });
