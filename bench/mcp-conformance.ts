@@ -1,6 +1,8 @@
 // Runs the official conformance suite of MCP against a server over HTTP, directly and through `writ mcp` with
 // everything granted. Each scenario must have the same verdict in both runs. `npm run mcp-conformance --
-// http://localhost:3000/mcp`. npx fetches the suite (61 MB).
+// http://localhost:3000/mcp`. With `author` instead of an address, it runs the suite against `writ author`, through
+// the proxy alone: the scenarios that ask for no tool, resource or prompt of the suite's own must pass. npx fetches
+// the suite (61 MB).
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,14 +19,20 @@ const revisions = ['2025-11-25', '2026-07-28'];
 const writ = join(import.meta.dirname, '../src/cli/writ.js');
 const folder = mkdtempSync(join(tmpdir(), 'writ-conformance-'));
 const [, , address = ''] = process.argv;
-if (!URL.canParse(address)) throw new Error('name the address of a server');
+const isAuthor = address === 'author';
+if (!isAuthor && !URL.canParse(address)) throw new Error('name the address of a server, or `author`');
+/** What every server has to pass; the other scenarios call what the suite's own server has. */
+const ofEveryServer = ['server-initialize', 'ping', 'tools-list', 'resources-list', 'prompts-list'];
+const authorCommand = [process.execPath, writ, 'author', folder];
 
 const run = (...args: readonly string[]) =>
   execFileSync(process.execPath, [writ, ...args, '--data', folder, '--json']).toString();
 
 /** Writes policies that declare everything the server offers, and grant it. */
 async function grantAll(): Promise<void> {
-  const place = { kind: 'url' as const, url: new URL(address), headers: {} };
+  const place = isAuthor
+    ? { kind: 'command' as const, command: authorCommand, environment: process.env }
+    : { kind: 'url' as const, url: new URL(address), headers: {} };
   const { tools } = await readServer(openServer(place, console.error), []);
   const { text } = declareTools(tools, { as: 'it', isOpen: true });
   const others = ['resources.read', 'resources.subscribe', 'prompts.get', 'completion.complete'];
@@ -58,13 +66,25 @@ const service = spawn(
 const at = await addressIn(service.stdout);
 const proxy = spawn(
   process.execPath,
-  [writ, 'mcp', '--as', 'it', '--service', at, '--url', address, '--listen', '127.0.0.1:0', '--shared-key'],
+  [
+    ...[writ, 'mcp', '--as', 'it', '--service', at, '--listen', '127.0.0.1:0', '--shared-key'],
+    ...(isAuthor ? ['--', ...authorCommand] : ['--url', address]),
+  ],
   { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, WRIT_API_KEY: key } },
 );
 const through = (await addressIn(proxy.stderr)).replace('127.0.0.1', 'localhost');
 
 try {
-  for (const revision of revisions) {
+  for (const revision of isAuthor ? revisions : []) {
+    const found = verdicts(through, revision);
+    const passed = ofEveryServer.filter((scenario) => found.get(scenario) === '✓');
+    const asked = ofEveryServer.filter((scenario) => found.has(scenario));
+    console.log(
+      `${revision}: ${passed.length} of ${asked.length} scenarios of every server pass: ${passed.join(', ')}`,
+    );
+    if (asked.length === 0 || passed.length < asked.length) process.exitCode = 1;
+  }
+  for (const revision of isAuthor ? [] : revisions) {
     const [direct, proxied] = [verdicts(address, revision), verdicts(through, revision)];
     const differing = [...direct].filter(([scenario, verdict]) => proxied.get(scenario) !== verdict);
     console.log(
