@@ -99,6 +99,8 @@ export interface LintedSet {
   readonly silenced: readonly Diagnostic[];
   /** Whether actions with many rules or long conditions are examined too, however long that takes. */
   readonly isThorough?: boolean;
+  /** Keys of the only actions that are examined; absent for all. */
+  readonly actions?: readonly string[];
 }
 
 export interface LintReport {
@@ -115,8 +117,10 @@ export function withLints({
   diagnostics,
   silenced,
   isThorough = false,
+  actions,
 }: LintedSet): LintReport {
-  const looked = isThorough ? new Set(set.actions.keys()) : actionsLookedAt(set);
+  const all = isThorough ? new Set(set.actions.keys()) : actionsLookedAt(set);
+  const looked = actions === undefined ? all : new Set([...all].filter((one) => actions.includes(one)));
   const byAction = findingsOfActions(set, looked, isThorough);
   const leftOut = [...byAction].flatMap(([action, result]) => (result?.isCut === false ? [] : [action]));
   const lints = lintSet({ set, files, byAction }, [...diagnostics, ...silenced]);
