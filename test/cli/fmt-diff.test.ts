@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { unifiedDiff } from '../../src/cli/output/show-diff.ts';
+import { unifiedDiff } from '../../src/language/assist/unified-diff.ts';
 
 /**
  * Texts of few different lines, so that there is much to align; the last line with or without a line break.

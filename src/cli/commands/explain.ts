@@ -11,19 +11,9 @@ import type { SourceOf } from '../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { digest } from '../../service/policies/digest.ts';
 import { engineVersions, versionDifferences } from '../../service/requests/record/engine-versions.ts';
-import { type RequestRecord, requestRecord } from '../../service/requests/record/record.ts';
-import { StoreError } from '../../service/store/contract/store-error.ts';
-import { fileOf, openStore } from '../../service/store/open.ts';
-import { commandStoreLocation, type DataOption, storeMeaning } from '../client/with-store.ts';
-import {
-  createMarks,
-  type ExitCode,
-  exitCodes,
-  print,
-  printError,
-  printJson,
-  UsageError,
-} from '../output/output.ts';
+import type { RequestRecord } from '../../service/requests/record/record.ts';
+import { type DataOption, storeMeaning } from '../client/with-store.ts';
+import { createMarks, type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
 import { explainGiven } from '../support/explain-given.ts';
 import {
   type ExplainEngine,
@@ -38,6 +28,7 @@ import {
   renderSource,
   renderUnknown,
 } from '../support/explain-text.ts';
+import { findRecord, isRequestId } from '../support/find-record.ts';
 import { defaultPath, loadWorking, type WorkingPolicies } from '../support/load-policies.ts';
 import { type GivenFacts, readRequestFile } from '../support/read-facts.ts';
 import { decisionWalkText, walkByKeys } from '../support/walk-folders.ts';
@@ -97,34 +88,6 @@ async function readGiven(path: string): Promise<GivenFacts> {
     throw new UsageError(`\`${path}\` is neither a request id nor a file`);
   const read = await readRequestFile(path === '-' ? '-' : `@${path}`, path === '-' ? 'the request' : path);
   return { ...read, given: { now: new Date().toISOString(), ...read.given } };
-}
-
-function isRequestId(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
-}
-
-async function findRecord(id: string, options: DataOption): Promise<RequestRecord | 'none'> {
-  const { data } = options;
-  const location = commandStoreLocation(options);
-  // Opening a store that does not exist would create it.
-  if (!existsSync(fileOf(location))) return fail(`there is no store in \`${data}\``);
-  try {
-    const store = await openStore(location);
-    try {
-      const row = await store.requests.find(id.toLowerCase());
-      return row === null ? fail(`there is no request \`${id}\` in \`${data}\``) : requestRecord(row);
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    return fail(error.message);
-  }
-}
-
-function fail(message: string): 'none' {
-  printError(`error: ${message}\n`);
-  return 'none';
 }
 
 async function showRecorded(
