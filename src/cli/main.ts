@@ -74,6 +74,12 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'prove or refute guarantees, or your own claim',
     load: async () => (await import('./commands/prove.ts')).defineProve,
   },
+  suggest: {
+    group: groups.policies,
+    summary: 'suggest the smallest changes that would allow a request',
+    runs: 'through many records',
+    load: async () => (await import('./commands/suggest.ts')).defineSuggest,
+  },
   diff: {
     group: groups.policies,
     summary: 'show the requests that two policy revisions decide differently',

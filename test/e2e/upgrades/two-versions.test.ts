@@ -127,6 +127,7 @@ async function commandsOnStores({ writ }: Version, path: readonly string[] = [])
 /** The arguments of each command that takes `--data`, but for those that start, upgrade or copy a store. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   explain: ['01a1b8f3-36ac-78ab-851f-7a1f0fa82ab1'],
+  suggest: ['01a1b8f3-36ac-78ab-851f-7a1f0fa82ab1', '--policies', policies],
   replay: ['--policies', policies],
   'agent add': ['buyer', '--tier', 'low', '--owner', 'ops@example.com'],
   'agent list': [],

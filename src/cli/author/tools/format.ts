@@ -3,7 +3,7 @@
 import { diagnosticToJson } from '../../../language/diagnostic/render.ts';
 import { many } from '../../output/many.ts';
 import { UsageError } from '../../output/output.ts';
-import { unifiedDiff } from '../../output/show-diff.ts';
+import { unifiedDiff } from '../../../language/assist/unified-diff.ts';
 import {
   type FormatResult,
   formatPaths,

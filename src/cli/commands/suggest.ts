@@ -1,0 +1,174 @@
+// `writ suggest`: shows the smallest changes of the policies that would allow a request that was refused or has to wait.
+// Each change is compiled, decided, compared and proved; the command writes nothing.
+
+import { existsSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { displayPath } from '../../analysis/findings/display-path.ts';
+import { factsOfRecord } from '../../analysis/recorded-request.ts';
+import type { TallyResult } from '../../analysis/replay/engine/tally.ts';
+import { createSuggester, type Suggester, type Suggestions } from '../../analysis/suggest/suggest.ts';
+import {
+  type SuggestionReport,
+  sidesOf,
+  suggestionReport,
+} from '../../analysis/suggest/suggestion-report.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { findTests } from '../../testing/find.ts';
+import { readTestFile } from '../../testing/read-test-file.ts';
+import type { TestCase } from '../../testing/test-file.ts';
+import { type DataOption, storeMeaning } from '../client/with-store.ts';
+import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
+import { type FactOptions, readGivenFacts, withFactOptions } from '../support/fact-options.ts';
+import { findRecord, isRequestId } from '../support/find-record.ts';
+import { defaultPath, loadWorking, type WorkingPolicies } from '../support/load-policies.ts';
+import { readSince } from '../support/parse-time.ts';
+import { readFacts, readRequestFile } from '../support/read-facts.ts';
+import { suggestionText } from '../support/suggestion-text.ts';
+
+export function defineSuggest(command: Command, finish: (code: ExitCode) => void): void {
+  const asked = command
+    .argument('[request]', 'the id of a recorded request, a JSON file, or - for standard input')
+    .option(
+      '--policies <path>',
+      'a policy directory, or one file (default: ./policies, else the current directory)',
+    )
+    .option('--action <key>', 'the action, instead of a request');
+  withFactOptions(asked)
+    .option('--data <directory>', 'the data directory of the service', './var')
+    .option('--store <address>', storeMeaning)
+    .option(
+      '--log <path>',
+      'count in these requests of the past: a data directory of the service, or a file of exported requests',
+    )
+    .option('--since <time>', 'with --log: requests of the last 90d, 12h or 2w, or from a date or time on')
+    .option('--patch [n]', 'print only the patch of the first suggestion, or of the n-th')
+    .option('--json', 'print the suggestions as JSON')
+    .addHelpText('after', examples)
+    .action(async (request: string | undefined, options: Options) => {
+      finish(await suggest(request, options));
+    });
+}
+
+const examples = `
+Examples:
+  writ suggest 019d2c5e-7a61-7c3e-9d8e-3f1a5b0c7d42
+  writ suggest --action payment.create --payload '{"amount": 800, "currency": "USD", "vendor": "Acme"}'
+  writ suggest request.json --policies policies/payments --log /var/lib/writ --since 30d
+  writ suggest request.json --patch 2 | git apply
+
+A suggestion never changes what a guarantee says, and every guarantee stays proved. Exit codes: 0 suggestions, or the
+request is allowed already, 1 no suggestion or policies with errors, 2 wrong usage.`;
+
+interface Options extends FactOptions, DataOption {
+  readonly policies?: string;
+  readonly log?: string;
+  readonly since?: string;
+  readonly patch?: string | true;
+  readonly json?: boolean;
+}
+
+async function suggest(request: string | undefined, options: Options): Promise<ExitCode> {
+  const number = patchNumber(options);
+  if (options.since !== undefined && options.log === undefined) throw new UsageError('--since needs --log');
+  const read = await readRequest(request, options);
+  if (read === 'none') return exitCodes.wrong;
+  const path = options.policies ?? defaultPath();
+  const working = await loadWorking(path);
+  const suggester = working === null ? null : createSuggester(working.read.sources);
+  if (working === null || suggester === null) return exitCodes.wrong;
+  const found = suggester.suggest(read(working));
+  const logs = await filedLogs(found, suggester, options);
+  const report = suggestionReport(found, {
+    base: suggester.base,
+    shown: (file) => displayPath(working.read.root, file),
+    tests: await testCases(path),
+    ...(logs === null ? {} : { logs }),
+  });
+  return show(report, number, options);
+}
+
+/** Returns the number of the suggestion to print, counted from 1; null for all. */
+function patchNumber({ patch }: Options): number | null {
+  if (patch === undefined) return null;
+  if (patch === true) return 1;
+  if (!/^[1-9]$/.test(patch)) throw new UsageError(`--patch takes a number from 1, not \`${patch}\``);
+  return Number(patch);
+}
+
+/** How to read the request for a set of policies. */
+type ReadRequest = (working: WorkingPolicies) => Facts;
+
+async function readRequest(request: string | undefined, options: Options): Promise<ReadRequest | 'none'> {
+  if (request !== undefined && options.action !== undefined)
+    throw new UsageError('name a request or an --action, not both');
+  if (request === undefined) {
+    const given = await readGivenFacts(options);
+    return ({ set }) => readFacts(given, set);
+  }
+  if (isRequestId(request)) {
+    const record = await findRecord(request, options);
+    return record === 'none' ? 'none' : () => factsOfRecord(record);
+  }
+  if (request !== '-' && !existsSync(request))
+    throw new UsageError(`\`${request}\` is neither a request id nor a file`);
+  const read = await readRequestFile(
+    request === '-' ? '-' : `@${request}`,
+    request === '-' ? 'the request' : request,
+  );
+  const given = { ...read, given: { now: new Date().toISOString(), ...read.given } };
+  return ({ set }) => readFacts(given, set);
+}
+
+/** The cases of the test files under a path; those that cannot be read are left out. */
+async function testCases(path: string): Promise<readonly TestCase[] | null> {
+  const files = (await findTests([path])).filter((file) => file.endsWith('.test.yaml'));
+  if (files.length === 0) return null;
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
+  return files.flatMap((file, at) => readTestFile({ path: file, text: texts[at]! }).cases);
+}
+
+/** The requests of the log under the findings of each suggestion; null when no log is named. */
+async function filedLogs(
+  { suggestions }: Suggestions,
+  { base }: Suggester,
+  { log, since, store, json }: Options,
+): Promise<readonly TallyResult[] | null> {
+  if (log === undefined) return null;
+  const { withLog, showFaults } = await import('../support/open-log.ts');
+  const { countFindings } = await import('../../analysis/replay/finding-counts.ts');
+  const isFolder = statSync(log, { throwIfNoEntry: false })?.isDirectory() === true;
+  const sinceMs = readSince(since ?? '90d', Date.now());
+  const named = {
+    file: isFolder ? null : log,
+    data: log,
+    sinceMs,
+    windowMs: 0,
+    json,
+    ...(store === undefined ? {} : { store }),
+  };
+  const filed: TallyResult[] = [];
+  for (const { changed, diff } of suggestions) {
+    const sides = sidesOf(base, changed, (path) => path);
+    await withLog(named, async (source) => {
+      filed.push(await countFindings(source, { sides, diff, sinceMs }));
+      showFaults(source.faults);
+      return exitCodes.ok;
+    });
+  }
+  return filed;
+}
+
+function show(report: SuggestionReport, number: number | null, { json }: Options): ExitCode {
+  const isGood = report.suggestions.length > 0 || report.decision.decision === 'ALLOW';
+  if (number !== null) {
+    const patch = report.suggestions[number - 1]?.patch;
+    if (patch === undefined) {
+      printError(`error: there is no suggestion ${number}\n`);
+      return exitCodes.wrong;
+    }
+    print(patch);
+  } else if (json === true) printJson(report);
+  else print(suggestionText(report));
+  return isGood ? exitCodes.ok : exitCodes.wrong;
+}
