@@ -47,7 +47,11 @@ policy reading on web.get {
 }
 `;
   const list = Array.from({ length: lines }, (_, at) => `host-${at}.example.com`).join('\n');
-  return { files: [{ path: 'web.policy', text }], readListFile: () => ({ text: list }) };
+  const none = { code: 'list-file-missing', message: 'there is none' } as const;
+  return {
+    files: [{ path: 'web.policy', text }],
+    readListFile: (path) => (path === 'hosts.txt' ? { text: list } : none),
+  };
 }
 
 function middleAllow(rules: number): number {

@@ -120,7 +120,8 @@ guarantee g on pay.make {
   };
   return {
     files: [{ path: 'a.policy', text }],
-    readListFile: (path) => ({ text: files[path]! }),
+    readListFile: (path) =>
+      path in files ? { text: files[path]! } : { code: 'list-file-missing', message: 'there is none' },
   };
 }
 

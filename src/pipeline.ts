@@ -11,6 +11,8 @@ import { hash } from 'node:crypto';
 import { check, checkErrors, checkErrorsIn, listFilesOf } from './language/check/check.ts';
 import { type CheckState, createCheckState } from './language/check/incremental/state.ts';
 import type { ListFile } from './language/check/messages/list-files.ts';
+import { checkOwners } from './language/check/owners/check-owners.ts';
+import { ownersFile } from './language/check/owners/owners-file.ts';
 import { silenceByFile } from './language/check/silences.ts';
 import {
   type DiagnosticsByFile,
@@ -37,7 +39,7 @@ import { type ParsedFile, parse } from './language/syntax/parse.ts';
 import { isOnLine } from './language/syntax/repair/broken-rules.ts';
 import type { PolicyFile } from './language/syntax/tree/tree.ts';
 
-/** A policy set as text: its files, and the list files that they may name. */
+/** A policy set as text: its files, and the list files that they may name; `owners.yaml` is read like one. */
 export interface PolicySources {
   readonly files: readonly SourceText[];
   /** Reads a list file by its path relative to the policy directory. */
@@ -53,7 +55,7 @@ export interface CheckResult {
   /** Diagnostics that comments in the policies have silenced. */
   readonly silenced: readonly Diagnostic[];
   readonly set: PolicySet | null;
-  /** Paths of the list files that the set names, whether the files exist or not. */
+  /** Paths of the list files that the set names, and of `owners.yaml`, whether the files exist or not. */
   readonly listFiles: readonly string[];
 }
 
@@ -220,10 +222,18 @@ function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCach
     joinByFile(meaning, syntax),
     (code) => !alsoProved.has(code),
   );
-  const set = hasErrorsIn(byFile) ? null : checked.set;
+  const whole = hasErrorsIn(byFile) ? null : checked.set;
+  const owned = whole === null ? [] : checkOwners({ files, set: whole }, sources.readListFile);
   const off = silenced.map(({ diagnostic }) => diagnostic);
-  const diagnostics = inOneList(byFile);
-  return { files, byFile, diagnostics, silenced: off, set, listFiles: listFilesOf(files) };
+  const all = owned.length === 0 ? byFile : joinByFile(byFile, groupByFile(owned));
+  return {
+    files,
+    byFile: all,
+    diagnostics: inOneList(all),
+    silenced: off,
+    set: owned.length === 0 ? whole : null,
+    listFiles: [...listFilesOf(files), ownersFile].sort(),
+  };
 }
 
 /**

@@ -36,7 +36,10 @@ function setOf(entries: number, more: readonly string[] = []) {
   };
   const { set } = compileToProgram({
     files: [{ path: 'a.policy', text }],
-    readListFile: (path) => ({ text: `${lists[path]!.join('\n')}\n` }),
+    readListFile: (path) =>
+      path in lists
+        ? { text: `${lists[path]!.join('\n')}\n` }
+        : { code: 'list-file-missing', message: 'there is none' },
   });
   return set!;
 }

@@ -11,7 +11,8 @@ import { type Certificate, certificatesOf, wrongWith } from '../../src/reasoning
 function setOf(text: string, list = ''): PolicySet {
   const { set, diagnostics } = checkSources({
     files: [{ path: 'a.policy', text }],
-    readListFile: () => ({ text: list }),
+    readListFile: (path) =>
+      path === 'owners.yaml' ? { code: 'list-file-missing', message: 'there is none' } : { text: list },
   });
   if (set === null) throw new Error(JSON.stringify(diagnostics));
   return set;

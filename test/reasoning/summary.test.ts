@@ -12,7 +12,7 @@ import { sentenceChanges } from '../../src/reasoning/summary/summary-diff.ts';
 function sourceOf(text: string): SummarySource {
   const checked = checkSources({
     files: [{ path: 'a.policy', text }],
-    readListFile: () => ({ kind: 'missing' }) as never,
+    readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }),
   });
   if (checked.set === null) throw new Error(checked.diagnostics.map(({ message }) => message).join('; '));
   return { set: checked.set, files: checked.files, sourceOf: () => text };

@@ -22,6 +22,9 @@ const sourceErrors = {
   'list-file-outside': 'a list names a file outside of the policy directory',
   'list-file-too-large': 'a list file is larger than 64 MiB',
   'list-file-malformed': 'a list file is not an array of plain values',
+  'owners-malformed': '`owners.yaml` cannot be read',
+  'action-not-owned': 'a file decides about an action that `owners.yaml` does not give it',
+  'read-not-owned': 'a rule reads a declaration that the owner of the action does not own',
   'test-file-malformed': 'a test file does not follow the format of tests',
 } as const;
 

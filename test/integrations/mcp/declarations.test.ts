@@ -26,7 +26,7 @@ const perTool = Number(process.env.WRIT_MCP_PAYLOADS ?? 15);
 
 const sourcesOf = (text: string) => ({
   files: [{ path: 'a.policy', text }],
-  readListFile: () => 'missing' as never,
+  readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }) as const,
 });
 
 function compiled(text: string) {

@@ -22,7 +22,7 @@ function declarationOf(name: string, property: JsonObject, tool: Tool = {}): str
   const { text: declared } = declareTools([{ name: 't', ...tool, inputSchema }], { as: 's', isOpen: false });
   const { diagnostics } = compile({
     files: [{ path: 'a.policy', text: declared }],
-    readListFile: () => 'missing' as never,
+    readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }) as const,
   });
   expect([declared, diagnostics]).toEqual([declared, []]);
   return declared;
@@ -181,7 +181,7 @@ test('a rule of a folder holds for a generated path', () => {
   const rule = 'policy all on s.t { allow it when payload.path inside "/workspace" }';
   const { engine, diagnostics } = compile({
     files: [{ path: 'a.policy', text: `${declared}\n${rule}` }],
-    readListFile: () => 'missing' as never,
+    readListFile: () => ({ code: 'list-file-missing', message: 'there is none' }) as const,
   });
   expect(diagnostics).toEqual([]);
   const facts = { agent: { name: 'a' }, request: {}, nowMs: 0, meters: {}, satisfied: nothingSatisfied };

@@ -1,7 +1,7 @@
 // One slip in a whole pack gives one diagnostic, at the slip, and no diagnostics for code that uses the
 // broken part. Each slip is a pattern and a replacement for its first match in each pack.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
@@ -141,9 +141,10 @@ function sourcesOf(pack: string): PolicySources {
   const folder = join(root, pack);
   const names = readdirSync(folder).filter((name) => name.endsWith('.policy'));
   const files = names.map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }));
-  const readListFile: PolicySources['readListFile'] = (path) => ({
-    text: readFileSync(join(folder, path), 'utf8'),
-  });
+  const readListFile: PolicySources['readListFile'] = (path) =>
+    existsSync(join(folder, path))
+      ? { text: readFileSync(join(folder, path), 'utf8') }
+      : { code: 'list-file-missing', message: 'there is none' };
   return { files, readListFile };
 }
 

@@ -28,7 +28,10 @@ let cheap = payload.amount < 5 USD
 function unknownIn(condition: string, payload: JsonObject, given: Partial<Facts>): readonly string[] {
   const { set, diagnostics } = compile({
     files: [{ path: 'a.policy', text: `${declared}policy p on a.b { deny d when ${condition} }` }],
-    readListFile: () => ({ text: 'id,owner,limit\no-1,ann,\n' }),
+    readListFile: (path) =>
+      path === 'owners.yaml'
+        ? { code: 'list-file-missing', message: 'there is none' }
+        : { text: 'id,owner,limit\no-1,ann,\n' },
   });
   if (set === null) throw new Error(JSON.stringify(diagnostics));
   const sent = {

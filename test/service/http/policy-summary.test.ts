@@ -39,7 +39,13 @@ async function allParts(): Promise<readonly Part['actions'][number][]> {
 }
 
 test('says of each action what `writ summary` says, with the line that it is from', async () => {
-  const sources = { files: [{ path: 'demo.policy', text }], readListFile: () => ({ text: '' }) };
+  const sources = {
+    files: [{ path: 'demo.policy', text }],
+    readListFile: (path: string) =>
+      path === 'owners.yaml'
+        ? ({ code: 'list-file-missing', message: 'there is none' } as const)
+        : { text: '' },
+  };
   const { set, files } = checkSources(sources);
   const { actions } = summaryOf({ set: set!, files, sourceOf: () => text });
   const expected = actions.flatMap((one) =>
