@@ -74,6 +74,11 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'prove or refute guarantees, or your own claim',
     load: async () => (await import('./commands/prove.ts')).defineProve,
   },
+  owners: {
+    group: groups.policies,
+    summary: 'show which files may decide about which actions',
+    load: async () => (await import('./commands/owners.ts')).defineOwners,
+  },
   suggest: {
     group: groups.policies,
     summary: 'suggest the smallest changes that would allow a request',

@@ -1,5 +1,6 @@
 // A comparison of two policy sets as plain data, which every printer and every reading program uses.
 
+import { entryAbout, type OwnersEntry } from '../../language/check/owners/owners-file.ts';
 import { position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
@@ -28,6 +29,8 @@ export interface ComparedSide {
   readonly sourceOf: SourceOf;
   /** A path of the set in the form that people see. */
   readonly shown: (file: string) => string;
+  /** Who owns which files; absent when the set has no owners, or nobody asks. */
+  readonly owners?: readonly OwnersEntry[];
 }
 
 export interface SetComparison {
@@ -56,6 +59,8 @@ export interface ReportLocation {
 }
 
 export interface ReportedFinding {
+  /** The files of the owner whose change causes the finding, as `owners.yaml` names them; absent without owners. */
+  readonly owner?: string;
   readonly direction: Direction;
   readonly tier: DiffFinding['tier'];
   readonly difference: DiffFinding['difference'];
@@ -228,7 +233,18 @@ function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): O
     causes: causes.map((cause) => reportedCause(sides, cause)),
     example: example === null ? null : reportedExample(sides, example),
     guessed: [...new Set(guessed.map(shortenCondition))],
+    ...ownerOf(sides, causes),
   };
+}
+
+/** The owner of the file with the first cause. */
+function ownerOf(
+  sides: SetComparison['sides'],
+  [cause]: DiffFinding['causes'],
+): Pick<ReportedFinding, 'owner'> {
+  const owners = cause === undefined ? undefined : sides[cause.side].owners;
+  const entry = cause === undefined || owners === undefined ? null : entryAbout(owners, cause.span.file);
+  return entry === null ? {} : { owner: entry.files };
 }
 
 function directionOf(tier: DiffFinding['tier']): Direction {

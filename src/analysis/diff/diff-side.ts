@@ -2,6 +2,7 @@
 // they are now.
 
 import { existsSync } from 'node:fs';
+import { ownersIn } from '../../language/check/owners/owners-file.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import type { SourceOf } from '../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -51,7 +52,9 @@ export async function readSide(
     // A revision lies in a temporary folder, but its files are shown under the path in the repository.
     const root = checkout === null ? read.root : null;
     const { files } = checked;
-    return { side: sideOf({ set, files }, { name, path: root ?? path, sourceOf: read.sourceOf }) };
+    const owners = ownersIn(read.sources.readListFile);
+    const named = { name, path: root ?? path, sourceOf: read.sourceOf };
+    return { side: sideOf({ set, files }, owners.length === 0 ? named : { ...named, owners }) };
   } finally {
     await checkout?.remove();
   }
@@ -59,7 +62,12 @@ export async function readSide(
 
 export function sideOf(
   { set, files }: Pick<LoadedSide, 'set' | 'files'>,
-  { name, path, sourceOf }: Pick<ComparedSide, 'name' | 'sourceOf'> & { readonly path: string },
+  {
+    name,
+    path,
+    sourceOf,
+    ...owned
+  }: Pick<ComparedSide, 'name' | 'sourceOf' | 'owners'> & { readonly path: string },
 ): LoadedSide {
   return {
     name,
@@ -71,6 +79,7 @@ export function sideOf(
     files,
     sourceOf,
     shown: (file) => displayPath(path, file),
+    ...owned,
   };
 }
 

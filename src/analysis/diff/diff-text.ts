@@ -23,7 +23,15 @@ const markdownStyle: Style = { code: codeSpan, strong: (text) => `**${text}**` }
 
 export function diffToText(report: DiffReport): string {
   const title = `${escapeForTerminal(`${report.old.name}..${report.new.name}`)}   ${countsText(report)}\n`;
-  const findings = findingTexts(report).map((text) => `\n${text}`);
+  const findings = byOwner(report.findings).map(({ owner, findings: own }) => {
+    const heading = owner === null ? '' : `\n${escapeForTerminal(owner)}\n`;
+    return (
+      heading +
+      findingTexts({ ...report, findings: own })
+        .map((text) => `\n${text}`)
+        .join('')
+    );
+  });
   const end = proofLines(report).map((line) => `${line}\n`);
   return [title, ...findings, '\n', ...end].join('');
 }
@@ -50,7 +58,23 @@ export function diffToMarkdown(report: DiffReport): string {
       ? ''
       : `\n<details><summary>${many(reworded.length, 'place')} where another rule is named for the same decision</summary>\n${reworded.map(markdownFinding).join('')}\n</details>\n`;
   const end = endLines(report, markdownStyle).map((line) => `${line}  \n`);
-  return [title, ...findings.map(markdownFinding), folded, '\n', ...end].join('');
+  const blocks = byOwner(findings).map(({ owner, findings: own }) => {
+    const heading = owner === null ? '' : `\n#### ${codeSpan(owner)}\n`;
+    return heading + own.map(markdownFinding).join('');
+  });
+  return [title, ...blocks, folded, '\n', ...end].join('');
+}
+
+/** The findings of each owner together, in the order of the first of them; one group without a name without owners. */
+function byOwner(
+  findings: readonly ReportedFinding[],
+): readonly { readonly owner: string | null; readonly findings: readonly ReportedFinding[] }[] {
+  const groups = Map.groupBy(findings, ({ owner }) => owner ?? null);
+  const isOwned = groups.size > 1 || !groups.has(null);
+  return [...groups].map(([owner, own]) => ({
+    owner: isOwned ? (owner ?? 'no owner') : null,
+    findings: own,
+  }));
 }
 
 function markdownFinding(finding: ReportedFinding): string {

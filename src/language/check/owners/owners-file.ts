@@ -3,6 +3,7 @@
 
 import { parseDocument } from 'yaml';
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
+import type { ListFile } from '../messages/list-files.ts';
 
 /** The path of the file, in the policy directory. */
 export const ownersFile = 'owners.yaml';
@@ -121,4 +122,11 @@ function matches(pattern: string, action: string): boolean {
   if (pattern === '*') return true;
   if (pattern.endsWith('.*')) return action.startsWith(pattern.slice(0, -1));
   return pattern.startsWith('*.') ? action.endsWith(pattern.slice(1)) : action === pattern;
+}
+
+/** The entries of a set without errors; empty when it has no owners. */
+export function ownersIn(readListFile: (path: string) => ListFile): readonly OwnersEntry[] {
+  const file = readListFile(ownersFile);
+  const read = 'text' in file ? readOwners(file.text) : { errors: [] };
+  return 'entries' in read ? read.entries : [];
 }
