@@ -18,6 +18,7 @@ import type {
   ToPlayground,
 } from './questions.ts';
 import { givenRequestOf } from './request-input.ts';
+import { suggestForRecord } from './suggest/suggest-record.ts';
 import { changedSentences, summarise } from './summarize.ts';
 import { tryRequest } from './try-request.ts';
 import { vocabularyOf } from './vocabulary.ts';
@@ -75,6 +76,7 @@ const answering: QuestionHandlers = {
   },
   explain: (workspace, record) => explainRecord(workspace.compileWith([]), record),
   'what passes': (workspace, record) => passingChange(workspace.compileWith([]), record),
+  suggest: suggestForRecord,
 };
 
 /**

@@ -60,6 +60,8 @@ const timeoutMsDefault = 5_000;
 const replaced: ReadonlySet<Question> = new Set(['try', 'compare']);
 /** Questions that need nothing of the active policies. */
 const ofOwnTexts: ReadonlySet<Question> = new Set(['outline', 'compare sets', 'changed sentences']);
+/** Questions that take proofs of several sets, and may last as long as taking in a set. */
+const slow: ReadonlySet<Question> = new Set(['suggest']);
 const takeWithinMs = 30_000;
 const idleMsDefault = 5 * 60_000;
 /** The thread may take a quarter of the machine's memory, up to this limit in megabytes. */
@@ -188,14 +190,18 @@ class LivePlayground implements Playground {
    */
   #send({ message, by: { texts } }: Job): void {
     if (texts === this.#texts || ofOwnTexts.has(message.question)) {
-      this.#thread?.expectPause();
+      this.#thread?.expectPause(slow.has(message.question) ? this.#longPauseMs() : undefined);
       this.#thread?.send(message);
       return;
     }
     this.#texts = texts;
     this.#isReady = false;
-    this.#thread?.expectPause(Math.max(this.#options.timeoutMs ?? timeoutMsDefault, takeWithinMs));
+    this.#thread?.expectPause(this.#longPauseMs());
     this.#thread?.send({ kind: 'take', texts });
+  }
+
+  #longPauseMs(): number {
+    return Math.max(this.#options.timeoutMs ?? timeoutMsDefault, takeWithinMs);
   }
 
   #receive(message: FromPlayground): void {

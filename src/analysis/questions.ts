@@ -11,6 +11,7 @@ import type { SetTexts } from '../service/policies/texts.ts';
 import type { ConditionLine } from './condition-lines.ts';
 import type { DiffReport } from './diff/diff-report.ts';
 import type { RecordedRequest } from './recorded-request.ts';
+import type { SuggestionReport } from './suggest/suggestion-report.ts';
 
 /** Each question with its input. */
 export interface PlaygroundInputs {
@@ -37,6 +38,8 @@ export interface PlaygroundInputs {
   readonly explain: RecordedRequest;
   /** Asks for the smallest change of the payload with which a refused request is granted. */
   readonly 'what passes': RecordedRequest;
+  /** Asks for changes of the policies that would allow the request. */
+  readonly suggest: RecordedRequest;
 }
 
 export interface PlaygroundAnswers {
@@ -52,6 +55,7 @@ export interface PlaygroundAnswers {
   readonly explain: ExplainedRecord;
   /** Null when no such change is found. */
   readonly 'what passes': string | null;
+  readonly suggest: SuggestionReport;
 }
 
 export type Question = keyof PlaygroundInputs;

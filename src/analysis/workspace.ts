@@ -31,6 +31,8 @@ export interface Workspace {
   take(texts: SetTexts): void;
   /** Returns the active policies with these files in place of theirs. */
   compileWith(files: readonly TextFile[]): EditedPolicies;
+  /** The texts of the active policies. */
+  sources(): PolicySources;
 }
 
 export function createWorkspace(): Workspace {
@@ -47,10 +49,7 @@ export function createWorkspace(): Workspace {
       if (isPolicyFile(path)) texts.set(path, { path, text });
       else listTexts.set(path, { text });
     }
-    const sources: PolicySources = {
-      files: [...texts.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
-      readListFile: (path) => listTexts.get(path) ?? missing(path),
-    };
+    const sources = sourcesOf(texts, listTexts);
     const compiled = compile(sources, cache);
     const { set, engine, files: trees } = compiled;
     return {
@@ -62,6 +61,7 @@ export function createWorkspace(): Workspace {
   }
 
   return {
+    sources: () => sourcesOf(policies, lists),
     take(given) {
       const entries = entriesOf(given);
       const textsOf = (kind: 'policy' | 'list') => entries.filter((entry) => entry.kind === kind);
@@ -82,6 +82,16 @@ export function createWorkspace(): Workspace {
       last = { files, laid: compileLaid(files) };
       return last.laid;
     },
+  };
+}
+
+function sourcesOf(
+  texts: ReadonlyMap<string, SourceText>,
+  lists: ReadonlyMap<string, ListFile>,
+): PolicySources {
+  return {
+    files: [...texts.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    readListFile: (path) => lists.get(path) ?? missing(path),
   };
 }
 

@@ -269,6 +269,17 @@ test('the page of a request tells what was decided and why, whatever its payload
   await eventually(() =>
     page.getByRole('region', { name: 'What would have changed it' }).textContent(),
   ).toMatch(/ALLOW/);
+  const change = page.getByRole('region', { name: 'A change that would allow it' });
+  await change.getByRole('button', { name: 'Suggest a change' }).click();
+  const first = change
+    .getByRole('list', { name: /^Changes/ })
+    .locator('> li')
+    .first();
+  await first.getByText('+++ b/').waitFor({ timeout: 60_000 });
+  expect(await first.textContent()).toContain('similar requests');
+  await first.getByText('All decisions that change').click();
+  await first.getByRole('list', { name: 'All decisions', exact: true }).waitFor();
+  expect(await change.textContent()).not.toContain('hunter2');
   const tree = page.getByRole('region', { name: 'Conditions' });
   await eventually(() => tree.locator('li', { hasText: 'large' }).first().textContent()).toMatch(
     /holds.*escalate.*large.*decides.*payload\.amount.*1800/,

@@ -123,7 +123,7 @@ points.change        POST /v1/enforcement-points/{id}/disable, POST /v1/enforcem
 requests.view        GET /v1/requests, GET /v1/requests/count, GET /v1/requests/{id}, GET /v1/requests/export
 receipt-keys.view    GET /v1/receipt-keys
 receipt-keys.rotate  POST /v1/receipt-keys
-requests.view        GET /v1/requests/{id}/explain, GET /v1/requests/{id}/amounts, GET /v1/review-locks, GET /v1/agents/{id}/payload-profile
+requests.view        GET /v1/requests/{id}/explain, GET /v1/requests/{id}/suggestions, GET /v1/requests/{id}/amounts, GET /v1/review-locks, GET /v1/agents/{id}/payload-profile
 requests.view        GET /v1/standing-approvals, GET /v1/standing-approvals/{id}
 requests.reject      POST /v1/standing-approvals/{id}/revoke
 requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals, POST /v1/requests/{id}/revoke-approval

@@ -129,6 +129,7 @@ const managed = [
   'get /v1/policies/first-request',
   'get /v1/diagnostics/{code}',
   'get /v1/requests/{id}/explain',
+  'get /v1/requests/{id}/suggestions',
   'get /v1/audit/export',
   'get /v1/webhooks',
   'post /v1/webhooks',

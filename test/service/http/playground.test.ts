@@ -2,7 +2,7 @@
 // replies are. Nothing is recorded, nothing outside of the set is served, and a failed thread harms no
 // decision.
 
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Person } from '../../../src/service/people/person.ts';
@@ -239,14 +239,15 @@ describe('a try', () => {
     const statuses = async (client: Client, id: string) => [
       (await attempt({ request_id: id }, client)).body.type ?? 200,
       (await client.send(`/v1/requests/${id}/explain`)).body.type ?? 200,
+      (await client.send(`/v1/requests/${id}/suggestions`)).body.type ?? 200,
       (await client.send(`/v1/requests/${id}`)).body.type ?? 200,
     ];
     const hidden = 'urn:writ:error:request_not_found';
-    expect(await statuses(approver, escalated)).toEqual([200, 200, 200]);
-    expect(await statuses(approver, other)).toEqual([hidden, hidden, hidden]);
-    expect(await statuses(owner, escalated)).toEqual([hidden, hidden, hidden]);
-    expect(await statuses(auditor, other)).toEqual([200, 200, 200]);
-    expect(await statuses(auditor, 'no-such-id')).toEqual([hidden, hidden, hidden]);
+    expect(await statuses(approver, escalated)).toEqual([200, 200, 200, 200]);
+    expect(await statuses(approver, other)).toEqual([hidden, hidden, hidden, hidden]);
+    expect(await statuses(owner, escalated)).toEqual([hidden, hidden, hidden, hidden]);
+    expect(await statuses(auditor, other)).toEqual([200, 200, 200, 200]);
+    expect(await statuses(auditor, 'no-such-id')).toEqual([hidden, hidden, hidden, hidden]);
   });
 });
 
@@ -324,6 +325,35 @@ policy pay on purse.pay {
       },
       conditions: conditions('true', 20),
     });
+  });
+
+  test('suggests changes that would allow it, with patches and without secrets', async () => {
+    const service = await startService();
+    const client = await auditorOf(service);
+    const file = join(dirname(service.policyFile), 'pay.policy');
+    writeFileSync(file, keys);
+    await service.policies.reload();
+    const id = await requestOf(service, 'purse.pay', { amount: 11, pin: '1234' });
+    const { status, body } = await client.send(`/v1/requests/${id}/suggestions`);
+    expect([status, body.decision.decision, body.goal, body.forbidden_by]).toEqual([
+      200,
+      'DENY',
+      'ALLOW',
+      [],
+    ]);
+    expect(JSON.stringify(body)).not.toContain('1234');
+    const bound = body.suggestions.find(({ kind }: { readonly kind: string }) => kind === 'bound');
+    expect(bound).toMatchObject({
+      text: 'changes `10` to `11`',
+      patch: expect.stringContaining('--- a/pay.policy\n+++ b/pay.policy\n'),
+      decision: { decision: 'ALLOW', by: 'pay/little' },
+      diff: { loosened: 1, stricter: 0, limits: [] },
+      sentences: [{ subject: 'purse.pay' }],
+    });
+    expect(readFileSync(file, 'utf8')).toBe(keys);
+    const granted = await requestOf(service, 'purse.pay', { amount: 1, pin: '1234' });
+    const none = await client.send(`/v1/requests/${granted}/suggestions`);
+    expect(none.body).toMatchObject({ decision: { decision: 'ALLOW' }, goal: null, suggestions: [] });
   });
 
   /**

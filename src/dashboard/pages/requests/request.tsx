@@ -36,6 +36,7 @@ import { ControlOwner } from './people.tsx';
 import { agentName } from './request-table.tsx';
 import { RequestTimeline } from './request-timeline.tsx';
 import { StepUpDialog } from './step-up.tsx';
+import { SuggestedChanges } from './suggestions.tsx';
 import type { RequestDetail } from './timeline-events.ts';
 import { WhatWouldChange } from './what-would-change.tsx';
 
@@ -174,6 +175,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             <ResolvedTexts resolved={request.resolved} />
           </Section>
           <WhatWouldChange explained={explained} decision={decision} matchedPolicy={policy} />
+          {mayBeAllowed(request) && <SuggestedChanges id={id} />}
           <Section title="Conditions">
             <ConditionTree
               trace={request.trace}
@@ -197,6 +199,11 @@ function Whole({ request, problem, reload }: WholeProps) {
       <ShortcutHint />
     </PageFrame>
   );
+}
+
+/** Whether a change of the policies could allow the request: rules stopped it, and not its shape. */
+function mayBeAllowed({ decision, matched_policy: policy }: RequestDetail): boolean {
+  return decision !== 'ALLOW' && policy !== 'invalid_payload' && policy !== 'undeclared_action';
 }
 
 function RequestFacts({ request }: { readonly request: RequestDetail }) {

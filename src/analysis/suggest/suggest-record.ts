@@ -1,0 +1,16 @@
+// Suggests changes of the active policies for a recorded request.
+
+import { factsOfRecord, type RecordedRequest } from '../recorded-request.ts';
+import type { Workspace } from '../workspace.ts';
+import { createSuggester } from './suggest.ts';
+import { type SuggestionReport, suggestionReport } from './suggestion-report.ts';
+
+/** Each comparison takes proofs, so a person who waits gets the best of a few changes. */
+const verifiedMax = 5;
+
+export function suggestForRecord(workspace: Workspace, record: RecordedRequest): SuggestionReport {
+  const suggester = createSuggester(workspace.sources());
+  if (suggester === null) throw new Error('the active policies do not compile');
+  const found = suggester.suggest(factsOfRecord(record), { verifiedMax });
+  return suggestionReport(found, { base: suggester.base, shown: (path) => path, tests: null });
+}
