@@ -170,9 +170,9 @@ const suggestChanges = route<PlaygroundDeps>({
     },
     problems: [...playgroundProblems, 'request_not_found'],
   },
-  handle: async ({ policies, decisions, playground }, call) => {
+  handle: async ({ policies, requestChanges, playground }, call) => {
     const active = policies.current();
-    const record = await recordedFor(decisions, call, call.params.id ?? '');
+    const record = await recordedFor(requestChanges, call, call.params.id ?? '');
     if (record === null) throw requestNotFound();
     return await askPlayground(playground, 'suggest', record.recorded, { call, active });
   },
