@@ -1,9 +1,9 @@
 // `format`: the canonical form of policy files, as `writ fmt` writes it, shown as diffs and written nowhere.
 
+import { unifiedDiff } from '../../../language/assist/unified-diff.ts';
 import { diagnosticToJson } from '../../../language/diagnostic/render.ts';
 import { many } from '../../output/many.ts';
 import { UsageError } from '../../output/output.ts';
-import { unifiedDiff } from '../../../language/assist/unified-diff.ts';
 import {
   type FormatResult,
   formatPaths,

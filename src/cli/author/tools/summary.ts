@@ -3,7 +3,7 @@
 import type { Span } from '../../../language/diagnostic/span.ts';
 import { type Summary, summaryOf } from '../../../reasoning/summary/summary.ts';
 import { many } from '../../output/many.ts';
-import { isConfirmed, summaryToJson, summaryToText } from '../../support/summary-text.ts';
+import { actionToText, isConfirmed, summaryToJson } from '../../support/summary-text.ts';
 import type { Entry } from '../tool/answer.ts';
 import { type Sources, shownSources, workingInWorkspace } from '../tool/policies.ts';
 import { anyObject, count, flag, listOf, optional } from '../tool/schema.ts';
@@ -42,9 +42,14 @@ function entriesOf({ actions, words }: Summary, read: Sources): readonly Entry[]
     ...actions.map((block): Entry => {
       const only = { actions: [{ ...block, sentences: block.sentences.map(moved) }], words: [] };
       const [data] = summaryToJson(only, sourceOf).actions;
-      // The text ends with a note, which the answer begins with.
-      const [text = ''] = summaryToText(only, { root: null, sourceOf }).split('\n\n');
-      return { list: 'actions', text, data: plainJson(data) };
+      return {
+        list: 'actions',
+        text: only.actions
+          .map((one) => actionToText(one, sourceOf))
+          .join('')
+          .trimEnd(),
+        data: plainJson(data),
+      };
     }),
     ...words.map((word): Entry => {
       const [data] = summaryToJson({ actions: [], words: [moved(word)] }, sourceOf).words;
