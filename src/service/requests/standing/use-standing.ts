@@ -23,7 +23,7 @@ export function standingPlaces(found: readonly FoundStanding[]): readonly MeterU
 }
 
 /** One use, whose reading has the id of the standing approval as its name. */
-export function useOf({ id, rule }: Pick<FoundStanding, 'id' | 'rule'>): MeterUse {
+function useOf({ id, rule }: Pick<FoundStanding, 'id' | 'rule'>): MeterUse {
   return oneUse(standingMeter(rule.rule, rule.standing), id, [id]);
 }
 
