@@ -37,6 +37,8 @@ export function createDelegateIdentifier({
   refuseUnknownCaller,
 }: DelegateIdentifierOptions): DelegateIdentifier {
   const cache = createDelegationCache(store);
+  /** Until then nothing is taken from the cache, which may hold what another request still waits for. */
+  let isReady = false;
 
   async function identify(keyText: string, address: string | null, now: Instant): Promise<FoundDelegate> {
     const result = await cache.authenticate(keyText, now);
@@ -46,11 +48,12 @@ export function createDelegateIdentifier({
       throw new ProblemError('invalid_api_key', 'no agent has this key');
     }
     await ready();
+    isReady = true;
     return result;
   }
 
   return {
-    cached: cache.cached,
+    cached: (keyText, now) => (isReady ? cache.cached(keyText, now) : null),
     identify,
     identifyAgain: (keyText, before, now) =>
       cache.isCurrent(keyText, before, now) ? before : identify(keyText, null, now),
