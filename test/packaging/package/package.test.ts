@@ -206,6 +206,28 @@ describe('the package for checking, testing and embedding', () => {
     expect(await answer(installed.start('lsp'), initialize, 'serverInfo')).toContain('"name":"writ"');
   });
 
+  test('brings the server with which agents write policies, and its documentation', async () => {
+    const server = installed.start('author', '.');
+    const call = (id: number, name: string, args: object) =>
+      `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } })}\n`;
+    const topics = [
+      'workflow',
+      'language/rules',
+      'tests/the-format-of-tests',
+      'cookbook/four-eyes',
+      'always-true',
+    ];
+    const looked = topics.map((topic, at) => call(at, 'reference', { topic })).join('');
+    server.stdin?.end(`${looked}${call(9, 'check', { path: 'policies' })}`);
+    const { stdout } = server;
+    if (stdout === null) throw new Error('the server has no output');
+    const lines = (await stdout.toArray()).join('').trimEnd().split('\n');
+    const answers = lines.map((line) => JSON.parse(line));
+    expect(answers.map(({ result }) => result.isError)).toEqual(Array(6).fill(undefined));
+    expect(answers.at(-1).result.structuredContent).toMatchObject({ ok: true, errors: 0 });
+    expect((await installed.writ('author', 'install', 'vscode', '--print')).stdout).toContain('"npx"');
+  });
+
   test('explains a diagnostic', async () => {
     writeFileSync(
       join(installed.place, 'wrong.policy'),

@@ -61,7 +61,7 @@ export function explanationAnswer(
   const { changes } = plainJson(explanationJson(explained, () => null)) as {
     readonly changes: readonly JsonObject[];
   };
-  const place = placeOfRule(explained, read);
+  const place = locationOfRule(explained, read);
   const shown = parts.map((part) => part.replace(/^\n+/, '').trimEnd()).filter((part) => part !== '');
   return {
     lead: `${renderDecision(explained).trimEnd()}${place === null ? '' : `\n  ${place.file}:${place.line}`}`,
@@ -79,7 +79,7 @@ export function explanationAnswer(
   };
 }
 
-function placeOfRule(
+function locationOfRule(
   { set, decision }: ExplanationInput,
   read: Sources,
 ): { readonly file: string; readonly line: number } | null {
