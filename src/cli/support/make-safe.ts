@@ -8,7 +8,7 @@ import type { KillSwitch } from '../../service/people/kill-switches.ts';
 import { createCollection } from '../../service/store/contract/collection.ts';
 import { switchKind } from '../../service/store/contract/grant-precondition.ts';
 import type { RequestStatus } from '../../service/store/contract/records.ts';
-import type { RequestFilter, Store } from '../../service/store/contract/store.ts';
+import { anyRequest, type Store } from '../../service/store/contract/store.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
 import { noteRestored } from '../../service/store/move/placement.ts';
 import { many } from '../output/many.ts';
@@ -111,20 +111,7 @@ async function endAll(
   status: RequestStatus,
   { atMs, who }: { readonly atMs: number; readonly who: string },
 ): Promise<number> {
-  const filter: RequestFilter = {
-    agentId: null,
-    actionKey: null,
-    status,
-    outcome: null,
-    policy: null,
-    riskMin: null,
-    riskMax: null,
-    fromMs: null,
-    untilMs: null,
-    text: null,
-    seenBy: null,
-    nowMs: atMs,
-  };
+  const filter = { ...anyRequest, status, nowMs: atMs };
   let ended = 0;
   for (let after = null; ; ) {
     const { items: found, next } = await requests.list({ ...filter, after, countMax: atOnce });

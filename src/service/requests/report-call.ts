@@ -3,7 +3,7 @@
 
 import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { JsonObject } from '../../language/model/json.ts';
-import type { RequestFilter } from '../store/contract/store.ts';
+import { anyRequest } from '../store/contract/store.ts';
 import type { ChangeResult, RequestChangeDeps } from './approvals/change-request.ts';
 import { type OutcomeReport, reportOutcome } from './approvals/report-outcome.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
@@ -105,15 +105,3 @@ function isGrantOf(by: AgentCaller): (state: RequestState) => boolean {
   return ({ record, status, taken }) =>
     isOwnRequest(by, record) && (status === 'auto_approved' || status === 'consumed' || taken !== null);
 }
-
-const anyRequest: Omit<RequestFilter, 'agentId' | 'actionKey' | 'nowMs'> = {
-  status: null,
-  outcome: null,
-  policy: null,
-  riskMin: null,
-  riskMax: null,
-  fromMs: null,
-  untilMs: null,
-  text: null,
-  seenBy: null,
-};

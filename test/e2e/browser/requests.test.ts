@@ -106,6 +106,15 @@ test('filters stand in the address, as chips, and in what is exported', async ()
   await page.getByText('No requests match').waitFor();
   expect(new URL(page.url()).searchParams.get('risk_max')).toBe('65');
   expect(await accessibilityFaults(page)).toEqual([]);
+  await page.goto('/requests?text=needle');
+  await page.getByRole('button', { name: 'More filters' }).click();
+  await page.getByLabel('Amount at least').fill('7.5');
+  await page.getByLabel('Amount at least').blur();
+  await page.getByText('No requests match').waitFor();
+  await page.getByLabel('Amount at least').fill('7');
+  await page.getByLabel('Amount at least').blur();
+  await page.getByRole('button', { name: 'Remove the filter Amount at least 7' }).waitFor();
+  await eventually(() => rows(page).count()).toBe(1);
   await page.getByRole('button', { name: 'Clear all' }).click();
   expect(new URL(page.url()).search).toBe('');
   await page.getByRole('heading', { name: 'Requests' }).click();

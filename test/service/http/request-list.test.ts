@@ -42,6 +42,11 @@ test('finds by what is asked, the latest first', async () => {
     ['?risk_max=6', []],
     ['?risk_min=7&risk_max=7', [second, first, denied, allowed]],
     ['?risk_max=100&status=pending', [second]],
+    // The payload of an undeclared action is recorded as digests.
+    ['?amount_min=5', [second, first, denied, allowed]],
+    ['?amount_min=4.5&amount_max=5.5&decision=ALLOW', [allowed]],
+    ['?amount_min=5.01', []],
+    ['?amount_max=-1', []],
     ['?from=2000-01-01T00:00:00Z&to=2001-01-01T00:00:00%2B01:00', []],
     ['?from=2000-01-01T00:00:00Z&decision=ALLOW', [allowed]],
   ];
@@ -59,6 +64,8 @@ test('finds by what is asked, the latest first', async () => {
     '?risk_min=101',
     '?risk_min=x',
     '?risk_max=101',
+    '?amount_min=1e9',
+    '?amount_max=',
     `?text=${'x'.repeat(201)}`,
     '?text=.-',
     '?from=yesterday',

@@ -19,6 +19,7 @@ interface Drawn {
   readonly outcome: string;
   readonly policy: string;
   readonly risk: number;
+  readonly amount?: unknown;
   readonly group: string;
   readonly atMs: number;
   readonly endsMs: number;
@@ -41,6 +42,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   outcome: fc.constantFrom('ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'),
   policy: fc.constantFrom('pay', 'default_deny'),
   risk: fc.integer({ min: 0, max: 100 }),
+  amount: fc.constantFrom<unknown>(-1, 0, 2.5, 10, 1e300, '7', 'ten', null, [10], undefined),
   group: fc.constantFrom('finance', 'security', 'owner', ...Object.keys(choices)),
   atMs: fc.nat(5),
   endsMs: fc.constantFrom(-10, 10),
@@ -50,7 +52,7 @@ function rowOf(
   { agent, action, status, atMs, endsMs, ...drawn }: Drawn,
   agentIds: readonly string[],
 ): RequestRow {
-  const { outcome, policy, risk, group } = drawn;
+  const { outcome, policy, risk, amount, group } = drawn;
   const approvals =
     outcome === 'ESCALATE' ? [{ group, needs: 1, withinSeconds: 60, anyOf: choices[group] }] : [];
   const decision = {
@@ -66,7 +68,7 @@ function rowOf(
     outcome,
     createdAtMs: startMs + atMs,
     expiresAtMs: startMs + endsMs,
-    recordJson: JSON.stringify({ decision }),
+    recordJson: JSON.stringify({ payload: { amount }, decision }),
   });
 }
 
@@ -99,6 +101,8 @@ const filter = fc.record({
   policy: fc.option(fc.constantFrom('pay', 'no_such')),
   riskMin: fc.option(fc.integer({ min: 0, max: 100 })),
   riskMax: fc.option(fc.integer({ min: 0, max: 100 })),
+  amountMin: fc.option(fc.constantFrom(-2, 0, 2.5, 5)),
+  amountMax: fc.option(fc.constantFrom(-1, 2.4, 10)),
   from: fc.option(fc.nat(5)),
   until: fc.option(fc.nat(5)),
   seenBy: fc.option(
@@ -158,6 +162,8 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
           (asked.policy === null || asked.policy === draw.policy) &&
           (asked.riskMin === null || draw.risk >= asked.riskMin) &&
           (asked.riskMax === null || draw.risk <= asked.riskMax) &&
+          (asked.amountMin === null || (typeof draw.amount === 'number' && draw.amount >= asked.amountMin)) &&
+          (asked.amountMax === null || (typeof draw.amount === 'number' && draw.amount <= asked.amountMax)) &&
           (asked.fromMs === null || row.createdAtMs >= asked.fromMs) &&
           (asked.untilMs === null || row.createdAtMs <= asked.untilMs) &&
           isSeen

@@ -13,7 +13,7 @@ import type {
   RefusalRecord,
   RequestRow,
 } from '../../../src/service/store/contract/records.ts';
-import type { RequestFilter } from '../../../src/service/store/contract/store.ts';
+import { anyRequest, type RequestFilter } from '../../../src/service/store/contract/store.ts';
 
 export const startMs = Date.parse('2026-03-02T10:00:00Z');
 
@@ -86,17 +86,4 @@ export function refusalRecord(change: Partial<RefusalRecord> = {}): RefusalRecor
 }
 
 /** A filter that matches every request. */
-export const everything: RequestFilter = {
-  agentId: null,
-  actionKey: null,
-  status: null,
-  outcome: null,
-  policy: null,
-  riskMin: null,
-  riskMax: null,
-  fromMs: null,
-  untilMs: null,
-  text: null,
-  seenBy: null,
-  nowMs: startMs,
-};
+export const everything: RequestFilter = { ...anyRequest, nowMs: startMs };

@@ -117,8 +117,10 @@ function MoreFilters({ filters }: { readonly filters: GivenFilters }) {
         filters={filters}
         names={policies.data?.items.map(({ name }) => name)}
       />
-      <RiskFilter name={'risk_min'} label={'Risk at least'} filters={filters} />
-      <RiskFilter name={'risk_max'} label={'Risk at most'} filters={filters} />
+      <NumberFilter name={'amount_min'} label={'Amount at least'} filters={filters} {...amounts} />
+      <NumberFilter name={'amount_max'} label={'Amount at most'} filters={filters} {...amounts} />
+      <NumberFilter name={'risk_min'} label={'Risk at least'} filters={filters} {...risks} />
+      <NumberFilter name={'risk_max'} label={'Risk at most'} filters={filters} {...risks} />
       <TimeFilter name={'from'} label={'From'} filters={filters} />
       <TimeFilter name={'to'} label={'Until'} filters={filters} />
       <fieldset class="requests-spans">
@@ -135,6 +137,9 @@ function MoreFilters({ filters }: { readonly filters: GivenFilters }) {
     </div>
   );
 }
+
+const risks = { min: 0, max: 100, step: 1 } as const;
+const amounts = { step: 'any' } as const;
 
 const spans = [
   ['hour', 3_600_000],
@@ -177,7 +182,13 @@ function NameFilter({
   );
 }
 
-function RiskFilter({ name, label, filters }: OneFilter) {
+interface NumberFilterProps extends OneFilter {
+  readonly min?: number;
+  readonly max?: number;
+  readonly step: number | 'any';
+}
+
+function NumberFilter({ name, label, filters, ...limits }: NumberFilterProps) {
   const input = useRef<HTMLInputElement>(null);
   useFollowed(input, filters[name] ?? '');
   return (
@@ -185,9 +196,7 @@ function RiskFilter({ name, label, filters }: OneFilter) {
       <input
         ref={input}
         type="number"
-        min={0}
-        max={100}
-        step={1}
+        {...limits}
         defaultValue={filters[name] ?? ''}
         onChange={({ currentTarget }) => {
           if (currentTarget.reportValidity()) setQuery({ [name]: currentTarget.value });

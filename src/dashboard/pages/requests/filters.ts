@@ -12,6 +12,8 @@ export const filterNames = [
   'policy',
   'risk_min',
   'risk_max',
+  'amount_min',
+  'amount_max',
   'from',
   'to',
 ] as const;
@@ -66,6 +68,8 @@ const labels: Readonly<Record<FilterName, string>> = {
   policy: 'Policy',
   risk_min: 'Risk at least',
   risk_max: 'Risk at most',
+  amount_min: 'Amount at least',
+  amount_max: 'Amount at most',
   from: 'From',
   to: 'Until',
 };

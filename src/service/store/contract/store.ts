@@ -269,6 +269,9 @@ export interface RequestFilter {
   readonly policy: string | null;
   readonly riskMin: number | null;
   readonly riskMax: number | null;
+  /** Compared with the number `amount` of the payload, whatever its currency. */
+  readonly amountMin: number | null;
+  readonly amountMax: number | null;
   readonly fromMs: number | null;
   readonly untilMs: number | null;
   /** The words that a request must hold; null sets no condition, and an empty text fits no request. */
@@ -280,6 +283,23 @@ export interface RequestFilter {
   readonly seenBy: { readonly owner: ApproverIdentity['owner']; readonly asked: ApproverIdentity } | null;
   readonly nowMs: number;
 }
+
+/** The filter that every request meets. */
+export const anyRequest: Omit<RequestFilter, 'nowMs'> = {
+  agentId: null,
+  actionKey: null,
+  status: null,
+  outcome: null,
+  policy: null,
+  riskMin: null,
+  riskMax: null,
+  amountMin: null,
+  amountMax: null,
+  fromMs: null,
+  untilMs: null,
+  text: null,
+  seenBy: null,
+};
 
 /** The number of a request's record, as a place in a list. */
 export interface RequestPosition {

@@ -57,7 +57,8 @@ export interface Dialect {
 
 export const sqliteDialect: Dialect = {
   textAt: (json, ...path) => `${json} ->> '$.${path.join('.')}'`,
-  numberAt: (json, ...path) => `${json} ->> '$.${path.join('.')}'`,
+  numberAt: (json, ...path) =>
+    `CASE WHEN json_type(${json}, '$.${path.join('.')}') IN ('integer', 'real') THEN ${json} ->> '$.${path.join('.')}' END`,
   memberOf: (json, name) => `${json} -> '$.${name}'`,
   elementsOf: (json, ...path) => `json_each(${json}, '$.${path.join('.')}')`,
   arrayOf: (value, condition) => `json_group_array(${value}) FILTER (WHERE ${condition})`,
@@ -70,7 +71,8 @@ export const sqliteDialect: Dialect = {
 
 export const postgresDialect: Dialect = {
   textAt: (json, ...path) => `(${json})::json #>> '{${path.join(',')}}'`,
-  numberAt: (json, ...path) => `((${json})::json #>> '{${path.join(',')}}')::float8`,
+  numberAt: (json, ...path) =>
+    `CASE WHEN json_typeof((${json})::json #> '{${path.join(',')}}') = 'number' THEN ((${json})::json #>> '{${path.join(',')}}')::float8 END`,
   memberOf: (json, name) => `((${json})::json -> '${name}')::text`,
   elementsOf: (json, ...path) => `json_array_elements((${json})::json #> '{${path.join(',')}}')`,
   arrayOf: (value, condition) => `coalesce(json_agg(${value}) FILTER (WHERE ${condition}), '[]')::text`,

@@ -101,6 +101,7 @@ export function requestQueries(sql: Dialect) {
   const decidedOf = `(SELECT detail_json FROM request_events
     WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1)`;
   const risk = sql.numberAt('record_json', 'decision', 'risk', 'high');
+  const amount = sql.numberAt('record_json', 'payload', 'amount');
 
   /** The conditions of a list beyond its walk; a null parameter switches its condition off. */
   const isFit = `(${sql.isNull('@agentId', 'text')} OR agent_id = @agentId)
@@ -111,6 +112,8 @@ export function requestQueries(sql: Dialect) {
     AND (${sql.isNull('@policy', 'text')} OR ${sql.textAt('record_json', 'decision', 'matchedPolicy')} = @policy)
     AND (${sql.isNull('@riskMin', 'float8')} OR ${risk} >= @riskMin)
     AND (${sql.isNull('@riskMax', 'float8')} OR ${risk} <= @riskMax)
+    AND (${sql.isNull('@amountMin', 'float8')} OR ${amount} >= @amountMin)
+    AND (${sql.isNull('@amountMax', 'float8')} OR ${amount} <= @amountMax)
     AND created_ms BETWEEN @fromMs AND @untilMs
     AND (@isOfAll OR ${ofOwner('@email', '@personId')} OR ${asks('record_json')} OR ${asks(decidedOf)}) AS "isFit"`;
 
@@ -241,6 +244,8 @@ function filterParameters({ seenBy, fromMs, untilMs, ...filter }: RequestFilter)
     policy: filter.policy,
     riskMin: filter.riskMin,
     riskMax: filter.riskMax,
+    amountMin: filter.amountMin,
+    amountMax: filter.amountMax,
     nowMs: filter.nowMs,
     fromMs: fromMs ?? 0,
     untilMs: untilMs ?? Number.MAX_SAFE_INTEGER,

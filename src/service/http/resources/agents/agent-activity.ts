@@ -11,7 +11,7 @@ import { createCell, refusalsByCode } from '../../../statistics/cell.ts';
 import type { Statistics } from '../../../statistics/statistics.ts';
 import { hourMs } from '../../../statistics/times.ts';
 import type { AgentRow } from '../../../store/contract/records.ts';
-import type { Store } from '../../../store/contract/store.ts';
+import { anyRequest, type Store } from '../../../store/contract/store.ts';
 import { notFound } from '../../auth/auth-refusals.ts';
 import type { RateLimit } from '../../auth/rate-limit.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
@@ -291,19 +291,13 @@ async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: n
   if (call.reach.all || isControlOwner(actor.person, agent.controlOwner)) return agent;
   const { action: actionKey = '' } = call.query;
   const requests = await store.requests.list({
+    ...anyRequest,
     agentId: id,
     actionKey,
     status: 'pending',
     nowMs,
     countMax: 1,
     after: null,
-    outcome: null,
-    policy: null,
-    riskMin: null,
-    riskMax: null,
-    fromMs: null,
-    untilMs: null,
-    text: null,
     seenBy: { owner: null, asked: { groups: call.reach.asked ? actor.person.groups : [], owner: null } },
   });
   if (requests.items.length === 0) throw notFound('agent');

@@ -24,6 +24,8 @@ export async function readRequestFilter(
     policy: query.policy ?? null,
     riskMin: query.risk_min === undefined ? null : readRisk('risk_min', query.risk_min),
     riskMax: query.risk_max === undefined ? null : readRisk('risk_max', query.risk_max),
+    amountMin: query.amount_min === undefined ? null : readAmount('amount_min', query.amount_min),
+    amountMax: query.amount_max === undefined ? null : readAmount('amount_max', query.amount_max),
     fromMs: query.from === undefined ? null : readTime('from', query.from),
     untilMs: query.to === undefined ? null : readTime('to', query.to),
     text: query.text === undefined ? null : readSearchText(query.text),
@@ -51,6 +53,11 @@ async function agentIdOf({ agents }: Store, named: string): Promise<string> {
 function readRisk(name: string, text: string): number {
   if (/^\d{1,3}$/.test(text) && Number(text) <= 100) return Number(text);
   throw new ProblemError('invalid_query', `\`${name}\` must be a whole number from 0 to 100`);
+}
+
+function readAmount(name: string, text: string): number {
+  if (/^-?\d{1,15}(?:\.\d{1,15})?$/.test(text)) return Number(text);
+  throw new ProblemError('invalid_query', `\`${name}\` must be a number such as 1500 or 99.5`);
 }
 
 const textLengthMax = 200;
@@ -101,6 +108,16 @@ export const requestFilters: readonly Parameter[] = [
   filterParameter('to', 'Created at or before this time; RFC 3339.', '2026-03-03T10:00:00Z'),
   filterParameter('risk_min', 'The minimum risk score of the first decision, 0 to 100.', '50'),
   filterParameter('risk_max', 'The maximum risk score of the first decision, 0 to 100.', '80'),
+  filterParameter(
+    'amount_min',
+    'The minimum of the number `amount` in the recorded payload, whatever its currency. A payload without such a number does not match.',
+    '500',
+  ),
+  filterParameter(
+    'amount_max',
+    'The maximum of the number `amount` in the recorded payload, whatever its currency. A payload without such a number does not match.',
+    '1000',
+  ),
   filterParameter(
     'text',
     'Words in the id, action, agent, first reason or recorded payload, not case-sensitive. Each word matches as a prefix; `"words in quotes"` match exactly and in this order.',

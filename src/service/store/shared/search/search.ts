@@ -161,8 +161,8 @@ export function asksIndex({ text, actionKey, outcome, policy }: RequestFilter): 
 
 /** Whether the index alone can answer the filter. */
 function isOfIndex(filter: RequestFilter): boolean {
-  const { text, status, riskMin, riskMax, fromMs, untilMs, seenBy } = filter;
-  const others = [status, riskMin, riskMax, fromMs, untilMs, seenBy];
+  const { text, status, riskMin, riskMax, amountMin, amountMax, fromMs, untilMs, seenBy } = filter;
+  const others = [status, riskMin, riskMax, amountMin, amountMax, fromMs, untilMs, seenBy];
   return others.every((one) => one === null) && (text === null || isOrderless(text));
 }
 
