@@ -9,6 +9,7 @@ import {
 } from '../../src/dashboard/pages/overview/axes.ts';
 import { rangeNames, rangeQuery, readRange, zoomQuery } from '../../src/dashboard/pages/overview/range.ts';
 import {
+  cutBars,
   isolatedPositions,
   latencyText,
   movedTo,
@@ -214,4 +215,25 @@ describe('texts', () => {
 test('values between none are drawn as points', () => {
   expect(isolatedPositions([1, null, 2, 3, null, 0])).toEqual([0, 5]);
   expect(isolatedPositions([null, 5, null])).toEqual([1]);
+});
+
+describe('bars that are cut', () => {
+  const bars = (...totals: readonly number[]): readonly Series[] => [
+    { key: 'a', name: 'A', color: 'allow', style: 'plain', values: totals.map((total) => total - 1) },
+    { key: 'b', name: 'B', color: 'deny', style: 'plain', values: totals.map(() => 1) },
+  ];
+
+  test('are those far above all others, at twice the usual height', () => {
+    const usual = Array.from({ length: 20 }, (_, at) => 2 + (at % 7));
+    expect(cutBars(bars(...usual, 400))).toEqual({ limit: 16, steps: [20] });
+    expect(cutBars(bars(500, 3, 4, 5))).toEqual({ limit: 10, steps: [0] });
+    expect(cutBars(bars(500, 12, 3, 4, 5, 400, ...usual))?.steps).toEqual([0, 5]);
+  });
+
+  test('are none where bars can be compared, or stand alone', () => {
+    expect(cutBars(bars(40, 10, 9, 8))).toBeNull();
+    expect(cutBars(bars(500))).toBeNull();
+    expect(cutBars(bars(500, 480, 490, 3, 4))).toBeNull();
+    expect(cutBars([])).toBeNull();
+  });
 });

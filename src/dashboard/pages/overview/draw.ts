@@ -6,6 +6,8 @@ import uPlot from 'uplot';
 import { countLabels, enclosingPowers, powers, timeIncrements, timeLabels, wholeIncrements } from './axes.ts';
 import { createPalette, type Palette } from './fills.ts';
 import {
+  type CutBars,
+  cutBars,
   isolatedPositions,
   latencyText,
   type Series,
@@ -133,7 +135,10 @@ function optionsOf(drawing: PlotData, { palette, size, events, now }: OptionsCon
     series: [{}, ...(form === 'bars' ? barsOf(drawing, palette) : linesOf(drawing, palette))],
     scales: {
       x: { time: isTime, range: () => [now().steps.from, now().steps.to] },
-      y: form === 'bars' ? { range: countRange } : { distr: 3, range: latencyRange },
+      y:
+        form === 'bars'
+          ? { range: (_, __, max) => countRange(now(), max) }
+          : { distr: 3, range: latencyRange },
     },
     axes: [
       {
@@ -166,6 +171,7 @@ function optionsOf(drawing: PlotData, { palette, size, events, now }: OptionsCon
       },
     },
     hooks: {
+      draw: [(plot) => markCuts(plot, now(), palette)],
       setCursor: [(plot) => events.onPoint(pointedAt(plot))],
       setSelect: [(plot) => tellChosen(plot, now().steps, events)],
     },
@@ -231,8 +237,35 @@ function axisLook(palette: Palette): Partial<uPlot.Axis> {
   return { stroke: palette.color('text-soft'), grid: line, ticks: { ...line, size: 4 }, gap: 4, font };
 }
 
-function countRange(_: uPlot, __: number | null, max: number | null): uPlot.Range.MinMax {
-  return [0, Math.max(4, (max ?? 0) * 1.08)];
+function countRange(data: PlotData, max: number | null): uPlot.Range.MinMax {
+  const top = cutOf(data)?.limit ?? max ?? 0;
+  return [0, Math.max(4, top * 1.08)];
+}
+
+/** Scores have few bars, whose ratio is what the plot shows. */
+function cutOf({ steps, series, form }: PlotData): CutBars | null {
+  return form === 'bars' && steps.kind === 'time' ? cutBars(series) : null;
+}
+
+const cutMarkPx = { below: 10, height: 5, width: 3 } as const;
+
+/** Draws a gap across each bar that is cut, in the colour of the ground. */
+function markCuts({ ctx, bbox, valToPos }: uPlot, drawing: PlotData, palette: Palette): void {
+  const cut = cutOf(drawing);
+  if (cut === null) return;
+  const { edges } = drawing.steps;
+  const scale = devicePixelRatio;
+  const top = bbox.top + cutMarkPx.below * scale;
+  ctx.save();
+  ctx.strokeStyle = palette.color('surface');
+  ctx.lineWidth = cutMarkPx.width * scale;
+  ctx.beginPath();
+  for (const step of cut.steps) {
+    ctx.moveTo(valToPos(edges[step] ?? 0, 'x', true), top + cutMarkPx.height * scale);
+    ctx.lineTo(valToPos(edges[step + 1] ?? 0, 'x', true), top);
+  }
+  ctx.stroke();
+  ctx.restore();
 }
 
 function latencyRange(_: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {

@@ -3,10 +3,10 @@
 // drawing code is loaded separately. INVARIANT: without the drawing, the table still has all values.
 
 import type { TargetedKeyboardEvent } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import type { DrawnPlot, PlotData } from './draw.ts';
-import { movedTo, type Series, type Steps } from './series.ts';
+import { cutBars, movedTo, type Series, type Steps, stacked } from './series.ts';
 import { Swatch } from './swatch.tsx';
 
 export interface PlotProps extends PlotData {
@@ -77,6 +77,7 @@ export function Plot(props: PlotProps) {
         }}
         ref={container}
       />
+      <CutNote {...props} />
       {hasFailed && (
         <p class="overview-no-plot" role="status">
           The plot could not be loaded: the table has its numbers.
@@ -94,6 +95,25 @@ export function Plot(props: PlotProps) {
         steps={steps}
       />
     </div>
+  );
+}
+
+const cutNamedMax = 3;
+
+/** Names the bars that are cut, with their values; a screen reader has these from the steps. */
+function CutNote({ steps, series, form, stepName, valueText }: PlotProps) {
+  const cut = useMemo(() => cutBars(series), [series]);
+  if (cut === null || form !== 'bars' || steps.kind !== 'time') return null;
+  const totals = stacked(series).at(-1) ?? [];
+  const named = cut.steps
+    .slice(0, cutNamedMax)
+    .map((step) => `${stepName(step)} (${valueText(totals[step] ?? null)})`);
+  const more = cut.steps.length - named.length;
+  return (
+    <p class="overview-cut" aria-hidden="true">
+      Higher than shown: {named.join(', ')}
+      {more > 0 && ` and ${more} more`}.
+    </p>
   );
 }
 

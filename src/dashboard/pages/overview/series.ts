@@ -105,6 +105,29 @@ export function stacked(series: readonly Series[]): readonly (readonly number[])
   });
 }
 
+/** The bars of a stack that are drawn only up to `limit`. */
+export interface CutBars {
+  readonly limit: number;
+  readonly steps: readonly number[];
+}
+
+const outlierShare = 0.1;
+/** How much higher than the usual bars the highest bar is before any is cut. */
+const outlierRatio = 5;
+
+/**
+ * Cuts the bars of a few steps that would make all others too low to see: the limit is twice the highest bar
+ * without the tenth of the bars that is highest. Null when no bar is that high.
+ */
+export function cutBars(series: readonly Series[]): CutBars | null {
+  const totals = stacked(series).at(-1) ?? [];
+  const ordered = totals.filter((total) => total > 0).toSorted((a, b) => b - a);
+  const usual = ordered[Math.max(1, Math.floor(ordered.length * outlierShare))];
+  if (usual === undefined || (ordered[0] ?? 0) < outlierRatio * usual) return null;
+  const limit = 2 * usual;
+  return { limit, steps: totals.flatMap((total, index) => (total > limit ? [index] : [])) };
+}
+
 /** Positions of values without a neighbour, which no line would show. */
 export function isolatedPositions(values: readonly (number | null | undefined)[]): number[] {
   const isThere = (at: number): boolean => typeof values[at] === 'number';
