@@ -11,6 +11,7 @@ import { Dialog } from '../parts/dialog/dialog.tsx';
 import { statusWord } from '../parts/layout/badge.tsx';
 import { Icon, type IconName } from '../parts/layout/icon.tsx';
 import { minuteTime } from '../parts/layout/time-format.ts';
+import { ownerWords } from '../parts/people/owner-name.tsx';
 import { useKillSwitches } from '../parts/policy/kill-switches.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
 import type { Page } from './page.ts';
@@ -204,12 +205,12 @@ function useMatches(typed: string): { readonly entries: readonly Entry[]; readon
 type FoundAgent = Reply<'listAgents'>['items'][number];
 type FoundRequest = Reply<'listRequests'>['items'][number];
 
-/** "Stopped by Kim Kay: pays twice", or "Active, high risk, of kim@acme.example". */
+/** "Stopped by Kim Kay: pays twice", or "Active, high risk, of Kim Kay". */
 function agentDetail(agent: FoundAgent, killSwitches: readonly KillSwitch[]): string {
-  const { status, risk_tier: tier, control_owner: owner } = agent;
+  const { status, risk_tier: tier, control_owner: address, control_owner_name: name } = agent;
   const stop = status === 'active' ? killSwitchFor(agent, killSwitches) : null;
   if (stop !== null) return `Stopped by ${stop.created_by_name}: ${stop.reason}`;
-  return `${statusWord(status)}, ${tier} risk, of ${owner}`;
+  return `${statusWord(status)}, ${tier} risk, ${ownerWords({ address, name })}`;
 }
 
 /** "treasury-bot, 29 Nov 2026, 12:03, Waiting: two people decide on large payments". */

@@ -38,7 +38,9 @@ test('a rule is added, told to a chat, and goes on and off by itself', async () 
   await page.getByRole('tab', { name: 'Rules' }).click();
   await page
     // Nobody is notified by mail, because there is no mail server.
-    .getByRole('row', { name: /^Many denials 50 % of the decisions are denials within 15 minutes webhooks/ })
+    .getByRole('row', {
+      name: /^Many denials 50 % or more of the decisions are denials within 15 minutes subscribed webhooks/,
+    })
     .waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'Add a rule' }).click();

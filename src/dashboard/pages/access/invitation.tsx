@@ -15,7 +15,7 @@ export default function Invitation() {
   const token = useLinkToken();
   return (
     <div class="alone-card">
-      <PageFrame title="Your invitation" lead="Choose a password to create your account.">
+      <PageFrame title="Your invitation">
         {token === null ? <NoToken /> : <OpenInvitation token={token} />}
       </PageFrame>
     </div>
@@ -45,6 +45,7 @@ function OpenInvitation({ token }: { readonly token: string }) {
   return (
     <NewPasswordForm owner={data} word="Create account" send={accept} next="/">
       <Invited invited={data} />
+      <p>Choose a password to create your account.</p>
       <UsernameOf email={data.email} />
     </NewPasswordForm>
   );

@@ -13,18 +13,18 @@ interface KindTexts {
 }
 
 export const kinds: Readonly<Record<Kind, KindTexts>> = {
-  denials: { name: 'Share of denials', condition: '% of the decisions are denials', isCounted: true },
+  denials: { name: 'Share of denials', condition: 'of the decisions are denials', isCounted: true },
   refusals: { name: 'Refusals', condition: 'requests are refused', isCounted: true },
   unanswered: { name: 'Requests unanswered', condition: 'requests expire unanswered', isCounted: true },
   step_ups_expired: { name: 'Step-ups expired', condition: 'step-ups expire', isCounted: true },
   policies_stale: {
     name: 'Policies on disk not active',
-    condition: 'policies on disk are not active',
+    condition: 'the files in the policy directory failed to load',
     isCounted: false,
   },
   policy_gaps: {
     name: 'Policies cannot be satisfied',
-    condition: 'conditions of the policies cannot be satisfied',
+    condition: 'conditions need what is missing, such as members of a group',
     isCounted: false,
   },
   kill_switch: { name: 'Kill switch on', condition: 'kill switches are on', isCounted: false },
@@ -38,8 +38,8 @@ export const kinds: Readonly<Record<Kind, KindTexts>> = {
 
 export function ruleChangeText({ kind, threshold, window_minutes: minutes, code }: Rule): string {
   const { condition: what, isCounted } = kinds[kind];
-  const space = kind === 'denials' ? ' ' : ' or more ';
-  const which = kind === 'policies_stale' ? what : `${threshold.toLocaleString()}${space}${what}`;
+  const unit = kind === 'denials' ? ' %' : '';
+  const which = kind === 'policies_stale' ? what : `${threshold.toLocaleString()}${unit} or more ${what}`;
   const coded = code === null ? which : `${which} with ${code}`;
   if (isCounted) return `${coded} within ${minutesText(minutes)}`;
   return minutes === 0 ? coded : `${coded} for ${minutesText(minutes)}`;
@@ -52,9 +52,7 @@ export function recipientsText(
 ): string {
   const mail = roles.length === 0 || !sendsMail ? [] : [`mail to ${roles.join(', ')}`];
   const channels =
-    webhooks === null
-      ? 'webhooks and chats that subscribe to alerts'
-      : `${webhooks.length} of the webhooks and chats`;
+    webhooks === null ? 'subscribed webhooks and chats' : `${webhooks.length} of the webhooks and chats`;
   return [...mail, ...(webhooks?.length === 0 ? [] : [channels])].join('; ') || 'nobody';
 }
 

@@ -1,6 +1,7 @@
 // The page of one request: what was asked, what was decided and why, the facts behind the decision, what
 // people said, and what can be done now.
 
+import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
@@ -276,15 +277,31 @@ function Chain({ chain }: Pick<RequestDetail, 'chain'>) {
   );
 }
 
+/** The message with its deadline as a time in the reader's own zone. */
+function AgentMessage({ message, expires_at: end }: Pick<RequestDetail, 'message' | 'expires_at'>) {
+  const [before = '', ...after] = message.split(end);
+  return (
+    <>
+      <PlainText text={before} />
+      {after.map((text, index) => (
+        <Fragment key={index}>
+          <At at={end} />
+          <PlainText text={text} />
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
 function recordFacts(request: RequestDetail) {
-  const { request_id, digest, policy_set, message, point, chain } = request;
+  const { request_id, digest, policy_set, message, expires_at: end, point, chain } = request;
   return [
     ['Came by', <CameBy key="point" point={point} chain={chain} />],
     [
       point === null ? 'Session, as the agent says' : 'Session, as the enforcement point says',
       <PlainText key="session" text={sessionText(request)} isShort />,
     ],
-    ['Message to the agent', <PlainText key="message" text={message} />],
+    ['Message to the agent', <AgentMessage key="message" message={message} expires_at={end} />],
     ['Request', <CopyText key="id" text={request_id} label="id of the request" />],
     ['Digest of agent, action and payload', <CopyText key="digest" text={digest} label="digest" />],
     ['Policy set', <CopyText key="set" text={policy_set.digest} label="digest of the policy set" />],

@@ -14,9 +14,7 @@ export default function SetUp() {
   const token = useLinkToken();
   return (
     <div class="alone-card">
-      <PageFrame title="Set up Writ" lead="You become the first admin and invite everyone else.">
-        {token === null ? <NoToken /> : <SetUpForm token={token} />}
-      </PageFrame>
+      <PageFrame title="Set up Writ">{token === null ? <NoToken /> : <SetUpForm token={token} />}</PageFrame>
     </div>
   );
 }
@@ -43,6 +41,7 @@ function SetUpForm({ token }: { readonly token: string }) {
   };
   return (
     <NewPasswordForm owner={{ name, email }} word="Create account" send={send} next="/welcome">
+      <p>You become the first admin and invite everyone else.</p>
       <NameField label="Your name" autoComplete="name" value={name} onChange={setName} />
       <EmailField help="You sign in with it." autoComplete="username" value={email} onChange={setEmail} />
     </NewPasswordForm>

@@ -11,6 +11,11 @@ interface OwnerNameProps {
   readonly name: string | null;
 }
 
+/** "of Kim Kay"; the address when nobody has it. */
+export function ownerWords({ address, name }: OwnerNameProps): string {
+  return address === nobodysAddress ? 'without a control owner' : `of ${name ?? address}`;
+}
+
 export function OwnerName({ address, name }: OwnerNameProps) {
   return (
     <span title={address}>

@@ -147,24 +147,26 @@ function Rule({ rule, isDeciding, source, lines }: RuleProps) {
         <span class="tree-truth">
           <Icon name={icon} size={14} /> {word}
         </span>
-        <span class="tree-effect">{effect}</span>
-        <span class="tree-name">
-          <PlainText text={name} isShort />
-        </span>
-        {isDeciding && <Badge tone={effectTones[effect] ?? 'unknown'}>decides</Badge>}
-        {isSatisfied && <Badge tone="allow">met by people</Badge>}
-        {isShadow && <Badge tone="unknown">shadow: only watched</Badge>}
-        {points !== 0 && <span class="tree-effect">risk {pointsText(points)}</span>}
-        {source !== null && (
-          <button
-            type="button"
-            class="tree-toggle"
-            aria-expanded={isSourceShown}
-            onClick={() => setSourceShown(!isSourceShown)}
-          >
-            source<span class="visually-hidden"> of {name}</span>
-          </button>
-        )}
+        <div class="tree-rule-name">
+          <span class="tree-effect">{effect}</span>
+          <span class="tree-name">
+            <PlainText text={name} isShort />
+          </span>
+          {isDeciding && <Badge tone={effectTones[effect] ?? 'unknown'}>decides</Badge>}
+          {isSatisfied && <Badge tone="allow">met by people</Badge>}
+          {isShadow && <Badge tone="unknown">shadow: only watched</Badge>}
+          {points !== 0 && <span class="tree-effect">risk {pointsText(points)}</span>}
+          {source !== null && (
+            <button
+              type="button"
+              class="tree-toggle"
+              aria-expanded={isSourceShown}
+              onClick={() => setSourceShown(!isSourceShown)}
+            >
+              source<span class="visually-hidden"> of {name}</span>
+            </button>
+          )}
+        </div>
       </div>
       {source !== null && isSourceShown && (
         <div class="tree-source">
