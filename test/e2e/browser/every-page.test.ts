@@ -1,16 +1,13 @@
-// Every entry of the dashboard's page table, on a phone in light and on a desk in dark colours: it loads, fits the
-// window and has no accessibility fault.
+// Every entry of the dashboard's page table, in a demo, at three widths, wide in dark and narrow in light colours: it
+// loads, fits the window, cuts no text and has no accessibility fault.
 
 import type { Page as BrowserPage } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { firstAdmin, signedIn } from '../../service/http/person-client.ts';
-import { type Service, shareService } from '../../service/http/service.ts';
-import { ask } from '../../service/http/written-policies.ts';
-import { accessibilityFaults, shareBrowser } from './browser.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { openSession } from '../../../src/packaging/demo/accounts.ts';
+import { type Demo, openDemo } from '../../../src/packaging/demo/demo.ts';
+import { accessibilityFaults, shareBrowser, signInAs } from './browser.ts';
 
-const service = shareService();
 const open = shareBrowser();
-const email = 'ann@example.com';
 
 /** Imported by its address, so that the components that it names are not type-checked here. */
 const tableUrl = new URL('../../../src/dashboard/pages.ts', import.meta.url).href;
@@ -18,48 +15,78 @@ const { pages } = (await import(tableUrl)) as {
   readonly pages: readonly { readonly pattern: string; readonly access: string }[];
 };
 
-test('no page has an accessibility fault or is wider than the window', async () => {
-  await firstAdmin(service());
-  const address = await addresses(service());
-  const looks = [
-    { theme: 'light', size: { width: 390, height: 844 } },
-    { theme: 'dark', size: { width: 1440, height: 900 } },
-  ] as const;
-  for (const look of looks) {
-    const person = await open(service(), { ...look, email });
-    const nobody = await open(service(), { ...look, expected: /401/ });
-    for (const { pattern, access } of pages) {
-      const { page } = access === 'public' ? nobody : person;
-      const faults = await faultsAt(page, address(pattern));
-      expect(faults, `${pattern} at ${look.size.width} px, ${look.theme}`).toEqual([]);
-    }
+const tabs = [
+  '/policies?tab=files',
+  '/policies?tab=sentences',
+  '/policies?tab=hits',
+  '/policies?tab=history',
+  '/alerts?tab=rules',
+  '/alerts?tab=webhooks',
+  '/access?tab=applications',
+  '/access?tab=invitations',
+];
+
+/** Both themes have the same sizes. A check for accessibility takes most of the time, so there is one per theme. */
+const looks = [
+  { theme: 'dark', size: { width: 1440, height: 900 }, isAudited: true },
+  { theme: 'dark', size: { width: 1024, height: 768 }, isAudited: false },
+  { theme: 'light', size: { width: 390, height: 844 }, isAudited: true },
+] as const;
+
+test('no page cuts a text, is wider than the window or has an accessibility fault', async () => {
+  const demo = await openDemo({ port: '0', count: 40, isLive: false, isMarked: false });
+  if (demo === null) throw new Error('the demo was stopped');
+  onTestFinished(() => demo.server.stop());
+  const address = await addresses(demo);
+  const person = await open(demo.server);
+  await signInAs(person.context, demo.server, demo.account);
+  const nobody = await open(demo.server, { expected: /401/ });
+  for (const { pattern, access } of pages) {
+    const { page } = access === 'public' ? nobody : person;
+    expect(await faultsAt(page, address(pattern)), pattern).toEqual([]);
   }
+  for (const tab of tabs) expect(await faultsAt(person.page, tab), tab).toEqual([]);
 });
 
-/** Opens the address and returns what is wrong with the page once it has loaded. */
+/** Opens the address and returns what is wrong with the page in each look once it has loaded. */
 async function faultsAt(page: BrowserPage, address: string): Promise<readonly string[]> {
   await page.goto(address);
-  await page.locator('h1').waitFor();
-  await expect.poll(() => page.locator('.loading').count(), { timeout: 30_000 }).toBe(0);
-  const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-  return [...(isTooWide ? ['wider than the window'] : []), ...(await accessibilityFaults(page))];
+  const faults: string[] = [];
+  for (const { theme, size, isAudited } of looks) {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.setViewportSize(size);
+    await page.locator('h1').waitFor();
+    await expect.poll(() => page.locator('.loading').count(), { timeout: 60_000 }).toBe(0);
+    const found = [...(await cutTexts(page)), ...(isAudited ? await accessibilityFaults(page) : [])];
+    faults.push(...found.map((fault) => `${size.width} px, ${theme}: ${fault}`));
+  }
+  return faults;
+}
+
+/** What the window, a table or a line of fixed length does not show. Code may scroll. */
+async function cutTexts(page: BrowserPage): Promise<readonly string[]> {
+  return await page.evaluate(`(() => {
+    const faults = document.documentElement.scrollWidth > innerWidth ? ['wider than the window'] : [];
+    for (const element of document.querySelectorAll('main *, header *, [role=region]')) {
+      if (element.scrollWidth <= element.clientWidth + 1 || !element.checkVisibility()) continue;
+      const isTable = element.classList.contains('table-wrap');
+      if (isTable || getComputedStyle(element).textOverflow === 'ellipsis')
+        faults.push('cut: ' + element.innerText.slice(0, 80));
+    }
+    return faults;
+  })()`);
 }
 
 /** The address of a page that shows something, by the pattern of the page. */
-async function addresses(service: Service): Promise<(pattern: string) => string> {
-  const ann = await signedIn(service, email);
-  const { request_id: request } = await ask(service, 'demo.escalate');
-  const point = await ann.send('/v1/enforcement-points', {
-    method: 'POST',
-    body: { name: 'proxy', agents: [service.agent.id] },
-  });
-  const [file] = (await ann.send('/v1/policies/files')).body.items;
+async function addresses({ server, account, shown }: Demo): Promise<(pattern: string) => string> {
+  const session = await openSession(server.url, account);
+  const { point } = await session.done('/v1/enforcement-points', { name: 'proxy', agents: [shown.agent] });
   const withIds: Readonly<Record<string, string>> = {
-    '/requests/:id': `/requests/${request}`,
-    '/approvals/:id': `/approvals/${request}`,
-    '/agents/:id': `/agents/${service.agent.id}`,
-    '/enforcement-points/:id': `/enforcement-points/${point.body.point.id}`,
-    '/policies/file': `/policies/file?${new URLSearchParams({ path: file.path })}`,
+    '/requests/:id': `/requests/${shown.request}`,
+    '/approvals/:id': `/approvals/${shown.approval}`,
+    '/agents/:id': `/agents/${shown.agent}`,
+    '/enforcement-points/:id': `/enforcement-points/${point.id}`,
+    '/policies/file': '/policies/file?path=payments%2Fpayments.policy',
   };
   return (pattern) => {
     const address = withIds[pattern] ?? pattern;
