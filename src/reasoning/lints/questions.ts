@@ -11,9 +11,10 @@ const conflictsMax = 2_000;
 
 /**
  * The most effort for the questions about one formula. A question costs as much as the formula has variables:
- * of a condition with thousands of parts, each part is asked about, and each answer sets all variables.
+ * of a condition with thousands of parts, each part is asked about, and each answer sets all variables. The actions of
+ * the shipped packs need at most 90,000.
  */
-export const effortMax = 10_000_000;
+export const effortMax = 4_000_000;
 
 export class Questions {
   readonly #ctx: ProofContext;
