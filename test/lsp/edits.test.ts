@@ -21,7 +21,7 @@ import { testCompletionsAt } from '../../src/lsp/test-completion.ts';
 import { checkSources, createCompileCache, findErrorsIn } from '../../src/pipeline.ts';
 import { readPolicies } from '../../src/service/policies/read-policies.ts';
 
-const edits = Number(process.env.EDITS ?? 150);
+const edits = Number(process.env.EDITS ?? 100);
 const folder = join(import.meta.dirname, '../../policies');
 const names = ['payments/payments.policy', 'slack/slack.policy'];
 
