@@ -95,6 +95,11 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'format policy files',
     load: async () => (await import('./commands/fmt.ts')).defineFmt,
   },
+  import: {
+    group: groups.policies,
+    summary: 'turn the permissions of a coding agent into policies',
+    load: async () => (await import('./commands/import.ts')).defineImport,
+  },
   author: {
     group: groups.tools,
     summary: 'start the MCP server with which coding agents write policies',

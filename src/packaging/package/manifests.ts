@@ -24,6 +24,7 @@ const ofPolicies = [
   'diff',
   'jose',
   're2js',
+  'smol-toml',
   'vscode-languageserver',
   'vscode-languageserver-textdocument',
   'yaml',

@@ -26,7 +26,7 @@ export function openAllows({ enforced, declaration, env }: ConditionScope): void
 }
 
 /** Whether the action only reads, by the first word of the key's last segment, as in `mail.get_thread`. */
-function isReading(key: string): boolean {
+export function isReading(key: string): boolean {
   const [word = ''] = key.slice(key.lastIndexOf('.') + 1).split(/[_-]|(?=[A-Z])/);
   return readingVerbs.has(word.toLowerCase());
 }
