@@ -2,6 +2,7 @@
 
 import { beforeAll } from 'vitest';
 import { openStore } from '../../../src/service/store/open.ts';
+import { describeAppendTogether } from './append-together-contract.ts';
 import { describeStore } from './contract.ts';
 import { describeDocuments } from './documents-contract.ts';
 import { describeGrantPrecondition } from './grant-precondition-contract.ts';
@@ -25,6 +26,7 @@ const createPlace = async () => {
 
 describeStore('the PostgreSQL store', createPlace);
 describeDocuments('the PostgreSQL store', createPlace);
+describeAppendTogether('the PostgreSQL store', createPlace);
 describeGrantPrecondition('the PostgreSQL store', createPlace);
 describeRequestLists('the PostgreSQL store', createPlace);
 describeMeters('the PostgreSQL store', createPlace);

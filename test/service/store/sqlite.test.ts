@@ -11,6 +11,7 @@ import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { copyDatabase } from '../../../src/service/store/sqlite/file/copy.ts';
 import type { SqliteOptions } from '../../../src/service/store/sqlite/sqlite.ts';
+import { describeAppendTogether } from './append-together-contract.ts';
 import { describeStore } from './contract.ts';
 import { describeDocuments } from './documents-contract.ts';
 import { describeGrantPrecondition } from './grant-precondition-contract.ts';
@@ -31,6 +32,7 @@ const createPlace = async () => {
 
 describeStore('the SQLite store', createPlace);
 describeDocuments('the SQLite store', createPlace);
+describeAppendTogether('the SQLite store', createPlace);
 describeGrantPrecondition('the SQLite store', createPlace);
 describeRequestLists('the SQLite store', createPlace);
 describeMeters('the SQLite store', createPlace);

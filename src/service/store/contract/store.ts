@@ -6,7 +6,7 @@ import type { ActivityStore } from './agent-activity.ts';
 import type { ChangePage, ChangeRow, VotePage, VoteRow } from './audit-log.ts';
 import type { ChainRecord } from './chain.ts';
 import type { ApproverIdentity } from './control-owner-group.ts';
-import type { DocumentStore } from './documents.ts';
+import type { DocumentStore, DocumentWrite, ManagementChange } from './documents.ts';
 import type { GrantPrecondition } from './grant-precondition.ts';
 import type { ChainPosition } from './lanes.ts';
 import type { RecordsLocation } from './log.ts';
@@ -195,6 +195,12 @@ export interface RequestStore {
     /** What the request adds to meters. */
     entries?: readonly MeterEntryRow[],
   ): Promise<AppendResult>;
+  /**
+   * Stores pending requests of one agent with the documents and the record of the change that they belong to: all of it
+   * or nothing. `duplicate-key`: a document has another version than the one seen, or its name is taken.
+   * `too-many-open`: with all of them, the agent would have more than `openMax` pending requests.
+   */
+  appendTogether(batch: RequestBatch): Promise<AppendResult>;
   find(id: string): Promise<RequestRow | null>;
   /** The request that the idempotency key means at `nowMs`. */
   findByIdempotencyKey(query: IdempotencyQuery): Promise<RequestRow | null>;
@@ -236,6 +242,23 @@ export interface RequestStore {
   appendRefusal(record: RefusalRecord): Promise<void>;
   /** The agent's refusals, the latest first. */
   refusals(agentId: string, countMax: number): Promise<readonly RefusalRecord[]>;
+}
+
+/** Pending requests of one agent, without idempotency keys, that are stored together. */
+export interface RequestBatch {
+  readonly agentId: string;
+  readonly requests: readonly BatchedRequest[];
+  readonly limits: AppendLimits;
+  /** The meters that the decisions rest on; not judged when absent. */
+  readonly meters?: MetersRead | undefined;
+  readonly documents: readonly DocumentWrite[];
+  readonly change: ManagementChange;
+}
+
+export interface BatchedRequest {
+  readonly row: RequestRow;
+  /** What the request adds to meters. */
+  readonly entries: readonly MeterEntryRow[];
 }
 
 export interface RequestHistory {

@@ -203,7 +203,7 @@ async function settle({ rows }: Transaction, entry: MovedMeterEntry): Promise<vo
 }
 
 /** Whether another process has entered the meters since they were read, or this transaction has taken entries out. */
-async function haveMoved(
+export async function haveMoved(
   { rows, alone, slot }: Transaction,
   { series, position }: MetersRead,
 ): Promise<boolean> {
@@ -221,7 +221,11 @@ async function haveMoved(
 /**
  * Whether agent, switches, people and policies are as the change saw them, and the key is valid at `atMs`.
  */
-async function holds({ rows }: Transaction, precondition: GrantPrecondition, atMs: number): Promise<boolean> {
+export async function holds(
+  { rows }: Transaction,
+  precondition: GrantPrecondition,
+  atMs: number,
+): Promise<boolean> {
   const { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents, policies = null } = precondition;
   if (agentVersion === 0 || (keyNotAfterMs !== null && atMs >= keyNotAfterMs)) return false;
   const [row] = await rows<{ readonly holds: boolean }>(

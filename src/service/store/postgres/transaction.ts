@@ -6,6 +6,7 @@
 import { type CanonicalValue, canonicalJson } from '../contract/canonical-json.ts';
 import type { RecordKind } from '../contract/chain.ts';
 import type { NonceUse } from '../contract/records.ts';
+import type { PreparedRequest } from './append.ts';
 import type { Fence } from './fence.ts';
 import type { Connection } from './server/connection.ts';
 import { keepSchema } from './server/schema.ts';
@@ -41,6 +42,8 @@ export interface Transaction {
    */
   append(kind: WrittenKind, columns: Columns, beside?: Columns): void;
   recordChange(change: Change): void;
+  /** Adds the record of a request in the same way. */
+  appendRequest(request: PreparedRequest): void;
   /**
    * Resolves when no batch is under way; none runs until the write ends. For a write that reads what batches
    * store.
@@ -173,8 +176,13 @@ function createTransaction(
     const columns = { at_ms: atMs, who, what, subject, before_json: text(before), after_json: text(after) };
     append('change', columns);
   };
+  const appendRequest = ({ columns, parts: [head, before, between, after], seal }: PreparedRequest): void => {
+    const row = JSON.stringify({ ...columns, slot, lane: 0, seal });
+    const tail = `${after}${columns.record_json}`;
+    records.push({ table: 'requests', row, parts: [head, `${before}${between}`, tail] });
+  };
   const alone = async () => void (await rows('SELECT writ_alone()'));
-  const transaction: Transaction = { rows, insert, append, recordChange, alone, slot };
+  const transaction: Transaction = { rows, insert, append, appendRequest, recordChange, alone, slot };
   return { transaction, records };
 }
 

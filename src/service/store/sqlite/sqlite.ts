@@ -231,6 +231,7 @@ function requestStore({ read, queries, queue }: StoreParts, search: SearchThread
       if (result === 'duplicate-id') throw duplicateId(row.id);
       return result;
     },
+    appendTogether: (batch) => queue.write({ kind: 'append-together', ...batch }),
     find: (id) => read((reads) => reads.request(id)),
     findByIdempotencyKey: (query) => read((reads) => reads.requestByKey(query)),
     ...requestReads(queries),

@@ -11,6 +11,7 @@ import type { PlantRow, RefusalRecord, RequestEvent, RequestRow } from '../contr
 import type { StateAcceptance } from '../contract/state.ts';
 import type {
   AppendResult,
+  RequestBatch,
   RequestChange,
   RequestChangeResult,
   SignedCheckpoint,
@@ -204,6 +205,7 @@ function prepareWriteKinds(database: Database, context: WriteContext, { sealKey 
   return {
     ...preparePreconditionWrites(database, context),
     ...prepareRecordWrites(database, context),
+    ...prepareBatchWrites(database, context),
     ...prepareEventWrites(database, context),
     ...prepareMeterWrites(database, context.meterEntries),
     ...prepareSnapshotWrites(database, sealKey),
@@ -271,6 +273,36 @@ interface NewRequest {
   readonly entries: readonly MeterEntryRow[];
 }
 
+/** Stores pending requests together, after the documents and the record of the change that they belong to. */
+function prepareBatchWrites(database: Database, context: WriteContext) {
+  const { 'write-documents': writeDocuments } = prepareDocumentWrites(database, context);
+  const countOpen = database
+    .prepare<[string, number], number>(
+      `SELECT count(*) FROM requests
+       WHERE coalesce(now_status, status) = 'pending' AND agent_id = ? AND coalesce(now_expires_ms, expires_ms) > ?`,
+    )
+    .pluck();
+  const insertRow = prepareRequestInsert(database, context);
+  return {
+    'append-together'({ agentId, requests, limits, documents, change }: RequestBatch): AppendResult {
+      const { openMax, precondition } = limits;
+      if (precondition !== undefined && !context.precondition.holds(precondition, change.atMs))
+        return 'precondition-failed';
+      const open = countOpen.get(agentId, change.atMs) ?? 0;
+      if (requests.length > 0 && open + requests.length > openMax) return 'too-many-open';
+      if (writeDocuments({ writes: documents, change }) !== 'changed') return 'duplicate-key';
+      context.precondition.forget();
+      for (const { row, entries } of requests) {
+        // A write that fails is undone, with what it has stored before.
+        if (!context.chain.append('request', requestColumns(row), insertRow))
+          throw new Error(`the id \`${row.id}\` is in use`);
+        for (const entry of entries) context.meterEntries.put(row.id, row.decidedAtMs, entry);
+      }
+      return 'stored';
+    },
+  };
+}
+
 function prepareRecordWrites(database: Database, context: WriteContext) {
   const { chain, meterEntries } = context;
   const selectByKey = database.prepare<[RequestColumns], unknown>(
@@ -282,31 +314,7 @@ function prepareRecordWrites(database: Database, context: WriteContext) {
      WHERE coalesce(now_status, status) = 'pending' AND agent_id = @agent_id
        AND coalesce(now_expires_ms, expires_ms) > @created_ms`,
   );
-  // Bound by position, which takes a third less time than by name.
-  const insertRequest = database.prepare<(string | number | null)[]>(
-    `INSERT INTO requests (sequence, id, agent_id, action_key, outcome, status, created_ms, decided_ms, expires_ms,
-       idempotency_key, idempotency_digest, idempotency_until_ms, record_json, hash, seal)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO NOTHING`,
-  );
-  const insertRow = (row: RequestColumns, { sequence, hash }: Link) =>
-    insertRequest.run(
-      sequence,
-      row.id,
-      row.agent_id,
-      row.action_key,
-      row.outcome,
-      row.status,
-      row.created_ms,
-      row.decided_ms,
-      row.expires_ms,
-      row.idempotency_key,
-      row.idempotency_digest,
-      row.idempotency_until_ms,
-      row.record_json,
-      hash,
-      context.sealOf(hash),
-    );
+  const insertRow = prepareRequestInsert(database, context);
   const insertRefusal = database.prepare<[RefusalColumns & Link]>(
     `INSERT INTO refusals (sequence, id, agent_id, key_id, at_ms, http_status, code, detail, client_address,
        body_digest, hash)
@@ -332,4 +340,32 @@ function prepareRecordWrites(database: Database, context: WriteContext) {
       return isStored ? 'stored' : 'duplicate-id';
     },
   };
+}
+
+function prepareRequestInsert(database: Database, { sealOf }: WriteContext) {
+  // Bound by position, which takes a third less time than by name.
+  const insertRequest = database.prepare<(string | number | null)[]>(
+    `INSERT INTO requests (sequence, id, agent_id, action_key, outcome, status, created_ms, decided_ms, expires_ms,
+       idempotency_key, idempotency_digest, idempotency_until_ms, record_json, hash, seal)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO NOTHING`,
+  );
+  return (row: RequestColumns, { sequence, hash }: Link) =>
+    insertRequest.run(
+      sequence,
+      row.id,
+      row.agent_id,
+      row.action_key,
+      row.outcome,
+      row.status,
+      row.created_ms,
+      row.decided_ms,
+      row.expires_ms,
+      row.idempotency_key,
+      row.idempotency_digest,
+      row.idempotency_until_ms,
+      row.record_json,
+      hash,
+      sealOf(hash),
+    );
 }
