@@ -57,6 +57,7 @@ function item(id: string, status: RequestItem['status'] = 'pending'): RequestIte
     risk_score: 1,
     status,
     message: 'm',
+    plan: null,
     action_key: 'a.b',
     title: '',
     point: null,

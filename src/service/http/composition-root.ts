@@ -16,8 +16,9 @@ import type { PolicyState } from '../policies/policy-host.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
 import { createVoteEvaluator } from '../requests/approvals/effective-votes.ts';
-import { createAuthorizer } from '../requests/authorize.ts';
+import { type AuthorizerOptions, createAuthorizer } from '../requests/authorize.ts';
 import { createMetering } from '../requests/metering/metering.ts';
+import { createPlanner } from '../requests/plans/make-plan.ts';
 import { createReceiptBases } from '../requests/record/receipt-basis.ts';
 import { createRequestEvents } from '../requests/record/request-events.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
@@ -33,7 +34,11 @@ import { createIdentifier } from './auth/identify-agent.ts';
 import { createFindPeople } from './auth/request-rights.ts';
 import { createEventStreams } from './events/event-streams.ts';
 import { createOutgoing } from './events/outgoing.ts';
-import { createAuthorizeHandler } from './resources/requests/authorize-handler.ts';
+import {
+  type AuthorizeHandlerOptions,
+  createAuthorizeHandler,
+} from './resources/requests/authorize-handler.ts';
+import { createPlanHandler } from './resources/requests/plan-handler.ts';
 import { createRefusalHints } from './resources/requests/refusal-hints.ts';
 import { createWaits } from './resources/requests/wait.ts';
 import { createDownloads } from './routing/downloads.ts';
@@ -75,7 +80,7 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     : createTokenReader(deps.users, (err) =>
         log.warn({ err }, "could not read the keys of the users' issuer; retrying"),
       );
-  const authorizeHandler = createHandler(deps, base, { ...parts, ...decided, tokenReader });
+  const { authorizeHandler, planHandler } = createHandlers(deps, base, { ...parts, ...decided, tokenReader });
   const outgoing = createOutgoing({
     store,
     policies: deps.policies,
@@ -137,6 +142,7 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     waits,
     tokenReader,
     authorizeHandler,
+    planHandler,
     outgoing,
     alerts,
     standingWatch,
@@ -239,7 +245,7 @@ function createDeciding(
   const findPeople = createFindPeople(directory);
   const policies = () => deps.policies.current();
   const deciding = { store, policies, clock, metering, switches, findPeople, requestEvents, chains };
-  const authorizer = createAuthorizer({
+  const options: AuthorizerOptions = {
     ...deciding,
     openRequestsMax: deps.openRequestsMax,
     onRecorded: (record) => {
@@ -247,7 +253,9 @@ function createDeciding(
       eventStreams.notify('requests');
     },
     onUncertain: (record) => statistics.unsure(record),
-  });
+  };
+  const authorizer = createAuthorizer(options);
+  const planner = createPlanner(options);
   const requestChanges = createRequestChanges({
     ...deciding,
     onUnknownResult: createUnknownResultNotes({ metrics, log }),
@@ -261,22 +269,22 @@ function createDeciding(
   });
   const standingApprovals = createStandingApprovals(deciding);
   const evaluateVotes = createVoteEvaluator(deciding);
-  return { deciding, authorizer, switches, requestChanges, receipts, standingApprovals, evaluateVotes };
+  return { deciding, authorizer, planner, switches, requestChanges, receipts, standingApprovals, evaluateVotes };
 }
 
 type DecidingParts = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;
 
-function createHandler(
+/** Makes what takes the calls of agents that ask for decisions. */
+function createHandlers(
   deps: ConfiguredDeps,
   { store, clock, metrics }: Base,
   parts: DecidingParts & { readonly tokenReader: TokenReader },
 ) {
-  const { authorizer, identifyAgain, statistics, tokenReader } = parts;
+  const { authorizer, planner, identifyAgain, statistics, tokenReader } = parts;
   const recordRefusal = createRefusalRecorder(store);
-  return createAuthorizeHandler({
+  const options: Omit<AuthorizeHandlerOptions, 'authorizer'> = {
     identifyAgain,
     tokenReader,
-    authorizer,
     clock,
     metrics,
     tracing: deps.tracing ?? null,
@@ -289,5 +297,9 @@ function createHandler(
     onRefused: (refusal) => statistics.refused(refusal),
     shares: createFairShares({ placesMax: decisionsMax, ofOneMax: deps.inFlightMax }),
     bodyBytesMax: deps.bodyBytesMax,
-  });
+  };
+  return {
+    authorizeHandler: createAuthorizeHandler({ ...options, authorizer }),
+    planHandler: createPlanHandler({ ...options, planner }),
+  };
 }

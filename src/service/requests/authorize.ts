@@ -39,6 +39,7 @@ import { usedUp, usesOf } from './metering/delegation-uses.ts';
 import { entryRows, meterSeriesOf } from './metering/entry-rows.ts';
 import { type Metering, metered } from './metering/metering.ts';
 import type { Evaluation } from './record/evaluation.ts';
+import type { PlanPlace } from './record/plan-place.ts';
 import { createReceiptBases, type ReceiptBases } from './record/receipt-basis.ts';
 import { type RequestRecord, recordTitle, requestRow } from './record/record.ts';
 import { type RequestView, replyView } from './record/reply.ts';
@@ -75,6 +76,8 @@ export interface AuthorizeInput extends AuthenticatedCaller {
    * requests.
    */
   readonly evaluation?: Evaluation;
+  /** The plan that this request is a step of; absent for other requests. */
+  readonly plan?: PlanPlace;
   /**
    * The audience of the receipt that is wanted. An empty text takes the action's audience; null or absent
    * asks for no receipt.
@@ -131,17 +134,17 @@ export interface Authorizer {
  * Each further attempt follows a change of the agent, its keys, the kill switches or documents; more than
  * this cannot occur in practice.
  */
-const maxAttempts = 50;
+export const maxAttempts = 50;
 
-interface Deps extends AuthorizerOptions, DecideDeps {
+export interface AuthorizeDeps extends AuthorizerOptions, DecideDeps {
   readonly openRequestsMax: number;
   readonly metering: Metering;
   readonly evaluateVotes: VoteEvaluator['evaluateVotes'];
   readonly receiptBases: ReceiptBases;
 }
 
-export function createAuthorizer(options: AuthorizerOptions): Authorizer {
-  const deps: Deps = {
+export function createAuthorizeDeps(options: AuthorizerOptions): AuthorizeDeps {
+  return {
     ...options,
     openRequestsMax: options.openRequestsMax,
     hideSecrets: createSecretHider(options.store.masterKey),
@@ -149,6 +152,10 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     evaluateVotes: createVoteEvaluator(options),
     receiptBases: createReceiptBases(options.store.masterKey),
   };
+}
+
+export function createAuthorizer(options: AuthorizerOptions): Authorizer {
+  const deps = createAuthorizeDeps(options);
   const enqueue = createKeyedQueue();
   return {
     authorize(input) {
@@ -161,13 +168,13 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
 }
 
 /** The same, with the policies as they decide what comes by the chain. */
-function underChain(deps: Deps, { links }: ActingChain): Deps {
+export function underChain(deps: AuthorizeDeps, { links }: ActingChain): AuthorizeDeps {
   const { chains = noChains, policies } = deps;
   return { ...deps, policies: () => chains.under(policies(), links) };
 }
 
 /** The state that a request is decided with. */
-interface DecisionState {
+export interface DecisionState {
   readonly policies: ActivePolicies;
   readonly nowMs: number;
   readonly switches: KillSwitchSnapshot;
@@ -180,7 +187,7 @@ type StateChanged = 'precondition-failed';
  * Decides with agent, key and kill switches as first read, which are nearly always still current. If they
  * have changed, reads them again and repeats the attempt.
  */
-async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeResult> {
+async function authorize(deps: AuthorizeDeps, input: AuthorizeInput): Promise<AuthorizeResult> {
   const switchLookup = deps.switches.current();
   let switches = switchLookup instanceof Promise ? await switchLookup : switchLookup;
   let currentInput = input;
@@ -209,7 +216,7 @@ type PreparedDecision = DecisionState | AuthorizeResult | StateChanged;
  * state to decide with. Returns without a promise if nothing has to be read, as for nearly all requests.
  */
 function prepareDecision(
-  deps: Deps,
+  deps: AuthorizeDeps,
   input: AuthorizeInput,
   switches: KillSwitchSnapshot,
 ): PreparedDecision | Promise<PreparedDecision> {
@@ -229,7 +236,7 @@ function prepareDecision(
  * under the same idempotency key; otherwise the state to decide with.
  */
 async function findEarlierOrReadState(
-  deps: Deps,
+  deps: AuthorizeDeps,
   input: AuthorizeInput,
   now: Omit<DecisionState, 'policies'>,
 ): Promise<PreparedDecision> {
@@ -243,7 +250,7 @@ async function findEarlierOrReadState(
 
 /** Adds the active policies; returned without a promise if the store has noted their meters. */
 function readState(
-  { policies, metering }: Deps,
+  { policies, metering }: AuthorizeDeps,
   now: Omit<DecisionState, 'policies'>,
 ): DecisionState | Promise<DecisionState> {
   const active = policies();
@@ -254,7 +261,7 @@ function readState(
 
 /** Returns a result that was read but not written, once what was read is durable. */
 async function confirmedReply(
-  deps: Deps,
+  deps: AuthorizeDeps,
   { nonce }: AuthorizeInput,
   result: AuthorizeResult,
 ): Promise<AuthorizeResult> {
@@ -262,10 +269,10 @@ async function confirmedReply(
   return (await deps.store.settle(nonce)) === 'settled' ? result : nonceUsed;
 }
 
-const nonceUsed: IdentityRefusal = { kind: 'not-allowed-now', why: 'nonce-used' };
+export const nonceUsed: IdentityRefusal = { kind: 'not-allowed-now', why: 'nonce-used' };
 
 async function decideAndRecord(
-  deps: Deps,
+  deps: AuthorizeDeps,
   input: AuthorizeInput,
   state: DecisionState,
 ): Promise<AuthorizeResult | StateChanged> {
@@ -299,7 +306,7 @@ async function decideAndRecord(
 }
 
 /** What people have given before, and rules of the request accept. */
-interface GivenBefore {
+export interface GivenBefore {
   /** Ids of the rules that a recent step-up satisfies. */
   readonly reauth: readonly string[];
   readonly standing: readonly FoundStanding[];
@@ -330,7 +337,7 @@ interface RecordAttempt {
  * was not stored are reverted before the next one.
  */
 async function attemptToRecord(
-  deps: Deps,
+  deps: AuthorizeDeps,
   input: AuthorizeInput,
   state: DecisionState,
   { facts: requested, rows, given }: DecisionInput,
@@ -392,8 +399,8 @@ function noUsesLeft({ name }: ActingLink): IdentityRefusal {
 }
 
 /** Decides with what people have given before, and uses standing approvals as far as rules that take part ask. */
-function decideGiven(
-  deps: Deps,
+export function decideGiven(
+  deps: AuthorizeDeps,
   input: AuthorizeInput,
   { active, facts, uses }: DecideOptions,
   given: GivenBefore | null,
@@ -422,7 +429,7 @@ function decideGiven(
 }
 
 /** The versions that must still be current when the record is stored. */
-function grantPrecondition(
+export function grantPrecondition(
   { agent, key, nonce, point, chain }: AuthorizeInput,
   { switches: { generation }, policies }: DecisionState,
   documents: readonly DocumentVersion[],
@@ -443,7 +450,7 @@ function grantPrecondition(
  * The rules that an earlier step-up or a standing approval may satisfy. Only a request that would be pending is
  * worth the lookup.
  */
-function rulesGivenBefore(
+export function rulesGivenBefore(
   { status, decision }: RequestRecord,
   active: ActivePolicies,
 ): readonly RuleRequirement[] {
@@ -453,8 +460,8 @@ function rulesGivenBefore(
   );
 }
 
-async function findGiven(
-  { store, findPeople }: Deps,
+export async function findGiven(
+  { store, findPeople }: AuthorizeDeps,
   { agent }: AuthorizeInput,
   { record }: DecidedRequest,
   { policies, nowMs }: DecisionState,
@@ -478,7 +485,10 @@ async function findGiven(
   };
 }
 
-function replyToRecorded({ onRecorded, requestEvents }: Deps, record: RequestRecord): AuthorizeResult {
+export function replyToRecorded(
+  { onRecorded, requestEvents }: AuthorizeDeps,
+  record: RequestRecord,
+): AuthorizeResult {
   onRecorded?.(record);
   if (record.status === 'pending') notifyPending(requestEvents, record);
   return {
@@ -494,6 +504,7 @@ function notifyPending(events: RequestEvents | undefined, record: RequestRecord)
   const approvers = { groups: approvalGroups(decision), people: askedPeople(decision) };
   const asksStepUp = decision.requires?.reauth != null;
   const title = recordTitle(record);
-  const notice = { requestId, agentId, actionKey, title, ...approvers, asksStepUp, atMs };
+  const plan = record.plan && { plan: record.plan };
+  const notice = { requestId, agentId, actionKey, title, ...plan, ...approvers, asksStepUp, atMs };
   events?.emit({ kind: 'pending', status: 'pending', ...notice });
 }

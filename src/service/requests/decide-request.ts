@@ -95,7 +95,7 @@ export function decideRequest(
 
 type RareParts = Pick<
   RequestRecord,
-  'resolved' | 'rows' | 'receipt' | 'point' | 'chain' | 'userUnknown' | 'evaluation'
+  'resolved' | 'rows' | 'receipt' | 'point' | 'chain' | 'userUnknown' | 'evaluation' | 'plan'
 >;
 
 /**
@@ -116,10 +116,10 @@ function rareParts(
   },
 ): RareParts | null {
   const isProved = typeof input.receiptFor === 'string' && status !== 'rejected';
-  const { point, chain, evaluation, onBehalf } = input;
+  const { point, chain, evaluation, plan, onBehalf } = input;
   const isOwn = point === undefined && chain === undefined && onBehalf === undefined;
   const isPlain = resolved === undefined && rows === undefined && isOwn;
-  if (isPlain && !isProved && evaluation === undefined) return null;
+  if (isPlain && !isProved && evaluation === undefined && plan === undefined) return null;
   return {
     ...(resolved && { resolved }),
     ...(rows && { rows: rows.given }),
@@ -128,6 +128,7 @@ function rareParts(
     ...(chain && { chain: memo(recordedChains, chain, recordedLinks) }),
     ...(onBehalf && 'unknown' in onBehalf && { userUnknown: onBehalf.unknown }),
     ...(evaluation && { evaluation }),
+    ...(plan && { plan }),
   };
 }
 

@@ -14,7 +14,7 @@ interface Deps extends ResumeDeps {
   readonly evaluateVotes: VoteEvaluator['evaluateVotes'];
 }
 
-const idempotencyKeptMs = 24 * 60 * 60 * 1000;
+export const idempotencyKeptMs = 24 * 60 * 60 * 1000;
 
 /** The request that the agent's idempotency key already stands for; null when the key is new or absent. */
 export async function findEarlier(

@@ -127,6 +127,8 @@ requests.view        GET /v1/requests/{id}/explain, GET /v1/requests/{id}/sugges
 requests.view        GET /v1/standing-approvals, GET /v1/standing-approvals/{id}
 requests.reject      POST /v1/standing-approvals/{id}/revoke
 requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals, POST /v1/requests/{id}/revoke-approval
+requests.view        GET /v1/plans, GET /v1/plans/{id}
+requests.reject      POST /v1/plans/{id}/votes
 requests.reject      POST /v1/approvals/votes, POST /v1/requests/{id}/reject, POST /v1/requests/{id}/comments, POST /v1/requests/{id}/review-lock, DELETE /v1/requests/{id}/review-lock
 requests.reject      GET /v1/requests/{id}/assignment, POST /v1/requests/{id}/assignment, DELETE /v1/requests/{id}/assignment, POST /v1/requests/{id}/snooze, DELETE /v1/requests/{id}/snooze
 requests.report      POST /v1/requests/{id}/outcome

@@ -343,7 +343,8 @@ async function subjectOf(
   const isAgent = path.startsWith('/v1/agents/{id}');
   const isDelegation = path.startsWith('/v1/delegations/{id}');
   const isStanding = path.startsWith('/v1/standing-approvals/{id}');
-  const isOfAgent = isAgent || isDelegation || isStanding || path.startsWith('/v1/requests/{id}');
+  const isPlan = path.startsWith('/v1/plans/{id}');
+  const isOfAgent = isAgent || isDelegation || isStanding || isPlan || path.startsWith('/v1/requests/{id}');
   if (!isOfAgent) return 'no-such-id';
   const service = shared();
   agents += 1;
@@ -352,6 +353,7 @@ async function subjectOf(
   if (added.kind !== 'added') throw new Error('the agent could not be added');
   if (isAgent) return added.agent.id;
   if (isDelegation) return await delegationOf(added.apiKey);
+  if (isPlan) return await planOf(added.apiKey, action);
   const body = JSON.stringify({ action_key: action, payload: {} });
   const reply = await authorize(service, { key: added.apiKey, body });
   const { request_id: id } = (await reply.json()) as { readonly request_id: string };
@@ -367,6 +369,12 @@ async function standingOf(agentId: string, requestId: string, actionKey: string)
   const rest = { per: [], scope: 'scope', untilMs: nowMs + 3_600_000, revoked: null };
   await documents.write([standingCollection(documents).put({ ...value, ...rest }, 0)], null);
   return id;
+}
+
+async function planOf(apiKey: string, action: string): Promise<string> {
+  const own = clientOf(shared(), { 'x-agent-api-key': apiKey });
+  const body = { submit: true, steps: [{ action_key: action, payload: {} }] };
+  return (await own.send('/v1/plans', { method: 'POST', body })).body.plan_id;
 }
 
 async function delegationOf(apiKey: string): Promise<string> {

@@ -264,6 +264,7 @@ describe('looking a request up', () => {
       point: null,
       chain: [],
       on_behalf_of: null,
+      plan: null,
       session: null,
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       approvals: [],

@@ -9,6 +9,8 @@ export const changeKindLabels = [
   ['key-rotated', 'Key rotated'],
   ['signing-changed', 'Signatures changed'],
   ['stepped-up', 'Stepped up'],
+  ['plan-submitted', 'Plan submitted'],
+  ['plan-previewed', 'Plan previewed'],
   ['standing-approval-revoked', 'Standing approval revoked'],
   ['policies-rolled-back', 'Policies rolled back'],
   ['kill-switch-created', 'Kill switch turned on'],

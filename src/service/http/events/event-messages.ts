@@ -3,6 +3,7 @@
 // is logged and harms no request.
 
 import { isNamedBy } from '../../../language/model/rule-requirement.ts';
+import { BoundedMap } from '../../../language/value/memo.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { Alert } from '../../alerts/alert.ts';
 import type { AlertMessages } from '../../alerts/watch-alerts.ts';
@@ -38,39 +39,49 @@ export interface EventMessages extends AccessEvents {
 export function createEventMessages(deps: EventDeps): EventMessages {
   const { directory, publicUrl, dispatcher, mailer, onFailure, controlOwnerOf } = deps;
   const approversOf = createApprovers(directory);
+  const mailed = createMailedPlans();
 
   async function tellPeople(notice: RequestNotice, to: Pick<Mailer, 'post'>): Promise<void> {
-    const { requestId: id, agentId, groups, people = [], asksStepUp, actionKey } = notice;
+    const { requestId: id, agentId, groups, people = [], asksStepUp, actionKey, plan } = notice;
     const asksOwner = asksStepUp || groups.includes(controlOwnerGroup);
     const owner = asksOwner ? await controlOwnerOf(agentId) : null;
     const action = oneLine(actionKey);
-    const about = aboutOf(notice);
+    const about = plan === undefined ? aboutOf(notice) : `a plan of ${plan.steps} steps`;
     const needs = approversLabel(notice);
+    const begin = plan === undefined ? about : `${aboutOf(notice)}: step ${plan.step} of ${about}`;
+    const page = (place: string) =>
+      plan === undefined ? `${publicUrl}/${place}/${id}` : `${publicUrl}/plans/${plan.id}`;
     for (const person of await approversOf()) {
       const { email } = person;
+      if (plan !== undefined && mailed.has(plan.id, email, notice.atMs)) continue;
       const isOwner = owner !== null && isControlOwner(person, owner);
       const isOfGroup =
         person.roles.includes('approver') && person.groups.some((one) => groups.includes(one));
       const isNamed = people.some((name) => isNamedBy(person, name));
       const approves = isOfGroup || isNamed || (isOwner && groups.includes(controlOwnerGroup));
+      if (plan !== undefined && (approves || (isOwner && asksStepUp)))
+        mailed.add(plan.id, email, notice.atMs);
       if (isOwner && asksStepUp)
         to.post({
           to: email,
           subject: `Writ: step up for ${about}`,
-          text: `${about}\n\nYour agent asks for \`${action}\`, which needs you to step up.\n\nReview and decide it:\n${publicUrl}/requests/${id}\n`,
+          text: `${begin}\n\nYour agent asks for \`${action}\`, which needs you to step up.\n\nReview and decide it:\n${page('requests')}\n`,
         });
       else if (approves)
         to.post({
           to: email,
           subject: `Writ: approve or reject ${about}`,
-          text: `${about}\n\nAn agent asks for \`${action}\`, which needs an approval of ${needs}.\n\nReview and decide it:\n${publicUrl}/approvals/${id}\n`,
+          text: `${begin}\n\nAn agent asks for \`${action}\`, which needs an approval of ${needs}.\n\nReview and decide it:\n${page('approvals')}\n`,
         });
     }
   }
 
   function onRequest(notice: RequestNotice): void {
-    const { kind, requestId: id, groups, people = [], asksStepUp, comment = null, atMs } = notice;
-    const links = { request: `${publicUrl}/v1/requests/${id}` };
+    const { kind, requestId: id, groups, people = [], asksStepUp, comment = null, plan, atMs } = notice;
+    const links = {
+      request: `${publicUrl}/v1/requests/${id}`,
+      ...(plan && { plan: `${publicUrl}/v1/plans/${plan.id}` }),
+    };
     const page = `${publicUrl}/requests/${id}`;
     dispatcher.emit({ type: `request.${kind}`, id, links, text: noticeText(notice), page, atMs });
     if (mailer !== null && comment !== null)
@@ -160,6 +171,21 @@ function approversLabel({ groups, people = [] }: Pick<RequestNotice, 'groups' | 
     ...people,
   ];
   return all.length === 0 ? 'an unknown approver' : all.join(', ');
+}
+
+/** Requests of a plan begin to wait together: a person gets one mail about all of them. */
+const mailedOnceMs = 60_000;
+const mailedPlansMax = 1_000;
+
+/** Remembers who has got a mail about a plan a moment ago. */
+function createMailedPlans() {
+  const atMs = new BoundedMap<string, number>(mailedPlansMax);
+  const nameOf = (plan: string, email: string): string => `${plan} ${email}`;
+  return {
+    has: (plan: string, email: string, nowMs: number): boolean =>
+      nowMs - (atMs.get(nameOf(plan, email)) ?? -Infinity) < mailedOnceMs,
+    add: (plan: string, email: string, nowMs: number): void => void atMs.set(nameOf(plan, email), nowMs),
+  };
 }
 
 /** However many requests begin to wait, all people are looked through at most once in this time. */

@@ -43,6 +43,7 @@ import { approvalRoutes } from './requests/approvals.ts';
 import { bulkVoteRoutes } from './requests/bulk-votes.ts';
 import { inboxActionRoutes } from './requests/inbox-actions.ts';
 import { outcomeRoutes } from './requests/outcomes.ts';
+import { planRoutes } from './requests/plans.ts';
 import { requestExportRoutes } from './requests/request-export.ts';
 import { requestRoutes } from './requests/requests.ts';
 import { reviewLockRoutes } from './requests/review-locks.ts';
@@ -56,6 +57,7 @@ export const managementRoutes = [
   ...requestRoutes,
   ...amountRoutes,
   ...outcomeRoutes,
+  ...planRoutes,
   ...actionRoutes,
   ...sessionRoutes,
   ...secondFactorRoutes,

@@ -359,6 +359,7 @@ function emitRequestEvent(
     agentId: record.agentId,
     actionKey: record.actionKey,
     title: recordTitle(record),
+    ...(record.plan && { plan: record.plan }),
     status,
     groups,
     people,

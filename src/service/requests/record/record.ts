@@ -17,6 +17,7 @@ import type { RequestRow } from '../../store/contract/records.ts';
 import type { UserUnknown } from '../../users/on-behalf.ts';
 import type { EngineVersions } from './engine-versions.ts';
 import type { Evaluation } from './evaluation.ts';
+import type { PlanPlace } from './plan-place.ts';
 import { readTrace, type StoredTrace, traceText } from './stored-trace.ts';
 
 export interface RequestRecord extends Omit<RequestRow, 'outcome' | 'recordJson'>, DecisionRecord {}
@@ -55,6 +56,8 @@ export interface DecisionRecord {
   readonly userUnknown?: UserUnknown;
   /** The AuthZEN evaluation or access request that this record is for; absent for other requests. */
   readonly evaluation?: Evaluation;
+  /** The plan that the request is a step of; absent for other requests. */
+  readonly plan?: PlanPlace;
 }
 
 /** The enforcement point that sent a request, with its name at that time. */
@@ -138,6 +141,7 @@ type OwnParts = Omit<
   | 'chain'
   | 'userUnknown'
   | 'evaluation'
+  | 'plan'
   | (typeof sharedParts)[number]
 >;
 
@@ -156,6 +160,7 @@ function recordJson(record: DecisionRecord): string {
   if (record.chain !== undefined) text += `,"chain":${sharedText(record.chain)}`;
   if (record.userUnknown !== undefined) text += `,"userUnknown":${JSON.stringify(record.userUnknown)}`;
   if (record.evaluation !== undefined) text += `,"evaluation":${JSON.stringify(record.evaluation)}`;
+  if (record.plan !== undefined) text += `,"plan":${JSON.stringify(record.plan)}`;
   // A decision that shows values belongs to one request alone; other decisions are frozen and shared by many
   // requests.
   text += `,"decision":${Object.isFrozen(decision) ? sharedText(decision) : JSON.stringify(decision)}`;

@@ -12,6 +12,7 @@ import type { RequestStatus } from '../../store/contract/records.ts';
 import { userUnknowns } from '../../users/on-behalf.ts';
 import { type GroupProgress, groupProgressOf } from './group-progress.ts';
 import { statusAt } from './lifecycle.ts';
+import type { PlanPlace } from './plan-place.ts';
 import {
   pastNotKnown,
   type RecordedLink,
@@ -78,6 +79,8 @@ export interface RequestDetail extends RequestView {
   readonly chain: readonly LinkView[];
   /** The person the agent asked for, by the token sent; null when none was sent. */
   readonly on_behalf_of: OnBehalfView | null;
+  /** The plan that the request is a step of; null when it belongs to none. */
+  readonly plan: PlanPlace | null;
   /** The session as rules read it, set by the agent or its enforcement point; null when none was sent. */
   readonly session: string | null;
   /** SHA-256 of agent, action, payload and the person the agent asks for; approvals are bound to it. */
@@ -114,6 +117,7 @@ export type RequestSummary = RequestView &
     | 'point'
     | 'chain'
     | 'on_behalf_of'
+    | 'plan'
     | 'requires'
     | 'created_at'
     | 'decided_at'
@@ -220,6 +224,7 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
     point: record.point ?? null,
     chain: (record.chain ?? []).map((link) => ({ ...link, uses: link.uses ?? null })),
     on_behalf_of: onBehalfView(record),
+    plan: record.plan ?? null,
     requires: view.status === 'pending' ? stillAsked(state) : null,
     created_at: timeText(record.createdAtMs),
     decided_at: decidedAtMs === null ? null : timeText(decidedAtMs),
@@ -233,10 +238,8 @@ export function requestDetail(
   allowed: AllowedActions | null = null,
 ): RequestDetail {
   const { record, trace, others, policySet } = state;
-  const { agent, point, chain, on_behalf_of, requires, created_at, decided_at, ...view } = requestSummary(
-    state,
-    nowMs,
-  );
+  const { agent, point, chain, on_behalf_of, plan, requires, created_at, decided_at, ...view } =
+    requestSummary(state, nowMs);
   return {
     ...view,
     payload: record.payload,
@@ -245,6 +248,7 @@ export function requestDetail(
     point,
     chain,
     on_behalf_of,
+    plan,
     session: record.request.session ?? null,
     digest: requestDigest(record),
     approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, standing, invalidReason }) => ({

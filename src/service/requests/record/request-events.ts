@@ -3,6 +3,7 @@
 // for no listener.
 
 import type { RequestStatus } from '../../store/contract/records.ts';
+import type { PlanPlace } from './plan-place.ts';
 import type { CommentKind } from './request-state.ts';
 
 export interface RequestNotice {
@@ -16,6 +17,8 @@ export interface RequestNotice {
   readonly actionKey: string;
   /** What the request is about, in one line; empty when nothing short describes it. */
   readonly title: string;
+  /** The plan that the request is a step of; absent when it belongs to none. */
+  readonly plan?: PlanPlace;
   /** The request's present status. */
   readonly status: RequestStatus;
   /**

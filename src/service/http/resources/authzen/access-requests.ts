@@ -14,8 +14,9 @@ import type { OperationReply } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { idParameter, objectSchema, time } from '../../contract/schemas.ts';
 import { callerIn, type ManagedCall, payloadBodyMax, type Route, route } from '../../routing/route.ts';
+import { recordRefused } from '../requests/record-refused.ts';
 import { type Entities, entitiesDigest, entitiesExample, entitySchemas } from './entities.ts';
-import { callOf, decideEntities, type EvaluateDeps, recordRefused, stateOf } from './evaluate.ts';
+import { callOf, decideEntities, type EvaluateDeps, stateOf } from './evaluate.ts';
 
 interface AccessRequestDeps extends EvaluateDeps {
   readonly requestChanges: RequestChanges;

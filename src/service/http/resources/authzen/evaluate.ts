@@ -16,9 +16,9 @@ import { statusAt } from '../../../requests/record/lifecycle.ts';
 import type { RequestView } from '../../../requests/record/reply.ts';
 import { isOwnRequest, type RequestState, requestStateOf } from '../../../requests/record/request-state.ts';
 import type { Store } from '../../../store/contract/store.ts';
-import { toProblem } from '../../connection/error-replies.ts';
-import { ProblemError, problems } from '../../contract/problem.ts';
+import { ProblemError } from '../../contract/problem.ts';
 import type { Answer, AuthorizeCall, AuthorizeHandler } from '../requests/authorize-handler.ts';
+import { recordRefused } from '../requests/record-refused.ts';
 import { callOfEntities, type Entities, entitiesDigest } from './entities.ts';
 
 export interface EvaluateDeps {
@@ -114,17 +114,6 @@ export function callOf({ clock }: Pick<EvaluateDeps, 'clock'>, request: FastifyR
   if (identity === null) throw new Error('the evaluation has no agent');
   const { 'idempotency-key': _, ...own } = headers;
   return { identity, headers: own, url, id: createRequestId(clock()), clientAddress, startedAtMs };
-}
-
-/** Records a refusal as `POST /v1/authorize` records the same refusal, and returns its problem. */
-export async function recordRefused(
-  { authorizeHandler }: Pick<EvaluateDeps, 'authorizeHandler'>,
-  call: AuthorizeCall,
-  error: unknown,
-): Promise<ProblemError> {
-  const problem = toProblem(error);
-  if (problems[problem.code].status < 500) await authorizeHandler.refuse(problem, call, null);
-  return problem;
 }
 
 async function evaluatedOf(deps: EvaluateDeps, entities: Entities, answer: Answer): Promise<EvaluationReply> {

@@ -26,6 +26,7 @@ const pageAddresses = [
   '/requests/:id',
   '/approvals',
   '/approvals/:id',
+  '/plans/:id',
   '/standing-approvals',
   '/agents',
   '/agents/:id',

@@ -5,9 +5,7 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { ChangeResult, RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
 import type { StandingChoice } from '../../../requests/approvals/standing-vote.ts';
-import { requestSummary } from '../../../requests/record/reply.ts';
 import { type CommentKind, commentKinds } from '../../../requests/record/request-state.ts';
-import { requestDigest } from '../../../requests/record/vote-scope.ts';
 import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
 import type { Store } from '../../../store/contract/store.ts';
@@ -15,10 +13,9 @@ import { callerOf } from '../../auth/request-rights.ts';
 import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
 import { objectSchema, text, time } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
-import { aboutRequests, detailOf, mayFor } from './approval-result.ts';
-import { marksView } from './inbox-marks.ts';
-import { queueParameters, readInboxQuery, readQueue, unansweredQuestion } from './inbox-queue.ts';
-import { withNames } from './name-people.ts';
+import { detailOf, mayFor } from './approval-result.ts';
+import { queueParameters, readInboxQuery, readQueue } from './inbox-queue.ts';
+import { identityOf, queuedViews } from './queued.ts';
 import { detailExample, detailSchema, queuedExample, queuedSchema } from './request-view.ts';
 import { requestId } from './requests.ts';
 import type { Reviews } from './reviews.ts';
@@ -88,13 +85,11 @@ const listApprovals = route<ApprovalDeps>({
     const { store, requestChanges, signInDeps } = deps;
     const page = readPage(call.query);
     const inboxQuery = readInboxQuery(call.query);
-    const actor = actorOf(call);
-    const { groups, asOwner } = callerOf(actor).approve;
-    const { id, email } = actor.person;
+    const { id, email } = actorOf(call).person;
     const person = {
       id,
       email,
-      identity: { groups, owner: asOwner ? { id, email } : null },
+      identity: identityOf(call),
       canDecide: (seen: RequestSnapshot) => {
         const { approve, step_up } = mayFor(call, seen);
         return approve.length > 0 || step_up;
@@ -107,21 +102,8 @@ const listApprovals = route<ApprovalDeps>({
       person,
       page,
     );
-    const about = await aboutRequests(
-      deps,
-      shown.map(({ state }) => state),
-    );
     return {
-      items: await Promise.all(
-        shown.map(async (seen, index) => ({
-          ...(await withNames(signInDeps.directory, requestSummary(seen.state, seen.nowMs))),
-          digest: requestDigest(seen.state.record),
-          allowed_actions: mayFor(call, seen),
-          question: unansweredQuestion(seen, person.identity),
-          ...marksView(marks, seen, id),
-          ...about[index]!,
-        })),
-      ),
+      items: await queuedViews(deps, call, { seen: shown, marks }),
       next_cursor: next === null ? null : cursorOf(next),
       count,
     };

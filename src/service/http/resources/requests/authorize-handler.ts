@@ -86,6 +86,8 @@ export interface Answer {
   readonly input: AuthorizeInput;
 }
 
+type SignatureOptions = Pick<AuthorizeHandlerOptions, 'verifySignature' | 'clock'>;
+
 export interface AuthorizeHandlerOptions {
   readonly identifyAgain: IdentifyAgain;
   readonly verifySignature: VerifySignature;
@@ -202,9 +204,9 @@ interface ReadCall {
  * Reads on whose behalf the agent asks; null when no token was sent. The token is read before the agent is
  * looked up, so that nothing is awaited between the look-up and the decision.
  */
-function readOnBehalf(
+export function readOnBehalf(
   { headers }: AuthorizeCall,
-  { tokenReader, clock }: AuthorizeHandlerOptions,
+  { tokenReader, clock }: Pick<AuthorizeHandlerOptions, 'tokenReader' | 'clock'>,
 ): OnBehalf | null | Promise<OnBehalf> {
   const token = headers['x-on-behalf-of'];
   return token === undefined ? null : tokenReader.read(String(token), clock());
@@ -223,7 +225,7 @@ interface Times {
 function checkSignature(
   read: ReadCall,
   { agent }: Identity,
-  { verifySignature, clock }: AuthorizeHandlerOptions,
+  { verifySignature, clock }: SignatureOptions,
 ): boolean {
   const { call, body } = read;
   const state = verifySignature({
@@ -242,7 +244,7 @@ function signatureOf({ call: { headers } }: ReadCall): string | undefined {
   return typeof header === 'string' ? header : undefined;
 }
 
-function checkedInput(read: ReadCall, identity: Identity, options: AuthorizeHandlerOptions): AuthorizeInput {
+export function checkedInput(read: ReadCall, identity: Identity, options: SignatureOptions): AuthorizeInput {
   const isSigned = checkSignature(read, identity, options);
   const { call, body, envelope, onBehalf } = read;
   const idempotencyKey = idempotencyKeyOf(call, identity);
@@ -299,13 +301,13 @@ function decidedOf(result: AuthorizeResult): DecidedResult {
   }
 }
 
-function tooManyInFlight(): ProblemError {
+export function tooManyInFlight(): ProblemError {
   const detail = 'the limit of concurrent requests of this agent is reached';
   return new ProblemError('too_many_in_flight', detail, { headers: { 'retry-after': '1' } });
 }
 
 /** The refusal of an agent that may no longer ask, the same that `identify` gives. */
-function notAllowedNow({ why, detail }: IdentityRefusal): ProblemError {
+export function notAllowedNow({ why, detail }: IdentityRefusal): ProblemError {
   switch (why) {
     case 'disabled':
     case 'revoked':

@@ -13,7 +13,7 @@ import { findVisible, refused, requestNotFound } from './approval-result.ts';
 import { detailExample, statusNow } from './request-view.ts';
 import type { Reviews } from './reviews.ts';
 
-interface BulkDeps {
+export interface BulkDeps {
   readonly requestChanges: RequestChanges;
   readonly reviews: Reviews;
 }
@@ -24,7 +24,7 @@ interface BulkBody {
   readonly requests: readonly { readonly id: string; readonly group?: string }[];
 }
 
-interface BulkResult {
+export interface BulkResult {
   readonly request_id: string;
   readonly status: string | null;
   readonly refusal: { readonly code: string; readonly detail: string } | null;
@@ -32,6 +32,29 @@ interface BulkResult {
 
 const requestsMax = 200;
 const commentLengthMax = 2_000;
+
+/** What became of the vote on one request. */
+export const voteResultFields = {
+  request_id: text(100),
+  status: {
+    ...statusNow,
+    type: ['string', 'null'],
+    enum: [...statusNow.enum, null],
+    description: 'The status after the vote; null if the vote was not recorded.',
+  },
+  refusal: {
+    ...objectSchema({
+      code: {
+        type: 'string',
+        description:
+          '`needs_own_review`: the request has a warning. Other codes are those of the single vote.',
+      },
+      detail: { type: 'string' },
+    }),
+    type: ['object', 'null'],
+    description: 'Why the vote was not recorded; null if it was.',
+  },
+} as const;
 
 const voteOnRequests = route<BulkDeps, BulkBody>({
   method: 'POST',
@@ -71,27 +94,7 @@ const voteOnRequests = route<BulkDeps, BulkBody>({
         schema: objectSchema({
           items: {
             type: 'array',
-            items: objectSchema({
-              request_id: text(100),
-              status: {
-                ...statusNow,
-                type: ['string', 'null'],
-                enum: [...statusNow.enum, null],
-                description: 'The status after the vote; null if the vote was not recorded.',
-              },
-              refusal: {
-                ...objectSchema({
-                  code: {
-                    type: 'string',
-                    description:
-                      '`needs_own_review`: the request has a warning. Other codes are those of the single vote.',
-                  },
-                  detail: { type: 'string' },
-                }),
-                type: ['object', 'null'],
-                description: 'Why the vote was not recorded; null if it was.',
-              },
-            }),
+            items: objectSchema(voteResultFields),
           },
         }),
         example: {
@@ -129,7 +132,7 @@ interface BulkVote {
   readonly draft: VoteDraft;
 }
 
-async function voteOn(
+export async function voteOn(
   { requestChanges, reviews }: BulkDeps,
   call: ManagedCall<unknown>,
   { id, vote, draft }: BulkVote,

@@ -223,6 +223,19 @@ const onBehalfSchema = {
   },
 } as const;
 
+const planPlaceSchema = {
+  type: ['object', 'null'],
+  description: 'The plan that the request is a step of; null if it belongs to none.',
+  required: ['id', 'goal', 'step', 'steps'],
+  additionalProperties: false,
+  properties: {
+    id: { type: 'string' },
+    goal: { type: ['string', 'null'] },
+    step: { type: 'integer', minimum: 1, description: 'The number of the step.' },
+    steps: { type: 'integer', minimum: 1, description: 'The number of steps of the plan.' },
+  },
+} as const satisfies JsonSchema;
+
 const digestSchema = {
   type: 'string',
   description:
@@ -254,6 +267,7 @@ export const detailSchema = {
     'point',
     'chain',
     'on_behalf_of',
+    'plan',
     'session',
     'digest',
     'approvals',
@@ -292,6 +306,7 @@ export const detailSchema = {
     point: cameBySchema,
     chain: chainSchema,
     on_behalf_of: onBehalfSchema,
+    plan: planPlaceSchema,
     session: {
       type: ['string', 'null'],
       description:
@@ -360,6 +375,7 @@ export const summarySchema = {
     'point',
     'chain',
     'on_behalf_of',
+    'plan',
     'requires',
     'created_at',
     'decided_at',
@@ -373,6 +389,7 @@ export const summarySchema = {
     point: cameBySchema,
     chain: chainSchema,
     on_behalf_of: onBehalfSchema,
+    plan: planPlaceSchema,
     requires: requiresSchema,
     created_at: time,
     decided_at: decidedAt,
@@ -424,6 +441,7 @@ export const summaryExample = {
   point: null,
   chain: [],
   on_behalf_of: { user: { id: '8f3c', email: 'ann@example.com', groups: ['deployers'] }, unknown: null },
+  plan: null,
   requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, invalidated: [] },
   created_at: '2026-05-19T12:00:00.000Z',
   decided_at: null,
