@@ -16,8 +16,28 @@ import {
   refusal,
 } from './decision.ts';
 import { exchange, type Fetch, type Question, UnreachableError, type WholeAnswer } from './exchange.ts';
+import {
+  type AnyPlan,
+  type Plan,
+  type PlanDraft,
+  type PlannedCall,
+  type PlanStep,
+  planBody,
+  readPlan,
+} from './plan.ts';
 
-export type { AllowedDecision, Decision, DeniedDecision, PendingDecision, PossibleAction, RequestStatus };
+export type {
+  AllowedDecision,
+  Decision,
+  DeniedDecision,
+  PendingDecision,
+  Plan,
+  PlanDraft,
+  PlannedCall,
+  PlanStep,
+  PossibleAction,
+  RequestStatus,
+};
 export { UnreachableError };
 
 /**
@@ -166,6 +186,14 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
    */
   getRequest(requestId: string, options?: Omit<AskOptions, 'idempotencyKey'>): Promise<RequestStatus | null>;
   /**
+   * Shows what would be decided for the steps of a task, and asks people for them with `submit`. Nothing is granted:
+   * each step is asked for with `authorize`, `run` or `guard` when it is due, and goes on with its approved request.
+   * Throws DeniedError when the service refuses the plan.
+   */
+  plan(plan: PlanDraft<Actions>, options?: Omit<AskOptions, 'wait'>): Promise<Plan>;
+  /** A plan of the agent with the present state of its steps; null when the agent has no such plan. */
+  getPlan(planId: string): Promise<Plan | null>;
+  /**
    * Passes a part of what the agent may do to a sub-agent. Throws DeniedError when the service refuses the
    * terms.
    */
@@ -244,6 +272,8 @@ function clientOf<Actions extends object>(connection: OwnConnection): Writ<Actio
           ...options,
           ...(onWait === 'hold' ? { wait: Number.POSITIVE_INFINITY } : {}),
         }),
+    plan: (plan, options = {}) => makePlan(connection, plan, options),
+    getPlan: (planId) => getPlan(ofAgent(connection), planId),
     async delegate(terms) {
       const { id, key } = await delegate(connection, terms);
       return { id, key, client: clientOf<Actions>(delegatedConnection(connection, key, terms)) };
@@ -328,6 +358,36 @@ async function ask(connection: Connection, request: ActionRequest): Promise<Deci
 
 const pollMs = 200;
 
+async function makePlan(
+  connection: Connection,
+  plan: AnyPlan,
+  { idempotencyKey = crypto.randomUUID(), onBehalfOf, signal }: Omit<AskOptions, 'wait'>,
+): Promise<Plan> {
+  const path = '/v1/plans';
+  const answer = await exchange({
+    ...question(connection, 'POST', path, 0, signal),
+    headers: {
+      ...headersOf(connection),
+      ...userHeader(onBehalfOf ?? connection.onBehalfOf),
+      'idempotency-key': idempotencyKey,
+    },
+    body: planBody(plan),
+    sign: signer(connection, path),
+  });
+  return planOf(connection, answer);
+}
+
+async function getPlan(connection: Connection, planId: string): Promise<Plan | null> {
+  const answer = await exchange(question(connection, 'GET', `/v1/plans/${encodeURIComponent(planId)}`));
+  return answer.status === 404 ? null : planOf(connection, answer);
+}
+
+function planOf({ url }: Connection, answer: WholeAnswer): Plan {
+  const plan = answer.status === 200 ? readPlan(answer.body, url) : null;
+  if (plan === null) throw new DeniedError(problemOf(answer));
+  return plan;
+}
+
 async function askHeld(connection: Connection, request: ActionRequest, heldMs: number): Promise<Decision> {
   const { receipts = false } = connection;
   const wants = ['attach', `wait=${Math.ceil(heldMs / 1000)}`];
@@ -342,7 +402,7 @@ async function askHeld(connection: Connection, request: ActionRequest, heldMs: n
       prefer: wants.join(', '),
     },
     body,
-    sign: signer(connection),
+    sign: signer(connection, '/v1/authorize'),
   });
   if (answer.status !== 200) return problemOf(answer);
   return readDecision(answer.body, {
@@ -385,15 +445,15 @@ function userHeader(given: UserToken | undefined): Readonly<Record<string, strin
   return token === undefined ? {} : { 'x-on-behalf-of': token };
 }
 
-/** Signs a request: HMAC-SHA256 over time, nonce and body. */
-function signer({ signingSecret }: Connection): Question['sign'] {
+/** Signs a request: HMAC-SHA256 over time, nonce, path and body. */
+function signer({ signingSecret }: Connection, path: string): Question['sign'] {
   if (signingSecret === undefined) return undefined;
   const bytes = new TextEncoder();
   return async (body) => {
     const [time, nonce] = [Math.trunc(Date.now() / 1000), crypto.randomUUID()];
     const algorithm = { name: 'HMAC', hash: 'SHA-256' };
     const key = await crypto.subtle.importKey('raw', bytes.encode(signingSecret), algorithm, false, ['sign']);
-    const signed = bytes.encode(`v1:${time}:${nonce}:POST:/v1/authorize:${body}`);
+    const signed = bytes.encode(`v1:${time}:${nonce}:POST:${path}:${body}`);
     const code = new Uint8Array(await crypto.subtle.sign('HMAC', key, signed));
     const hex = Array.from(code, (byte) => byte.toString(16).padStart(2, '0')).join('');
     return `t=${time},n=${nonce},v1=${hex}`;

@@ -20,6 +20,7 @@ from .decisions import (
     WritError,
 )
 from .payloads import canonical_json, payload_digest
+from .plans import Plan, PlannedCall, PlanStep
 from .receipts import ReceiptError, UsedReceiptFiles, UsedReceipts, verify_receipt
 from .version import __version__
 
@@ -32,6 +33,9 @@ __all__ = [
     "Outcome",
     "PendingDecision",
     "PendingError",
+    "Plan",
+    "PlanStep",
+    "PlannedCall",
     "PossibleAction",
     "ReceiptError",
     "RequestStatus",

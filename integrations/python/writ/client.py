@@ -44,6 +44,7 @@ from .decisions import (
     grant_of,
 )
 from .exchange import Ask, AsyncSource, Call, Connection, Pause, Send, Source, Step, Steps
+from .plans import Plan, PlannedCall
 from .results import Failed, ResultFunction, Yielded, result_of
 from .transport import ClientCertificate, Transport, TransportError, tls_context
 
@@ -405,6 +406,31 @@ class Writ(_Client[Source]):
         """
         return self._do(exchange.get_request(self._connection, request_id, wait))
 
+    def plan(
+        self,
+        steps: Sequence[PlannedCall],
+        *,
+        goal: Optional[str] = None,
+        submit: bool = False,
+        idempotency_key: Optional[str] = None,
+        on_behalf_of: Source = None,
+        session: Source = None,
+    ) -> Plan:
+        """Shows what would be decided for the steps of a task, and asks people for them with `submit`.
+
+        `steps`: Actions with their payloads, in their order.
+        `goal`: What the agent wants to reach, for the people who decide.
+
+        Nothing is granted: each step is asked for with `authorize`, `run` or `guard` when it is due, and goes on with its
+        approved request. Raises DeniedError when the service refuses the plan, and as `authorize`.
+        """
+        planning = exchange.Planning(steps, goal, submit, idempotency_key, on_behalf_of, session)
+        return self._do(exchange.plan(self._connection, planning))
+
+    def get_plan(self, plan_id: str) -> Optional[Plan]:
+        """A plan of the agent with the present state of its steps; None when the agent has no such plan."""
+        return self._do(exchange.get_plan(self._connection, plan_id))
+
     def delegate(
         self,
         name: str,
@@ -562,6 +588,24 @@ class AsyncWrit(_Client[AsyncSource]):
     async def get_request(self, request_id: str, *, wait: float = 0) -> Optional[RequestStatus]:
         """As `Writ.get_request`."""
         return await self._do_async(exchange.get_request(self._connection, request_id, wait))
+
+    async def plan(
+        self,
+        steps: Sequence[PlannedCall],
+        *,
+        goal: Optional[str] = None,
+        submit: bool = False,
+        idempotency_key: Optional[str] = None,
+        on_behalf_of: AsyncSource = None,
+        session: AsyncSource = None,
+    ) -> Plan:
+        """As `Writ.plan`."""
+        planning = exchange.Planning(steps, goal, submit, idempotency_key, on_behalf_of, session)
+        return await self._do_async(exchange.plan(self._connection, planning))
+
+    async def get_plan(self, plan_id: str) -> Optional[Plan]:
+        """As `Writ.get_plan`."""
+        return await self._do_async(exchange.get_plan(self._connection, plan_id))
 
     async def delegate(
         self,

@@ -142,7 +142,7 @@ def read_decision(
     if not _is_view(body):
         return _unreadable(None)
     request_id, reason, policy = body["request_id"], body["reason"], body["matched_policy"]
-    at = _time(body["expires_at"])
+    at = read_time(body["expires_at"])
     if at is None:
         return _unreadable(request_id)
     outcome = (body["decision"], body["status"])
@@ -164,7 +164,7 @@ def read_status(body: Any) -> Optional[RequestStatus]:
     """Reads the body of a reply about a request; None when it is none."""
     if not _is_view(body):
         return None
-    until = _time(body["expires_at"])
+    until = read_time(body["expires_at"])
     if until is None:
         return None
     texts = (body["request_id"], body["status"], body["reason"], body["matched_policy"], body["message"])
@@ -196,7 +196,7 @@ def _is_view(body: Any) -> bool:
     return isinstance(score, (int, float)) and not isinstance(score, bool)
 
 
-def _time(text: str) -> Optional[datetime]:
+def read_time(text: str) -> Optional[datetime]:
     """A time with its offset, so that it can be compared with the present time."""
     try:
         at = datetime.fromisoformat(text.replace("Z", "+00:00"))

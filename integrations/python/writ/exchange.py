@@ -31,6 +31,7 @@ from .decisions import (
     refusal_of_problem,
 )
 from .payloads import json_text, plain
+from .plans import Plan, PlannedCall, read_plan
 from .transport import Reply, Request, TransportError
 
 T = TypeVar("T")
@@ -49,6 +50,8 @@ HELD_SECONDS_MAX = 50.0
 #: Between two questions about a pending request. While the service stops, it holds no answer.
 POLL_SECONDS = 0.2
 RESULT_BYTES_MAX = 64 * 1024
+#: Where an agent signs what it sends.
+SIGNED_PATHS = ("/v1/authorize", "/v1/plans")
 
 log = logging.getLogger("writ")
 
@@ -104,7 +107,7 @@ Steps = Generator[Step, Any, T]
 
 def authorize(connection: Connection, ask: Ask) -> Steps[Decision]:
     """Asks until there is a decision or the time is over. Each question comes back to the same request."""
-    key = ask.idempotency_key or str(uuid.uuid4())
+    keyed = dataclasses.replace(ask, idempotency_key=ask.idempotency_key or str(uuid.uuid4()))
     body = json_text({"action_key": ask.action, "payload": ask.payload}).encode()
     ends_at = time.monotonic() + (connection.wait if ask.wait is None else ask.wait)
     while True:
@@ -112,13 +115,8 @@ def authorize(connection: Connection, ask: Ask) -> Steps[Decision]:
         wants = ["attach", f"wait={math.ceil(held)}"]
         if connection.receipts is not False:
             wants.append("receipt" if connection.receipts is True else f"receipt={connection.receipts}")
-        headers = {**_headers(connection), "Idempotency-Key": key, "Prefer": ", ".join(wants)}
-        session = yield from _text_of(connection.session if ask.session is None else ask.session)
-        if session is not None:
-            headers["X-Agent-Session"] = header_text("the session", session)
-        token = yield from _text_of(connection.on_behalf_of if ask.on_behalf_of is None else ask.on_behalf_of)
-        if token is not None:
-            headers["X-On-Behalf-Of"] = header_text("the token of the person", token)
+        headers = yield from _asking_headers(connection, keyed)
+        headers["Prefer"] = ", ".join(wants)
         reply = yield from _exchange(connection, "POST", "/v1/authorize", headers, body, held)
         if reply.status != 200:
             return refusal_of_problem(reply.status, reply.body)
@@ -132,6 +130,51 @@ def authorize(connection: Connection, ask: Ask) -> Steps[Decision]:
         if not isinstance(decision, PendingDecision) or time.monotonic() >= ends_at:
             return decision
         yield Pause(max(0.0, min(POLL_SECONDS, ends_at - time.monotonic())))
+
+
+@dataclass(frozen=True)
+class Planning:
+    """The steps of a task. None stands for the setting of the connection."""
+
+    steps: Sequence[PlannedCall]
+    goal: Optional[str] = None
+    submit: bool = False
+    idempotency_key: Optional[str] = None
+    on_behalf_of: AsyncSource = None
+    session: AsyncSource = None
+
+
+def plan(connection: Connection, planning: Planning) -> Steps[Plan]:
+    """What would be decided for the steps, and requests for those that need people."""
+    steps = [{"action_key": action, "payload": payload} for action, payload in planning.steps]
+    body = json_text({"goal": planning.goal, "submit": planning.submit, "steps": steps}).encode()
+    headers = yield from _asking_headers(connection, planning)
+    reply = yield from _exchange(connection, "POST", "/v1/plans", headers, body, 0)
+    return _plan_of(connection, reply)
+
+
+def get_plan(connection: Connection, plan_id: str) -> Steps[Optional[Plan]]:
+    path = f"/v1/plans/{urllib.parse.quote(plan_id, safe='')}"
+    reply = yield from _simple(_of_agent(connection), "GET", path)
+    return None if reply.status == 404 else _plan_of(connection, reply)
+
+
+def _plan_of(connection: Connection, reply: Reply) -> Plan:
+    plan = read_plan(reply.body, connection.url) if reply.status == 200 else None
+    if plan is None:
+        raise DeniedError(refusal_of_problem(reply.status, reply.body))
+    return plan
+
+
+def _asking_headers(connection: Connection, asking: Union[Ask, Planning]) -> Steps[Dict[str, str]]:
+    headers = {**_headers(connection), "Idempotency-Key": asking.idempotency_key or str(uuid.uuid4())}
+    session = yield from _text_of(connection.session if asking.session is None else asking.session)
+    if session is not None:
+        headers["X-Agent-Session"] = header_text("the session", session)
+    token = yield from _text_of(connection.on_behalf_of if asking.on_behalf_of is None else asking.on_behalf_of)
+    if token is not None:
+        headers["X-On-Behalf-Of"] = header_text("the token of the person", token)
+    return headers
 
 
 def get_request(connection: Connection, request_id: str, wait: float) -> Steps[Optional[RequestStatus]]:
@@ -267,9 +310,9 @@ def _exchange(
     last = ""
     for tries in range(1, TRIES_MAX + 1):
         signed = dict(headers)
-        if connection.signing_secret is not None and path == "/v1/authorize":
+        if connection.signing_secret is not None and path in SIGNED_PATHS:
             # A signature is good once.
-            signed["X-Service-Signature"] = _signature(connection.signing_secret, body or b"")
+            signed["X-Service-Signature"] = _signature(connection.signing_secret, path, body or b"")
         pause = PAUSE_SECONDS * 2 ** (tries - 1)
         try:
             reply: Reply = yield Send(Request(method, path, signed, body, held + connection.timeout))
@@ -323,10 +366,10 @@ def _pause_of(reply: Reply, usual: float) -> float:
     return min(seconds, PAUSE_SECONDS_MAX) if seconds >= 0 else usual
 
 
-def _signature(secret: str, body: bytes) -> str:
-    """HMAC-SHA256 over time, nonce and body."""
+def _signature(secret: str, path: str, body: bytes) -> str:
+    """HMAC-SHA256 over time, nonce, path and body."""
     at, nonce = int(time.time()), str(uuid.uuid4())
-    signed = f"v1:{at}:{nonce}:POST:/v1/authorize:".encode() + body
+    signed = f"v1:{at}:{nonce}:POST:{path}:".encode() + body
     return f"t={at},n={nonce},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
 
 

@@ -66,6 +66,50 @@ say([[outcomes, outcome(lambda: do(sub.client.delegate('more', ['demo.allow'], e
     expect(items).toHaveLength(2);
   });
 
+  test('plans steps, and goes on with those that are approved', async () => {
+    const service = await startService();
+    const change = await setSigning(service.store, {
+      agentId: service.agent.id,
+      signing: 'required',
+      nowMs: Date.now(),
+    });
+    const secret = change.kind === 'changed' ? change.signingSecret : null;
+    const ben = await approverOf(service);
+    const settings = { ...settingsOf(service), kind, secret };
+    const steps = "[('demo.escalate', {'n': n}) for n in range(3)] + [('demo.allow', {}), ('demo.deny', {})]";
+    const [shown, planned, refused] = await inPython(
+      settings,
+      `
+client = connect(signing_secret=given['secret'])
+steps = ${steps}
+shown = do(client.plan(steps))
+planned = do(client.plan(steps, goal='all', submit=True, idempotency_key='once', session='s1'))
+again = do(client.plan(steps, goal='all', submit=True, idempotency_key='once', session='s1'))
+refused = outcome(lambda: do(client.plan([('no.such', {})])))
+words = lambda plan: [[one.decision, one.status] for one in plan.steps]
+say([[words(shown), shown.pending, shown.until, do(client.get_plan('none'))],
+     [planned.id, again.id == planned.id, words(planned), planned.until is not None, planned.url], refused])`,
+    );
+    const decisions = ['ESCALATE', 'ESCALATE', 'ESCALATE', 'ALLOW', 'DENY'];
+    expect(shown).toEqual([decisions.map((one) => [one, null]), 0, null, null]);
+    const [id, isSame, words, hasEnd, page] = planned;
+    expect([isSame, hasEnd, page]).toEqual([true, true, `${service.url}/plans/${id}`]);
+    expect(words).toEqual(decisions.map((one) => [one, one === 'ESCALATE' ? 'pending' : null]));
+    expect(refused).toEqual(['DeniedError', expect.stringContaining('/steps/0/action_key')]);
+    await ben.send(`/v1/plans/${id}/votes`, { method: 'POST', body: { vote: 'approve', comment: '' } });
+    const outcomes = await inPython(
+      { ...settings, id },
+      `
+client = connect(signing_secret=given['secret'], session='s1', wait=0)
+plan = do(client.get_plan(given['id']))
+say([[one.status for one in plan.steps], [outcome(lambda: guarded(client, 'demo.escalate')(n=n))[0] for n in range(4)]])`,
+    );
+    expect(outcomes).toEqual([
+      ['approved', 'approved', 'approved', null, null],
+      ['ran', 'ran', 'ran', 'PendingError'],
+    ]);
+  });
+
   test('runs under a grant and under nothing else', async () => {
     const service = await startService();
     const [results, runs] = await inPython(

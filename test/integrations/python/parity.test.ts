@@ -31,7 +31,9 @@ const beyond = {
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const client = readFileSync('integrations/typescript/client.ts', 'utf8');
-const decisions = readFileSync('integrations/typescript/decision.ts', 'utf8');
+const decisions = ['decision', 'plan']
+  .map((name) => readFileSync(`integrations/typescript/${name}.ts`, 'utf8'))
+  .join('\n');
 
 /** The fields of an interface. */
 function fieldsOf(source: string, name: string): readonly string[] {
@@ -82,7 +84,7 @@ test.each(['Writ', 'AsyncWrit'])('law: %s has every method, setting and field', 
     authorize: ['action', 'payload', ...options, ...beyond.authorize],
     run: ['action', 'payload', 'work', ...options, ...beyond.run],
     guard: [...guard, ...options, ...beyond.guard],
-    look: ['request_id', 'wait'],
+    get_request: ['request_id', 'wait'],
     report: ['request_id', 'is_executed', 'result'],
   });
   for (const [name, fields] of Object.entries(api.decisions)) {
@@ -95,7 +97,7 @@ test.each(['Writ', 'AsyncWrit'])('law: %s has every method, setting and field', 
       .filter((field) => field !== 'result_fields');
     expect([name, ours.toSorted()]).toEqual([name, theirs.toSorted()]);
   }
-  expect(Object.keys(api.decisions)).toHaveLength(6);
+  expect(Object.keys(api.decisions)).toHaveLength(8);
   const errors = [...`${client}\nexport { UnreachableError }`.matchAll(/export (?:class|\{) (\w+Error)/g)];
   expect(errors.length).toBeGreaterThan(2);
   expect(api.errors).toEqual(expect.arrayContaining(errors.map(([, name]) => name)));
