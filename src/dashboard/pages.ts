@@ -39,6 +39,12 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/approvals/approval.tsx'),
   },
   {
+    pattern: '/plans/:id',
+    title: 'Plan',
+    access: 'requests.view',
+    load: () => import('./pages/plans/plan.tsx'),
+  },
+  {
     pattern: '/standing-approvals',
     title: 'Standing approvals',
     access: 'requests.view',

@@ -142,11 +142,12 @@ async function giveDue(votes: Vote[], cast: DemoAccounts, nowMs: number): Promis
 export interface DemoRequests {
   readonly request: string;
   readonly approval: string;
+  readonly plan: string;
   readonly agent: string;
 }
 
 /**
- * Leaves some things open: approvals, a step-up, an application. Returns the ids of some of them.
+ * Leaves some things open: approvals, a step-up, a plan, an application. Returns the ids of some of them.
  */
 export async function createOpenRequests({ cast, clock }: DemoWorld): Promise<DemoRequests> {
   const nowMs = Date.now();
@@ -156,6 +157,8 @@ export async function createOpenRequests({ cast, clock }: DemoWorld): Promise<De
     requestIds.push((await cast.agents[agent].caller.done('/v1/authorize', what)).request_id);
   }
   const [large = '', print = ''] = requestIds;
+  clock.runTo(nowMs - minuteMs);
+  const plan = await cast.agents['travel-buyer'].caller.done('/v1/plans', tripPlan);
   await cast.colleagues.finance.send('/v1/applications', {
     email: 'applicant@demo.example',
     name: 'Applicant (simulated)',
@@ -163,7 +166,12 @@ export async function createOpenRequests({ cast, clock }: DemoWorld): Promise<De
   });
   await cast.colleagues.finance.done(`/v1/requests/${large}/approve`, { comment: 'The order is signed' });
   clock.runTo(nowMs + dayMs);
-  return { request: print, approval: large, agent: cast.agents['invoice-payer'].id };
+  return {
+    request: print,
+    approval: large,
+    plan: plan.plan_id,
+    agent: cast.agents['invoice-payer'].id,
+  };
 }
 
 const pendingCalls: readonly (readonly [minutes: number, agent: DemoAgent, what: AgentCall])[] = [
@@ -192,6 +200,16 @@ const pendingCalls: readonly (readonly [minutes: number, agent: DemoAgent, what:
   [4, 'household-banker', askFor('banking.update_password', { password: 'a longer password' })],
   [2, 'team-assistant', askFor('slack.read_channel_messages', { channel: 'general' })],
 ];
+
+const tripPlan = {
+  goal: 'Travel to the trade fair',
+  submit: true,
+  steps: [
+    payTo('Harbour Hotel', 540, 'three nights'),
+    payTo('City Taxi', 64, 'from and to the station'),
+    payTo('Fairground Services', 1_150, 'a stand of 9 square metres'),
+  ],
+};
 
 function payTo(vendor: string, amount: number, description?: string): AgentCall {
   const optional = description === undefined ? {} : { description };

@@ -84,6 +84,7 @@ async function addresses({ server, account, shown }: Demo): Promise<(pattern: st
   const withIds: Readonly<Record<string, string>> = {
     '/requests/:id': `/requests/${shown.request}`,
     '/approvals/:id': `/approvals/${shown.approval}`,
+    '/plans/:id': `/plans/${shown.plan}`,
     '/agents/:id': `/agents/${shown.agent}`,
     '/enforcement-points/:id': `/enforcement-points/${point.id}`,
     '/policies/file': '/policies/file?path=payments%2Fpayments.policy',

@@ -8,7 +8,8 @@ import { createPlanner, type PlanDraft } from '../../../src/service/requests/pla
 import { createRequestId } from '../../../src/service/requests/record/id.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { bystanders } from './bystanders.ts';
-import { activeOf, begin, type World } from './metered.ts';
+import { activeOf } from './active-of.ts';
+import { begin, type World } from './metered.ts';
 import { createOrder } from './order.ts';
 
 type Order = ReturnType<typeof createOrder>;
@@ -100,7 +101,7 @@ async function start(order: Order) {
       outcome: null,
       policy: null,
     };
-    const rest = { riskMin: null, riskMax: null, fromMs: null, untilMs: null, text: null, seenBy: null };
+    const rest = { riskMin: null, riskMax: null, amountMin: null, amountMax: null, fromMs: null, untilMs: null, text: null, seenBy: null };
     const page = { ...filter, ...rest, status: null, nowMs: world.nowMs };
     return (await here.store.requests.list(page)).items.filter(({ row }) => row.status === 'auto_approved')
       .length;

@@ -15,6 +15,7 @@ import { GroupGaps } from '../../parts/people/group-gap.tsx';
 import { onBehalfFacts } from '../../parts/text/on-behalf.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { ControlOwner } from '../requests/people.tsx';
+import { planFacts } from '../requests/plan-link.tsx';
 import { RequestTimeline } from '../requests/request-timeline.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 import './approval.css';
@@ -217,6 +218,7 @@ function WhoAsks({ request }: { readonly request: RequestDetail }) {
     <Facts
       items={[
         ['Agent', about(agent.name)],
+        ...planFacts(request),
         ...(request.chain.length === 0 ? [] : [['Sub-agent', about(namesOf(request))] as const]),
         ['Risk tier', about(agent.risk_tier)],
         ['Control owner', <ControlOwner key="owner" request={request} />],

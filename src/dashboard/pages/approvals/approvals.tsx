@@ -184,8 +184,9 @@ function usePeek(list: RowFocus) {
   };
   const onKey = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    const row = (event.target as Element).closest<HTMLElement>('a[data-row]')?.dataset.row;
-    if (row === undefined || (event.key !== ' ' && event.key !== 'ArrowRight')) return;
+    const { row, plan } = (event.target as Element).closest<HTMLElement>('a[data-row]')?.dataset ?? {};
+    // A plan has a page and no preview.
+    if (row === undefined || plan !== undefined || (event.key !== ' ' && event.key !== 'ArrowRight')) return;
     event.preventDefault();
     if (event.key === ' ' && row === id) close();
     else show(row);
@@ -202,7 +203,8 @@ function usePeek(list: RowFocus) {
     close,
     toggle: (next: string): void => (next === id ? close() : show(next)),
     follow: (next: string | null): void => {
-      if (id !== null && next !== null) setId(next);
+      if (id !== null && next !== null && document.activeElement?.hasAttribute('data-plan') !== true)
+        setId(next);
     },
   };
 }
@@ -219,9 +221,17 @@ function useRowActs({ list, rows, locks, reload }: RowActOptions) {
   const { id: ownId } = usePerson();
   const assigning = useSending();
   const [snoozed, setSnoozed] = useState<QueueItem | null>(null);
+  const rowNow = (): QueueRow | null => rows.find(({ item }) => item.request_id === list.current()) ?? null;
+  /** What is done with one request is not done with a plan. */
   const withRow = (act: (id: string) => void) => (): void => {
-    const id = list.current();
-    if (id !== null) act(id);
+    const row = rowNow();
+    if (row !== null && row.kind !== 'plan') act(row.item.request_id);
+  };
+  const openFor = (vote: VoteKind) => (): void => {
+    const row = rowNow();
+    if (row === null) return;
+    const { plan, request_id: id } = row.item;
+    go(row.kind === 'plan' && plan !== null ? `/plans/${plan.id}#${vote}` : `/approvals/${id}#${vote}`);
   };
   const assign = (id: string): void => void assigning.run(() => setAssignee(id, ownId).then(reload));
   const snooze = (id: string): void =>
@@ -231,12 +241,12 @@ function useRowActs({ list, rows, locks, reload }: RowActOptions) {
       {
         keys: ['a'],
         label: 'Approve it, with a comment',
-        run: withRow((id) => go(`/approvals/${id}#approve`)),
+        run: openFor('approve'),
       },
       {
         keys: ['r'],
         label: 'Reject it, with a comment',
-        run: withRow((id) => go(`/approvals/${id}#reject`)),
+        run: openFor('reject'),
       },
       { keys: ['c'], label: 'Start or end your review', run: withRow((id) => void locks.toggle(id)) },
       { keys: ['m'], label: 'Assign it to yourself', run: withRow(assign) },

@@ -1,4 +1,5 @@
-// Repeats in the inbox: requests of the same agent for the same action with the same payload, which have one digest.
+// Groups in the inbox: the steps of a plan, and repeats, which are requests of the same agent for the same action with
+// the same payload and have one digest.
 
 import type { Reply } from '../../../api/operations.ts';
 
@@ -7,19 +8,26 @@ export type QueueItem = Reply<'listApprovals'>['items'][number];
 /** A row of the inbox: a request, and the others of its digest if they are folded into it. */
 export interface QueueRow {
   readonly item: QueueItem;
-  /** All requests of the digest, the first included; a vote on the row is a vote on each. */
+  /** All requests of the plan or digest, the first included; a vote on the row is a vote on each. */
   readonly alike: readonly QueueItem[];
-  /** `first` stands for the group; `other` is one of an unfolded group; `single` has no repeats. */
-  readonly kind: 'single' | 'first' | 'other';
+  /**
+   * `plan` stands for the steps of a plan, and `first` for repeats; `other` is one of unfolded repeats; `single` has
+   * no repeats.
+   */
+  readonly kind: 'single' | 'first' | 'other' | 'plan';
   readonly isUnfolded: boolean;
 }
 
-/** The rows in the order of their first requests. A group is folded unless its digest is in `unfolded`. */
+/**
+ * The rows in the order of their first requests. Repeats are folded unless their digest is in `unfolded`; the steps of a
+ * plan are one row.
+ */
 export function queueRows(items: readonly QueueItem[], unfolded: ReadonlySet<string>): readonly QueueRow[] {
-  const groups = Map.groupBy(items, ({ digest }) => digest);
+  const groups = Map.groupBy(items, ({ plan, digest }) => plan?.id ?? digest);
   return [...groups.values()].flatMap((alike): readonly QueueRow[] => {
     const [item, ...others] = alike;
     if (item === undefined) return [];
+    if (item.plan !== null) return [{ item, alike, kind: 'plan', isUnfolded: false }];
     if (others.length === 0) return [{ item, alike, kind: 'single', isUnfolded: false }];
     const isUnfolded = unfolded.has(item.digest);
     const first: QueueRow = { item, alike, kind: 'first', isUnfolded };

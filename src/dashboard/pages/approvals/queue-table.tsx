@@ -46,7 +46,7 @@ export function QueueTable(props: QueueTableProps) {
       class: 'approvals-pick',
       cell: (row) => (
         <Pick
-          label={`Choose ${titleOf(row.item)}`}
+          label={`Choose ${nameOf(row)}`}
           isChosen={idsOf(row).every((id) => chosen.has(id))}
           onChoose={(isChosen) => onChoose(idsOf(row), isChosen)}
         />
@@ -55,9 +55,12 @@ export function QueueTable(props: QueueTableProps) {
     {
       head: 'Request',
       class: 'approvals-subject',
-      cell: (row) => (
-        <Subject row={row} locks={locksOf(row.item.request_id)} {...props} isPickable={chosen !== null} />
-      ),
+      cell: (row) =>
+        row.kind === 'plan' ? (
+          <PlanSubject row={row} />
+        ) : (
+          <Subject row={row} locks={locksOf(row.item.request_id)} {...props} isPickable={chosen !== null} />
+        ),
     },
     {
       head: 'Needs',
@@ -72,21 +75,22 @@ export function QueueTable(props: QueueTableProps) {
     {
       head: 'Risk',
       class: 'approvals-risk number',
-      cell: ({ item: { risk_score: score } }) => <span title={`Risk ${score} of 100`}>{score}</span>,
+      cell: (row) => <Risk score={Math.max(...row.alike.map(({ risk_score }) => risk_score))} />,
     },
     {
       head: 'Preview',
       kind: 'actions',
       class: 'approvals-peek',
-      cell: ({ item }) => (
-        <Button
-          variant="quiet"
-          icon="right"
-          label={`Preview ${titleOf(item)}`}
-          aria-pressed={peekedId === item.request_id}
-          onClick={() => onPeek(item.request_id)}
-        />
-      ),
+      cell: ({ item, kind }) =>
+        kind !== 'plan' && (
+          <Button
+            variant="quiet"
+            icon="right"
+            label={`Preview ${titleOf(item)}`}
+            aria-pressed={peekedId === item.request_id}
+            onClick={() => onPeek(item.request_id)}
+          />
+        ),
     },
   ];
   return (
@@ -102,6 +106,15 @@ export function QueueTable(props: QueueTableProps) {
       />
     </div>
   );
+}
+
+/** What the row is about: the goal of a plan, or the title of a request. */
+function nameOf({ item, kind }: QueueRow): string {
+  return kind === 'plan' ? (item.plan?.goal ?? `Plan of ${item.plan?.steps} steps`) : titleOf(item);
+}
+
+function Risk({ score }: { readonly score: number }) {
+  return <span title={`Risk ${score} of 100`}>{score}</span>;
 }
 
 function idsOf({ alike }: QueueRow): readonly string[] {
@@ -182,6 +195,35 @@ function Subject({ row: { item, alike, kind, isUnfolded }, locks, onUnfold, isPi
             · <PlainText text={action} isShort />
           </span>
         )}
+      </span>
+    </>
+  );
+}
+
+const titlesShown = 3;
+
+/** A plan as one row: its goal, which of its steps are pending, and the first of them. */
+function PlanSubject({ row }: { readonly row: QueueRow }) {
+  const { item, alike } = row;
+  const { plan, request_id: id } = item;
+  if (plan === null) return null;
+  const more = alike.length - titlesShown;
+  return (
+    <>
+      <a href={`/plans/${plan.id}`} data-row={id} data-plan={plan.id}>
+        <PlainPieces text={nameOf(row)} />
+      </a>
+      <span class="approvals-reason">
+        Plan of {plan.steps} steps: {alike.length} to decide
+      </span>
+      {alike.slice(0, titlesShown).map((one) => (
+        <span key={one.request_id} class="approvals-beneath">
+          {one.plan?.step}. <PlainPieces text={titleOf(one)} />
+        </span>
+      ))}
+      {more > 0 && <span class="approvals-beneath">and {more} more</span>}
+      <span class="approvals-beneath">
+        <PlainText text={agentName(item)} isShort />
       </span>
     </>
   );

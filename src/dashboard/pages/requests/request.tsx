@@ -34,6 +34,7 @@ import './request.css';
 import { call } from '../../api/client.ts';
 import { useEvents } from '../../api/event-stream.ts';
 import { ControlOwner } from './people.tsx';
+import { planFacts } from './plan-link.tsx';
 import { agentName } from './request-table.tsx';
 import { RequestTimeline } from './request-timeline.tsx';
 import { StepUpDialog } from './step-up.tsx';
@@ -221,6 +222,7 @@ function RequestFacts({ request }: { readonly request: RequestDetail }) {
         ['Agent', isLink ? <a href={`/agents/${encodeURIComponent(String(agent.id))}`}>{name}</a> : name],
         ['Risk tier', about(agent.risk_tier)],
         ['Control owner', <ControlOwner key="owner" request={request} />],
+        ...planFacts(request),
         ...onBehalfFacts(request),
         ['Tags', about(Array.isArray(agent.tags) && agent.tags.length > 0 ? agent.tags.join(', ') : 'none')],
         ['Policy', <PlainText key="policy" text={policy} isShort />],

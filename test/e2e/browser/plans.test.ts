@@ -1,0 +1,178 @@
+// A plan in the dashboard: one row of the inbox, approved whole with three touches on a phone, or in part; its requests
+// name it, and the agent goes on with each of its steps.
+
+import { mkdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { firstAdmin, personWith, send } from '../../service/http/person-client.ts';
+import { authorize, type Service, startService } from '../../service/http/service.ts';
+import { ask } from '../../service/http/written-policies.ts';
+import { accessibilityFaults, type Page, shareBrowser, sizes } from './browser.ts';
+import { eventually } from './payments.ts';
+
+const open = shareBrowser();
+
+const policies = `
+approvers finance "Finance"
+approvers legal "Legal"
+action pay.send, pay.risky "Pay {amount} to {vendor}" { amount: money(currency), currency: string, vendor: string }
+action doc.sign "Sign {name}" { name: string }
+action doc.read { path: string }
+policy pay on pay.* {
+  allow small for 10m
+  escalate large to finance within 2h when payload.amount > 100 USD because "Over 100 USD"
+  escalate risky to finance within 2h when action.key == "pay.risky" risk +85
+}
+policy docs on doc.* {
+  allow all
+  escalate sign to legal within 1h when action.key == "doc.sign" because "Legal signs"
+}
+`;
+
+const phone = { width: 390, height: 844 };
+
+interface Step {
+  readonly action_key: string;
+  readonly payload: object;
+}
+
+const pay = (amount: number, vendor: string, action_key = 'pay.send'): Step => ({
+  action_key,
+  payload: { amount, currency: 'USD', vendor },
+});
+
+async function start() {
+  const service = await startService({ startsWith: policies, openRequestsMax: 100 });
+  const admin = await firstAdmin(service);
+  for (const [email, group] of [
+    ['ben@example.com', 'finance'],
+    ['lea@example.com', 'legal'],
+  ] as const)
+    await personWith(service, admin, { email, roles: ['approver'], groups: [group] });
+  return service;
+}
+
+async function submit(service: Service, goal: string, steps: readonly Step[]) {
+  const headers = { 'x-agent-api-key': service.apiKey };
+  const body = { goal, steps, submit: true };
+  const reply = await send(service, '/v1/plans', { method: 'POST', headers, body });
+  expect(reply.status).toBe(200);
+  return reply.body;
+}
+
+async function execute(service: Service, step: Step) {
+  const reply = await authorize(service, { body: JSON.stringify(step), headers: { prefer: 'attach' } });
+  return (await reply.json()) as { readonly decision: string; readonly request_id: string };
+}
+
+/** Keeps a picture when a folder for pictures is named. */
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.WRIT_PLAN_PICTURES;
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
+
+const isTooWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth');
+
+test('twelve steps are approved with three touches on a phone, and the agent executes all of them', async () => {
+  const service = await start();
+  const steps = Array.from({ length: 12 }, (_, at) => pay(200 + at, `Vendor ${at + 1}`));
+  const plan = await submit(service, 'Pay the invoices of May', steps);
+  const other = await ask(service, 'pay.send', { payload: pay(999, 'Alone').payload });
+  const { page } = await open(service, { email: 'ben@example.com', size: phone });
+  await page.goto('/approvals');
+  const row = page.getByRole('link', { name: 'Pay the invoices of May' });
+  await row.waitFor();
+  // One row for the plan, and one for the other request.
+  expect(await page.locator('a[data-row]').count()).toBe(2);
+  await page.getByText('Plan of 12 steps: 12 to decide').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await picture(page, 'inbox-phone');
+
+  await row.click();
+  const approve = page.getByRole('button', { name: 'Approve 12…' });
+  await approve.waitFor();
+  await page.getByText('2,466.00 USD').waitFor();
+  expect(await isTooWide(page)).toBe(false);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await picture(page, 'plan-phone');
+
+  await approve.click();
+  const dialog = page.getByRole('dialog', { name: 'Approve 12 requests' });
+  await dialog.waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await picture(page, 'confirm-phone');
+
+  await dialog.getByRole('button', { name: 'Approve 12', exact: true }).click();
+  await page.getByRole('dialog', { name: '12 of 12 recorded' }).waitFor();
+
+  for (const [at, step] of steps.entries())
+    expect(await execute(service, step)).toMatchObject({
+      decision: 'ALLOW',
+      request_id: plan.steps[at].request_id,
+    });
+  expect((await execute(service, pay(200, 'Vendor 1.'))).decision).toBe('ESCALATE');
+  expect((await service.store.requests.find(other.request_id))?.status).toBe('pending');
+});
+
+test('single steps are left out or rejected; what others decide or what needs a look of its own stays', async () => {
+  const service = await start();
+  const sign: Step = { action_key: 'doc.sign', payload: { name: 'contract' } };
+  const read: Step = { action_key: 'doc.read', payload: { path: '/a' } };
+  const steps = [
+    pay(200, 'Acme'),
+    pay(300, 'Bolt'),
+    sign,
+    pay(50, 'Risk', 'pay.risky'),
+    read,
+    pay(400, 'Cog'),
+  ];
+  const plan = await submit(service, 'Close the deal', steps);
+  const { page } = await open(service, {
+    email: 'ben@example.com',
+    size: sizes.laptop,
+    expected: /Failed to load/,
+  });
+  await page.goto('/approvals');
+  await page.getByRole('link', { name: 'Close the deal' }).focus();
+  // A plan has no preview, and the key of a vote opens the vote on its page.
+  await page.keyboard.press(' ');
+  expect(await page.getByRole('complementary', { name: 'Preview' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'Close the deal' }).click();
+  await page.getByText('plans 6 steps, of which 5 are pending').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await picture(page, 'plan-laptop');
+  // Two others are for legal, or for nobody: they are listed and cannot be chosen.
+  expect(await page.getByRole('checkbox').count()).toBe(4);
+  await page.getByText('Open it to decide: its risk is high').waitFor();
+  await page.getByRole('checkbox', { name: 'Choose step 2' }).uncheck();
+  await page.getByText('3 of 4 chosen').waitFor();
+  await page.getByRole('button', { name: 'Approve 2…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Approve 2', exact: true }).click();
+  await page.getByRole('dialog', { name: '2 of 3 recorded' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText('plans 6 steps, of which 3 are pending').waitFor();
+  await page.getByRole('checkbox', { name: 'Choose step 4' }).uncheck();
+  await page.getByRole('checkbox', { name: 'Choose step 2' }).check();
+  await page.getByRole('button', { name: 'Reject 1…' }).click();
+  await dialog.getByLabel('Why you reject').fill('not this one');
+  await dialog.getByRole('button', { name: 'Reject 1 permanently' }).click();
+  await page.getByRole('dialog', { name: '1 of 1 recorded' }).waitFor();
+  const statuses = async () =>
+    Promise.all(
+      plan.steps.map(async ({ request_id: id }: { readonly request_id: string | null }) =>
+        id === null ? null : (await service.store.requests.find(id))?.status,
+      ),
+    );
+  await eventually(statuses).toEqual(['approved', 'rejected', 'pending', 'pending', null, 'approved']);
+  await page.keyboard.press('Escape');
+  // The page of a request links to its plan.
+  await page.goto(`/requests/${plan.steps[1].request_id}`);
+  await page.getByRole('link', { name: 'Step 2 of 6' }).click();
+  await page.getByRole('heading', { name: 'Close the deal' }).waitFor();
+  await page.goto(`/approvals/${plan.steps[3].request_id}`);
+  await page.getByRole('link', { name: 'Step 4 of 6' }).waitFor();
+  await page.goto('/plans/none');
+  await page.getByText('no such plan').waitFor();
+});
