@@ -9,6 +9,8 @@ import {
   connect,
   type Decision,
   type GrantOutcome,
+  type Plan,
+  type PlanDraft,
   type PossibleAction,
   type RequestStatus,
   type Writ,
@@ -157,6 +159,8 @@ export interface AskingOptions {
 export interface Authority {
   /** Decides a call. The same call gets the decision of the request that the agent already has for it. */
   decide(action: string, payload: JsonObject, options: AskingOptions): Promise<Decision>;
+  /** Shows what would be decided for the steps, and asks people for them with `submit`. */
+  plan(plan: PlanDraft, options: Omit<AskingOptions, 'waitMs'>): Promise<Plan>;
   /**
    * Reports whether a granted call was carried out, and its result when its action declares one. Never rejects.
    */
@@ -187,6 +191,7 @@ export function createServiceAuthority(options: ServiceOptions): Authority {
   return {
     decide: (action, payload, { waitMs: wait, ...options }) =>
       service.authorize(action, payload, { wait, ...options }),
+    plan: service.plan,
     // A report with a result is not gathered with others: the result is handed on only after it.
     report: (requestId, isExecuted, result) =>
       result === undefined

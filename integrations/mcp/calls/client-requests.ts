@@ -15,8 +15,10 @@ import {
 import { isForwarded, subscribedUris, type Target, targetOf } from '../protocol/targets.ts';
 import { reservedNames } from '../review/catalogue.ts';
 import { listTools } from '../review/lists.ts';
+import type { AskingOptions } from './authority.ts';
 import type { OpenConversation } from './conversation.ts';
 import { guardCall } from './guarded-call.ts';
+import { answerPlan, planToolName } from './plan-call.ts';
 import { unavailableAnswer, unknownToolAnswer } from './refusals.ts';
 import { resumed } from './resumed.ts';
 import { answerTaskRequest, unknownTask } from './task-requests.ts';
@@ -35,10 +37,30 @@ export function answerRequest(
     open.answer(unknownTask(request));
     return;
   }
+  if (isPlan(open, request)) {
+    whileHeld(open, request, (signal) => plan(open, request, { signal, onBehalfOf }));
+    return;
+  }
   const target = isRemoved(method, params) ? null : targetOf(method, params);
   if (typeof target === 'string') open.answer(errorAnswer(id, errorCodes.invalidParams, target));
   else if (target !== null) answerDecided(open, request, { target, onBehalfOf });
   else answerOther(open, request, onBehalfOf);
+}
+
+function isPlan({ gate }: OpenConversation, { method, params }: RpcRequest): boolean {
+  const isOffered = gate.settings.arePlansOffered === true;
+  return isOffered && method === 'tools/call' && member(params, 'name') === planToolName;
+}
+
+async function plan(
+  open: OpenConversation,
+  request: RpcRequest,
+  asking: Omit<AskingOptions, 'waitMs'>,
+): Promise<void> {
+  const { params = {} } = request;
+  const actionOfStep = (target: Target) => actionOf(open, target, params);
+  const surroundings = { authority: open.caller.authority, actionOf: actionOfStep };
+  open.answer(await answerPlan(request, surroundings, asking));
 }
 
 interface ToDecide {

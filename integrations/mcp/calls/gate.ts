@@ -86,6 +86,8 @@ export interface GateSettings extends RefusalSettings {
   readonly holdMs: number;
   /** Methods that are forwarded although the proxy does not know them. */
   readonly pass: ReadonlySet<string>;
+  /** Whether clients are offered the tool `writ_plan`; not when absent. */
+  readonly arePlansOffered?: boolean;
   /** Labels what tools return; absent when nothing is inspected. */
   readonly inspect?: Inspect;
   /** Writes one line for the operator. */

@@ -3,6 +3,7 @@
 
 import type { PossibleAction } from '../../typescript/client.ts';
 import type { Gate, GateSettings } from '../calls/gate.ts';
+import { planTool } from '../calls/plan-call.ts';
 import {
   errorAnswer,
   errorCodes,
@@ -23,7 +24,10 @@ export async function listTools(
   settings: GateSettings,
 ): Promise<JsonObject> {
   const reach = await possible();
-  const visible = tools.flatMap(({ action, definition }) => {
+  const own = settings.arePlansOffered === true ? [planTool] : [];
+  // A tool of the server with the name of the proxy's own cannot be called.
+  const others = tools.filter(({ definition }) => own.every(({ name }) => name !== definition.name));
+  const visible = others.flatMap(({ action, definition }) => {
     switch (reach.get(action)) {
       case 'possible':
         return [definition];
@@ -33,7 +37,7 @@ export async function listTools(
         return [];
     }
   });
-  return { ...envelope, tools: visible };
+  return { ...envelope, tools: [...visible, ...own] };
 }
 
 /** Marks a tool for which people will be asked, so that a planner can know. */
@@ -48,7 +52,7 @@ interface ListContext {
 }
 
 /** For each list: the action that reads its entries, and the member that holds them. */
-const others: Readonly<Record<string, readonly [action: string, entries: string]>> = {
+const otherLists: Readonly<Record<string, readonly [action: string, entries: string]>> = {
   'resources/list': ['resources.read', 'resources'],
   'resources/templates/list': ['resources.read', 'resourceTemplates'],
   'prompts/list': ['prompts.get', 'prompts'],
@@ -64,7 +68,7 @@ export async function filteredListing(
   if (result === undefined) return response;
   if (method === 'initialize' || method === 'server/discover')
     return { ...response, result: introduced(result, parts.gate.settings) };
-  const [action, entries] = others[method] ?? [];
+  const [action, entries] = otherLists[method] ?? [];
   if (action === undefined || entries === undefined) return response;
   try {
     const reach = (await parts.possible()).get(`${parts.gate.settings.as}.${action}`) ?? 'never';

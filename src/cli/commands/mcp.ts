@@ -29,6 +29,7 @@ export function defineMcp(command: Command, finish: Finish): void {
     .option('--lock <file>', 'show only the reviewed tools in this file')
     .option('--hold <seconds>', 'how long a reply waits while people decide', '50')
     .option('--session <id>', 'the session of all calls (default: one per agent)')
+    .option('--plans', 'offer models the tool `writ_plan`, which tells several calls in advance')
     .option('--receipts', 'send the receipt of each grant to the server')
     .option('--prefix <prefix>', 'prefix of the names in `_meta`, such as com.example/', '')
     .option('--pass <method...>', 'forward a method that the proxy does not know, undecided')

@@ -23,6 +23,7 @@ export interface ProxyOptions extends ServerOptions {
   readonly agent?: string;
   readonly session?: string;
   readonly receipts?: boolean;
+  readonly plans?: boolean;
   readonly prefix: string;
   readonly coaz?: boolean;
   readonly pass?: readonly string[];
@@ -59,6 +60,7 @@ function settingsOf(command: readonly string[], options: ProxyOptions): ProxySet
     holdMs: holdOf(options) * 1000,
     pass: new Set(options.pass ?? []),
     ...inspectOf(options),
+    arePlansOffered: options.plans === true,
     warn: (line) => printError(`writ mcp: ${line}\n`),
     prefix: prefixOf(options),
     isCoaz: options.coaz === true,

@@ -28,6 +28,8 @@ export interface PrintedRequest {
   readonly step_ups?: readonly StepUpView[];
   readonly standing_approvals?: readonly { readonly rule: string; readonly id: string }[];
   readonly created_at: string;
+  /** The plan that the request is a step of; null when it belongs to none. */
+  readonly plan?: Reply<'getRequest'>['plan'];
   /** What approvers should know; null for an agent. */
   readonly review?: Reply<'getRequest'>['review'];
 }
@@ -66,6 +68,7 @@ export function requestText(one: PrintedRequest): string {
     ...forWhom(one).map((line) => `  for       ${line}`),
     `  action    ${one.action_key}`,
     ...(one.title === '' ? [] : [`  about     ${markForeignLetters(one.title)}`]),
+    ...planLines(one).map((line) => `  plan      ${line}`),
     `  created   ${localTime(one.created_at)}`,
     `  policy    ${one.matched_policy} (risk ${one.risk_score})`,
     `  reason    ${markForeignLetters(one.reason)}`,
@@ -98,6 +101,13 @@ function forWhom({ on_behalf_of: onBehalf = null }: PrintedRequest): readonly st
   if (onBehalf === null) return [];
   const { user, unknown } = onBehalf;
   return [user === null ? `unknown: ${unknown}` : (user.email ?? user.id ?? '')];
+}
+
+/** The plan of which the request is a step. */
+function planLines({ plan = null }: PrintedRequest): readonly string[] {
+  if (plan === null) return [];
+  const { id, goal, step, steps } = plan;
+  return [`${id}, step ${step} of ${steps}${goal === null ? '' : `: ${markForeignLetters(goal)}`}`];
 }
 
 /** What people did about the request, the earliest first. */

@@ -29,6 +29,7 @@ function guarded(takesTasks = false) {
       id: 'a',
       authority: {
         decide: () => new Promise((resolve) => decisions.push(resolve)),
+        plan: () => Promise.reject(new Error('no plan')),
         report: async (requestId, isExecuted) => void reports.push([requestId, isExecuted]),
         withdraw: async () => undefined,
         getRequest: async () => null,
