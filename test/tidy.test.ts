@@ -62,7 +62,9 @@ function folderOf(file: string): string {
 }
 
 function isPure(file: string): boolean {
-  const isOfWing = /^src\/(language|reasoning|service\/meters|analysis\/(?:replay\/engine|infer))\//.test(file);
+  const isOfWing = /^src\/(language|reasoning|service\/meters|analysis\/(?:replay\/engine|infer))\//.test(
+    file,
+  );
   return isOfWing || file === 'src/pipeline.ts';
 }
 

@@ -177,7 +177,7 @@ function leftOut({ list, text }: Permission, reason: string): ReadEntry {
 }
 
 /** The commands of an entry of `Bash`. */
-export function shellPattern(specifier: string): CallPattern {
+function shellPattern(specifier: string): CallPattern {
   const body = specifier.endsWith(':*') ? `${specifier.slice(0, -2)} *` : specifier;
   if (!body.includes('*')) return { kind: 'command', starts: [body.split(' ')], more: 'none' };
   const start = body.slice(0, -2);

@@ -110,6 +110,33 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     messagesOf: outgoing.standingMessages,
     onFailure: (err) => log.warn({ err }, 'could not look at the standing approvals; retrying'),
   });
+  const policyHistory = createPolicyHistory({
+    documents: store.documents,
+    current: () => deps.policies.current(),
+    clock,
+    onNoted: () => parts.eventStreams.notify('policies'),
+    onFailure: (err) => log.warn({ err }, 'could not add the active policies to the history'),
+  });
+  return {
+    ...parts,
+    ...decided,
+    ...createAnalyses(deps, base),
+    sso: createSso(deps, base),
+    waits,
+    tokenReader,
+    authorizeHandler,
+    planHandler,
+    outgoing,
+    alerts,
+    standingWatch,
+    policyGaps,
+    policyHistory,
+    downloads: createDownloads(),
+  };
+}
+
+/** Makes the threads that explain, try and replay decisions. */
+function createAnalyses(deps: ConfiguredDeps, { store, log }: Base) {
   const playground = createPlayground({
     ...deps.playground,
     onFailure: (err, summary) => log.error({ err }, summary),
@@ -124,36 +151,11 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     policies: () => deps.policies.current(),
     origin: new URL(deps.publicUrl).origin,
   });
-  const policyHistory = createPolicyHistory({
-    documents: store.documents,
-    current: () => deps.policies.current(),
-    clock,
-    onNoted: () => parts.eventStreams.notify('policies'),
-    onFailure: (err) => log.warn({ err }, 'could not add the active policies to the history'),
-  });
   const replays = createReplays({
     ...deps.replays,
     onFailure: (err, summary) => log.error({ err }, summary),
   });
-  return {
-    ...parts,
-    ...decided,
-    sso: createSso(deps, base),
-    waits,
-    tokenReader,
-    authorizeHandler,
-    planHandler,
-    outgoing,
-    alerts,
-    standingWatch,
-    policyGaps,
-    playground,
-    refusals,
-    refusalHintOf,
-    replays,
-    policyHistory,
-    downloads: createDownloads(),
-  };
+  return { playground, refusals, refusalHintOf, replays };
 }
 
 /** Makes the parts that identify agents and sub-agents, with the policies as they decide for sub-agents. */
@@ -269,7 +271,16 @@ function createDeciding(
   });
   const standingApprovals = createStandingApprovals(deciding);
   const evaluateVotes = createVoteEvaluator(deciding);
-  return { deciding, authorizer, planner, switches, requestChanges, receipts, standingApprovals, evaluateVotes };
+  return {
+    deciding,
+    authorizer,
+    planner,
+    switches,
+    requestChanges,
+    receipts,
+    standingApprovals,
+    evaluateVotes,
+  };
 }
 
 type DecidingParts = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;

@@ -7,8 +7,8 @@ import type { AuthorizeInput } from '../../../src/service/requests/authorize.ts'
 import { createPlanner, type PlanDraft } from '../../../src/service/requests/plans/make-plan.ts';
 import { createRequestId } from '../../../src/service/requests/record/id.ts';
 import { agentRow, keyRow, startMs, temporaryFolder } from '../store/rows.ts';
-import { bystanders } from './bystanders.ts';
 import { activeOf } from './active-of.ts';
+import { bystanders } from './bystanders.ts';
 import { begin, type World } from './metered.ts';
 import { createOrder } from './order.ts';
 
@@ -101,7 +101,16 @@ async function start(order: Order) {
       outcome: null,
       policy: null,
     };
-    const rest = { riskMin: null, riskMax: null, amountMin: null, amountMax: null, fromMs: null, untilMs: null, text: null, seenBy: null };
+    const rest = {
+      riskMin: null,
+      riskMax: null,
+      amountMin: null,
+      amountMax: null,
+      fromMs: null,
+      untilMs: null,
+      text: null,
+      seenBy: null,
+    };
     const page = { ...filter, ...rest, status: null, nowMs: world.nowMs };
     return (await here.store.requests.list(page)).items.filter(({ row }) => row.status === 'auto_approved')
       .length;

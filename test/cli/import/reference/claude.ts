@@ -84,7 +84,7 @@ function matchesOne(tool: string, specifier: string, call: Call): boolean {
 }
 
 /** Gitignore patterns, with the starts that Claude Code adds. */
-export function matchesPath(pattern: string, value: string): boolean {
+function matchesPath(pattern: string, value: string): boolean {
   if (pattern.startsWith('!')) return false;
   const path = resolved(value, project).split('/').slice(1);
   const [folder, inner] = startOf(pattern);
