@@ -32,7 +32,11 @@ test('no argument leads out of the workspace, not even by a link', async () => {
     'linked.test.yaml',
     'policies: link\ntests:\n  - { name: n, action: secret.read, expect: DENY }\n',
   );
+  put(folder, '../outside/secret.test.yaml', 'secret: 1\n');
+  put(folder, 'single/b.policy', policy);
+  symlinkSync('../../outside/secret.test.yaml', join(folder, 'single/b.test.yaml'));
   const { call } = await startAuthor(folder);
+  expect((await call('test', { path: 'single/b.policy' })).text).toContain('leads out of the workspace');
   const paths = [
     '..',
     '../outside',

@@ -36,14 +36,13 @@ export const test = defineTool({
     survivors: listOf(anyObject('file, line, change, diff'), 'changes that no case notices'),
   },
   async run({ path, filter, mutate: wantsMutants = false }, onStage) {
-    const place = policiesInWorkspace(path);
-    const run = await runTestFiles(
-      [place.endsWith('.policy') ? place.replace(/\.policy$/, '.test.yaml') : place],
-      {
-        ...(filter === undefined ? {} : { filter }),
-        onPolicies: refuseOutside,
-      },
-    );
+    const named = policiesInWorkspace(path);
+    // The tests of one policy file are the file beside it.
+    const place = policiesInWorkspace(named.replace(/\.policy$/, '.test.yaml'));
+    const run = await runTestFiles([place], {
+      ...(filter === undefined ? {} : { filter }),
+      onPolicies: refuseOutside,
+    });
     const { passed, failed, broken } = countRun(run);
     const isGood = passed > 0 && failed + broken === 0;
     const mutation =
