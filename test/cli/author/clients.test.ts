@@ -56,7 +56,8 @@ test('the official clients list and call every tool', async () => {
   const calls = callsOf(id);
   const { client, tools, call } = await startAuthor(folder);
   expect(tools.map(({ name }) => name)).toEqual(Object.keys(calls));
-  for (const { name, description, inputSchema, outputSchema } of tools) {
+  for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
+    expect([name, annotations]).toEqual([name, expect.objectContaining({ readOnlyHint: true })]);
     expect([name, inputSchema.type, outputSchema.type]).toEqual([name, 'object', 'object']);
     expect(description.length, name).toBeLessThan(600);
     for (const [field, schema] of Object.entries<Got>(inputSchema.properties))

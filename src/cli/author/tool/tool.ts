@@ -11,6 +11,8 @@ export interface ToolDescription {
   readonly description: string;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
+  /** By these a client may call the tool without asking the person. */
+  readonly annotations: JsonObject;
 }
 
 /** Tells the client what a long call is doing. */
@@ -41,6 +43,7 @@ export function defineTool<F extends Fields>(definition: ToolDefinition<F>): Too
       description,
       inputSchema,
       outputSchema: objectJson({ ...output, ...pageFields }),
+      annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
     async call({ from, ...args }, onStage) {
       const fault = schemaFault(inputSchema, from === undefined ? args : { ...args, from }, 'arguments');
