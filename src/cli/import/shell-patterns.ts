@@ -41,9 +41,11 @@ export function whyNotAllowed({ starts }: CommandPattern): string | null {
   return null;
 }
 
-/** Whether `commands(...)` reads lines that begin so; if not, a rule can only compare their text. */
+/** Whether `commands(...)` reads some lines that begin so; if not, a rule can only compare their text. */
 export function isReadable({ starts }: CommandPattern): boolean {
-  return starts.every((words) => shellCommands([...words, 'x'].join(' '))?.length === 1);
+  return starts.every((words) =>
+    ['', ' x', ' --version'].some((rest) => shellCommands(`${words.join(' ')}${rest}`)?.length === 1),
+  );
 }
 
 /** The condition that the command `c` begins with the words of an entry. */
