@@ -48,12 +48,21 @@ async function importPermissions(source: ImportSource, file: string, options: Op
     home: resolve(options.home ?? homedir()),
   };
   const settings = settingsOf(source, { file, text: await textOf(file), folders });
-  const files = await importFiles(settings);
+  const files = await filesOf(settings, file);
   if (options.out === undefined) {
     print(files.policy);
     printError(files.report);
   } else await writeFiles(settings.name, files, options.out);
   return exitCodes.ok;
+}
+
+async function filesOf(settings: HostSettings, file: string): Promise<ImportFiles> {
+  try {
+    return await importFiles(settings);
+  } catch (error) {
+    if (error instanceof SettingsError) throw new UsageError(`${file}: ${error.message}`);
+    throw error;
+  }
 }
 
 /** The folder above a settings folder such as `.claude`, or else the folder of the file. */

@@ -259,7 +259,7 @@ function modeLeftOut(settings: JsonObject): GeminiRules {
 }
 
 export function geminiSettings({ tools, rules, leftOut }: GeminiRules): HostSettings {
-  const all = new Map([...geminiTools, ...tools].map((tool) => [tool.name, tool]));
+  const all = new Map([...geminiTools, ...tools].map((tool) => [tool.keys.join(), tool]));
   return {
     host: 'Gemini CLI',
     name: 'gemini',

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import { position } from '../../language/diagnostic/render.ts';
 import { checkSources } from '../../pipeline.ts';
 import { withLints } from '../../reasoning/lints/lint.ts';
+import { SettingsError } from './host-settings.ts';
 
 const path = 'import.policy';
 
@@ -18,7 +19,9 @@ export function settleWarnings(policy: string): string {
     if (found.length === 0) return text;
     text = withSilences(text, found);
   }
-  throw new Error(`the imported policies have warnings: ${warningsOf(text)[0]?.message ?? 'in turns'}`);
+  throw new SettingsError(
+    `the imported policies have warnings: ${warningsOf(text)[0]?.message ?? 'in turns'}`,
+  );
 }
 
 function warningsOf(text: string): readonly Diagnostic[] {
@@ -30,7 +33,7 @@ function warningsOf(text: string): readonly Diagnostic[] {
   const { set, files, silenced, diagnostics } = checked;
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (set === null || error !== undefined)
-    throw new Error(`the imported policies have an error: ${error?.message}\n${text}`);
+    throw new SettingsError(`an entry cannot be written as a policy: ${error?.message}`);
   return withLints({ set, files, texts, silenced, diagnostics }).diagnostics;
 }
 

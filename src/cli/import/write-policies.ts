@@ -5,7 +5,15 @@
 import { isReading } from '../../language/check/warnings/rules/open-allows.ts';
 import { parse } from '../../language/syntax/parse.ts';
 import { printFile } from '../../language/syntax/print/print.ts';
-import type { CallPattern, Entry, HostEffect, HostRule, HostSettings, HostTool } from './host-settings.ts';
+import {
+  type CallPattern,
+  type Entry,
+  type HostEffect,
+  type HostRule,
+  type HostSettings,
+  type HostTool,
+  SettingsError,
+} from './host-settings.ts';
 import { createNames } from './rule-names.ts';
 import {
   commandCondition,
@@ -52,8 +60,9 @@ interface WrittenTool {
 }
 
 export function writePolicies(settings: HostSettings): WrittenPolicies {
-  const { rules, leftOut } = settings;
-  const written = settings.tools.filter(({ keys }) => keys.length > 0).map((tool) => writeTool(tool, rules));
+  const { rules, leftOut, tools } = settings;
+  requireDistinctNames(tools);
+  const written = tools.filter(({ keys }) => keys.length > 0).map((tool) => writeTool(tool, rules));
   return {
     policy: policyText(settings, written),
     entries: [
@@ -61,6 +70,19 @@ export function writePolicies(settings: HostSettings): WrittenPolicies {
       ...leftOut.map((one) => ({ ...one, rules: [], stricter: null })),
     ],
   };
+}
+
+/** Rules name their tools, so a name that two tools share would give one the rules of the other. */
+function requireDistinctNames(tools: readonly HostTool[]): void {
+  const keys = new Map<string, string>();
+  for (const { name, keys: own } of tools) {
+    const before = keys.get(name);
+    if (before !== undefined)
+      throw new SettingsError(
+        `\`${before}\` and \`${own[0]}\` differ too little to have policies of their own`,
+      );
+    keys.set(name, own[0] ?? name);
+  }
 }
 
 /** One row for an entry with rules of several tools. */
@@ -296,7 +318,12 @@ function policyText({ host, tools }: HostSettings, written: readonly WrittenTool
         `policy ${tool.name} on ${tool.keys.join(', ')} {\n${rules.map((rule) => rule.text).join('\n\n')}\n}\n`,
     ),
   ].join('\n');
-  return printFile(parse({ path: 'import.policy', text: source }).file);
+  const { file, diagnostics } = parse({ path: 'import.policy', text: source });
+  // The tree of a text with errors lacks what was not understood.
+  const [error] = diagnostics.filter(({ severity }) => severity === 'error');
+  if (error !== undefined)
+    throw new SettingsError(`an entry cannot be written as a policy: ${error.message}`);
+  return printFile(file);
 }
 
 function actionText({ keys, title, field }: HostTool): string {

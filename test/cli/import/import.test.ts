@@ -67,6 +67,18 @@ test.each([
   ],
   ['claude-settings', 'settings.json', '{ "permissions": { "deny": [1] } }', 'has an entry that is no text'],
   ['claude-settings', 'settings.json', '{ "permissions": ', 'settings.json: '],
+  [
+    'claude-settings',
+    'settings.json',
+    '{ "permissions": { "allow": ["mcp__a__b_c"], "deny": ["mcp__a_b__c"] } }',
+    'differ too little',
+  ],
+  [
+    'claude-settings',
+    'settings.json',
+    '{ "permissions": { "deny": ["Bash(rm \\u202E:*)"] } }',
+    'cannot be written as a policy',
+  ],
   ['codex', 'a.rules', 'prefix_rule(pattern = ["a"], decision = "maybe")', 'is not known'],
   ['codex', 'a.rules', 'x = 1', 'line 1: '],
   ['codex', 'a.rules', 'prefix_rule(pattern = [a for a in b])', 'line 1: '],

@@ -19,7 +19,7 @@ import {
 } from './reference/others.ts';
 import type { Effect } from './reference/shell-text.ts';
 
-const callsInAll = Number(process.env.WRIT_IMPORT_CALLS ?? 40_000);
+const callsInAll = Number(process.env.WRIT_IMPORT_CALLS ?? 20_000);
 const seed = Number(process.env.WRIT_IMPORT_SEED ?? 7);
 const strictness = { allow: 0, ask: 1, deny: 2, ALLOW: 0, ESCALATE: 1, REAUTH_REQUIRED: 1, DENY: 2 } as const;
 
