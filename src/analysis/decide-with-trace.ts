@@ -8,7 +8,7 @@ import type { Facts } from '../language/model/request.ts';
 import { type TracedRule, tracedRules } from '../language/model/trace.ts';
 import { authorize } from '../language/spec/authorize.ts';
 import { type SmallestChange, smallestChange } from '../reasoning/counterfactual/change.ts';
-import { holdsDigests, recordedShape } from './recorded-request.ts';
+import { holdsDigests, recordedShape } from './records/recorded-request.ts';
 import type { EditedPolicies } from './workspace.ts';
 
 export interface PlaygroundDecision {

@@ -3,7 +3,7 @@
 // confirmed it.
 
 import { smallestChangesOf } from './decide-with-trace.ts';
-import { factsOfRecord, type RecordedRequest } from './recorded-request.ts';
+import { factsOfRecord, type RecordedRequest } from './records/recorded-request.ts';
 import { underChain } from './under-chain.ts';
 import type { EditedPolicies } from './workspace.ts';
 

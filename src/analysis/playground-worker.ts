@@ -18,7 +18,7 @@ import type {
   ToPlayground,
 } from './questions.ts';
 import { givenRequestOf } from './request-input.ts';
-import { suggestForRecord } from './suggest/suggest-record.ts';
+import { suggestForRecord } from './suggest-for-record.ts';
 import { changedSentences, summarise } from './summarize.ts';
 import { tryRequest } from './try-request.ts';
 import { vocabularyOf } from './vocabulary.ts';

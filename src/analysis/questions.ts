@@ -10,7 +10,7 @@ import type { SentenceChange } from '../reasoning/summary/summary-diff.ts';
 import type { SetTexts } from '../service/policies/texts.ts';
 import type { ConditionLine } from './condition-lines.ts';
 import type { DiffReport } from './diff/diff-report.ts';
-import type { RecordedRequest } from './recorded-request.ts';
+import type { RecordedRequest } from './records/recorded-request.ts';
 import type { SuggestionReport } from './suggest/suggestion-report.ts';
 
 /** Each question with its input. */

@@ -12,7 +12,7 @@ import { clauseViews } from './clause-views.ts';
 import { decideWithTrace, type PlaygroundDecision } from './decide-with-trace.ts';
 import { locateDiagnostics } from './located-diagnostics.ts';
 import type { PlaygroundInputs, TriedDecision, TryResult } from './questions.ts';
-import { factsOfRecord, type RecordedRequest } from './recorded-request.ts';
+import { factsOfRecord, type RecordedRequest } from './records/recorded-request.ts';
 import { gateIssues, readGiven } from './request-input.ts';
 import { underChain } from './under-chain.ts';
 import type { EditedPolicies } from './workspace.ts';

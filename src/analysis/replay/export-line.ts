@@ -8,7 +8,7 @@ import { formatDecimal } from '../../language/value/decimal.ts';
 import type { RequestRecord } from '../../service/requests/record/record.ts';
 import type { RecordKind } from '../../service/store/contract/chain.ts';
 import type { LogRecord } from '../../service/store/contract/log.ts';
-import { factsOfRecord, type RecordedRequest } from '../recorded-request.ts';
+import { factsOfRecord, type RecordedRequest } from '../records/recorded-request.ts';
 import type { LogEntry, LoggedRequest } from './engine/log.ts';
 import { loggedEvent, requestOf, requestOfRecord } from './log-entries.ts';
 

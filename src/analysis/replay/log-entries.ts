@@ -9,7 +9,7 @@ import { groupsOfVote } from '../../service/requests/record/group-progress.ts';
 import type { RequestRecord } from '../../service/requests/record/record.ts';
 import type { DecidedDetail, Vote } from '../../service/requests/record/request-state.ts';
 import type { LogRecord } from '../../service/store/contract/log.ts';
-import { holdsDigests, type RecordedRequest, rowsOfRecord } from '../recorded-request.ts';
+import { holdsDigests, type RecordedRequest, rowsOfRecord } from '../records/recorded-request.ts';
 import type { LogEntry, LoggedEvent, LoggedEvents, LoggedRequest } from './engine/log.ts';
 import { type ParsedRecord, RecordParser } from './parse-record.ts';
 

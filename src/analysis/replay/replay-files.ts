@@ -11,7 +11,12 @@ import {
   versionDifferences,
 } from '../../service/requests/record/engine-versions.ts';
 import type { RequestRecord } from '../../service/requests/record/record.ts';
-import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from '../recorded-request.ts';
+import {
+  factsOfRecord,
+  holdsDigests,
+  type RecordedRequest,
+  recordedShape,
+} from '../records/recorded-request.ts';
 import { underRecordedChain } from './engine/recorded-chain.ts';
 
 /** The parts of a record that deciding it again needs, with the recorded result. */

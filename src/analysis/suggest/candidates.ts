@@ -1,7 +1,14 @@
 // Makes the changes of policies that may give a request what it lacks: for each obstacle a repair of a condition, or a
 // rule or exception with the request's own values. A candidate is only a proposal; verify.ts tells whether it is right.
 
-import { isGuard, type PolicySet, type Requirement, type Rule } from '../../language/model/policy.ts';
+import { quoted } from '../../language/model/describe.ts';
+import {
+  type GuaranteeClause,
+  isGuard,
+  type PolicySet,
+  type Requirement,
+  type Rule,
+} from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Shape } from '../../language/model/type.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
@@ -16,6 +23,7 @@ import {
   policyInserted,
   ruleInserted,
   type SourceSet,
+  written,
 } from './source-edits.ts';
 
 export interface CandidateInput {
@@ -26,6 +34,9 @@ export interface CandidateInput {
 
 const candidatesMax = 24;
 
+/** How a condition takes the values of the request; `as guaranteed` adds what guarantees require of such requests. */
+type OwnValues = Closeness | 'same, as guaranteed';
+
 /** The candidates for one goal, without duplicates. */
 export function candidatesFor(goal: SuggestGoal, input: CandidateInput): readonly PolicyChange[] {
   const obstacles = obstaclesTo(goal, input.set, input.facts);
@@ -33,7 +44,7 @@ export function candidatesFor(goal: SuggestGoal, input: CandidateInput): readonl
   const groups = optionGroups(goal, input, { obstacles, at });
   // One repair may overcome several obstacles, such as a `let` that two rules read.
   const repairs = groups.flatMap((group) => group.repairs);
-  const own = (closeness: Closeness): readonly PolicyChange[] =>
+  const own = (closeness: OwnValues): readonly PolicyChange[] =>
     together(groups.map((group) => group.own(closeness)));
   const mixed = groups.flatMap((group) => {
     const others = groups.filter((other) => other !== group).map((other) => other.own('same'));
@@ -41,6 +52,7 @@ export function candidatesFor(goal: SuggestGoal, input: CandidateInput): readonl
   });
   const all = [
     ...own('same'),
+    ...own('same, as guaranteed'),
     ...repairs,
     ...own('similar'),
     ...together(groups.map((group) => group.repairs)),
@@ -54,7 +66,7 @@ export function candidatesFor(goal: SuggestGoal, input: CandidateInput): readonl
 interface OptionGroup {
   readonly repairs: readonly PolicyChange[];
   /** Changes by the request's own values. */
-  readonly own: (closeness: Closeness) => readonly PolicyChange[];
+  readonly own: (closeness: OwnValues) => readonly PolicyChange[];
 }
 
 interface CandidateScope {
@@ -88,12 +100,12 @@ function optionGroups(
 function exceptionsFor(
   { source, set, facts }: CandidateInput,
   { id, policy, name }: Rule,
-  closeness: Closeness,
+  closeness: OwnValues,
 ): readonly PolicyChange[] {
   const node = ruleNode(source, policy, name);
   const actions = set.policies.find((one) => one.name === policy)?.actions ?? [];
   const shapes = actions.flatMap((key) => set.actions.get(key)?.shape ?? []);
-  const condition = conditionOf({ set, facts, closeness }, commonShape(shapes));
+  const condition = conditionOf({ source, set, facts, closeness, shape: commonShape(shapes) });
   if (node === null || condition === null) return [];
   const own = actions.length === 1 ? condition : `action.key == "${facts.action}" and ${condition}`;
   return [
@@ -109,16 +121,16 @@ function exceptionsFor(
 function newRules(
   goal: SuggestGoal,
   { source, set, facts }: CandidateInput,
-  closeness: Closeness,
+  closeness: OwnValues,
 ): readonly PolicyChange[] {
   const shape = set.actions.get(facts.action)?.shape;
-  const condition = shape === undefined ? null : conditionOf({ set, facts, closeness }, shape);
+  const condition = shape === undefined ? null : conditionOf({ source, set, facts, closeness, shape });
   const own = policiesOf(source, set, facts.action);
   const place = own.find(({ isAlone }) => isAlone) ?? own[0];
   if (condition === null || place === undefined) return [];
   const after = goal === 'ALLOW' ? '' : ` after approval by ${approversFor(set, facts.action)}`;
   const taken = new Set(place.node.rules.map((rule) => rule.name.text));
-  const name = freeName(closeness === 'same' ? 'this_request' : 'similar_requests', taken);
+  const name = freeName(closeness === 'similar' ? 'similar_requests' : 'this_request', taken);
   const head = `allow ${name}${after}`;
   const edit = place.isAlone
     ? ruleInserted(source, place.node, { head, condition })
@@ -131,11 +143,44 @@ function newRules(
   return [{ kind: 'rule', edits: [edit], text: `adds the rule \`${head}\`: ${condition}` }];
 }
 
-function conditionOf(
-  { set, facts, closeness }: Pick<CandidateInput, 'set' | 'facts'> & { readonly closeness: Closeness },
-  shape: Shape,
-): string | null {
-  return ownCondition({ set, facts: resolveFacts(set, facts), closeness }, shape);
+interface ConditionInput extends CandidateInput {
+  readonly closeness: OwnValues;
+  readonly shape: Shape;
+}
+
+function conditionOf({ closeness, shape, ...input }: ConditionInput): string | null {
+  const { set, facts } = input;
+  const isGuaranteed = closeness === 'same, as guaranteed';
+  const own = { set, facts: resolveFacts(set, facts), closeness: isGuaranteed ? 'same' : closeness } as const;
+  const condition = ownCondition(own, shape) ?? agentCondition(facts);
+  if (condition === null || !isGuaranteed) return condition;
+  const required = requiredByGuarantees(input);
+  return required.length === 0 ? null : [condition, ...required].join(' and ');
+}
+
+/** The agent, for a request without values that can be compared. */
+function agentCondition({ agent: { name, id } }: Facts): string | null {
+  if (name !== undefined) return `agent.name == ${quoted(name)}`;
+  return id === undefined ? null : `agent.id == ${quoted(id)}`;
+}
+
+/** The conditions under which no guarantee forbids to allow requests of the action, as the guarantees write them. */
+function requiredByGuarantees({ source, set, facts }: CandidateInput): readonly string[] {
+  const guarantees = set.guarantees.filter(({ actions }) => actions.includes(facts.action));
+  const claims = guarantees.flatMap((guarantee) => guarantee.claims).filter(isAgainstAllow);
+  const texts = claims.flatMap(({ when }) => {
+    const text = when === null ? '' : written(source, when.span);
+    if (when === null || text === '' || text.includes('#')) return [];
+    // `allow only when` is written without the `not` that it means.
+    const isOnly = when.kind === 'not' && !/^not\b|^no\b/.test(text);
+    return [isOnly ? `(${text})` : `not (${text})`];
+  });
+  return [...new Set(texts)];
+}
+
+function isAgainstAllow({ mode, effect }: GuaranteeClause): boolean {
+  if (effect === 'allow') return mode === 'never';
+  return mode === 'always' && (effect === 'deny' || effect === 'escalate' || effect === 'reauth');
 }
 
 interface PolicyPlace {

@@ -6,7 +6,7 @@ import { pathText, quoted } from '../../language/model/describe.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
-import type { Field, Shape, TextType, Type } from '../../language/model/type.ts';
+import type { Field, ListType, Shape, TextType, Type } from '../../language/model/type.ts';
 import { unknown } from '../../language/model/value.ts';
 import { evaluate } from '../../language/spec/evaluate.ts';
 import { toNumber } from '../../language/value/decimal.ts';
@@ -96,8 +96,7 @@ function valueParts(scope: ConditionScope, { field: { type }, value, steps }: Fi
   if (type.kind === 'boolean') return [value === true ? path : `not ${path}`];
   if (type.kind === 'text' && typeof value === 'string')
     return textParts(scope.closeness, { type, path, value });
-  if (type.kind === 'list' && Array.isArray(value))
-    return listParts(scope.closeness, type.element.type, { path, value });
+  if (type.kind === 'list' && Array.isArray(value)) return listParts(scope.closeness, type, { path, value });
   if (type.kind === 'number' || type.kind === 'integer' || type.kind === 'money')
     return amountParts(scope, { type, path, steps });
   const isExact = scope.closeness === 'same' && (type.kind === 'date' || type.kind === 'timestamp');
@@ -141,7 +140,11 @@ interface ListPlace {
   readonly value: readonly Json[];
 }
 
-function listParts(closeness: Closeness, element: Type, { path, value }: ListPlace): readonly string[] {
+function listParts(
+  closeness: Closeness,
+  { element: { type: element }, length }: ListType,
+  { path, value }: ListPlace,
+): readonly string[] {
   if (value.length > elementsMax || element.kind !== 'text') return [];
   if (value.length === 0) return [`length(${path}) == 0`];
   const texts = value.map(String);
@@ -149,10 +152,10 @@ function listParts(closeness: Closeness, element: Type, { path, value }: ListPla
   if (closeness === 'similar' && !isByDomain && element.values === null && isFree(element)) return [];
   const entries = [...new Set(isByDomain ? texts.map(domain) : texts)].map(quoted).join(', ');
   const test = isByDomain ? `domain(one) in [${entries}]` : `one in [${entries}]`;
-  return [
-    `length(${path}) ${closeness === 'same' ? '==' : '>='} ${closeness === 'same' ? value.length : 1}`,
-    `every one in ${path} (${test})`,
-  ];
+  const isNeverEmpty = length.low !== null && toNumber(length.low) > 0;
+  const count = closeness === 'same' ? [`length(${path}) == ${value.length}`] : [`length(${path}) >= 1`];
+  const counted = closeness === 'similar' && isNeverEmpty ? [] : count;
+  return [...counted, `every one in ${path} (${test})`];
 }
 
 interface AmountPlace {

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { LinkedFunctions } from '../../language/emit/link.ts';
+import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -15,7 +16,7 @@ import { readsChanged } from '../../reasoning/diff/declarations.ts';
 import { diffPolicies, type PolicyDiff } from '../../reasoning/diff/diff.ts';
 import { withLints } from '../../reasoning/lints/lint.ts';
 import { decideClauses, type Verdict } from '../../reasoning/prove/prove.ts';
-import { holdsDigests, recordedShape } from '../recorded-request.ts';
+import { holdsDigests, recordedShape } from '../records/recorded-request.ts';
 
 /** A set that decides, with its texts. */
 export interface DecidingSet {
@@ -55,11 +56,10 @@ export interface Baseline extends DecidingSet {
 
 /** The complete diff of a change that is in order; null for any other change. */
 export function verifiedDiff(base: Baseline, changed: DecidingSet, facts: Facts): PolicyDiff | null {
-  const diff = diffPolicies(base.set, changed.set);
+  const diff = diffPolicies(base.set, changed.set, { known: [{ name: 'the request', facts }] });
   const isLooser = ({ tier }: PolicyDiff['findings'][number]): boolean => tier !== 5;
   const request = { before: facts, after: facts, holdsDigests: holdsDigests(facts.payload) };
   if (diff.limits.length > 0 || !diff.findings.every(isLooser)) return null;
-  if (diff.findings.some(({ example }) => example === null)) return null;
   if (!diff.findings.some((finding) => finding.isMetBy(request))) return null;
   if (!keepsGuarantees(base, changed, diff)) return null;
   return newWarnings(base, changed, diff.compared).length === 0 ? diff : null;
@@ -68,6 +68,8 @@ export function verifiedDiff(base: Baseline, changed: DecidingSet, facts: Facts)
 /** Whether every claim means the same as before, and is proved if it was. */
 function keepsGuarantees(base: Baseline, { set }: DecidingSet, { compared, changed }: PolicyDiff): boolean {
   const all = set.guarantees.flatMap(({ claims }) => claims);
+  // Lists of patterns are part of what a claim says, other lists are read by it.
+  if (!isSameMeaning(base.set.guarantees, set.guarantees)) return false;
   if (all.some(({ when }) => when !== null && readsChanged(when, changed))) return false;
   return compared.every((action) => {
     const claims = claimsOn(set, action);

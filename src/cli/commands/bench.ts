@@ -4,7 +4,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { holdsDigests } from '../../analysis/recorded-request.ts';
+import { holdsDigests } from '../../analysis/records/recorded-request.ts';
 import { otherFileText } from '../../analysis/replay/unsupported-file.ts';
 import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../language/model/policy.ts';

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { decisionSteps } from '../../analysis/decision-steps.ts';
-import { factsOfRecord, holdsDigests, recordedShape } from '../../analysis/recorded-request.ts';
+import { factsOfRecord, holdsDigests, recordedShape } from '../../analysis/records/recorded-request.ts';
 import { underChain } from '../../analysis/under-chain.ts';
 import type { SourceOf } from '../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../language/model/policy.ts';

@@ -5,7 +5,7 @@ import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { displayPath } from '../../analysis/findings/display-path.ts';
-import { factsOfRecord } from '../../analysis/recorded-request.ts';
+import { factsOfRecord } from '../../analysis/records/recorded-request.ts';
 import type { TallyResult } from '../../analysis/replay/engine/tally.ts';
 import { createSuggester, type Suggester, type Suggestions } from '../../analysis/suggest/suggest.ts';
 import {

@@ -1,6 +1,6 @@
 // Decides a request that a person or a record gives, and explains the decision.
 
-import { holdsDigests, recordedShape } from '../../analysis/recorded-request.ts';
+import { holdsDigests, recordedShape } from '../../analysis/records/recorded-request.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { type ExplanationInput, explainDecision } from './explain-text.ts';
 import type { WorkingPolicies } from './load-policies.ts';

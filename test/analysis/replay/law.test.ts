@@ -2,7 +2,7 @@
 // later decisions on the same request. The reading `as recorded` equals the definition on each record.
 
 import { expect, test } from 'vitest';
-import { factsOfRecord, recordedShape } from '../../../src/analysis/recorded-request.ts';
+import { factsOfRecord, recordedShape } from '../../../src/analysis/records/recorded-request.ts';
 import type { ReplayResult } from '../../../src/analysis/replay/engine/replay-log.ts';
 import { type Decision, outcomes } from '../../../src/language/model/decision.ts';
 import { authorize } from '../../../src/language/spec/authorize.ts';

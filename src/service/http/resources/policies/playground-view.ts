@@ -3,7 +3,7 @@
 
 import type { Playground, PlaygroundRefusal } from '../../../../analysis/playground.ts';
 import type { PlaygroundAnswers, PlaygroundInputs, Question } from '../../../../analysis/questions.ts';
-import type { RecordedRequest } from '../../../../analysis/recorded-request.ts';
+import type { RecordedRequest } from '../../../../analysis/records/recorded-request.ts';
 import type { HostedPolicies } from '../../../policies/policy-host.ts';
 import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { JsonSchema } from '../../contract/operation.ts';

@@ -1,14 +1,14 @@
 // Turns a recorded request into what is needed to decide it again: the facts of its record, and a policy set
 // that accepts digests in place of secrets.
 
-import type { Decision } from '../language/model/decision.ts';
-import type { JsonObject } from '../language/model/json.ts';
-import { withoutSecretTypes as openSecrets } from '../language/model/open-secrets.ts';
-import type { PolicySet } from '../language/model/policy.ts';
-import type { Facts } from '../language/model/request.ts';
-import { authorize } from '../language/spec/authorize.ts';
-import { parseDecimal, zero } from '../language/value/decimal.ts';
-import type { RequestRecord } from '../service/requests/record/record.ts';
+import type { Decision } from '../../language/model/decision.ts';
+import type { JsonObject } from '../../language/model/json.ts';
+import { withoutSecretTypes as openSecrets } from '../../language/model/open-secrets.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import { parseDecimal, zero } from '../../language/value/decimal.ts';
+import type { RequestRecord } from '../../service/requests/record/record.ts';
 
 /** The parts of a record that its decision depends on. */
 export type RecordedRequest = Pick<

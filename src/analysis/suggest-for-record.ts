@@ -1,9 +1,9 @@
 // Suggests changes of the active policies for a recorded request.
 
-import { factsOfRecord, type RecordedRequest } from '../recorded-request.ts';
-import type { Workspace } from '../workspace.ts';
-import { createSuggester } from './suggest.ts';
-import { type SuggestionReport, suggestionReport } from './suggestion-report.ts';
+import { factsOfRecord, type RecordedRequest } from './records/recorded-request.ts';
+import { createSuggester } from './suggest/suggest.ts';
+import { type SuggestionReport, suggestionReport } from './suggest/suggestion-report.ts';
+import type { Workspace } from './workspace.ts';
 
 /** Each comparison takes proofs, so a person who waits gets the best of a few changes. */
 const verifiedMax = 5;
