@@ -140,6 +140,19 @@ describe('a policy directory that is active', () => {
     await until(() => allows(host, 4));
   });
 
+  it('follows `owners.yaml`, and refuses a set that breaks it', async () => {
+    const folder = createFolder({ 'a.policy': listed, 'n.yaml': '[1]' });
+    const host = await open(folder);
+    writeFiles(folder, { 'owners.yaml': 'owners: { platform/**: ["*"] }\n' });
+    await until(() => host.state().status === 'stale');
+    expect(codesOf(host)).toContain('action-not-owned');
+    expect(allows(host, 1)).toBe(true);
+    replace(folder, 'owners.yaml', 'owners: { "**": [a.*] }\n');
+    await until(() => host.state().status === 'current');
+    replace(folder, 'n.yaml', '[1, 2]');
+    await until(() => allows(host, 2));
+  });
+
   it('does nothing for a write that changes nothing, or for files that are not its own', async () => {
     const folder = createFolder({ 'a.policy': limit(10) });
     const host = await open(folder);
