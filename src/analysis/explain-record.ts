@@ -10,7 +10,12 @@ import { conditionLines } from './condition-lines.ts';
 import { decideWithTrace } from './decide-with-trace.ts';
 import { createLines } from './outline.ts';
 import type { ExplainedCondition, ExplainedRecord } from './questions.ts';
-import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from './records/recorded-request.ts';
+import {
+  factsOfRecord,
+  holdsDigests,
+  type RecordedRequest,
+  recordedShape,
+} from './records/recorded-request.ts';
 import { underChain } from './under-chain.ts';
 import type { EditedPolicies } from './workspace.ts';
 
