@@ -13,7 +13,7 @@ import { constantOf, keyValue } from '../cells/condition-meaning.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral } from '../solver/literal.ts';
 import type { Elements, ProofContext } from './context.ts';
-import { comparisonCall, literalNode, replaced } from './rewrite.ts';
+import { comparisonCall, literalNode, mapOperands } from './rewrite.ts';
 
 const rowsMax = 20_000;
 const cellsMax = 64;
@@ -28,7 +28,7 @@ export function lookupAtom(ctx: ProofContext, expression: Expression, elements: 
   const { circuit } = ctx;
   const withKey = (key: Value): Pair =>
     ctx.lower(
-      replaced(expression, read, { ...read, key: literalNode(key, { ...read.key, type: table.key }) }),
+      withRead(expression, read, { ...read, key: literalNode(key, { ...read.key, type: table.key }) }),
       elements,
     );
   const rowGroups = ctx.faults.has('lookups-lack-a-row') ? groups.slice(1) : groups;
@@ -64,7 +64,7 @@ export function lookupCases(set: PolicySet, expression: Expression): number {
   const groups = read === null || table === undefined ? null : keysByCell(table, read.column);
   if (read === null || groups === null) return 1;
   const key = literalNode(groups[0]?.[0] ?? '', read.key);
-  return (groups.length + 1) * lookupCases(set, replaced(expression, read, { ...read, key }));
+  return (groups.length + 1) * lookupCases(set, withRead(expression, read, { ...read, key }));
 }
 
 /** The first look-up by a key that is no constant; the body of a quantifier is about single elements. */
@@ -77,6 +77,17 @@ function firstLookup(set: PolicySet, expression: Expression): (ColumnRead & Expr
   }
   if (expression.kind !== 'column' || isPushed(set.tables.get(expression.table))) return null;
   return constantOf(expression.key, set) === null ? expression : null;
+}
+
+/**
+ * The expression with another read of a cell. A test whether the cell is there keeps its key, even where it shares the
+ * node of the read, as `table[key].column else x` does: of a key that is unknown, the cell is as unknown as that of a
+ * key without a row, but the test is unknown, and not false.
+ */
+function withRead(expression: Expression, read: Expression, by: Expression): Expression {
+  if (expression === read) return by;
+  if (expression.kind === 'has-cell') return expression;
+  return mapOperands(expression, (operand) => withRead(operand, read, by));
 }
 
 /** Whether the key is one of these; unknown if it is unknown. */
