@@ -124,7 +124,11 @@ describe('writ verify-bundle', () => {
 
   test('compares what it says of its policies, too', async () => {
     const { facts, ...bundle } = await readBundle(bytesOf('plain.writ'));
-    expect(facts).toMatchObject({ actions: 1, rules: 1, content: { listFiles: ['vendors.txt'] } });
+    expect(facts).toMatchObject({
+      actions: 1,
+      rules: 1,
+      content: { listFiles: ['owners.yaml', 'vendors.txt'] },
+    });
     for (const lie of [
       { digest: 'a'.repeat(64) },
       { about: new TextEncoder().encode('{}') },

@@ -351,7 +351,13 @@ test('a delegated key reaches no route but those that ask and delegate', async (
     if (!['delegated_key', 'not_signed_in'].includes(code) && reply.status !== 401)
       reached.push(operation.id);
   }
-  expect(reached.toSorted()).toEqual(['authorize', 'createDelegation', 'evaluateAccess', 'evaluateAccesses']);
+  expect(reached.toSorted()).toEqual([
+    'authorize',
+    'createDelegation',
+    'createPlan',
+    'evaluateAccess',
+    'evaluateAccesses',
+  ]);
 });
 
 test('who may see and revoke delegations', async () => {
