@@ -24,6 +24,10 @@ const leftOut: readonly (readonly [RegExp, string])[] = [
     'needs that database; test/service and test/cli run it on one of their own',
   ],
   [/ -- web-server\b/, 'needs an MCP server; test/cli/mcp and test/integrations/mcp start one'],
+  [
+    /^writ infer policies --from \/var\/lib\/writ/,
+    'needs a store with many requests; test/cli/infer has one',
+  ],
   [/^sudo -u /, 'needs another user of the machine; test/cli/hook-helper does it'],
   [/^writ hook install /, 'needs a helper of another user; test/cli/hook-install does it'],
   [
