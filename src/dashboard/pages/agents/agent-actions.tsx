@@ -82,7 +82,7 @@ function WayDialog({ name, ways, onChoose, onClose }: StopDialogProps) {
   return (
     <Dialog title={`Stop ${name}`} onClose={onClose}>
       <p>Each option refuses all further requests of the agent. Nobody can approve its pending requests.</p>
-      <ul class="agents-ways">
+      <ul class="agent-ways">
         {ways.map((way, at) => (
           <li key={way}>
             <Button onClick={() => onChoose(way)} {...(at === 0 ? { 'data-first': '' } : {})}>

@@ -17,6 +17,7 @@ import { agentName } from '../requests/request-table.tsx';
 import type { VoteKind } from './draft.ts';
 import type { QueueItem } from './queue-groups.ts';
 import { titleOf } from './queue-table.tsx';
+import './bulk-vote.css';
 
 interface BulkVoteProps {
   readonly vote: VoteKind;
@@ -157,7 +158,7 @@ function BulkItem({ item, vote, result, group, onGroup }: BulkItemProps) {
       <a href={`/approvals/${id}`} target="_blank" rel="noopener">
         <PlainPieces text={titleOf(item)} />
       </a>
-      <span class="approvals-beneath">
+      <span class="bulk-reason">
         <PlainText text={agentName(item)} isShort /> · <PlainText text={reason} isShort />
       </span>
       {vote === 'approve' && notSent === null && allowed.approve.length > 1 && result === undefined && (
