@@ -89,6 +89,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
   await page.getByRole('button', { name: 'Revoke my approval' }).click();
   await page.getByText('An approval no longer counts: ben@example.com revoked it').waitFor();
+  expect(await page.getByText(/^You approved;/).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByLabel('Kind').selectOption('question');
   await page.getByLabel('Text').fill('which project?');
@@ -103,7 +104,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.getByRole('button', { name: 'Revoke my approval' }).waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
   expect(await statusOf(later)).toBe('pending');
-  await page.getByRole('link', { name: 'Next in queue' }).waitFor();
+  await page.getByRole('link', { name: 'Next in inbox' }).waitFor();
   await page.getByRole('heading', { level: 1 }).click();
   await page.keyboard.press('n');
   await page.waitForURL(`**/approvals/${sooner}`);
@@ -177,7 +178,7 @@ test('on a phone it takes three touches from the mail to an approval, with all t
   expect(await accessibilityFaults(page)).toEqual([]);
   const y = await page.evaluate('scrollY');
   await touch(approve);
-  const next = page.getByRole('link', { name: 'Next in queue' });
+  const next = page.getByRole('link', { name: 'Next in inbox' });
   await next.waitFor();
   expect(touches).toBe(3);
   // The page does not jump away from what was read.

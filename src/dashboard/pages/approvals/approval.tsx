@@ -39,7 +39,7 @@ export default function ApprovalPage({ params: { id = '' } }: PageProps) {
         {problem === null ? <Loading /> : <ProblemNote problem={problem} onRetry={reload} />}
         <div>
           <ButtonLink href="/approvals" icon="back">
-            Back to queue
+            Back to inbox
           </ButtonLink>
         </div>
       </PageFrame>
@@ -81,8 +81,8 @@ function Whole({ request, problem, reload }: WholeProps) {
       : []),
     ...(isAssignable ? [{ keys: ['h'], label: 'Snooze it', run: () => setSnoozing(true) }] : []),
     { keys: ['Ctrl + Enter'], label: 'Send' },
-    { keys: ['n'], label: 'Next in queue', run: goNext },
-    { keys: ['u'], label: 'Back to queue', run: () => go('/approvals') },
+    { keys: ['n'], label: 'Next in inbox', run: goNext },
+    { keys: ['u'], label: 'Back to inbox', run: () => go('/approvals') },
   ]);
   return (
     <div class="approval">
@@ -109,7 +109,7 @@ function Whole({ request, problem, reload }: WholeProps) {
         actions={
           <>
             <ButtonLink href="/approvals" icon="back" variant="quiet">
-              Back to queue
+              Back to inbox
             </ButtonLink>
             <ButtonLink href={`/requests/${id}`} icon="list">
               Full details
@@ -147,6 +147,10 @@ function Whole({ request, problem, reload }: WholeProps) {
                 reload={reload}
                 isSteppingUp={isSteppingUp}
                 onStepUp={setSteppingUp}
+                onRevoked={() => {
+                  setOwnAct(null);
+                  reload();
+                }}
                 isDone={ownDecision !== null}
                 onSent={(act) => {
                   setOwnAct(act);
@@ -172,7 +176,7 @@ function Whole({ request, problem, reload }: WholeProps) {
 }
 
 /**
- * Opens the vote of the address: the queue and mails link to `#approve` and `#reject`, also while the page is
+ * Opens the vote of the address: the inbox and mails link to `#approve` and `#reject`, also while the page is
  * open.
  */
 function useVoteOfAddress(ask: (vote: VoteKind) => void): void {

@@ -1,5 +1,5 @@
 // Shows at once what happened to the request on the screen: who decided it, and which request is next in the
-// queue.
+// inbox.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -49,12 +49,12 @@ export function StatusNote({ request, ownDecision, next }: StatusNoteProps) {
             {isOver && <ByWhom request={request} ownDecision={ownDecision} />}
             {next === null ? (
               <p>
-                No other requests for you. <a href="/approvals">Back to queue</a>
+                No other requests for you. <a href="/approvals">Back to inbox</a>
               </p>
             ) : (
               <div class="approval-next">
                 <ButtonLink href={`/approvals/${next.request_id}`} variant="primary" icon="right">
-                  Next in queue
+                  Next in inbox
                 </ButtonLink>
                 <PlainText text={next.title === '' ? next.action_key : next.title} isShort />{' '}
                 <Deadline at={next.expires_at} />

@@ -30,6 +30,8 @@ interface VotePanelProps {
   readonly reload: () => void;
   /** Called after the vote or the step-up is recorded, with the status of the request after it. */
   readonly onSent: (act: OwnDecision, status: RequestDetail['status']) => void;
+  /** Called after the person has revoked their approval; `reload` by default. */
+  readonly onRevoked?: () => void;
   /** Whether the page says elsewhere that the person has just acted. */
   readonly isDone?: boolean;
   readonly isSteppingUp: boolean;
@@ -39,7 +41,7 @@ interface VotePanelProps {
 const commentLengthMax = 2_000;
 
 export function VotePanel(props: VotePanelProps) {
-  const { request, asked, reload, onSent, isDone = false } = props;
+  const { request, asked, reload, onSent, onRevoked = reload, isDone = false } = props;
   const { request_id: id, status } = request;
   const person = usePerson();
   const [draft, change] = useDraft({ requestId: id, personId: person.id });
@@ -89,7 +91,7 @@ export function VotePanel(props: VotePanelProps) {
       <Approvers request={request} />
       <StepUp {...props} isAllowed={allowed.step_up} />
       {allowed.reason !== null && !allowed.step_up && !isDone && <p>{allowed.reason}</p>}
-      {allowed.revoke_approval && <TakeBack id={id} onDone={reload} />}
+      {allowed.revoke_approval && <TakeBack id={id} onDone={onRevoked} />}
       {vote === null ? (
         <div class="approval-votes">
           {allowed.approve.length > 0 && (

@@ -44,8 +44,9 @@ interface WholeProps {
 }
 
 function Whole({ plan, problem, reload }: WholeProps) {
-  const { goal, agent, pending, expires_at: end } = plan;
+  const { goal, agent } = plan;
   const open = plan.steps.flatMap(openRequest);
+  const deadline = firstEnd(open.length > 0 ? open : plan.steps.flatMap(pendingRequest));
   /** Steps that the person has left out. */
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const [bulk, setBulk] = useState<{
@@ -60,7 +61,7 @@ function Whole({ plan, problem, reload }: WholeProps) {
     <PageFrame
       title="Plan"
       heading={goal === null ? 'Plan' : <PlainText text={goal} />}
-      beside={pending > 0 && end !== null && <Deadline at={end} isLarge />}
+      beside={deadline !== null && <Deadline at={deadline} isLarge />}
       lead={
         <>
           <PlainText text={agent} isShort /> {leadOf(plan)}
@@ -106,11 +107,21 @@ function useVoteOfAddress(ask: (vote: VoteKind) => void): void {
   }, [hash]);
 }
 
+/** The request of a step, if it is pending. */
+function pendingRequest({ status, request }: Step): readonly QueueItem[] {
+  return status === 'pending' && request !== null ? [request] : [];
+}
+
 /** The request of a step, if the person can decide it. */
-function openRequest({ status, request }: Step): readonly QueueItem[] {
-  if (status !== 'pending' || request === null) return [];
-  const { approve, reject } = request.allowed_actions;
-  return approve.length > 0 || reject ? [request] : [];
+function openRequest(step: Step): readonly QueueItem[] {
+  return pendingRequest(step).filter(
+    ({ allowed_actions: { approve, reject } }) => approve.length > 0 || reject,
+  );
+}
+
+/** The nearest deadline of the requests, as in the inbox; null when there are none. */
+function firstEnd(requests: readonly QueueItem[]): string | null {
+  return requests.map(({ expires_at: end }) => end).toSorted()[0] ?? null;
 }
 
 function leadOf({ steps, submitted, pending }: Plan): string {
