@@ -30,6 +30,14 @@ test('a running service is stopped and goes on, and the records name the user of
   expect(await statusOf()).toMatch(/^buyer .* stopped /m);
   expect((await writ(['agent', 'show', 'buyer', '--data', data])).stdout).toMatch(/^buyer .* stopped /m);
 
+  expect(await run('on', 'area:payment', '--reason', 'check')).toMatchObject({ code: 0, stderr: '' });
+  expect(await run('on', 'area:paymnt', '--reason', 'check')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('stopped: area:paymnt'),
+    stderr: 'warning: no action of the active policies is in the area `paymnt`\n',
+  });
+  for (const area of ['area:payment', 'area:paymnt']) await run('off', area, '--reason', 'checked');
+
   expect(await run('off', 'agent:buyer', '--reason', 'checked')).toMatchObject({
     code: 0,
     stdout: 'agent:buyer is off\n',
@@ -38,7 +46,7 @@ test('a running service is stopped and goes on, and the records name the user of
   await expect.poll(typeOf, { timeout: 1_000, interval: 50 }).toBeUndefined();
   const { stdout } = await writ(['audit', 'export', '--data', data]);
   const changes = stdout.split('\n').filter((line) => line.includes('kill-switch-'));
-  expect(changes).toHaveLength(2);
+  expect(changes).toHaveLength(6);
   for (const line of changes) expect(line).toContain('on the machine of the service');
 });
 

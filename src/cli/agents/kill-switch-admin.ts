@@ -9,12 +9,14 @@ import {
   type KillSwitchScope,
   readScope,
   scopeText,
+  scopeWarnings,
 } from '../../service/people/kill-switches.ts';
 import type { Store } from '../../service/store/contract/store.ts';
 import { type Api, type ApiOptions, refuse, step, withApi } from '../client/api-client.ts';
 import { commandLineUser, withStore } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError, UsageError } from '../output/output.ts';
 import { findAgent } from './admin-http.ts';
+import { lastActions } from './last-actions.ts';
 
 export type KillSwitchView = Reply<'listKillSwitches'>['items'][number];
 
@@ -119,13 +121,20 @@ export function storeSwitches({ documents, agents }: Store): KillSwitchAdmin {
     };
   }
 
+  /** Never fails: the switch is on. */
+  async function warningsFor(scope: KillSwitchScope): Promise<readonly string[]> {
+    const actions = scope.kind === 'area' ? await lastActions(documents).catch(() => null) : null;
+    return actions === null ? [] : scopeWarnings(scope, actions);
+  }
+
   return {
     list: async () => await Promise.all((await board.list()).map(viewOf)),
-    async turnOn(scope, reason) {
-      const result = await board.turnOn(actor, { scope: await scopeOf(scope), reason });
+    async turnOn(text, reason) {
+      const scope = await scopeOf(text);
+      const result = await board.turnOn(actor, { scope, reason });
       if (result.kind === 'invalid')
         return refuseHere(result.problems.map(({ detail }) => detail).join('; '));
-      return { ...(await viewOf(result.switch)), warnings: [] };
+      return { ...(await viewOf(result.switch)), warnings: await warningsFor(scope) };
     },
     async turnOff(id, reason) {
       const result = await board.turnOff(actor, id, reason);

@@ -92,6 +92,13 @@ export function stops({ scope }: KillSwitch, { agentId, tier, actionKey }: KillS
   }
 }
 
+/** What to say of a scope that may be misspelt: an area in which none of the actions is. */
+export function scopeWarnings(scope: KillSwitchScope, actions: readonly string[]): readonly string[] {
+  if (scope.kind !== 'area') return [];
+  const isKnown = actions.some((action) => action.startsWith(`${scope.area}.`));
+  return isKnown ? [] : [`no action of the active policies is in the area \`${scope.area}\``];
+}
+
 export interface KillSwitchBoard {
   /** Returns the switches that are on; looks them up when the last look-up is too old. */
   current(): KillSwitchSnapshot | Promise<KillSwitchSnapshot>;

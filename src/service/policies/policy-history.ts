@@ -175,6 +175,13 @@ async function removals(
 /**
  * Latest first. Returns a few more than are kept, so that the surplus is removed after a limit was lowered.
  */
+/** The texts of the set that became active last; null when they are not kept. */
+export async function lastTexts(documents: DocumentStore): Promise<SetTexts | null> {
+  const [last] = await rowsOf(documents, limitsDefault);
+  const row = await documents.find(textsKind, last?.parent ?? '');
+  return row === null ? null : await unpackTexts(row.json);
+}
+
 function rowsOf(
   documents: DocumentStore,
   { activationsMax }: HistoryLimits,

@@ -8,6 +8,7 @@ import {
   type KillSwitchScope,
   readScope,
   scopeText,
+  scopeWarnings,
 } from '../../../people/kill-switches.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
@@ -94,7 +95,8 @@ const createKillSwitch = route<KillSwitchDeps, { scope: string; reason: string }
     const result = await switches.turnOn(actorOf(call), { scope, reason });
     if (result.kind === 'invalid') throw invalidBody(result);
     call.reply.code(201);
-    return { ...(await killSwitchView(result.switch, store)), warnings: areaWarnings(scope, policies) };
+    const warnings = scopeWarnings(scope, policies.current().about().actions);
+    return { ...(await killSwitchView(result.switch, store)), warnings };
   },
 });
 
@@ -140,15 +142,6 @@ async function knownScope(scope: KillSwitchScope, store: Pick<Store, 'agents'>):
     kind: 'invalid',
     problems: [{ field: 'scope', detail: 'no agent has this id or name' }],
   });
-}
-
-function areaWarnings(scope: KillSwitchScope, policies: Pick<PolicyHost, 'current'>): readonly string[] {
-  if (scope.kind !== 'area') return [];
-  const isKnown = policies
-    .current()
-    .about()
-    .actions.some((action) => action.startsWith(`${scope.area}.`));
-  return isKnown ? [] : [`no action of the active policies is in the area \`${scope.area}\``];
 }
 
 async function killSwitchView(one: KillSwitch, store: Pick<Store, 'agents'>) {
