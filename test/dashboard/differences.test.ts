@@ -1,7 +1,12 @@
 // A change shown as the fields that differ before and after.
 
 import { expect, test } from 'vitest';
-import { changedScope, fieldLabel, pageOfScope } from '../../src/dashboard/pages/audit/change-text.ts';
+import {
+  changedScope,
+  fieldLabel,
+  pageOfScope,
+  pageOfSubject,
+} from '../../src/dashboard/pages/audit/change-text.ts';
 import { startOfDay } from '../../src/dashboard/pages/audit/days.ts';
 import { differences } from '../../src/dashboard/pages/audit/differences.ts';
 
@@ -81,4 +86,10 @@ test('what a kill switch stops is said in words', () => {
   const all = [...scopes, { kind: 'agent', agentId: 'a/1' }, 'all', null];
   expect(all.map(changedScope)).toEqual(words);
   expect(all.map(pageOfScope)).toEqual([null, null, null, '/agents/a%2F1', null, null]);
+});
+
+test('changes of agents and plans lead to their pages', () => {
+  expect(pageOfSubject('agent-disabled', 'a1')).toBe('/agents/a1');
+  expect(pageOfSubject('plan-submitted', 'p1')).toBe('/plans/p1');
+  expect(pageOfSubject('webhook-created', 'w1')).toBe(null);
 });

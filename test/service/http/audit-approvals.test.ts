@@ -3,7 +3,7 @@
 import { dirname } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { writ } from '../../cli/writ.ts';
-import { type Client, firstAdmin, personWith } from './person-client.ts';
+import { type Client, firstAdmin, personWith, send } from './person-client.ts';
 import { type Service, shareService } from './service.ts';
 import { ask, codeOf, give, usePolicies } from './written-policies.ts';
 
@@ -107,4 +107,10 @@ test('the audit log names the people and agents behind its ids', async () => {
   expect(found.names[found.subject]).toBe(found.after.name);
   const person = (await ann.send('/v1/audit?what=invitation-accepted')).body.items[0];
   expect(person.names[person.subject]).toBe(person.after.name);
+  const headers = { 'x-agent-api-key': service.apiKey };
+  const body = { steps: [{ action_key: 'pay.make', payload: { amount: 40, to: 'Uline' } }], submit: true };
+  expect((await send(service, '/v1/plans', { method: 'POST', headers, body })).status).toBe(200);
+  const plan = (await ann.send('/v1/audit?what=plan-submitted')).body.items[0];
+  expect(plan.who).toBe(`agent ${service.agent.id}`);
+  expect(plan.names[service.agent.id]).toBe(service.agent.name);
 });

@@ -41,7 +41,7 @@ export function Applications() {
         empty={
           <Empty icon="inbox" title="No open applications">
             <p>
-              Anyone can apply at <a href="/apply">{`${window.location.host}/apply`}</a>and gets an answer
+              Anyone can apply at <a href="/apply">{`${window.location.host}/apply`}</a> and gets an answer
               within 24 hours.
             </p>
           </Empty>

@@ -31,10 +31,10 @@ export const changeColumns: readonly Column<Change>[] = [
   { head: 'Record', kind: 'number', cell: ({ sequence }) => sequence },
 ];
 
-/** The name of the person, with the address beneath; what is no person has one line. */
+/** The name of the person or agent, with the address or `agent` beneath; anything else has one line. */
 function Who({ change: { who, names } }: { readonly change: Change }) {
   const name = names[idOf(who)] ?? null;
-  const address = withoutId(who);
+  const address = name !== null && who.startsWith('agent ') ? 'agent' : withoutId(who);
   if (name === null || name === address) return <PlainText text={address} isShort />;
   return (
     <div>
@@ -77,7 +77,7 @@ function What({ change: { who, what, subject, before, after, names } }: { readon
 
 /** The name that people use for the subject, if the change holds it; else null. */
 function nameOfSubject(value: unknown): string | null {
-  const [email, name] = [fieldOf(value, 'email'), fieldOf(value, 'name')];
+  const [email, name] = [fieldOf(value, 'email'), fieldOf(value, 'name') ?? fieldOf(value, 'goal')];
   return typeof email === 'string'
     ? email
     : typeof name === 'string'
@@ -91,9 +91,10 @@ function fieldOf(value: unknown, name: string): unknown {
     : null;
 }
 
-/** The id in "ann@example.com (b3f1...)"; empty when there is none. */
+/** The id in "ann@example.com (b3f1...)" or "agent b3f1..."; empty when there is none. */
 function idOf(who: string): string {
-  return / \(([^()]*)\)$/.exec(who)?.[1] ?? '';
+  const [, person, agent] = /(?: \(([^()]*)\)|^agent (\S+))$/.exec(who) ?? [];
+  return person ?? agent ?? '';
 }
 
 /** "ann@example.com (b3f1...)" becomes "ann@example.com". */

@@ -110,5 +110,6 @@ const personChanges: ReadonlySet<string> = new Set([
 export function pageOfSubject(what: string, subject: string): string | null {
   const id = encodeURIComponent(subject);
   if (/^(agent|key|signing)-/.test(what) || what === 'stepped-up') return `/agents/${id}`;
+  if (what.startsWith('plan-')) return `/plans/${id}`;
   return personChanges.has(what) ? `/access?person=${id}` : null;
 }

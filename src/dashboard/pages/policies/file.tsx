@@ -73,7 +73,9 @@ function NoFile() {
   return (
     <PageFrame title="Policy file">
       <Empty icon="search" title="The address names no policy file">
-        Find the files under <a href="/policies?tab=files">Policies</a>.
+        <p>
+          Find the files under <a href="/policies?tab=files">Policies</a>.
+        </p>
       </Empty>
     </PageFrame>
   );

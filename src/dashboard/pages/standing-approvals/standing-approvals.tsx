@@ -23,7 +23,9 @@ export default function StandingApprovalsPage() {
         list={list}
         empty={
           <Empty icon="inbox" title="No standing approval">
-            If a rule has a <code>standing</code> clause, its approvers can approve later requests, too.
+            <p>
+              If a rule has a <code>standing</code> clause, its approvers can approve later requests, too.
+            </p>
           </Empty>
         }
       >

@@ -373,7 +373,9 @@ async function namesIn(
   nameOf: NameOf,
 ): Promise<Readonly<Record<string, string>>> {
   const text = `${subject} ${beforeJson ?? ''} ${afterJson ?? ''}`;
-  const [, author = ''] = / \(([^()]*)\)$/.exec(who) ?? [];
+  // A person is `ann@example.com (id)`, and an agent `agent id`.
+  const [, person, agent] = /(?: \(([^()]*)\)|^agent (\S+))$/.exec(who) ?? [];
+  const author = person ?? agent ?? '';
   const ids = [...new Set([author, ...(text.match(idForm) ?? [])])].filter((id) => id !== '');
   const named = await Promise.all(ids.slice(0, namedMax).map(async (id) => [id, await nameOf(id)] as const));
   return Object.fromEntries(named.flatMap(([id, name]) => (name === null ? [] : [[id, name] as const])));
