@@ -117,6 +117,20 @@ async function wired(): Promise<{ readonly database: TestDatabase; readonly wire
   return { database: { ...database, url: wire.url }, wire };
 }
 
+test('a process that was busy longer than an answer may take reads what has arrived, and loses nothing', async () => {
+  const { database, wire } = await wired();
+  const store = await openStore(database);
+  onTestFinished(() => store.close());
+  await store.serve();
+  wire.slow(100);
+  const asked = told(store.requests.append(requestRow(), limits));
+  await sleep(50);
+  // Longer than any answer may take, with the request and renewals of the slot on their way.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_500);
+  const next = told(store.requests.append(requestRow(), limits));
+  expect([await asked, await next]).toEqual(['stored', 'stored']);
+});
+
 test('a network that swallows all: what was on its way is uncertain, the rest is refused, and it heals', async () => {
   const { database, wire } = await wired();
   const store = await openStore(database);

@@ -34,6 +34,7 @@ import {
 } from './request-batch.ts';
 import { type Connection, connect } from './server/connection.ts';
 import { fenced, isLostRace, serverFault, toStoreFailure, uncertain, unreachable } from './server/errors.ts';
+import { giveUpAfter } from './server/give-up.ts';
 import { Liveness } from './server/liveness.ts';
 import { inTransaction, type Work } from './transaction.ts';
 
@@ -396,7 +397,7 @@ export class CommitQueue {
 
   async #keepSlot(): Promise<void> {
     const connection = this.#connection;
-    const giveUp = setTimeout(() => connection.destroy(), silenceMaxMs);
+    const answered = giveUpAfter(silenceMaxMs, () => connection.destroy());
     try {
       const renewed = await this.server.hearing(
         () => renewSlot(connection, this.#fence),
@@ -408,7 +409,7 @@ export class CommitQueue {
     } catch {
       connection.destroy();
     } finally {
-      clearTimeout(giveUp);
+      answered();
     }
   }
 

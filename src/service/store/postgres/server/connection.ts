@@ -5,6 +5,7 @@
 import pg from 'pg';
 import type { Durability } from '../../contract/durability.ts';
 import { toStoreFailure, unreachable } from './errors.ts';
+import { giveUpAfter } from './give-up.ts';
 
 export interface Query {
   /** The name under which the server keeps the statement prepared; absent for a rare statement. */
@@ -101,7 +102,7 @@ function createConnection(client: pg.Client): Connection {
   return {
     async query<R>({ name, text, answerMaxMs: maxMs = answerMaxMs }: Query, values: readonly unknown[] = []) {
       if (isLost) throw unreachable(null);
-      const giveUp = setTimeout(destroy, maxMs);
+      const answered = giveUpAfter(maxMs, destroy);
       try {
         const query = name === undefined ? { text } : { name, text };
         const { rows } = await client.query({ ...query, values: [...values] });
@@ -112,7 +113,7 @@ function createConnection(client: pg.Client): Connection {
         if (isCancelled) destroy();
         throw error;
       } finally {
-        clearTimeout(giveUp);
+        answered();
       }
     },
     isLost: () => isLost,
