@@ -1,7 +1,7 @@
 // Standing approvals over HTTP: what they cover, and every way in which they end.
 
 import { expect, test } from 'vitest';
-import { type Answer, type Client, firstAdmin, personWith } from './person-client.ts';
+import { type Answer, type Client, firstAdmin, personWith, send } from './person-client.ts';
 import { type Service, startService } from './service.ts';
 import { ask, codeOf, give, look, usePolicies } from './written-policies.ts';
 
@@ -132,6 +132,25 @@ test('all who approve have to choose it, and the narrowest choice counts', async
   expect((await approveStanding(ben, second, { times: 1 })).body.status).toBe('approved');
   expect((await pay('Staples')).decision).toBe('ALLOW');
   expect((await pay('Staples')).decision).toBe('ESCALATE');
+});
+
+test('counts a grant that was given back, also after its uses were computed from records', async () => {
+  const { service, ann, pay } = await startStanding();
+  const { request_id: back } = await pay('Staples');
+  const outcome = { method: 'POST', body: { executed: false } };
+  const headers = { 'x-agent-api-key': service.apiKey };
+  expect((await send(service, `/v1/requests/${back}/outcome`, { ...outcome, headers })).status).toBe(200);
+  const used = async () => (await ann.send('/v1/standing-approvals')).body.items[0].used;
+  expect(await used()).toBe(1);
+  // Without the clause the uses are forgotten.
+  await usePolicies(service, policies.replace(clause, ''));
+  await usePolicies(service, policies);
+  expect(await used()).toBe(1);
+  expect([await pay('Staples'), await pay('Staples'), await pay('Staples')]).toMatchObject([
+    { decision: 'ALLOW' },
+    { decision: 'ALLOW' },
+    { decision: 'ESCALATE' },
+  ]);
 });
 
 test('a request without a session is not covered', async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ActingDelegate } from '../../../src/service/agents/delegations/delegation.ts';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
 import { createUseCounter, readUses } from '../../../src/service/requests/metering/delegation-uses.ts';
-import { createMetering } from '../../../src/service/requests/metering/metering.ts';
+import { createMetering, type Metering } from '../../../src/service/requests/metering/metering.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { approverOf } from './bystanders.ts';
@@ -223,6 +223,41 @@ describe.each(stores)('on %s', (_, start) => {
     const counters = [metering, again].map((one) => createUseCounter(one, world.nowMs));
     for (const count of [...counters, await readUses(store.meters)])
       expect([count({ id: top!.id, above: [] }), count({ id: below!.id, above: [top!.id] })]).toEqual([2, 2]);
+    await again.close();
+  });
+
+  test('the uses of a chain computed from records are those that were counted, also of a grant that was given back', async () => {
+    const processes = await start();
+    const { world, agent, replicas } = processes;
+    const [{ store, ask, metering, requestChanges }] = replicas as [(typeof replicas)[0]];
+    const top = await delegate(processes, null, { uses: 9 });
+    const below = await delegate(processes, top!.key, { uses: 9 });
+    const caller = await identify(store, below!.key, world.nowMs);
+    const made: string[] = [];
+    for (const action of ['pay.send', 'pay.send', 'pay.large', 'pay.large', 'pay.large']) {
+      const result = await ask(caller!, action);
+      if (result.kind === 'decided') made.push(result.request.request_id);
+    }
+    const [back, , approved, rejected] = made as [string, string, string, string];
+    const unused = { executed: false, by: { agent }, mayRelease: true };
+    expect(await requestChanges.report(back, unused)).toMatchObject({ kind: 'changed' });
+    expect(await requestChanges.approve(approved, vote)).toMatchObject({ kind: 'changed' });
+    expect(await requestChanges.report(approved, unused)).toMatchObject({ kind: 'changed' });
+    expect(await requestChanges.reject(rejected, vote)).toMatchObject({ kind: 'changed' });
+    await metering.catchUp();
+    const uses = (one: Metering) => {
+      const count = createUseCounter(one, world.nowMs);
+      return [count({ id: top!.id, above: [] }), count({ id: below!.id, above: [top!.id] })];
+    };
+    expect(uses(metering)).toEqual([4, 4]);
+    // The store forgets the entries, so that they are computed from records.
+    await store.meters.note([], world.nowMs);
+    const again = createMetering({ meters: store.meters, clock: () => world.nowMs });
+    await again.note(world.active);
+    await again.settled();
+    expect(uses(again)).toEqual([4, 4]);
+    const stored = await readUses(store.meters);
+    expect(stored({ id: below!.id, above: [top!.id] })).toBe(4);
     await again.close();
   });
 });

@@ -1,6 +1,7 @@
 // What every store must do with the entries of meters.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { lastingMeterPrefix } from '../../../src/language/value/lasting-meter.ts';
 import type {
   MeterEntryRow,
   SettledEntryRow,
@@ -14,6 +15,7 @@ import { pendingRow, requestRow, startMs } from './rows.ts';
 import { grantedEntries, pendingEntries } from './stored-meters.ts';
 
 const limits = { openMax: 20 };
+const lasting = `${lastingMeterPrefix}uses`;
 
 function entry(value: string | null, definition = 'spent'): MeterEntryRow {
   return { definition, key: '"agent-1', isCertain: true, value };
@@ -40,7 +42,12 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
     const countedPages = async (countMax: number): Promise<readonly string[][]> => {
       const pages: string[][] = [];
       for (let after: number | null = 0; after !== null; ) {
-        const { requests, next } = await store.meters.counted({ sinceMs: startMs, after, countMax });
+        const { requests, next } = await store.meters.counted({
+          definition: 'spent',
+          sinceMs: startMs,
+          after,
+          countMax,
+        });
         pages.push(requests.map(({ id }) => id));
         after = next;
       }
@@ -114,7 +121,7 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       expect(await grantedEntries(store, 'dropped')).toEqual([]);
       const {
         requests: [counted],
-      } = await store.meters.counted({ sinceMs: 0, after: 0, countMax: 9 });
+      } = await store.meters.counted({ definition: 'spent', sinceMs: 0, after: 0, countMax: 9 });
       expect(JSON.parse(counted?.outcomeJson ?? '')).toEqual(detail);
     });
 
@@ -173,7 +180,8 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       const rejected = await add(pendingRow({ createdAtMs: startMs + 2 }));
       await change(late.id, 'approved', startMs + 6);
       await change(rejected.id, 'rejected', startMs + 6);
-      const { requests, next } = await store.meters.counted({ sinceMs: startMs, after: 0, countMax: 10 });
+      const page = { definition: 'spent', sinceMs: startMs, after: 0, countMax: 10 };
+      const { requests, next } = await store.meters.counted(page);
       expect(next).toBeNull();
       expect(requests.map(({ id, grantedAtMs }) => [id, grantedAtMs])).toEqual([
         [old.id, null],
@@ -184,7 +192,7 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       expect((await countedPages(1)).flat()).toEqual([old.id, late.id, granted.id]);
     });
 
-    test('a grant that was used counts, and one that was given back does not, where entries are computed from records', async () => {
+    test('a grant that was given back counts only in meters whose entries last, where these are computed from records', async () => {
       const [used, back] = [await add(requestRow()), await add(requestRow())];
       const state = { status: 'consumed', decidedAtMs: startMs, expiresAtMs: startMs + 9 } as const;
       const event = (what: 'consumed' | 'released') =>
@@ -193,10 +201,20 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
         store.requests.change({ requestId, events, from: ['auto_approved'], seen: 0 });
       expect(await end(used.id, [event('consumed')])).toBe('changed');
       expect(await end(back.id, [event('consumed'), event('released')])).toBe('changed');
-      const { requests } = await store.meters.counted({ sinceMs: 0, after: 0, countMax: 10 });
-      expect(requests.map(({ id }) => id)).toEqual([used.id]);
-      await store.meters.add([used, back].map(({ id: requestId }) => ({ ...entry('1'), requestId })));
+      const countedBy = async (definition: string) => {
+        const { requests } = await store.meters.counted({ definition, sinceMs: 0, after: 0, countMax: 10 });
+        return requests.map(({ id }) => id);
+      };
+      expect(await countedBy('spent')).toEqual([used.id]);
+      // A use of a delegation or of a standing approval counts whatever becomes of its grant.
+      expect(await countedBy(lasting)).toEqual([used.id, back.id]);
+      const late = ['spent', lasting].flatMap((definition) =>
+        [used, back].map(({ id: requestId }) => ({ ...entry('1', definition), requestId })),
+      );
+      await store.meters.add(late);
       expect(await grantedEntries(store, 'spent')).toMatchObject([{ requestId: used.id }]);
+      const entered = (await grantedEntries(store, lasting)).map(({ requestId }) => requestId);
+      expect(entered.toSorted()).toEqual([used.id, back.id].toSorted());
     });
 
     test('a request that counts is found behind thousands that do not, a few of them at a time', async () => {
@@ -311,7 +329,9 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
         await make(rows);
         const found = await grantedEntries(store, 'spent');
         const own = await Promise.all(
-          (await store.meters.counted({ sinceMs: 0, after: 0, countMax: 99 })).requests.map(async ({ id }) =>
+          (
+            await store.meters.counted({ definition: 'spent', sinceMs: 0, after: 0, countMax: 99 })
+          ).requests.map(async ({ id }) =>
             (await store.meters.enteredBy(id)).filter(({ definition }) => definition === 'spent'),
           ),
         );

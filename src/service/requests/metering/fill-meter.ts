@@ -93,7 +93,7 @@ export async function fillFromRecords(
   if (missingUntil !== null && nowMs < missingUntil) return { untilMs: missingUntil };
   const past: HistoricEntry[] = [];
   for (let after: number | null = 0; after !== null; ) {
-    const page = { sinceMs, after, countMax: recordsAtOnce };
+    const page = { definition: definition.id, sinceMs, after, countMax: recordsAtOnce };
     const { requests, next }: CountedRequests = await meters.counted(page);
     if (!isStill()) return null;
     const waiting: (MeterEntryRow & { requestId: string })[] = [];

@@ -135,6 +135,8 @@ export interface MeterHistory {
 }
 
 export interface CountedPage {
+  /** The meter that counts: one whose entries last also counts grants that were given back. */
+  readonly definition: string;
   readonly sinceMs: number;
   /** The record number after which a page begins; 0 for the first page. */
   readonly after: number;

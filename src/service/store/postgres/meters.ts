@@ -3,6 +3,7 @@
 // knows of meters outlasts a connection, but not the server: meters are read again after the server has
 // restarted, or when a write of another kind is in doubt.
 
+import { lastingMeterPrefix } from '../../../language/value/lasting-meter.ts';
 import type { MeterEntryRow, MeterStore } from '../contract/metering.ts';
 import { grantedAtMs, isCounted, meterReads } from '../queries/meters.ts';
 import type { AppendFunctions } from './append-requests.ts';
@@ -66,11 +67,12 @@ function addEntries(late: readonly (MeterEntryRow & { readonly requestId: string
        SELECT late.definition, late.request_id, late.key, ${grantedAtMs}, late.certain, late.value, '0'
        FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bool[], $5::text[])
          AS late(definition, request_id, key, certain, value)
-       JOIN requests ON requests.id = late.request_id AND ${isCounted} ON CONFLICT DO NOTHING`,
+       JOIN requests ON requests.id = late.request_id AND ${isCounted('starts_with(late.definition, $6)')}
+       ON CONFLICT DO NOTHING`,
       [
         ...[late.map(({ definition }) => definition), idArray(late.map(({ requestId }) => requestId))],
         ...[late.map(({ key }) => key), late.map(({ isCertain }) => isCertain)],
-        late.map(({ value }) => value),
+        ...[late.map(({ value }) => value), lastingMeterPrefix],
       ],
     );
   };

@@ -2,7 +2,7 @@
 // the entries of the request in the same transaction, so either both are stored or neither.
 
 import type { Database } from 'better-sqlite3';
-import { lastingMeterPrefix } from '../../../language/value/lasting-meter.ts';
+import { isLastingMeter, lastingMeterPrefix } from '../../../language/value/lasting-meter.ts';
 import type { MeterEntryRow, SettledEntryRow, StoredMeterEntry } from '../contract/metering.ts';
 import type { RequestEvent } from '../contract/records.ts';
 import { grantedAtMs, isCounted } from '../queries/meters.ts';
@@ -77,8 +77,8 @@ interface OldEntries {
 }
 
 export function prepareMeterWrites(database: Database, meterEntries: MeterEntries) {
-  const grantOf = database.prepare<[string], { grantedAtMs: number | null }>(
-    `SELECT ${grantedAtMs} AS grantedAtMs FROM requests WHERE id = ? AND ${isCounted}`,
+  const grantOf = database.prepare<[string, number], { grantedAtMs: number | null }>(
+    `SELECT ${grantedAtMs} AS grantedAtMs FROM requests WHERE id = ? AND ${isCounted('?')}`,
   );
   const makeWhole = database.prepare<[number, string]>(
     'UPDATE meters SET is_whole = 1, since_ms = ? WHERE definition = ?',
@@ -90,7 +90,7 @@ export function prepareMeterWrites(database: Database, meterEntries: MeterEntrie
   return {
     'add-meter-entries'({ entries }: LateEntries): 'added' {
       for (const entry of entries) {
-        const request = grantOf.get(entry.requestId);
+        const request = grantOf.get(entry.requestId, Number(isLastingMeter(entry.definition)));
         if (request !== undefined) meterEntries.put(entry.requestId, request.grantedAtMs, entry);
       }
       return 'added';
