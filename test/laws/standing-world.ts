@@ -41,7 +41,7 @@ export interface StandingWorld {
 
 const noSwitches = { generation: 0, stoppedBy: () => null };
 const switches = { current: () => noSwitches, refresh: async () => noSwitches };
-const nothing: Rights = { all: false, own: false, groups: [], asOwner: false };
+const nothing: Rights = { all: false, own: false, groups: [], asOwner: false, given: false };
 
 export function callerOf(id: string, groups: readonly string[], isAdmin = false): Caller {
   const email = `${id}@example.com`;

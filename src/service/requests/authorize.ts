@@ -41,7 +41,7 @@ import { type Metering, metered } from './metering/metering.ts';
 import type { Evaluation } from './record/evaluation.ts';
 import type { PlanPlace } from './record/plan-place.ts';
 import { createReceiptBases, type ReceiptBases } from './record/receipt-basis.ts';
-import { type RequestRecord, recordTitle, requestRow } from './record/record.ts';
+import { type RequestRecord, recordTitle, requestRow, type StandingGiver } from './record/record.ts';
 import { type RequestView, replyView } from './record/reply.ts';
 import type { RequestEvents } from './record/request-events.ts';
 import { freshState } from './record/request-state.ts';
@@ -408,7 +408,7 @@ export function decideGiven(
   if (given === null) return decideRequest(deps, input, { active, facts, uses });
   const at = { nowMs: facts.nowMs, requestId: input.requestId };
   const taken = takeStanding(given.standing, deps.metering, at);
-  const { standing } = taken;
+  const { standing, givers } = taken;
   const isUsed = taken.uses.length > 0;
   const satisfied = {
     escalate: Object.keys(standing),
@@ -422,10 +422,16 @@ export function decideGiven(
   });
   const { rules } = decided.record.decision;
   const asked = given.standing.filter(({ rule }) => rules.includes(rule.rule));
-  if (asked.length === given.standing.length || !isUsed) return decided;
+  if (!isUsed) return decided;
+  if (asked.length === given.standing.length) return withGivers(decided, givers);
   // A meter has moved, and a rule no longer asks: its standing approval is not used.
   deps.metering.revertMeters(input.requestId, decided.uses);
   return decideGiven(deps, input, { active, facts, uses }, { ...given, standing: asked });
+}
+
+/** What is refused uses nothing, so nobody has given it. */
+function withGivers({ record, uses }: DecidedRequest, givers: readonly StandingGiver[]): DecidedRequest {
+  return { record: record.status === 'rejected' ? record : { ...record, givers }, uses };
 }
 
 /** The versions that must still be current when the record is stored. */

@@ -333,6 +333,49 @@ test('is listed with what it covers, and the records name it', async () => {
   });
 });
 
+test('whoever gave it sees what was granted under it, and may do nothing else; nobody else sees more', async () => {
+  const { service, ann, ben, lea, adminClient, pay, id } = await startStanding();
+  const { request_id: under } = await pay('Staples');
+  const { request_id: other } = await ask(service, 'pay.send', { payload: { amount: 5, vendor: 'Staples' } });
+  await give(ben, other, 'approve');
+  const statusFor = async (client: Client) => (await client.send(`/v1/requests/${under}`)).status;
+  const listed = async (client: Client) => {
+    const { items } = (await client.send('/v1/requests?action=pay.send')).body;
+    return items.map((one: { request_id: string }) => one.request_id);
+  };
+  const clients = [ann, ben, lea, adminClient];
+  expect(await Promise.all(clients.map(statusFor))).toEqual([200, 404, 404, 200]);
+  expect(await listed(ann)).toEqual([other, under, id]);
+  expect(await listed(ben)).toEqual([other, id]);
+  expect(await listed(lea)).toEqual([]);
+  expect((await ann.send('/v1/requests/count')).body.count).toBe(3);
+  const searched = await ann.send('/v1/requests?text=staples');
+  expect(searched.body.items).toHaveLength(3);
+  for (const [path, body] of [
+    ['approve', { comment: 'yes' }],
+    ['reject', { comment: 'no' }],
+    ['outcome', { executed: true }],
+    ['comments', { kind: 'comment', text: 'mine' }],
+  ] as const) {
+    const answer = await ann.send(`/v1/requests/${under}/${path}`, { method: 'POST', body });
+    expect([path, answer.status]).toEqual([path, expect.toSatisfy((status) => status >= 403)]);
+  }
+  expect((await look(service, under)).body.status).toBe('auto_approved');
+});
+
+test('a request that is refused has no givers', async () => {
+  const { service, ann, pay } = await startStanding();
+  const { request_id: denied } = await pay('Staples', { amount: 2_000 });
+  expect((await look(service, denied)).body.status).toBe('rejected');
+  const row = await service.store.requests.find(denied);
+  expect(JSON.parse(row?.recordJson ?? '')).not.toHaveProperty('givers');
+  const { request_id: granted } = await pay('Staples');
+  const used = await service.store.requests.find(granted);
+  expect(JSON.parse(used?.recordJson ?? '').givers).toEqual([
+    { rule: 'pay/new_payee', person: ann.person.id },
+  ]);
+});
+
 test('shows an approver what may be chosen', async () => {
   const { ann, pay } = await start();
   const { request_id: id } = await pay('Staples');

@@ -22,7 +22,7 @@ function everybodyOf(approvesFor: readonly string[]): FindPeople {
   return async (ids) => new Map(ids.map((id) => [id, person(id)]));
 }
 
-const nothing: Rights = { all: false, own: false, groups: [], asOwner: false };
+const nothing: Rights = { all: false, own: false, groups: [], asOwner: false, given: false };
 
 /** An approver of these groups who may see every request and report every outcome. */
 export function approverOf(groups: readonly string[], { id = 'p1', email = 'ann@example.com' } = {}): Caller {

@@ -23,6 +23,8 @@ interface Drawn {
   readonly group: string;
   readonly atMs: number;
   readonly endsMs: number;
+  /** Who gave the standing approval that the request uses; null for none. */
+  readonly giver: string | null;
 }
 
 /** Approvers of whom any may approve, by the text that stands for them. */
@@ -46,13 +48,14 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   group: fc.constantFrom('finance', 'security', 'owner', ...Object.keys(choices)),
   atMs: fc.nat(5),
   endsMs: fc.constantFrom(-10, 10),
+  giver: fc.option(fc.constantFrom('p1', 'zoe-id')),
 });
 
 function rowOf(
   { agent, action, status, atMs, endsMs, ...drawn }: Drawn,
   agentIds: readonly string[],
 ): RequestRow {
-  const { outcome, policy, risk, amount, group } = drawn;
+  const { outcome, policy, risk, amount, group, giver } = drawn;
   const approvals =
     outcome === 'ESCALATE' ? [{ group, needs: 1, withinSeconds: 60, anyOf: choices[group] }] : [];
   const decision = {
@@ -68,7 +71,11 @@ function rowOf(
     outcome,
     createdAtMs: startMs + atMs,
     expiresAtMs: startMs + endsMs,
-    recordJson: JSON.stringify({ payload: { amount }, decision }),
+    recordJson: JSON.stringify({
+      payload: { amount },
+      decision,
+      ...(giver !== null && { givers: [{ rule: 'pay/new', person: giver }] }),
+    }),
   });
 }
 
@@ -114,6 +121,7 @@ const filter = fc.record({
         ),
         groups: fc.subarray(['finance', 'security', 'owner']),
       }),
+      giver: fc.option(fc.constantFrom('p1', 'zoe-id', 'nobody')),
     }),
   ),
   limit: fc.integer({ min: 1, max: 4 }),
@@ -151,7 +159,8 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
           seenBy === null ||
           owner === seenBy.owner?.id ||
           owner === seenBy.owner?.email.toLowerCase() ||
-          isAsked(draw, owner, seenBy.asked);
+          isAsked(draw, owner, seenBy.asked) ||
+          (seenBy.giver !== null && draw.giver === seenBy.giver);
         return (
           (asked.agentId === null || asked.agentId === row.agentId) &&
           (asked.actionKey === null || asked.actionKey === row.actionKey) &&
@@ -283,6 +292,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
         group,
         atMs: 0,
         endsMs,
+        giver: null,
       });
       const made = [asks('finance', 20), asks('finance', 10), asks('owner', 30), asks('finance', -10)];
       for (const one of made)
@@ -299,7 +309,7 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
       const agent = agentRow();
       await store.agents.add(agent, keyRow(agent.id));
       const common = { agent: 0, action: 'pay.create', status: 'pending', policy: 'pay', risk: 0 } as const;
-      const waits = { ...common, outcome: 'ESCALATE', group: 'finance', atMs: 0, endsMs: 10 };
+      const waits = { ...common, outcome: 'ESCALATE', group: 'finance', atMs: 0, endsMs: 10, giver: null };
       const made = [waits, waits, waits, { ...waits, group: 'security' }, { ...waits, endsMs: -10 }];
       const rows = made.map((one) => ({ ...rowOf(one, [agent.id]), decidedAtMs: null }));
       for (const row of rows) await store.requests.append(row, { openMax: 9 });

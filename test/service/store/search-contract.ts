@@ -117,7 +117,10 @@ export function describeSearch(name: string, createPlace: () => Promise<Place>):
       expect(await idsOf({ ...both, actionKey: 'vendor_bank.change' })).toEqual([]);
       expect(await idsOf({ ...both, untilMs: startMs - 1 })).toEqual([]);
       expect(
-        await idsOf({ ...both, seenBy: { owner: null, asked: { groups: ['finance'], owner: null } } }),
+        await idsOf({
+          ...both,
+          seenBy: { owner: null, asked: { groups: ['finance'], owner: null }, giver: null },
+        }),
       ).toEqual([]);
     });
 

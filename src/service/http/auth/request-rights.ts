@@ -25,13 +25,15 @@ export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeo
 export function callerOf({ person, roles }: Actor): Caller {
   const rights = (operation: OperationName): Rights => {
     const { all, own, asked, asOwner } = reachOf(roles, operation);
-    return { all, own, groups: asked ? person.groups : [], asOwner };
+    return { all, own, groups: asked ? person.groups : [], asOwner, given: false };
   };
+  // Whoever gave a standing approval sees what it was used for, and may do nothing else with it.
+  const { asked: given } = reachOf(roles, 'requests.view');
   return {
     id: person.id,
     email: person.email,
     who: recordName(person),
-    view: rights('requests.view'),
+    view: { ...rights('requests.view'), given },
     approve: rights('requests.approve'),
     reject: rights('requests.reject'),
     stepUp: rights('agents.step-up'),

@@ -20,6 +20,8 @@ export interface Rights {
   readonly groups: readonly string[];
   /** Requests that ask the person by name, or as the control owner of their agent. */
   readonly asOwner: boolean;
+  /** Requests that use a standing approval which the person gave. */
+  readonly given: boolean;
 }
 
 interface OnRequest {
@@ -38,10 +40,11 @@ export interface Caller extends StepUpPerson {
 }
 
 export function isWithin(
-  { all, own, groups, asOwner }: Rights,
-  { person, state: { decisions }, agent }: OnRequest,
+  { all, own, groups, asOwner, given }: Rights,
+  { person, state: { decisions, record }, agent }: OnRequest,
 ): boolean {
   if (all) return true;
+  if (given && record.givers?.some((giver) => giver.person === person.id) === true) return true;
   const isOwner = isControlOwner(person, agent.controlOwner);
   // A person who was asked by any decision about the request may still look at it.
   const voter = { ...person, groups, inPerson: asOwner, isOwner };

@@ -58,6 +58,15 @@ export interface DecisionRecord {
   readonly evaluation?: Evaluation;
   /** The plan that the request is a step of; absent for other requests. */
   readonly plan?: PlanPlace;
+  /** Who gave the standing approvals that the request uses, who may therefore see it; absent when it uses none. */
+  readonly givers?: readonly StandingGiver[];
+}
+
+export interface StandingGiver {
+  /** `policy/rule`. */
+  readonly rule: string;
+  /** The id of the person. */
+  readonly person: string;
 }
 
 /** The enforcement point that sent a request, with its name at that time. */
@@ -142,6 +151,7 @@ type OwnParts = Omit<
   | 'userUnknown'
   | 'evaluation'
   | 'plan'
+  | 'givers'
   | (typeof sharedParts)[number]
 >;
 
@@ -161,6 +171,7 @@ function recordJson(record: DecisionRecord): string {
   if (record.userUnknown !== undefined) text += `,"userUnknown":${JSON.stringify(record.userUnknown)}`;
   if (record.evaluation !== undefined) text += `,"evaluation":${JSON.stringify(record.evaluation)}`;
   if (record.plan !== undefined) text += `,"plan":${JSON.stringify(record.plan)}`;
+  if (record.givers !== undefined) text += `,"givers":${JSON.stringify(record.givers)}`;
   // A decision that shows values belongs to one request alone; other decisions are frozen and shared by many
   // requests.
   text += `,"decision":${Object.isFrozen(decision) ? sharedText(decision) : JSON.stringify(decision)}`;

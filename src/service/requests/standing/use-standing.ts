@@ -6,15 +6,18 @@ import { oneUse, standingMeter } from '../../../language/model/lasting-meters.ts
 import type { MeterUse } from '../../../language/model/metering.ts';
 import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { compare, fromNumber, toNumber } from '../../../language/value/decimal.ts';
-import type { FoundStanding } from '../approvals/find-standing.ts';
+import { chosenIn, type FoundStanding } from '../approvals/find-standing.ts';
 import { hasStanding } from '../approvals/standing-approval.ts';
 import type { Metering } from '../metering/metering.ts';
+import type { StandingGiver } from '../record/record.ts';
 
 /** A request that uses standing approvals. */
 export interface StandingInUse {
   /** Ids of standing approvals by the rules that they satisfy. */
   readonly standing: Readonly<Record<string, string>>;
   readonly uses: readonly MeterUse[];
+  /** Who gave them. */
+  readonly givers: readonly StandingGiver[];
 }
 
 /** What each of the standing approvals counts in. */
@@ -35,6 +38,7 @@ export function takeStanding(
 ): StandingInUse {
   const standing: Record<string, string> = {};
   const uses: MeterUse[] = [];
+  const givers: StandingGiver[] = [];
   for (const one of found) {
     const { id, times, rule, sinceMs, untilMs } = one;
     const isOver = at.nowMs < sinceMs || at.nowMs >= untilMs;
@@ -45,8 +49,14 @@ export function takeStanding(
     if (high === null || (times !== null && compare(high, fromNumber(times)) > 0)) continue;
     standing[rule.rule] = id;
     uses.push({ ...use, names: [] });
+    givers.push(...giversOf(one));
   }
-  return { standing, uses };
+  return { standing, uses, givers };
+}
+
+function giversOf({ rule: { rule }, origin }: FoundStanding): readonly StandingGiver[] {
+  const chosen = origin.votes.filter((vote) => vote.isApproved && chosenIn(vote, rule) !== undefined);
+  return [...new Set(chosen.map(({ person }) => person))].map((person) => ({ rule, person }));
 }
 
 /** How many requests have used a standing approval for a rule; null when that is not known yet. */

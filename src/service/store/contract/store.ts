@@ -300,10 +300,14 @@ export interface RequestFilter {
   /** The words that a request must hold; null sets no condition, and an empty text fits no request. */
   readonly text: WantedText | null;
   /**
-   * Only requests of agents whose control owner is `owner`, and requests that ask `asked`; null for all
-   * requests.
+   * Only requests of agents whose control owner is `owner`, requests that ask `asked`, and requests that use a
+   * standing approval of the person with the id `giver`; null for all requests.
    */
-  readonly seenBy: { readonly owner: ApproverIdentity['owner']; readonly asked: ApproverIdentity } | null;
+  readonly seenBy: {
+    readonly owner: ApproverIdentity['owner'];
+    readonly asked: ApproverIdentity;
+    readonly giver: string | null;
+  } | null;
   readonly nowMs: number;
 }
 

@@ -100,6 +100,8 @@ export function requestQueries(sql: Dialect) {
   };
   const decidedOf = `(SELECT detail_json FROM request_events
     WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1)`;
+  const isGiven = `EXISTS (SELECT 1 FROM ${sql.elementsOf('record_json', 'givers')} AS given
+    WHERE ${sql.textAt('given.value', 'person')} = @giverId)`;
   const risk = sql.numberAt('record_json', 'decision', 'risk', 'high');
   const amount = sql.numberAt('record_json', 'payload', 'amount');
 
@@ -115,7 +117,8 @@ export function requestQueries(sql: Dialect) {
     AND (${sql.isNull('@amountMin', 'float8')} OR ${amount} >= @amountMin)
     AND (${sql.isNull('@amountMax', 'float8')} OR ${amount} <= @amountMax)
     AND created_ms BETWEEN @fromMs AND @untilMs
-    AND (@isOfAll OR ${ofOwner('@email', '@personId')} OR ${asks('record_json')} OR ${asks(decidedOf)}) AS "isFit"`;
+    AND (@isOfAll OR ${ofOwner('@email', '@personId')} OR ${asks('record_json')} OR ${asks(decidedOf)}
+      OR ${isGiven}) AS "isFit"`;
 
   const walkText = (walk: ScanKind, limit: string): string => {
     const each = walks[walk].map(
@@ -252,6 +255,7 @@ function filterParameters({ seenBy, fromMs, untilMs, ...filter }: RequestFilter)
     isOfAll: seenBy === null,
     email: seenBy?.owner?.email ?? null,
     personId: seenBy?.owner?.id ?? null,
+    giverId: seenBy?.giver ?? null,
     ...askedParameters(seenBy?.asked ?? { groups: [], owner: null }),
   };
 }

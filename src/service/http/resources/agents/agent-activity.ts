@@ -298,7 +298,11 @@ async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: n
     nowMs,
     countMax: 1,
     after: null,
-    seenBy: { owner: null, asked: { groups: call.reach.asked ? actor.person.groups : [], owner: null } },
+    seenBy: {
+      owner: null,
+      asked: { groups: call.reach.asked ? actor.person.groups : [], owner: null },
+      giver: null,
+    },
   });
   if (requests.items.length === 0) throw notFound('agent');
   return agent;

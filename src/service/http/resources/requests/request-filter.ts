@@ -42,6 +42,7 @@ function seenBy(call: ManagedCall<unknown>): RequestFilter['seenBy'] {
   return {
     owner: reach.own ? person : null,
     asked: { groups: reach.asked ? groups : [], owner: reach.asOwner ? person : null },
+    giver: reach.asked ? id : null,
   };
 }
 
