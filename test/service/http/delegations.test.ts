@@ -12,7 +12,7 @@ import { give, type View } from './written-policies.ts';
 const policies = `
 approvers finance "Finance"
 action pay.send, pay.refund { amount: money(currency), currency: string, vendor?: string }
-action mail.send { to: email }
+action mail.send, mail.submit { to: email }
 meter runs = count() of pay.send per agent over 1h
 policy pay on pay.* {
   allow small for 10m
@@ -22,6 +22,10 @@ policy pay on pay.* {
 policy mail on mail.send {
   allow any_mail
   deny behind_research when "research" in request.chain
+}
+policy submitted on mail.submit {
+  allow any_submitted
+  deny by_sub_agents when request.delegated unless request.chain starts with ["mailer"]
 }
 `;
 
@@ -70,7 +74,7 @@ interface Asked {
 }
 
 function ask(key: string, { action = 'pay.send', amount = 5, headers = {} }: Asked = {}): Promise<Response> {
-  const payload = action === 'mail.send' ? { to: 'ann@example.com' } : { amount, currency: 'USD' };
+  const payload = action.startsWith('mail.') ? { to: 'ann@example.com' } : { amount, currency: 'USD' };
   return authorize(service, { key, headers, body: JSON.stringify({ action_key: action, payload }) });
 }
 
@@ -146,6 +150,16 @@ describe('a delegated request', () => {
     expect((await viewOf(ask((await made({ name: 'mailer' })).key, { action: 'mail.send' }))).decision).toBe(
       'ALLOW',
     );
+  });
+
+  test('cannot give itself the name of an exception that rests on the beginning of the chain', async () => {
+    const submit = async (key: string) => (await viewOf(ask(key, { action: 'mail.submit' }))).decision;
+    const mailer = await made({ name: 'mailer' });
+    const research = await made({ name: 'research' });
+    const disguised = await made({ name: 'mailer' }, research.key);
+    const keys = [service.apiKey, mailer.key, (await made({ name: 'x' }, mailer.key)).key];
+    for (const key of keys) expect(await submit(key)).toBe('ALLOW');
+    for (const { key } of [research, disguised]) expect(await submit(key)).toBe('DENY');
   });
 
   test('asks people, who grant it while the delegation lasts, and takes their approval with its own key', async () => {
@@ -336,7 +350,7 @@ test('a kill switch on the agent stops the tree', async () => {
   expect((await viewOf(ask(key))).decision).toBe('ALLOW');
 });
 
-test('a delegated key reaches no route but those that ask and delegate', async () => {
+test('a delegated key reaches no route but those that ask, plan and delegate', async () => {
   const { key, id } = await made();
   const { request_id } = await viewOf(ask(key));
   const reached: string[] = [];
