@@ -124,11 +124,24 @@ test('a process that was busy longer than an answer may take reads what has arri
   await store.serve();
   wire.slow(100);
   const asked = told(store.requests.append(requestRow(), limits));
+  const read = told(store.requests.countOpen('agent', 0));
   await sleep(50);
   // Longer than any answer may take, with the request and renewals of the slot on their way.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_500);
   const next = told(store.requests.append(requestRow(), limits));
-  expect([await asked, await next]).toEqual(['stored', 'stored']);
+  expect([await asked, await read, await next]).toEqual(['stored', '0', 'stored']);
+});
+
+test('a read without an answer is given up, and the next one is answered', async () => {
+  const { database, wire } = await wired();
+  const store = await openStore(database);
+  onTestFinished(() => store.close());
+  const read = () => told(store.requests.countOpen('agent', 0));
+  expect(await read()).toBe('0');
+  wire.cut();
+  expect(await read()).toBe('unreachable');
+  wire.fix();
+  expect(await read()).toBe('0');
 });
 
 test('a network that swallows all: what was on its way is uncertain, the rest is refused, and it heals', async () => {

@@ -127,7 +127,7 @@ function createConnection(client: pg.Client): Connection {
 }
 
 /** The driver offers no other way to break a connection that does not answer. */
-function streamOf(client: pg.Client): { destroy(): void } {
+export function streamOf(client: pg.ClientBase): { destroy(): void } {
   const { connection } = client as unknown as {
     readonly connection: { readonly stream: { destroy(): void } };
   };

@@ -6,8 +6,9 @@
 import pg from 'pg';
 import { StoreError } from '../../contract/store-error.ts';
 import { postgresDialect, type QueriesOf, type QueryRunner, type RowsOf } from '../../queries/dialect.ts';
-import { answerMaxMs, clientConfig } from './connection.ts';
+import { answerMaxMs, clientConfig, streamOf } from './connection.ts';
 import { toStoreFailure } from './errors.ts';
+import { giveUpAfter } from './give-up.ts';
 import { withNames } from './named-parameters.ts';
 import { Semaphore } from './semaphore.ts';
 
@@ -43,7 +44,6 @@ export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPo
   const pool = new pg.Pool({
     ...clientConfig(url),
     max: connectionsMax,
-    query_timeout: answerMaxMs,
     idleTimeoutMillis: 60_000,
     allowExitOnIdle: true,
   });
@@ -76,9 +76,10 @@ export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPo
   const rows: Rows = (text, values, name) => withClient((client) => rowsOf(client)(text, values, name));
   const snapshot: ReadPool['snapshot'] = (work) =>
     withClient(async (client) => {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const result = await work(rowsOf(client));
-      await client.query('COMMIT');
+      const rows = rowsOf(client);
+      await rows('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const result = await work(rows);
+      await rows('COMMIT');
       return result;
     });
   return {
@@ -109,6 +110,11 @@ export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPo
 function rowsOf(client: pg.PoolClient): Rows {
   return async <R>(text: string, values: readonly unknown[] = [], name?: string) => {
     const query = name === undefined ? { text } : { name, text };
-    return (await client.query({ ...query, values: [...values] })).rows as readonly R[];
+    const answered = giveUpAfter(answerMaxMs, () => streamOf(client).destroy());
+    try {
+      return (await client.query({ ...query, values: [...values] })).rows as readonly R[];
+    } finally {
+      answered();
+    }
   };
 }
