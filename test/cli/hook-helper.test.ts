@@ -140,7 +140,7 @@ function event(tool: string, input: object = {}, session = 's-1'): object {
 const asking = (socket: string) => ['hook', '--dialect', 'claude', '--socket', socket, '--wait', '0'];
 
 describe.runIf(isRoot)('as another user', () => {
-  test('the agent gets its calls decided, once over its budget, in one session', async () => {
+  test('the calls of an agent are decided in one session, up to its budget', async () => {
     const { socket } = await serve();
     const ask = (given: object) => run(agentUser, asking(socket), given);
     expect(await ask(event('Pay', { n: 1 }))).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
@@ -160,7 +160,7 @@ describe.runIf(isRoot)('as another user', () => {
     expect([...sessions]).toEqual([expect.stringMatching(/^point:[\w-]+\/agent-/)]);
   });
 
-  test('the agent reads the key nowhere, and a stranger does not reach the socket', async () => {
+  test('the agent cannot read the key, and other users cannot reach the socket', async () => {
     const { socket, keyFile, pid } = await serve();
     expect((await run(helperUser, ['read', keyFile])).stdout).toBe(key);
     for (const path of [keyFile, `/proc/${pid}/environ`, `/proc/${pid}/mem`, `/proc/${pid}/fd/0`]) {
@@ -172,7 +172,7 @@ describe.runIf(isRoot)('as another user', () => {
     expect([outside.code, outside.stderr]).toEqual([2, expect.stringMatching(/EACCES/)]);
   });
 
-  test('nothing but an event of a hook is answered, and no answer has the key', async () => {
+  test('only hook events are answered, and no reply contains the key', async () => {
     const { socket } = await serve();
     const granted = await run(agentUser, asking(socket), event('Fetch'));
     expect(granted.code).toBe(0);
@@ -203,7 +203,7 @@ describe.runIf(isRoot)('as another user', () => {
     expect((await service.store.requests.find(id))?.status).toBe('auto_approved');
   });
 
-  test('an event after a tool reports the result of a call that was granted, and releases nothing', async () => {
+  test('an event after a tool reports the result of a granted call, and releases nothing', async () => {
     const { socket } = await serve();
     const after = (asked: object, tool_response: unknown) =>
       run(agentUser, [...asking(socket), '--after'], {
@@ -238,7 +238,7 @@ describe.runIf(isRoot)('as another user', () => {
     expect(JSON.parse(invented.stdout).code).toBe(2);
   });
 
-  test('a socket of the agent in the place of the helper counts for nothing', async () => {
+  test('a socket of the agent in place of the helper is refused', async () => {
     const folder = reachableFolder();
     const home = join(folder, 'agent');
     mkdirSync(home, { mode: 0o755 });
@@ -296,7 +296,7 @@ describe('in this process', () => {
     return made;
   }
 
-  test('a socket is not put where others can put theirs, nor in the place of something else', async () => {
+  test('a socket is not created where others can write, nor over another file', async () => {
     for (const mode of [0o777, 0o775, 0o1777])
       await expect(listenOnSocket(helper(), join(folder(mode), 's'))).rejects.toThrow(/others can write to/);
     const own = folder(0o755);
@@ -309,7 +309,7 @@ describe('in this process', () => {
     await expect(listenOnSocket(helper(), join(own, 's'))).rejects.toThrow(/another helper/);
   });
 
-  test('what an earlier helper has left behind is replaced, for its group alone', async () => {
+  test('the socket of an earlier helper is replaced, and only its group has access', async () => {
     const path = join(folder(0o755), 's');
     const left = createSocket();
     await new Promise<void>((done) => left.listen(path, done));
@@ -324,7 +324,7 @@ describe('in this process', () => {
     expect(statSync(path).mode & 0o777).toBe(0o660);
   });
 
-  test('whoever asks cannot have it wait for longer than it would', async () => {
+  test('a caller cannot wait for longer than its time limit', async () => {
     const path = join(folder(0o755), 's');
     const waits: string[] = [];
     const silent = createServer((request) => void waits.push(String(request.headers.prefer)));
@@ -356,7 +356,7 @@ describe('in this process', () => {
     }
   });
 
-  test("the agent's own socket counts for nothing", async () => {
+  test('the socket of the agent itself is refused', async () => {
     const path = join(folder(0o755), 's');
     await listenOnSocket(helper(), path);
     expect(socketFault(path)).toMatch(/belongs to the agent's user/);

@@ -60,7 +60,7 @@ const paths: Readonly<Record<HostName, string>> = {
 const hosts = Object.entries(paths) as [HostName, string][];
 
 describe.each(hosts)('%s', (host, path) => {
-  test('asks from then on, was tried, and says what is not asked about', async () => {
+  test('asks from then on, is tested, and lists the tools that are not covered', async () => {
     const here = place();
     const { code, stdout } = await install(here, [host]);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`asks ${shared().url} before `)]);
@@ -91,7 +91,7 @@ describe.each(hosts)('%s', (host, path) => {
     },
   );
 
-  test('does not say that it asks where hooks are turned off', async () => {
+  test('does not report success where hooks are turned off', async () => {
     for (const file of [path, `home/${path}`]) {
       const here = place();
       put(here, file, '{"disableAllHooks": true}');
@@ -102,7 +102,7 @@ describe.each(hosts)('%s', (host, path) => {
     }
   });
 
-  test('says that a way does not work', async () => {
+  test('reports a way that does not work', async () => {
     for (const env of [{ WRIT_API_KEY: wrongKey(shared().apiKey) }, { WRIT_URL: 'http://127.0.0.1:1' }]) {
       const { code, stdout } = await install(place(), [host], env);
       expect([code, stdout]).toEqual([1, expect.stringContaining('it does not work: Not')]);
@@ -118,7 +118,7 @@ describe.each(hosts)('%s', (host, path) => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('writ hook serve')]);
   });
 
-  test('with a socket names no address and no key', async () => {
+  test('with a socket writes no address and no key', async () => {
     const here = place();
     await install(here, [host, '--socket', '/run/writ/hook.sock', '--wait', '300']);
     const text = readFileSync(join(here.folder, path), 'utf8');
@@ -155,14 +155,14 @@ test.each<[HostName, string, string, RegExp]>([
   expect([code, stdout]).toEqual([1, expect.stringMatching(why)]);
 });
 
-test('addresses and variables that are allowed are not in the way', async () => {
+test('addresses and variables that are already permitted do not prevent it', async () => {
   const here = place();
   const allowed = { allowedHttpHookUrls: ['http://127.0.0.1:*'], httpHookAllowedEnvVars: ['WRIT_API_KEY'] };
   put(here, 'home/.claude/settings.json', JSON.stringify({ ...allowed, disableAllHooks: false }));
   expect((await install(here, ['claude-code'])).code).toBe(0);
 });
 
-test('a host that starts `writ` finds it', async () => {
+test('a host that runs `writ` finds it', async () => {
   const { code, stdout } = await install(place(), ['cursor'], { PATH: '/nowhere' });
   expect([code, stdout]).toEqual([1, expect.stringContaining('`writ` is not on the PATH')]);
   expect((await install(place(), ['claude-code'], { PATH: '/nowhere' })).code).toBe(0);
@@ -195,7 +195,7 @@ test('Cursor asks before writes, MCP tools and all others', async () => {
 });
 
 describe('the settings', () => {
-  test('keep what is there, and have the hook once', async () => {
+  test('keep their entries, and get the hook once', async () => {
     const here = place();
     const kept = { model: 'm', hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [] }] } };
     const file = put(here, 'settings.json', JSON.stringify(kept));
@@ -247,7 +247,7 @@ describe('the settings', () => {
     expect((await install(place(), ['gemini', '--json-text', 'a; rm', '--dry-run'])).code).toBe(2);
   });
 
-  test('say how long to wait for people, and give the hook longer than that', async () => {
+  test('contain the time to wait for people, and a longer time limit for the hook', async () => {
     const shown = async (...args: readonly string[]) => {
       const { code, stdout } = await install(place(), [...args, '--dry-run']);
       return code === 0 ? JSON.parse(stdout).hooks : code;

@@ -191,7 +191,7 @@ describe.each(dialectNames)('%s', (name) => {
     expect(await mails()).toBe('ESCALATE');
   });
 
-  test('two equal calls at once take a report each', async () => {
+  test('two equal concurrent calls are each reported', async () => {
     const { asks, returns, mails } = sessionOf(name, { isInProcess: true });
     await Promise.all(['toolu_1', 'toolu_2'].map(asks));
     await returns('toolu_1', { trusted: true });
@@ -204,7 +204,7 @@ describe.each(dialectNames)('%s', (name) => {
     expect(await mails()).toBe('ALLOW');
   });
 
-  test('0 whatever becomes of the report, and nothing is granted by it', async () => {
+  test('exit code 0 whatever happens to the report, and it grants nothing', async () => {
     const { run, returns, mails } = sessionOf(name, { isInProcess: true });
     const unasked = await returns('toolu_never', { trusted: true });
     expect(unasked).toMatchObject({
@@ -231,7 +231,7 @@ describe.each(dialectNames)('%s', (name) => {
   });
 });
 
-test('the service is killed between the result and its report: the mail waits until the report is there', async () => {
+test('if the service is killed before the report, the mail stays pending until the report is stored', async () => {
   const all = dialectNames.map((name) => sessionOf(name, { isInProcess: true }));
   for (const { asks } of all) await asks('toolu_1');
   const { url } = service;
@@ -262,7 +262,7 @@ describe('a text that a tool returned', () => {
   });
 });
 
-test('the output of a command in Cursor, whose event leaves out the folder', async () => {
+test('reports the output of a Cursor command, whose event has no folder', async () => {
   const { run, session, mails } = sessionOf('cursor', { isInProcess: true });
   const command = { conversation_id: session, command: 'make' };
   expect((await run({ ...command, hook_event_name: 'beforeShellExecution', cwd: '/work' })).code).toBe(0);

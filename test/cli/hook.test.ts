@@ -92,7 +92,7 @@ test('names the dialects when none is given, and blocks the tool', async () => {
 });
 
 describe.each(dialectNames)('%s', (name) => {
-  test('0 where it is granted, 2 and why where it is refused or waits', async () => {
+  test('exit code 0 for a grant, 2 with the reason for a refusal or a pending request', async () => {
     await usePolicies(shared(), policies);
     const [granted, refused, waiting] = await Promise.all(
       ['read', 'write', 'remove'].map((tool) => answer(name, { input: JSON.stringify(events[name](tool)) })),
@@ -106,7 +106,7 @@ describe.each(dialectNames)('%s', (name) => {
     );
   });
 
-  test('2 on any doubt', async () => {
+  test('exit code 2 on any error', async () => {
     const whole = JSON.stringify(events[name]('read'));
     const twice = whole.replace('{', '{"hook_event_name":"PreToolUse",');
     const inputs = ['', '[]', 'null', whole.slice(0, -1), `${whole}x`, '{}', twice];
@@ -168,7 +168,7 @@ async function fakeService(answerWith: (reply: ServerResponse) => void): Promise
   return await listening(createServer((_request, reply) => answerWith(reply)));
 }
 
-test('a run of Claude Code is put off where that is asked for, and nowhere else', async () => {
+test('defers a run of Claude Code only with that option', async () => {
   const input = JSON.stringify(events.claude('remove'));
   const { code, stdout } = await answer('claude', { input, isDeferring: true });
   expect([code, JSON.parse(stdout).hookSpecificOutput.permissionDecision]).toEqual([0, 'defer']);
@@ -178,7 +178,7 @@ test('a run of Claude Code is put off where that is asked for, and nowhere else'
     ).toBe(2);
 });
 
-test("the hosts' own tools are in areas of their own, which no server takes", async () => {
+test('tools of the hosts have areas of their own, which no server can use', async () => {
   const bash = { ...claudeEvent('Bash'), tool_input: { command: 'ls' } };
   expect(dialects.claude.read(bash)).toMatchObject({ actionKey: 'claude_code.Bash' });
   expect(dialects.codex.read(bash)).toMatchObject({ actionKey: 'codex.Bash' });
@@ -193,7 +193,7 @@ test("the hosts' own tools are in areas of their own, which no server takes", as
     expect(dialects.claude.read(claudeEvent(taken))).toBeNull();
 });
 
-test('byte order marks before an event, as PowerShell writes them, change nothing', async () => {
+test('byte order marks before an event, as PowerShell writes them, are ignored', async () => {
   await usePolicies(shared(), policies);
   for (const name of dialectNames)
     for (const marks of ['\ufeff', '\ufeff\ufeff'])
@@ -245,7 +245,7 @@ describe('a tool of an MCP server', () => {
     expect(dialects.cursor.read(event)?.actionKey ?? null).toBe(key);
   });
 
-  test('of Cursor before any tool is an action that names no server', () => {
+  test('of Cursor before any tool is an action without the name of a server', () => {
     const event = cursor({ hook_event_name: 'preToolUse', tool_name: 'MCP:read', tool_input: { path: 'a' } });
     expect(dialects.cursor.read(event)).toMatchObject({
       actionKey: 'cursor.MCP',
@@ -265,7 +265,7 @@ describe('`preToolUse` of Cursor', () => {
 action cursor.Delete { ... }
 policy cursor on cursor.* { allow writes when action.key == "cursor.Write" }`;
 
-  test('asks about writes and all tools without an event of their own', async () => {
+  test('asks about writes, and about all tools without an event of their own', async () => {
     await usePolicies(shared(), rules);
     const codes = async (isApart: boolean) =>
       Promise.all(
@@ -291,7 +291,7 @@ describe('the command', () => {
       env: { WRIT_URL: shared().url, WRIT_API_KEY: shared().apiKey, ...env },
     });
 
-  test('ends with 0 or 2', async () => {
+  test('exits with 0 or 2', async () => {
     await usePolicies(shared(), policies);
     const event = events.gemini('read');
     const [granted, away, wrong, unset, none] = await Promise.all([

@@ -33,7 +33,7 @@ function counter() {
 }
 
 describe('with the service', () => {
-  test('a grant runs the tool once, and its outcome is on record', async () => {
+  test('a grant runs the tool once, and its outcome is recorded', async () => {
     const service = await startService();
     const { tool, runs } = counter();
     const guarded = clientOf(service).guard(tool, { action: 'demo.allow' });
@@ -50,7 +50,7 @@ describe('with the service', () => {
     expect(found.items).toHaveLength(1);
   });
 
-  test('a refusal runs nothing, and says why', async () => {
+  test('a refusal runs nothing, and gives the reason', async () => {
     const service = await startService();
     const { tool, runs } = counter();
     const writ = clientOf(service);
@@ -67,7 +67,7 @@ describe('with the service', () => {
     expect(runs()).toBe(0);
   });
 
-  test('waits for people, and runs once when they have approved', async () => {
+  test('waits for approval, and runs once when people have approved', async () => {
     const service = await startService();
     const ben = await approverOf(service);
     const { tool, runs } = counter();
@@ -82,7 +82,7 @@ describe('with the service', () => {
     expect(runs()).toBe(1);
   });
 
-  test('goes on after a restart of the program: the same call comes back to its approval, once', async () => {
+  test('continues after a restart: the same call gets its earlier approval, once', async () => {
     const service = await startService();
     const ben = await approverOf(service);
     const { tool, runs } = counter();
@@ -99,7 +99,7 @@ describe('with the service', () => {
     expect(runs()).toBe(1);
   });
 
-  test('gives up a wait, tells what is possible, and stops when it is told to', async () => {
+  test('stops waiting at its time limit or signal, lists possible actions, and withdraws a request', async () => {
     const service = await startService();
     const writ = clientOf(service);
     const waiting = await writ.authorize('demo.escalate', {});
@@ -113,7 +113,7 @@ describe('with the service', () => {
     await expect(held).rejects.toThrow();
   });
 
-  test('tells how a request stands without using its approval, and what was reported', async () => {
+  test('reads the status of a request and its reported outcome without using its approval', async () => {
     const service = await startService();
     const ben = await approverOf(service);
     const writ = clientOf(service);
@@ -133,7 +133,7 @@ describe('with the service', () => {
     expect(await writ.getRequest('no-such-id')).toBeNull();
   });
 
-  test('brings the receipt, which the tool checks', async () => {
+  test('returns the receipt, which the tool verifies', async () => {
     const service = await startService();
     const writ = clientOf(service, { receipts: 'files' });
     const check = createReceiptCheck({
@@ -235,14 +235,14 @@ describe('with a service that breaks, nothing runs:', () => {
     expect(runs()).toBe(0);
   });
 
-  test('an address where nobody is', async () => {
+  test('an address where no service answers', async () => {
     const { tool, runs } = counter();
     const writ = connect({ url: 'http://127.0.0.1:9', key: 'writ_x' });
     await expect(writ.guard(tool, { action: 'demo.allow' })({ n: 1 })).rejects.toThrow(UnreachableError);
     expect(runs()).toBe(0);
   });
 
-  test('and what comes back is asked again under the same key, until there is an answer', async () => {
+  test('and the call is retried with the same idempotency key until there is a reply', async () => {
     const cut: Answer = (request) => request.socket.destroy();
     const { writ, keys } = await broken(cut, json({}, 500), json(view));
     expect(await writ.authorize('demo.allow', {})).toMatchObject({ kind: 'allowed' });
@@ -253,7 +253,7 @@ describe('with a service that breaks, nothing runs:', () => {
     expect(named.keys).toEqual(['mine']);
   });
 
-  test('a report that is lost changes nothing of what ran', async () => {
+  test('a lost report does not change the result of the tool', async () => {
     const { url } = await broken(json(view), (request) => request.socket.destroy());
     const { tool, runs } = counter();
     const writ = connect({ url, key: 'writ_x', wait: 0, timeout: 200 });

@@ -7,7 +7,7 @@ import { startService } from '../service/http/service.ts';
 
 const until = new Date(Date.now() + 600_000);
 
-test('a delegated client runs what was passed on, and nothing else', async () => {
+test('a delegated client runs only what was delegated', async () => {
   const { url, apiKey: key, policies, store } = await startService();
   expect(policies.current().shapeOf('demo.allow')).not.toBeNull();
   const writ = connect({ url, key, wait: 0 });

@@ -38,7 +38,7 @@ function start(file: string, env: Readonly<Record<string, string>>) {
 
 const countIn = (text: string, word: string) => text.split(word).length - 1;
 
-test('each agent sends what it may, and what was approved once', async () => {
+test('each agent sends what is allowed, and what was approved once', async () => {
   const service = await startExampleService();
   try {
     const started = await Promise.all(

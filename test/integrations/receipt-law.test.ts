@@ -87,7 +87,7 @@ describe.each([1, 2, 3])('law: a grant passes once, seed %i', (seed) => {
   });
 });
 
-test('a memory refuses what it may have forgotten when the clock goes back', () => {
+test('a store of used receipts refuses what it may have forgotten when the clock goes back', () => {
   vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] });
   const used = createUsedReceipts();
   expect(used.putIfAbsent('first', 1_065)).toBe(true);

@@ -48,7 +48,7 @@ function claimsOf(receipt: string) {
 }
 
 describe('a receipt', () => {
-  test('says what was granted, and passes once', async () => {
+  test('contains what was granted, and is accepted once', async () => {
     const service = await startService();
     const { view, receipt } = await grant(service);
     const check = await checkOf(service);
@@ -72,7 +72,7 @@ describe('a receipt', () => {
     expect((receipt ?? '').length).toBeLessThan(1_000);
   });
 
-  test('is there only where it is asked for, and something is granted', async () => {
+  test('is issued only on request, and only for a grant', async () => {
     const service = await startService();
     expect((await grant(service, 'wait=0')).receipt).toBeNull();
     expect((await grant(service, 'receipt', 'demo.deny')).receipt).toBeNull();
@@ -81,7 +81,7 @@ describe('a receipt', () => {
     expect(claimsOf(named.receipt ?? '').aud).toBe('files.example.com');
   });
 
-  test('names who approved, after the wait, and is issued again with the same id while the grant holds', async () => {
+  test('names the approvers after the wait, and is issued again with the same id while the grant is valid', async () => {
     const time = { aheadMs: 0 };
     const service = await startService({ clock: () => Date.now() + time.aheadMs });
     const admin = await firstAdmin(service);
@@ -114,7 +114,7 @@ describe('a receipt', () => {
     ]);
   });
 
-  test('of a request without the wish has none, nor of one that was used, stopped, or of another agent', async () => {
+  test('is refused without the wish for one, and for a used or stopped request or one of another agent', async () => {
     const service = await startService();
     const admin = await signedIn(service, (await firstAdmin(service)) && 'ann@example.com');
     const status = async (id: string) => {
@@ -139,7 +139,7 @@ describe('a receipt', () => {
     expect(await status('019a0000-0000-7000-8000-000000000000')).toBe(404);
   });
 
-  test('is not there for an approval that nobody has taken', async () => {
+  test('is not issued for an approval that no call has used', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const who = { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] } as const;
@@ -194,7 +194,7 @@ describe('a receipt', () => {
 });
 
 describe('what a tool refuses', () => {
-  test('a receipt of which anything was changed', async () => {
+  test('a receipt that was changed', async () => {
     const service = await startService();
     const { receipt } = await grant(service);
     const [head = '', , signature = ''] = (receipt ?? '').split('.');
@@ -216,7 +216,7 @@ describe('what a tool refuses', () => {
     await check(receipt, 'demo.allow', payload);
   });
 
-  test('one that is signed well and says something else', async () => {
+  test('one with a valid signature and other contents', async () => {
     const { privateKey, publicKey } = await generateKeyPair('EdDSA');
     const keys = createLocalJWKSet({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'EdDSA' }] });
     const digest = 'sha-256:RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o';
@@ -258,7 +258,7 @@ describe('what a tool refuses', () => {
     await expect(check()(await signed(good, 'JWT'), 'demo.allow', {})).rejects.toThrow(ReceiptError);
   });
 
-  test('one for another action, another payload, another audience; one that is over', async () => {
+  test('one for another action, another payload, another audience; one that has expired', async () => {
     const service = await startService();
     const { receipt } = await grant(service);
     const check = await checkOf(service);
@@ -281,7 +281,7 @@ describe('what a tool refuses', () => {
     await check(receipt, 'demo.allow', payload);
   });
 
-  test('of many who show one receipt at once, all but one', async () => {
+  test('all but one of many concurrent uses of one receipt', async () => {
     const service = await startService();
     const { receipt } = await grant(service);
     const check = await checkOf(service, { used: keptReceipts() });
@@ -291,7 +291,7 @@ describe('what a tool refuses', () => {
     expect(shown.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  test('one from before its memory began, which may have been used then', async () => {
+  test('one from before the list of used receipts began, since it may have been used then', async () => {
     const service = await startService();
     const { receipt } = await grant(service);
     const check = await checkOf(service, { used: createUsedReceipts() });
@@ -302,7 +302,7 @@ describe('what a tool refuses', () => {
     await expect((await lasting())(receipt, 'demo.allow', payload)).rejects.toThrow('it has been used');
   });
 
-  test('all of them while its memory cannot be written', async () => {
+  test('all of them while the list of used receipts cannot be written', async () => {
     const service = await startService();
     const { receipt } = await grant(service);
     const folder = join(temporaryFolder(), 'used');
@@ -383,7 +383,7 @@ describe('keys', () => {
     expect(JSON.stringify(records)).toContain('receipt-keys-rotated');
   });
 
-  test('are read from the service itself, and where they are not there nothing passes', async () => {
+  test('are read from the service, and without them nothing is accepted', async () => {
     const service = await startService();
     const { receipt } = await grant(service);
     const jwks = (await keysOf(service)).body;

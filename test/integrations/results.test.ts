@@ -42,7 +42,7 @@ const url = { url: 'https://example.com' };
 const mail = { to: 'kim@example.com' };
 
 describe('a call whose action declares a result', () => {
-  test('reports what it returned before the caller has it, and the next call is decided by that', async () => {
+  test('reports its result before the caller gets it, and the next call is decided with it', async () => {
     const writ = client();
     await writ.run('web.fetch', url, () => ({ trusted: true, text: 'hello' }));
     expect(await writ.authorize('mail.send', mail)).toMatchObject({ kind: 'allowed' });
@@ -70,7 +70,7 @@ describe('a call whose action declares a result', () => {
     expect(await writ.authorize('mail.send', mail)).toMatchObject({ kind: 'waiting' });
   });
 
-  test('that fails leaves its meter unknown', async () => {
+  test('that fails makes its meter unknown', async () => {
     const writ = client();
     const failing = writ.run('web.fetch', url, () => {
       throw new Error('no network');
@@ -79,7 +79,7 @@ describe('a call whose action declares a result', () => {
     expect(await writ.authorize('mail.send', mail)).toMatchObject({ kind: 'waiting' });
   });
 
-  test('tells the program why the service does not take a result', async () => {
+  test('tells the program why the service refuses a result', async () => {
     onRefusedResult.mockClear();
     const writ = client();
     await writ.run('web.fetch', url, () => ({ trusted: 7 }));
@@ -125,7 +125,7 @@ describe('the result of a returned value', () => {
     expect(resultOf(fields, returned)).toEqual(result);
   });
 
-  test('reads what an MCP tool returned', () => {
+  test('is the result of an MCP tool', () => {
     const content = [{ type: 'text', text: '{"rows":3}' }];
     expect(returnedByTool({ content, structuredContent: { rows: 3 } })).toMatchObject({
       value: { rows: 3 },

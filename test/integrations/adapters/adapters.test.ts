@@ -78,13 +78,13 @@ async function withdrawAll(): Promise<void> {
 }
 
 describe.each(frameworks)('$name', ({ run, evasions }) => {
-  test('a grant runs the tool once, and the model is told what came of it', async () => {
+  test('a grant runs the tool once, and the model gets the result', async () => {
     const { asked, paid } = asking('allow');
     expect(await run(asked)).toMatchObject({ isPaused: false, told: expect.stringContaining('paid') });
     expect(paid).toEqual([asked.amount]);
   });
 
-  test('a refusal runs nothing, and the model is told that the same call is refused again', async () => {
+  test('a refusal runs nothing, and the model reads that the same call is refused again', async () => {
     const { asked, paid } = asking('deny');
     const { isPaused, told } = await run(asked);
     expect(isPaused).toBe(false);
@@ -92,7 +92,7 @@ describe.each(frameworks)('$name', ({ run, evasions }) => {
     expect(paid).toEqual([]);
   });
 
-  test('a wait pauses the run; pressing its button runs nothing, an approval runs the tool once', async () => {
+  test('a pending request pauses the run; the approve button alone runs nothing, an approval runs the tool once', async () => {
     const { asked, paid } = asking('escalate');
     const paused = await run(asked);
     expect(paused.isPaused).toBe(true);
@@ -105,7 +105,7 @@ describe.each(frameworks)('$name', ({ run, evasions }) => {
     expect((await look(service(), id)).body.status).toBe('consumed');
   });
 
-  test('of two processes that resume the same run, one runs the tool', async () => {
+  test('one of two processes that resume the same run runs the tool', async () => {
     const { asked, paid } = asking('escalate');
     const { saved } = await run(asked);
     await approveIt();
@@ -116,7 +116,7 @@ describe.each(frameworks)('$name', ({ run, evasions }) => {
     await withdrawAll();
   });
 
-  test('a request that was given up runs nothing', async () => {
+  test('a withdrawn request runs nothing', async () => {
     const { asked, paid } = asking('reauth');
     const { isPaused, saved } = await run(asked);
     expect(isPaused).toBe(true);
@@ -157,7 +157,7 @@ test('Vercel AI SDK: a tool of the run that is not guarded is denied', async () 
   expect(paid).toEqual([]);
 });
 
-test('what runs elsewhere is not called guarded', () => {
+test('a tool that the host executes is not reported as guarded', () => {
   const { settings } = asking('allow').asked;
   expect(() => guardTools({ search: {} }, settings)).toThrow('the tool search has no `execute`');
   expect(() => guardMastraTool({ id: 'search' }, settings)).toThrow('the tool search has no `execute`');

@@ -37,19 +37,19 @@ function filled(name: string, rows: readonly string[]): string {
 const isAsCounted = (name: string, rows: readonly string[]) =>
   expect(filled(name, rows)).toBe(readFileSync(page, 'utf8'));
 
-test('the rows of the adapters are the faults that each of them is tried with', () => {
+test('the rows of the adapters are the tested faults of each', () => {
   const rows = Object.keys(faults).map((name) => `| ${name} | 0 |`);
   isAsCounted('faults', rows);
 });
 
-test('so are the ways of the frameworks to run a tool unasked', () => {
+test('and the ways in which a framework runs a tool without asking', () => {
   const rows = frameworks.flatMap(({ name, evasions }) =>
     Object.keys(evasions).map((way) => `| ${name} | ${way} | 0 |`),
   );
   isAsCounted('evasions', rows);
 });
 
-test("what the frameworks' own hooks make of doubt is as counted", async () => {
+test('the behaviour of each framework on an error is as documented', async () => {
   const rows = await Promise.all(ownHooks.map(rowOf));
   isAsCounted('own hooks', rows);
 });

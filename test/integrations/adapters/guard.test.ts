@@ -20,14 +20,14 @@ function guardOf(decision: unknown, more: Partial<GuardSettings> = {}) {
 const call = { tool: 'send', input: { to: 'bo' } };
 
 describe('what is asked', () => {
-  test('the action is the tool behind the name that it is known as, or another one that is given', async () => {
+  test('the action is that of the tool name, or the given one', async () => {
     const { guard, authorize } = guardOf(allowed, { actions: { post: 'letter.send' } });
     for (const tool of ['send', 'post', 'constructor']) await guard.execute({ ...call, tool }, () => 1);
     const asked = ['mail.send', 'letter.send', 'mail.constructor'];
     expect(authorize.mock.calls.map(([action]: unknown[]) => action)).toEqual(asked);
   });
 
-  test('the payload is what the tool is given, or what is made of that', async () => {
+  test('the payload is the arguments of the tool, or what the given function returns', async () => {
     const { guard, authorize } = guardOf(allowed);
     await guard.execute({ tool: 'send', input: 'text' }, () => 1);
     const other = guardOf(allowed, { payload: (tool, input) => ({ tool, input }) });
@@ -80,7 +80,7 @@ describe('what was told ahead', () => {
     expect(report).toHaveBeenCalledTimes(3);
   });
 
-  test('is over with the grant, and after a minute', async () => {
+  test('ends with the grant, and after a minute', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     for (const [afterMs, expiresAt] of [
       [61_000, inAnHour],
@@ -95,7 +95,7 @@ describe('what was told ahead', () => {
     vi.useRealTimers();
   });
 
-  test('is reported once, where the framework executes by itself', async () => {
+  test('is reported once if the framework executes the tool', async () => {
     const { guard, report } = guardOf(allowed);
     await guard.ahead(call);
     await guard.executed(call);
@@ -103,7 +103,7 @@ describe('what was told ahead', () => {
     expect(report.mock.calls).toEqual([['r', true]]);
   });
 
-  test('of a wait is not kept', async () => {
+  test('is not kept for a pending request', async () => {
     const { guard, authorize } = guardOf({
       kind: 'waiting',
       requestId: 'r',
@@ -131,14 +131,14 @@ test.each([undefined, null, {}, { kind: 'perhaps' }, { kind: 'Allowed' }, 'allow
   },
 );
 
-test('a service that is away is no decision, and the model is not told that it is', async () => {
+test('an unreachable service is an error, which the model does not see as a decision', async () => {
   const { guard } = guardOf(new UnreachableError('http://127.0.0.1', null));
   const done = await guard.execute(call, () => 1);
   expect(done).toMatchObject({ decision: { policy: 'unreachable' } });
   expect(done).toMatchObject({ message: expect.stringContaining('there is no decision about this call') });
 });
 
-test('who gives up is not answered', async () => {
+test('a call that was aborted gets no result', async () => {
   const stopped = new DOMException('stop', 'AbortError');
   await expect(guardOf(stopped).guard.execute(call, () => 1)).rejects.toBe(stopped);
 });

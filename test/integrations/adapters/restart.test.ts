@@ -22,7 +22,7 @@ function policiesIn(folder: string): string {
   return folder;
 }
 
-test('killed at any moment, an approval is at most one execution', async () => {
+test('an approval is executed at most once, whenever the process is killed', async () => {
   const started = { policies: policiesIn(temporary('policies')), data: temporary('restart') };
   const first = await startService(started);
   const [, token = ''] = /\/setup#token=(\S+)/.exec(first.output()) ?? [];

@@ -24,7 +24,7 @@ async function listen(
 const ask = (url: string, signal = new AbortController().signal) =>
   fetchOnKeptConnections(url, { method: 'POST', headers: {}, redirect: 'error', signal, body: '"ü"' });
 
-test('many questions go over one connection', async () => {
+test('many requests share one connection', async () => {
   const server = await listen((response) => response.setHeader('X-Told', 'yes').end('"ü"'));
   const connections = vi.fn();
   server.on('connection', connections);
@@ -50,13 +50,13 @@ test.each<readonly [string, (response: ServerResponse) => void]>([
   await expect(ask(url)).rejects.toThrow();
 });
 
-test('whoever gives up waits no more', async () => {
+test('an aborted request stops waiting', async () => {
   const stop = new AbortController();
   const { url } = await listen(() => stop.abort(new Error('enough')));
   await expect(ask(url, stop.signal)).rejects.toThrow();
 });
 
-test('reports go together: soon, or as soon as there are ten', async () => {
+test('reports are sent in batches: after a short time, or as soon as there are ten', async () => {
   const sent: (readonly GrantOutcome[])[] = [];
   const report = createOutcomes({ reportAll: async (outcomes) => void sent.push(outcomes) });
   const tell = (from: number, count: number) =>

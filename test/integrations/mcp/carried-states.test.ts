@@ -15,7 +15,7 @@ function rig() {
   return { states, wait, sealed: states.seal(state, scope) };
 }
 
-test('it opens for an hour', () => {
+test('a state is valid for an hour', () => {
   const { states, wait, sealed } = rig();
   wait(stateKeptMs - 1);
   expect(states.open(sealed, scope)).toEqual(state);
@@ -23,7 +23,7 @@ test('it opens for an hour', () => {
   expect(states.open(sealed, scope)).toBeNull();
 });
 
-test('its next try may bring answers and other metadata', () => {
+test('a retry may have answers and other metadata', () => {
   const { states, sealed } = rig();
   const params = { ...scope.params, _meta: { a: 1 }, inputResponses: {}, requestState: sealed };
   expect(states.open(sealed, { ...scope, params })).toEqual(state);
@@ -39,7 +39,7 @@ test.each([
   expect(states.open(sealed, { ...scope, ...more })).toBeNull();
 });
 
-test('neither what was changed opens, nor what another process has sealed', () => {
+test('a changed state, and one of another process, are refused', () => {
   const { states, sealed } = rig();
   const [head = '', body = '', code = ''] = sealed.split('.');
   const other = Buffer.from(Buffer.from(body, 'base64url').toString().replace('r-1', 'r-2')).toString(

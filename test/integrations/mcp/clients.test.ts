@@ -48,7 +48,7 @@ const withServer = (server: ProxySettings['server'], changes: Partial<ProxySetti
 const bearer = () => ({ requestInit: { headers: { authorization: `Bearer ${service().apiKey}` } } });
 
 describe.each(['filesystem', 'memory', 'everything'])('%s', (name) => {
-  test('says through the proxy what it says without it, to each client', async () => {
+  test('sends each client the same messages through the proxy as without it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mcp-'));
     const place = realServer(name, folder);
     const calls = realCalls(name, folder);
@@ -104,7 +104,7 @@ describe.each(['filesystem', 'memory', 'everything'])('%s', (name) => {
   });
 });
 
-test('the inspector says the same of a call through the proxy and without it', async () => {
+test('the inspector reports the same about a call through the proxy as without it', async () => {
   const place = realServer('everything', mkdtempSync(join(tmpdir(), 'mcp-')));
   await allowAll('it', place);
   const url = await listenForClients(withServer(place));
@@ -139,7 +139,7 @@ function proxyArgs({ command }: RealServer): string[] {
   return ['src/cli/writ.js', 'mcp', '--as', 'it', '--service', service().url, '--', ...command];
 }
 
-test('a client of the later era alone reaches a server of it, over both transports', async () => {
+test('a client that supports only the stateless protocol reaches such a server over both transports', async () => {
   const fixture = resolve('test/integrations/mcp/later-server.ts');
   const place: RealServer = {
     kind: 'command',
@@ -204,7 +204,7 @@ describe('over HTTP', () => {
     return { server, url, post };
   }
 
-  test('a message is taken where its headers say what it says', async () => {
+  test('a message is accepted if its headers match it', async () => {
     const { server, post } = await opened();
     expect(await post({})).toMatchObject({ status: 200, body: { result: { resultType: 'complete' } } });
     expect(await post({}, body('read', '/b'))).toMatchObject({
@@ -231,7 +231,7 @@ describe('over HTTP', () => {
     expect(server.calls()).toEqual([]);
   });
 
-  test('a session answers to the key that began it', async () => {
+  test('a session accepts only the key that began it', async () => {
     const { url } = await opened('writ_shared');
     const send = (key: string | null, message: object, session: string | null = null) =>
       fetch(url, {

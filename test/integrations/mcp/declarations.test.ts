@@ -39,7 +39,7 @@ const declared = (as: string, tools: readonly JsonObject[], isOpen = false) =>
   declareTools(tools, { as, isOpen });
 
 describe('the recorded tools', () => {
-  test('all become declarations without an error or a warning, few of whose places are unknown', () => {
+  test('all become declarations without diagnostics, with few untyped fields', () => {
     const all = servers.map(([as, tools]) => declared(as, tools));
     expect(recorded).toHaveLength(128);
     expect(all.flatMap(({ left }) => left)).toEqual([]);
@@ -47,46 +47,50 @@ describe('the recorded tools', () => {
     compiled(all.map(({ text }) => text).join('\n'));
   });
 
-  test.each(servers)('what the schemas of %s take is a payload', { timeout: 600_000 }, (as, tools) => {
-    const { text } = declared(as, tools);
-    const keys = tools.map(({ name }) => JSON.stringify(`${as}.${name}`)).join(', ');
-    const engine = compiled(`${text}\npolicy all on ${keys} { allow it when agent.name == "a" }`);
-    const ajv = new Ajv({ strict: false, validateFormats: true });
-    addFormats.default(ajv);
-    for (const { name, inputSchema } of tools) {
-      const { $schema: dialect, ...schema } = inputSchema as JsonObject;
-      const isValid = ajv.compile(schema);
-      const decide = (payload: JsonObject) =>
-        engine.decide({
-          action: `${as}.${name}`,
-          payload,
-          agent: { name: 'a' },
-          request: {},
-          nowMs: 0,
-          meters: {},
-          satisfied: nothingSatisfied,
-        });
-      let [tried, refused] = [0, 0];
-      fc.assert(
-        fc.property(payloads(inputSchema as JsonObject), (payload) => {
-          fc.pre(isValid(payload));
-          const { by, reason } = decide(payload as JsonObject);
-          if (by === 'invalid_payload') {
-            expect([name, payload, reason]).toEqual([name, payload, expect.stringMatching(refusedTexts)]);
-            refused += 1;
-            return;
-          }
-          tried += 1;
-          expect([name, payload, by]).toEqual([name, payload, 'all/it']);
-        }),
-        { numRuns: perTool, maxSkipsPerRun: 1_000 },
-      );
-      expect(tried + refused).toBeGreaterThanOrEqual(perTool);
-      expect(tried).toBeGreaterThan(0);
-    }
-  });
+  test.each(servers)(
+    'a value that the schemas of %s accept is a valid payload',
+    { timeout: 600_000 },
+    (as, tools) => {
+      const { text } = declared(as, tools);
+      const keys = tools.map(({ name }) => JSON.stringify(`${as}.${name}`)).join(', ');
+      const engine = compiled(`${text}\npolicy all on ${keys} { allow it when agent.name == "a" }`);
+      const ajv = new Ajv({ strict: false, validateFormats: true });
+      addFormats.default(ajv);
+      for (const { name, inputSchema } of tools) {
+        const { $schema: dialect, ...schema } = inputSchema as JsonObject;
+        const isValid = ajv.compile(schema);
+        const decide = (payload: JsonObject) =>
+          engine.decide({
+            action: `${as}.${name}`,
+            payload,
+            agent: { name: 'a' },
+            request: {},
+            nowMs: 0,
+            meters: {},
+            satisfied: nothingSatisfied,
+          });
+        let [tried, refused] = [0, 0];
+        fc.assert(
+          fc.property(payloads(inputSchema as JsonObject), (payload) => {
+            fc.pre(isValid(payload));
+            const { by, reason } = decide(payload as JsonObject);
+            if (by === 'invalid_payload') {
+              expect([name, payload, reason]).toEqual([name, payload, expect.stringMatching(refusedTexts)]);
+              refused += 1;
+              return;
+            }
+            tried += 1;
+            expect([name, payload, by]).toEqual([name, payload, 'all/it']);
+          }),
+          { numRuns: perTool, maxSkipsPerRun: 1_000 },
+        );
+        expect(tried + refused).toBeGreaterThanOrEqual(perTool);
+        expect(tried).toBeGreaterThan(0);
+      }
+    },
+  );
 
-  test('what the schema does not name is refused, unless asked for', () => {
+  test('a field that the schema does not name is refused, unless it is asked for', () => {
     const tool = { name: 'a', inputSchema: { type: 'object', properties: { x: { type: 'string' } } } };
     const by = (isOpen: boolean) => {
       const { text } = declared('s', [tool], isOpen);
@@ -145,7 +149,7 @@ describe('the schema of a result', () => {
     compiled(text);
   });
 
-  test('is left out when nothing of it fits', () => {
+  test('is left out if no field fits', () => {
     const raw = { ...tool, outputSchema: { type: 'object', properties: { raw: {} } } };
     const { text } = declared('web', [raw, { ...tool, name: 'other', outputSchema: 7 as never }]);
     expect(text).toContain('action web.fetch { }\n# No result: none of the fields in its schema fits.\n');
@@ -153,7 +157,7 @@ describe('the schema of a result', () => {
     compiled(text);
   });
 
-  test('takes each result that the schema takes', () => {
+  test('accepts each result that the schema accepts', () => {
     const engine = compiled(declared('web', [tool]).text);
     const fields = ['trusted', 'rows', 'labels', 'source', 'at', 'kind'];
     const ajv = new Ajv({ strict: false, validateFormats: true });
@@ -191,12 +195,12 @@ describe('a server that means harm', () => {
     expect(text).not.toMatch(/^policy/m);
   });
 
-  test('gets no action for a name that none can have', () => {
+  test('gets no action for a name that is not a valid key', () => {
     const tools = ['a"b', 'a b', '', 'a..b', 'é'].map((name) => ({ name, inputSchema: {} }));
     expect(declared('s', tools).left).toHaveLength(5);
   });
 
-  test('does not keep the converter for ever', () => {
+  test('cannot keep the converter busy for long', () => {
     const loop = {
       $defs: { a: { properties: { b: { $ref: '#/$defs/a' } } } },
       properties: { x: { $ref: '#/$defs/a' } },

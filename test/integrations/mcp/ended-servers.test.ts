@@ -23,7 +23,7 @@ beforeAll(() =>
 
 const tools = [tool('die'), tool('pay'), tool('ask_people')];
 
-test('on standard streams the proxy ends with its server, with exit code 1, and whoever waits hears so', async () => {
+test('over stdio the proxy exits with its server, with code 1, and waiting calls get an error', async () => {
   const server = countingServer(...tools);
   const { server: place } = server.settings;
   const command = 'command' in place ? place.command : [];
@@ -58,7 +58,7 @@ test('on standard streams the proxy ends with its server, with exit code 1, and 
   expect(server.calls()).toHaveLength(1);
 });
 
-test('over HTTP it is started again, after a pause, and what came in between used no grant', async () => {
+test('over HTTP the server is started again after a pause, and calls in between used no grant', async () => {
   const server = countingServer(...tools);
   const url = await listenForClients(proxySettings(service(), server));
   const call = async (name: string): Promise<Got> => {
@@ -108,7 +108,7 @@ describe('pauses between starts', () => {
     return { start, end, wait, count: () => events.length };
   }
 
-  test('grow while it ends soon, up to a minute', () => {
+  test('grow while it ends soon after its start, up to a minute', () => {
     const { start, end, wait, count } = rig();
     const pauses: number[] = [];
     for (let n = 0; n < 9; n += 1) {
@@ -131,7 +131,7 @@ describe('pauses between starts', () => {
     expect(count()).toBe(18);
   });
 
-  test('are none for a server that lived, nor for one that the proxy has ended', () => {
+  test('are zero for a server that ran for long, and for one that the proxy stopped', () => {
     const { start, end, wait, count } = rig();
     start();
     wait(20_000);

@@ -34,7 +34,7 @@ async function open(url = service().url) {
 
 const call = (name: string, n: number, more: object = {}) => ({ name, arguments: { n }, ...more });
 
-test('where the disk of the service is full, nothing is granted and nothing forwarded', async () => {
+test('while the disk of the service is full, nothing is granted and nothing forwarded', async () => {
   const { server, wire } = await open();
   const client = wire();
   await initialize(client);
@@ -45,7 +45,7 @@ test('where the disk of the service is full, nothing is granted and nothing forw
   expect(server.calls()).toEqual([]);
 });
 
-test('whoever leaves while the service is slow has carried out nothing, whatever it says then', async () => {
+test('a call that is cancelled while the service is slow is not forwarded, whatever the reply', async () => {
   let answer: () => void = () => undefined;
   const asked = Promise.withResolvers<void>();
   const slow = createServer((request, response) => {
@@ -70,7 +70,7 @@ test('whoever leaves while the service is slow has carried out nothing, whatever
   expect(client.got.some(({ id }: Got) => id === 70)).toBe(false);
 });
 
-test('of a service that never answers nothing is granted, and the client hears so when its time is over', async () => {
+test('a service that never answers grants nothing, and the client gets an error after the time limit', async () => {
   const { url } = await brokenService(() => undefined);
   const { server, wire } = await open(url);
   const client = wire();
@@ -135,7 +135,7 @@ test.each<[string, RegExp, Fault]>([
   },
 );
 
-test('what the service says without being asked is no answer to the next call', async () => {
+test('an unrequested message of the service is not the reply to the next call', async () => {
   const denied = JSON.stringify({ ...grant, decision: 'DENY', status: 'rejected' });
   const reply = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
   const { url } = await brokenService(({ socket }) => {
@@ -187,7 +187,7 @@ test.each([
   },
 );
 
-test('a client that is asked back goes on with a proxy that began anew by calling again, once', async () => {
+test('a client continues with a restarted proxy by calling again, once', async () => {
   const { server, wire } = await open();
   const ben = await personWith(service(), await firstAdmin(service()), {
     email: 'ben@example.com',

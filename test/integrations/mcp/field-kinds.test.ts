@@ -67,7 +67,7 @@ describe('by its name, a text is', () => {
     expect(typeOf(name, text, { description })).toBe(type);
   });
 
-  test('what the name of the tool speaks of', () => {
+  test('of the kind that the name of the tool means', () => {
     expect(typeOf('destination', text, { name: 'move_file' })).toBe('path');
   });
 });
@@ -116,7 +116,7 @@ describe('by its format, a text is', () => {
     expect(typeOf('x', ofFormat(format))).toBe(type);
   });
 
-  test('which counts more than its name', () => {
+  test('of that kind, which overrides its name', () => {
     expect([typeOf('path', ofFormat('uri')), typeOf('file', ofFormat('uuid'))]).toEqual(['url', 'string']);
   });
 });
@@ -161,14 +161,14 @@ describe('in other shapes', () => {
   });
 });
 
-test('what may be of two kinds, or of several shapes, is left to a person', () => {
+test('an ambiguous field, or one of several shapes, is left to a person', () => {
   expect(declarationOf('path_or_url', text)).toContain('Perhaps `path` or `url`');
   const either = { anyOf: [text, list(text)] };
   expect(declarationOf('paths', either)).toContain('Perhaps `path`');
   expect(declarationOf('api_token', either)).toContain('A secret?');
 });
 
-test('a file says what its types refuse, and what to write instead', () => {
+test('the generated file says what its types refuse, and what to write instead', () => {
   expect(declarationOf('note', text)).not.toMatch(/^# `/m);
   const declared = declarationOf('path', text).replaceAll('\n# ', ' ');
   expect(declared).toContain('It refuses `../x` and backslashes. A tool that needs them gets `string`');
@@ -176,7 +176,7 @@ test('a file says what its types refuse, and what to write instead', () => {
   expect(declarationOf('password', text)).toMatch(/^# `secret`/m);
 });
 
-test('a rule of a folder holds for a generated path', () => {
+test('a rule on a folder covers a generated path', () => {
   const declared = declarationOf('path', text);
   const rule = 'policy all on s.t { allow it when payload.path inside "/workspace" }';
   const { engine, diagnostics } = compile({

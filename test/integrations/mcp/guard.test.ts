@@ -60,7 +60,7 @@ async function opened() {
 
 const call = (name: string, args: object) => ({ name, arguments: args });
 
-test('an enforcement point asks for the agent that it is told, and for no other', async () => {
+test('an enforcement point asks only for its configured agent', async () => {
   const { store, agent } = service();
   const by = { documents: store.documents, who: 'test', nowMs: Date.now() };
   const made = await addPoint(by, { name: 'gateway', agents: [agent.id], mayRelease: false });
@@ -80,7 +80,7 @@ test('an enforcement point asks for the agent that it is told, and for no other'
 });
 
 describe('a call', () => {
-  test('reaches the server with what was decided, once, and its grant is over', async () => {
+  test('reaches the server with the decided arguments, once, and its grant is used', async () => {
     const { wire, server } = await opened();
     const answer = await wire.ask('tools/call', call('write', { path: '/workspace/a', n: 1.5 }));
     expect(JSON.parse(textOf(answer))).toEqual({ name: 'write', args: { path: '/workspace/a', n: 1.5 } });
@@ -190,7 +190,7 @@ describe('a call', () => {
     expect(server.log().filter(({ method }) => /read|get/.test(method ?? ''))).toHaveLength(1);
   });
 
-  test('that the server asks back in goes on under its grant, once', async () => {
+  test('for which the server asks for input continues under its grant, once', async () => {
     const { wire, server } = await opened();
     const params = { ...call('ask', { x: 1 }), ...modern({ elicitation: { url: {} } }) };
     const { result } = await wire.ask('tools/call', params);
@@ -208,7 +208,7 @@ describe('a call', () => {
     expect(server.calls()).toHaveLength(2);
   });
 
-  test('carries its receipt, which the server checks; who goes around the proxy has none', async () => {
+  test('has its receipt, which the server verifies; a call that bypasses the proxy has none', async () => {
     const { wire, server } = await open({ areReceiptsSent: true });
     await wire.ask('tools/call', call('write', { path: '/workspace/r' }));
     const { params } = server.calls()[0];
@@ -228,7 +228,7 @@ describe('a call', () => {
   });
 });
 
-test('the list has what may pass, and marks what asks people', async () => {
+test('the list contains the possible tools, and marks those that ask people', async () => {
   const { wire } = await open();
   const names = async () => (await wire.ask('tools/list')).result.tools.map(({ name }: Got) => name);
   expect(await names()).toEqual(['read', 'write', 'die', 'ask']);
@@ -242,7 +242,7 @@ test('the list has what may pass, and marks what asks people', async () => {
   ]);
 });
 
-test('a server that ends while a call runs leaves it open whether it was carried out', async () => {
+test('if a server ends during a call, it is unknown whether the call was carried out', async () => {
   const { wire, server } = await open();
   const { error } = await wire.ask('tools/call', call('die', { path: '/workspace/a' }));
   expect(error.message).toMatch(/not known/);

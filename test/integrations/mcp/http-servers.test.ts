@@ -236,7 +236,7 @@ test.each<[string, (response: ServerResponse) => void, RegExp, ((response: Serve
   line.close();
 });
 
-test('a server that says something now and then is waited for', async () => {
+test('a server that sends messages in between is not timed out', async () => {
   let stop: NodeJS.Timeout | undefined;
   const url = await serving((_message, _headers, response) => {
     let count = 0;
@@ -257,7 +257,7 @@ test('a server that says something now and then is waited for', async () => {
   line.close();
 });
 
-test('a server that knows its session no more has ended, once, and whoever waits hears so', async () => {
+test('a server that has lost its session ends once, and waiting calls get an error', async () => {
   const ended: string[] = [];
   const answers: Got[] = [];
   const url = await serving(({ id, method }, _headers, response) => {
@@ -276,7 +276,7 @@ test('a server that knows its session no more has ended, once, and whoever waits
   expect(answers).toHaveLength(1);
 });
 
-test('a client whose server knows the session no more begins a new one', async () => {
+test('a client whose server has lost the session begins a new one', async () => {
   let isNew = true;
   const url = await serving(({ id, method }, _headers, response) => {
     if (id === undefined) return void response.writeHead(202).end();

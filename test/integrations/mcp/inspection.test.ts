@@ -94,7 +94,7 @@ console.log(JSON.stringify({ labels }));`);
   expect(calls).toMatchObject([{ server: 'files', method: 'tools/call', params: { name: 'fetch' } }]);
 });
 
-test('the detector of the documentation labels what it is for', async () => {
+test('the detector of the documentation labels the texts that it is meant for', async () => {
   const page = readFileSync(new URL('../../../docs/integrations/RESULTS.md', import.meta.url), 'utf8');
   const [, text = ''] = /```python\n(.*?)```/s.exec(page) ?? [];
   const target = { command: ['/usr/bin/python3', '-c', text] };
@@ -103,7 +103,7 @@ test('the detector of the documentation labels what it is for', async () => {
   expect(await mailWaits({ target }, { returns: { note: 'hello' } })).toBe(false);
 });
 
-test('a detector takes no label of the tool away', async () => {
+test('a detector removes no label of the tool', async () => {
   const returns = { labels: ['injection'] };
   expect(await mailWaits({ target: answering('{"labels":[]}') }, { returns })).toBe(true);
   expect(

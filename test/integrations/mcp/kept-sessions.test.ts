@@ -167,7 +167,7 @@ describe('a session that has fetched may not send, and is not left', () => {
 });
 
 describe('servers', () => {
-  test('are few for each caller: the session that was idle for longest ends', async () => {
+  test('are limited for each caller: the session that was idle for longest ends', async () => {
     const proxy = await listening({}, null, { ofCallerMax: 2, max: 10 });
     const sessions: HttpSession[] = [];
     for (let n = 0; n < 5; n += 1) sessions.push(await begin(proxy, service.apiKey));
@@ -189,7 +189,7 @@ describe('servers', () => {
     expect(proxy.processes()).toBe(0);
   });
 
-  test('and nothing is begun while the service cannot say whose a key is', async () => {
+  test('and are not started while the service cannot check the key', async () => {
     const proxy = await listening({ service: 'http://127.0.0.1:1' });
     expect((await begin(proxy, service.apiKey)).status).toBe(503);
     expect((await alone(proxy, service.apiKey, 'send')).status).toBe(503);
@@ -204,7 +204,7 @@ describe('slot pool', () => {
     end: () => void ended.push(`${caller} ${sinceMs}`),
   });
 
-  test('a full share ends the session that was idle for longest, and never one with a request under way', () => {
+  test('a full share ends the session that was idle for longest, and never one with a request in progress', () => {
     const ended: string[] = [];
     const slots = createSlotPool({ ofCallerMax: 2, max: 4 });
     for (const sinceMs of [5, null]) slots.take(slotOf('a', sinceMs, ended));
@@ -220,7 +220,7 @@ describe('slot pool', () => {
     expect(ended).toEqual(['a 5', 'b 1', 'd 3']);
   });
 
-  test('who has nothing idle is refused', () => {
+  test('a caller without an idle session is refused', () => {
     const slots = createSlotPool({ ofCallerMax: 1, max: 2 });
     slots.take(slotOf('a', null));
     expect(() => slots.take(slotOf('a', null))).toThrow(/sessions of this key/);
@@ -228,7 +228,7 @@ describe('slot pool', () => {
     expect(() => slots.take(slotOf('c', 1))).toThrow(NoSlotError);
   });
 
-  test('what nobody has used for long ends', () => {
+  test('a session that is idle for long ends', () => {
     const ended: string[] = [];
     const slots = createSlotPool({ ofCallerMax: 9, max: 9 });
     for (const sinceMs of [1, 5, null]) slots.take(slotOf('a', sinceMs, ended));

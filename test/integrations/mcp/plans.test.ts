@@ -44,7 +44,7 @@ async function open(changes: Partial<ProxySettings> = { arePlansOffered: true })
 
 const write = (path: string) => ({ tool: 'write', arguments: { path } });
 
-test('the tool is listed where it is switched on, in place of a tool of that name', async () => {
+test('the tool is listed if it is switched on, and replaces a tool of that name', async () => {
   const on = await open();
   const listed = (await on.wire.ask('tools/list')).result.tools as readonly Got[];
   expect(listed.map(({ name }) => name)).toEqual(['read', 'write', 'writ_plan']);
@@ -55,7 +55,7 @@ test('the tool is listed where it is switched on, in place of a tool of that nam
   expect(textOf(await off.plan({ steps: [write('/workspace/a')] }))).toContain('Not permitted');
 });
 
-test('several calls are told, approved once, and made one by one', async () => {
+test('several calls are planned, approved once, and made one by one', async () => {
   const { service, ben, server, wire, plan } = await open();
   const steps = [
     write('/workspace/a'),
@@ -83,7 +83,7 @@ test('several calls are told, approved once, and made one by one', async () => {
   expect(server.calls()).toHaveLength(3);
 });
 
-test('a preview asks nobody, also in the stateless era', async () => {
+test('a preview asks nobody, also in the stateless protocol', async () => {
   const { service, plan } = await open();
   const steps = [write('/workspace/a'), write('/etc/passwd')];
   const { result } = await plan({ steps, preview: true }, modern());
@@ -105,7 +105,7 @@ test.each<readonly [string, object, string]>([
   expect(await service.store.requests.countOpen(service.agent.id, Date.now())).toBe(0);
 });
 
-test('what the service does not take is told to the model, and nobody was asked', async () => {
+test('the model reads why the service refuses a plan, and nobody was asked', async () => {
   const { plan, service } = await open();
   const { result } = await plan({ steps: [write('/workspace/a'), { tool: 'other', arguments: {} }] });
   expect([result.isError, result.content[0].text]).toEqual([
@@ -115,7 +115,7 @@ test('what the service does not take is told to the model, and nobody was asked'
   expect(await service.store.requests.countOpen(service.agent.id, Date.now())).toBe(0);
 });
 
-test('without the service there is no plan', async () => {
+test('without the service no plan is made', async () => {
   const { service, plan } = await open();
   await service.close();
   const reply = await plan({ steps: [write('/workspace/a')] });

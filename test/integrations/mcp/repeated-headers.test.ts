@@ -59,7 +59,7 @@ async function begin(): Promise<string> {
   return /mcp-session-id: (\S+)/i.exec(reply)?.[1] ?? '';
 }
 
-test('a header of which one value is read is refused when it comes twice, in both eras', async () => {
+test('a repeated single-valued header is refused in both versions of the protocol', async () => {
   server = countingServer(tool('read'));
   url = await listenForClients(proxySettings(service, server));
   const session = await begin();
@@ -97,7 +97,7 @@ test('a header of which one value is read is refused when it comes twice, in bot
   expect(server.calls()).toHaveLength(granted);
 });
 
-test('a list may come in several lines', async () => {
+test('a list may be sent in several lines', async () => {
   server = countingServer(tool('read'));
   url = await listenForClients(proxySettings(service, server));
   const { message, lines } = alone;

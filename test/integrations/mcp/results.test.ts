@@ -39,7 +39,7 @@ async function fetchThenSend(session: string, fetched: object, changes: object =
   return textOf(await call('send', { to: `${session}@example.com` }));
 }
 
-test('a trusted page lets the mail go', async () => {
+test('after a trusted page the mail is allowed', async () => {
   const sent = await fetchThenSend('trusted', { returns: { trusted: true } });
   expect(sent).toContain('"name":"send"');
 });
@@ -54,7 +54,7 @@ test.each([
   expect(sent).toContain('Nothing was carried out');
 });
 
-test('the lock file says where the fields are, and proposes this for nested ones', async () => {
+test('the lock file has the paths of the fields, and suggests paths for nested ones', async () => {
   const live = {
     source: ['x'],
     server: {},

@@ -300,7 +300,7 @@ describe('the session of one agent', () => {
   });
 });
 
-test('what the server says of a task goes to the agent whose task it is, and is asked of nobody else', async () => {
+test('messages about a task go to the agent that started it, and to no other', async () => {
   const { server, ann, ben, taskId, url } = await open('sessions');
   const texts = await Promise.all(
     [

@@ -54,7 +54,7 @@ async function useConnections(service: Service, id: string): Promise<void> {
 const pay = (n = 1, more: object = {}) => ({ name: 'pay', arguments: { n }, ...more });
 
 describe('a client that can do nothing', () => {
-  test('is told to come back, also to a proxy that started again; the approval serves one call of two', async () => {
+  test('is told to call again, also after the proxy restarts; the approval serves one of two calls', async () => {
     const { service, ben, server, wire } = await opened();
     const first = wire();
     await initialize(first);
@@ -78,7 +78,7 @@ describe('a client that can do nothing', () => {
     expect(server.calls()).toHaveLength(1);
   });
 
-  test('is held, and hears of it; who gives up in between has carried out nothing', async () => {
+  test('is held until the decision; a cancelled call has carried out nothing', async () => {
     const { service, ben, server, wire } = await opened({ holdMs: 4_000 });
     const client = wire();
     await initialize(client);
@@ -146,7 +146,7 @@ describe('a client of sessions that opens addresses', () => {
   });
 });
 
-test('a client of the later era that opens addresses is asked back, and its next try goes on', async () => {
+test('a client of the stateless protocol that opens addresses gets a question, and its retry continues', async () => {
   const { service, ben, server, wire } = await opened();
   const client = wire();
   const meta = modern({ elicitation: { url: {} } });
@@ -174,7 +174,7 @@ test('a client of the later era that opens addresses is asked back, and its next
 describe('a client that takes tasks', () => {
   const meta = modern({ extensions: { 'io.modelcontextprotocol/tasks': {} } });
 
-  test('comes back for the result, which is carried out once', async () => {
+  test('gets the result later, which is carried out once', async () => {
     const { service, ben, server, wire } = await opened();
     const client = wire();
     const { result } = await client.ask('tools/call', pay(1, meta));
@@ -189,7 +189,7 @@ describe('a client that takes tasks', () => {
     expect(server.calls()).toHaveLength(1);
   });
 
-  test('is told by another process how it stands, cancels, and hears of a rejection as a result', async () => {
+  test('reads the status from another process, cancels, and gets a rejection as a result', async () => {
     const { service, ben, server, wire } = await opened();
     const [one, two] = [wire(), wire()];
     const began = async (n: number) => (await one.ask('tools/call', pay(n, meta))).result.taskId;

@@ -84,7 +84,7 @@ const typeOf = ({ status, body }: { readonly status: number; readonly body: { re
   body.type.replace('urn:openid:authzen:access-request:error:', ''),
 ];
 
-test('a denial is requestable where people could lift it, and nowhere else', async () => {
+test('a denial offers an access request only if people could lift it', async () => {
   const { context, hint } = await denied();
   expect(context).toMatchObject({ reason: 'approval_required', evaluation_id: expect.any(String) });
   expect(hint).toMatchObject({ endpoint: 'http://localhost/access/v1/requests', template: 'finance' });
@@ -92,7 +92,7 @@ test('a denial is requestable where people could lift it, and nowhere else', asy
   expect((await denied(5000)).hint).toBeUndefined();
 });
 
-test('from the denial to the approval, which serves one evaluation', async () => {
+test('runs from the denial to the approval, which serves one evaluation', async () => {
   const { request } = await denied();
   const asked = await call('requests', { ...request, context: { business_justification: 'Renewal' } });
   const { task: made } = asked.body;
@@ -141,7 +141,7 @@ describe('an approval', () => {
     return [decision, context.reason];
   };
 
-  test('is for just these entities and this caller', async () => {
+  test('grants only these entities to this caller', async () => {
     const shown = shownWith(await approval());
     const scope = [false, 'out_of_scope'];
     expect(await reasonOf(payment(501, shown))).toEqual(scope);
@@ -161,7 +161,7 @@ describe('an approval', () => {
     expect((await call('evaluation', payment(500, shown))).body.decision).toBe(true);
   });
 
-  test('does not override what the policies deny by now', async () => {
+  test('does not override a deny that the active policies have now', async () => {
     const shown = shownWith(await approval());
     await usePolicies(service, policies.replace('payload.amount > 1000', 'payload.amount > 400'));
     expect(await reasonOf(payment(500, shown))).toEqual([false, 'policy_denied']);
@@ -169,13 +169,13 @@ describe('an approval', () => {
     expect((await call('evaluation', payment(500, shown))).body.decision).toBe(true);
   });
 
-  test('ends, and then a new one can be asked for', async () => {
+  test('ends, and a new one can be requested', async () => {
     const shown = shownWith(await approval());
     nowMs += 11 * 60_000;
     expect(await reasonOf(payment(500, shown))).toEqual([false, 'approval_expired']);
   });
 
-  test('that was refused or given up grants nothing', async () => {
+  test('grants nothing after a rejection or a withdrawal', async () => {
     const refused = (await call('requests', (await denied()).request)).body.task.id;
     await give(ben, refused, 'reject');
     expect((await task(refused)).body).toMatchObject({ task: { status: 'denied' } });
@@ -189,7 +189,7 @@ describe('an approval', () => {
 });
 
 describe('an access request', () => {
-  test('is for what was evaluated, by who evaluated it, in time', async () => {
+  test('is valid only for the evaluated entities, the same caller and a limited time', async () => {
     const { request } = await denied();
     const { denial } = request;
     const wrong = [
@@ -217,7 +217,7 @@ describe('an access request', () => {
     ]);
   });
 
-  test('follows a denial that people could lift', async () => {
+  test('follows only a denial that people could lift', async () => {
     for (const amount of [5000, 50])
       expect(typeOf(await call('requests', (await denied(amount)).request))).toEqual([
         400,
@@ -225,7 +225,7 @@ describe('an access request', () => {
       ]);
   });
 
-  test('comes once for a denial, and a key stands for one', async () => {
+  test('is created once for each denial, and once for each idempotency key', async () => {
     const { request } = await denied();
     const twice = [await call('requests', request), await call('requests', request)];
     expect(new Set(twice.map(({ body }) => body.task.id)).size).toBe(1);
@@ -235,7 +235,7 @@ describe('an access request', () => {
     expect(typeOf(another)).toEqual([409, 'duplicate_request']);
   });
 
-  test('is seen and cancelled by who made it alone', async () => {
+  test('is visible to and cancelled by its creator only', async () => {
     const { id } = (await call('requests', (await denied()).request)).body.task;
     for (const sent of [
       await task(id, { key: other }),
@@ -250,7 +250,7 @@ describe('an access request', () => {
   });
 });
 
-test('progress counts the steps that people have to take, in whatever order they do', async () => {
+test('progress counts the remaining approvals in any order', async () => {
   const { request } = await denied(777);
   const { task: made } = (await call('requests', request)).body;
   expect(made.progress).toEqual({ current_step: 1, total_steps: 2, step_name: 'audit' });

@@ -27,7 +27,7 @@ async function actionsOf(service: Service, key: string, query = '') {
 }
 
 describe('GET /v1/actions', () => {
-  test('says what follows from the agent and the policies', async () => {
+  test('returns the actions that the agent and the policies permit', async () => {
     const service = await startService({ startsWith: policies });
     const { body } = await actionsOf(service, service.apiKey);
     expect(body.items).toEqual([
@@ -70,7 +70,7 @@ describe('GET /v1/actions', () => {
     expect(after.policy_set).not.toBe(before.policy_set);
   });
 
-  test('tells people of an agent of which nothing is known', async () => {
+  test('returns what is unknown about an agent to people', async () => {
     const service = await startService({ startsWith: policies });
     await firstAdmin(service);
     const admin = await signedIn(service, 'ann@example.com');

@@ -14,7 +14,7 @@ import { ask, codeOf, give } from './written-policies.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-test('counts what came of requests day by day, and says what may be sent', async () => {
+test('counts requests by outcome for each day, and returns the limits', async () => {
   const service = await startService();
   const ann = await tokenClient(service, await firstAdmin(service));
   const path = `/v1/agents/${service.agent.id}/activity`;
@@ -42,7 +42,7 @@ test('counts what came of requests day by day, and says what may be sent', async
   expect(codeOf(await ann.send('/v1/agents/buyer/activity'))).toEqual([404, 'not_found']);
 });
 
-test('refusals are counted by code, those that are not recorded too, for the agent and in the overview', async () => {
+test('refusals are counted by code, also those without a record, for the agent and in the overview', async () => {
   const service = await startService({ openRequestsMax: 1 });
   const ann = await tokenClient(service, await firstAdmin(service));
   await ask(service, 'demo.escalate');
@@ -64,7 +64,7 @@ test('refusals are counted by code, those that are not recorded too, for the age
   expect(overview.total).toBe(6);
 });
 
-test('counts any number of requests, part by part, those of before the time left out', async () => {
+test('counts long histories in pages, and leaves out requests before the period', async () => {
   const store = await openStore({ path: join(temporaryFolder(), 'writ.db') });
   const agent = agentRow();
   const count = activityAtOnce + 50;
@@ -85,7 +85,7 @@ test('counts any number of requests, part by part, those of before the time left
   await store.close();
 });
 
-test('tells what is usual in what was granted, to those who may see requests like these', async () => {
+test('returns the usual values of granted requests, only to people who may see those requests', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   const ann = await tokenClient(service, admin);

@@ -61,7 +61,7 @@ describe('an agent', () => {
     expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, pointer]);
   });
 
-  test('is changed, with what was before on record', async () => {
+  test('is changed, and the record has the earlier values', async () => {
     const { service, admin, ann } = await startWithAdmin();
     const { agent } = (await ann.send('/v1/agents', post(draft))).body;
     const path = `/v1/agents/${agent.id}`;
@@ -83,7 +83,7 @@ describe('an agent', () => {
     expect([gone.status, gone.body.type]).toEqual([404, 'urn:writ:error:not_found']);
   });
 
-  test('is disabled and enabled with the very next request', async () => {
+  test('is disabled and enabled from the next request on', async () => {
     const { service, ann } = await startWithAdmin();
     const path = `/v1/agents/${service.agent.id}`;
     for (let round = 0; round < 3; round++) {
@@ -95,7 +95,7 @@ describe('an agent', () => {
     expect((await ann.send(`${path}/enable`, post())).status).toBe(200);
   });
 
-  test('is revoked by its name alone, and for good', async () => {
+  test('is revoked only with its name as confirmation, and permanently', async () => {
     const { service, ann } = await startWithAdmin();
     const path = `/v1/agents/${service.agent.id}`;
     for (const name of ['Buyer', '', 'seller']) {
@@ -118,7 +118,7 @@ describe('an agent', () => {
     expect(changed.status).toBe(409);
   });
 
-  test('gets a new key, and the old one an end', async () => {
+  test('gets a new key, and the old key expires', async () => {
     const { service, ann } = await startWithAdmin();
     const path = `/v1/agents/${service.agent.id}/keys`;
     const first = await ann.send(path, post({}));
@@ -139,7 +139,7 @@ describe('an agent', () => {
     expect(JSON.stringify(items)).not.toMatch(/digest|writ_/);
   });
 
-  test('has its own rate from the next request on', async () => {
+  test('has its own rate limit from the next request on', async () => {
     const service = await startService();
     const ann = await tokenClient(service, await firstAdmin(service));
     const path = `/v1/agents/${service.agent.id}`;
@@ -164,7 +164,7 @@ describe('an agent', () => {
     expect(JSON.parse(change?.beforeJson ?? '')).toMatchObject({ ratePerMinute: 1, burst: null });
   });
 
-  test('signs from the next request on', async () => {
+  test('must sign from the next request on', async () => {
     const { service, ann } = await startWithAdmin();
     const path = `/v1/agents/${service.agent.id}/signing`;
     const set = await ann.send(path, post({ mode: 'required' }));
@@ -182,7 +182,7 @@ describe('an agent', () => {
 });
 
 describe('the list of agents', () => {
-  test('comes by pages that together are all, once', async () => {
+  test('has pages that together contain each agent once', async () => {
     const { ann } = await startWithAdmin();
     for (let i = 0; i < 7; i++) await ann.send('/v1/agents', post({ ...draft, name: `seller-${i}` }));
     const names: string[] = [];
@@ -212,7 +212,7 @@ describe('the list of agents', () => {
 });
 
 describe('an owner', () => {
-  test('meets and disables their own agents alone', async () => {
+  test('sees and disables only their own agents', async () => {
     const { service, admin, ann } = await startWithAdmin();
     const olga = await personWith(service, admin, { email: 'olga@example.com', roles: ['owner'] });
     const own = (await ann.send('/v1/agents', post({ ...draft, control_owner: olga.person.id }))).body.agent;

@@ -56,7 +56,7 @@ async function start() {
   };
 }
 
-test('an approval reads the request once and its agent once, also where it decides', async () => {
+test('an approval reads the request and its agent once, also if it decides', async () => {
   const { service, reads, ben, cleo } = await start();
   for (const [action, word] of [
     ['pay.small', 'approve'],
@@ -79,7 +79,7 @@ test('an approval reads the request once and its agent once, also where it decid
   expect(reads.toSorted()).toEqual(['find', 'history']);
 });
 
-test('the queue is counted without being read', async () => {
+test('the inbox count does not read the requests', async () => {
   const { service, reads, ben } = await start();
   for (let asked = 0; asked < 15; asked += 1) await ask(service, 'pay.large');
   const count = async (): Promise<number> => (await ben.send('/v1/approvals?limit=1')).body.count;
@@ -93,7 +93,7 @@ test('the queue is counted without being read', async () => {
   expect(await count()).toBe(15);
 });
 
-test('the service says who may do what about a request, and why not', async () => {
+test('the reply says what each person may do with a request, and why not', async () => {
   const { service, admin, ben, cleo } = await start();
   const olga = await personWith(service, admin, { email: 'ops@example.com', roles: ['owner', 'auditor'] });
   const { name, riskTier, tags, ratePerMinute, burst, tellsChange } = service.agent;

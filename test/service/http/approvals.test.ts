@@ -56,7 +56,7 @@ async function start(): Promise<World> {
 }
 
 describe('a request that asks one person', () => {
-  test('is approved by them, for as long as the policy says', async () => {
+  test('is approved by them, and the grant lasts as long as the policy says', async () => {
     const world = await start();
     const view = await ask(world.service, 'pay.small', { headers: { 'idempotency-key': 'k1' } });
     expect(view).toMatchObject({ decision: 'ESCALATE', status: 'pending' });
@@ -87,7 +87,7 @@ describe('a request that asks one person', () => {
     expect(await verifyChain(world.service.store)).toMatchObject({ kind: 'whole' });
   });
 
-  test('is refused for good by one rejection', async () => {
+  test('is rejected for good by one rejection', async () => {
     const world = await start();
     const view = await ask(world.service, 'pay.small', { headers: { 'idempotency-key': 'k1' } });
     const { request_id: id } = view;
@@ -101,7 +101,7 @@ describe('a request that asks one person', () => {
     expect(repeated).toMatchObject({ decision: 'DENY', status: 'rejected' });
   });
 
-  test('keeps its idempotency key until a day after its end, also where it is approved late', async () => {
+  test('keeps its idempotency key until a day after it ends, also after a late approval', async () => {
     const world = await start();
     const [hour, headers] = [3_600_000, { 'idempotency-key': 'k1' }];
     await usePolicies(
@@ -122,7 +122,7 @@ describe('a request that asks one person', () => {
     expect(await verifyChain(world.service.store)).toMatchObject({ kind: 'whole' });
   });
 
-  test('is over at its deadline, whoever approves then', async () => {
+  test('expires at its deadline, even if somebody approves at that moment', async () => {
     const world = await start();
     const { request_id: id } = await ask(world.service, 'pay.small');
     world.time.aheadMs = 3_600_001;
@@ -130,7 +130,7 @@ describe('a request that asks one person', () => {
     expect((await look(world.service, id)).body).toMatchObject({ status: 'expired', approvals: [] });
   });
 
-  test('wakes an agent that waits', async () => {
+  test('ends the wait of its agent', async () => {
     const world = await start();
     const { request_id: id } = await ask(world.service, 'pay.small');
     const waiting = fetch(`${world.service.url}/v1/requests/${id}`, {
@@ -140,7 +140,7 @@ describe('a request that asks one person', () => {
     expect(await (await waiting).json()).toMatchObject({ decision: 'ALLOW', status: 'approved' });
   });
 
-  test('of who is not asked is not theirs to see or decide', async () => {
+  test('is hidden from people who are not asked, and they cannot vote', async () => {
     const world = await start();
     const { request_id: id } = await ask(world.service, 'pay.small');
     const legal = await personWith(world.service, world.admin, {
@@ -159,7 +159,7 @@ describe('a request that asks one person', () => {
     expect(codeOf(await operator.send(`/v1/requests/${id}`))).toEqual([200, 'pending']);
   });
 
-  test('with a secret is decided again without it', async () => {
+  test('with a secret is decided again without the secret', async () => {
     const world = await start();
     const payload = { amount: 5, card: '4111111111111111' };
     const { request_id: id } = await ask(world.service, 'pay.small', { payload });
@@ -170,7 +170,7 @@ describe('a request that asks one person', () => {
 });
 
 describe('a request that asks two people', () => {
-  test('counts each once, and says how many are missing', async () => {
+  test('counts each person once, and returns the number of missing approvals', async () => {
     const world = await start();
     const { request_id: id } = await ask(world.service, 'pay.large');
     const first = await give(world.ann, id, 'approve');
@@ -184,7 +184,7 @@ describe('a request that asks two people', () => {
     expect(codeOf(await give(world.cleo, id, 'approve'))).toEqual([409, 'conflict']);
   });
 
-  test('is not approved by its control owner, who may where one is enough', async () => {
+  test('does not count an approval of the control owner, who may approve if one is enough', async () => {
     const world = await start();
     const added = await addAgent(world.service.store, {
       name: 'annas',
@@ -199,7 +199,7 @@ describe('a request that asks two people', () => {
     expect((await give(world.ann, small, 'approve')).body.status).toBe('approved');
   });
 
-  test('by one person in ten tabs at once is approved once', async () => {
+  test('counts ten concurrent approvals by one person once', async () => {
     const world = await start();
     const { request_id: id } = await ask(world.service, 'pay.large');
     const answers = await Promise.all(Array.from({ length: 10 }, () => give(world.ann, id, 'approve')));
@@ -208,7 +208,7 @@ describe('a request that asks two people', () => {
     expect((await look(world.service, id)).body.status).toBe('pending');
   });
 
-  test('by three at once is approved by two', async () => {
+  test('is approved by two of three concurrent approvals', async () => {
     const world = await start();
     const { request_id: id } = await ask(world.service, 'pay.large');
     const answers = await Promise.all(
@@ -220,7 +220,7 @@ describe('a request that asks two people', () => {
   });
 });
 
-test('of an approval and a rejection at once one is taken, each time', async () => {
+test('accepts either a concurrent approval or a rejection, never both', async () => {
   const world = await start();
   for (let round = 0; round < 10; round += 1) {
     const { request_id: id } = await ask(world.service, 'pay.small');
@@ -236,7 +236,7 @@ test('of an approval and a rejection at once one is taken, each time', async () 
 });
 
 describe('a request that asks two groups', () => {
-  test('needs both, each word for one group', async () => {
+  test('needs both, and each approval counts for one group', async () => {
     const world = await start();
     const { request_id: id } = await ask(world.service, 'pay.both');
     const unclear = await give(world.sam, id, 'approve');
@@ -257,7 +257,7 @@ describe('a request that asks two groups', () => {
 });
 
 describe('an approval', () => {
-  test('of one request never grants another that differs in a byte, an agent or an action', async () => {
+  test('never grants another request that differs in a byte, an agent or an action', async () => {
     const world = await start();
     const other = await addAgent(world.service.store, {
       name: 'other',
@@ -288,7 +288,7 @@ describe('an approval', () => {
     });
   });
 
-  test('does not count for a condition that has changed since; the person approves anew', async () => {
+  test('does not count after the condition has changed, and the person can approve again', async () => {
     const world = await start();
     const { request_id: id } = await ask(world.service, 'pay.large');
     await give(world.ann, id, 'approve');
@@ -300,7 +300,7 @@ describe('an approval', () => {
     expect((await give(world.ann, id, 'approve')).body.status).toBe('approved');
   });
 
-  test('of two rules does not count where one of them has changed', async () => {
+  test('for two rules does not count for a rule that has changed', async () => {
     const world = await start();
     const two = `${policies.slice(0, policies.lastIndexOf('}'))}
       escalate also to finance needs 2 within 4h when action.key == "pay.large" and (payload.note else "") != "b"
@@ -314,7 +314,7 @@ describe('an approval', () => {
     expect((await give(world.ben, id, 'approve')).body.status).toBe('approved');
   });
 
-  test('meets the policies of now: a deny refuses, a new requirement waits on', async () => {
+  test('is checked by the active policies: a deny refuses, a new requirement keeps it pending', async () => {
     const world = await start();
     const { request_id: denied } = await ask(world.service, 'pay.small');
     const { request_id: asked } = await ask(world.service, 'pay.both');
@@ -341,7 +341,7 @@ describe('an approval', () => {
     });
   });
 
-  test('is on the agent as it is now, and never of one that is disabled', async () => {
+  test('uses the present facts of the agent, and never grants to a disabled one', async () => {
     const world = await start();
     const { request_id: id } = await ask(world.service, 'pay.small');
     const { store, agent } = world.service;
@@ -352,7 +352,7 @@ describe('an approval', () => {
   });
 });
 
-test('whoever listens hears of each new wait and of each end, once', async () => {
+test('each event stream gets each new pending request and each end once', async () => {
   const told: string[] = [];
   const requestEvents = createRequestEvents();
   requestEvents.subscribe(({ kind, status, groups }) => told.push(`${kind} ${status} ${groups.join()}`));
@@ -375,7 +375,7 @@ test('whoever listens hears of each new wait and of each end, once', async () =>
 });
 
 describe('the queue', () => {
-  test("is the caller's, by deadline, without what they approved", async () => {
+  test('contains the requests that the caller can approve, by deadline', async () => {
     const world = await start();
     const large = await ask(world.service, 'pay.large');
     const small = await ask(world.service, 'pay.small');
@@ -432,7 +432,7 @@ describe('a request that asks `owner`', () => {
     return { ...world, ...people, agentId: added.agent.id, id, waitingFor };
   }
 
-  test('waits for the control owner of its agent, and for nobody else', async () => {
+  test('waits for the control owner of its agent only', async () => {
     const { id, olga, otto, ann, waitingFor } = await owned('pay.owned');
     expect([await waitingFor(olga), await waitingFor(otto), await waitingFor(ann)]).toEqual([[id], [], []]);
     for (const other of [otto, ann])
@@ -444,7 +444,7 @@ describe('a request that asks `owner`', () => {
     });
   });
 
-  test('is for who is the control owner at the moment of the vote', async () => {
+  test('is for the person who is the control owner at the time of the vote', async () => {
     const { service, id, agentId, olga, otto, ann, admin, waitingFor } = await owned('pay.shared');
     expect((await give(olga, id, 'approve')).body.status).toBe('pending');
     await describeAgent(service.store, {
@@ -462,7 +462,7 @@ describe('a request that asks `owner`', () => {
     expect((await give(otto, id, 'approve')).body.status).toBe('approved');
   });
 
-  test('and a group as well takes two people, the owner as the owner', async () => {
+  test('and a group needs two people, and the owner votes as owner', async () => {
     const { service, id, agentId, fay, ann, admin } = await owned('pay.shared');
     await describeAgent(service.store, {
       agentId,
@@ -480,7 +480,7 @@ describe('a request that asks `owner`', () => {
     expect(await verifyChain(service.store)).toMatchObject({ kind: 'whole' });
   });
 
-  test('has no group of that name', async () => {
+  test('is not approved by members of a group named owner', async () => {
     const { service, admin } = await start();
     const draft = { email: 'x@example.com', roles: ['approver'], groups: ['owner'] } as const;
     await expect(personWith(service, admin, draft)).rejects.toThrow('is no group');

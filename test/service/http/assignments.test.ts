@@ -49,7 +49,7 @@ async function rowOf(client: Client, id: string, query = '') {
 }
 
 describe('an assignment', () => {
-  test('names one of those who are asked, is seen by all of them, found by filters, and taken away', async () => {
+  test('names one of the possible approvers, is visible to all of them, is found by filters, and can be removed', async () => {
     const [ann, ben] = [person('ann'), person('ben')];
     const id = await askOne();
     const handling = await ann.send(`/v1/requests/${id}/assignment`);
@@ -83,7 +83,7 @@ describe('an assignment', () => {
     expect((await ann.send(`/v1/requests/${id}/assignment`, { method: 'DELETE' })).status).toBe(204);
   });
 
-  test('keeps nobody from deciding, and counts no more once the person has approved', async () => {
+  test('does not prevent anyone from deciding, and ends when the person has approved', async () => {
     const [ann, ben] = [person('ann'), person('ben')];
     const id = await askOne('pay.two');
     await assign(ann, id, ann);
@@ -101,7 +101,7 @@ describe('an assignment', () => {
     expect(over.body).toEqual({ assigned_to: null, snoozed_until: null, people: [] });
   });
 
-  test('is made by those who are asked, to those who are asked', async () => {
+  test('is made by a possible approver, to a possible approver', async () => {
     const [ann, lea, ada] = [person('ann'), person('lea'), person('ada')];
     const id = await askOne();
     expect(codeOf(await assign(lea, id, ann))).toEqual([404, 'request_not_found']);
@@ -114,8 +114,8 @@ describe('an assignment', () => {
   });
 });
 
-describe('a request that is put off', () => {
-  test('is away from the inbox of one person until its moment, counted and found all the same', async () => {
+describe('a snoozed request', () => {
+  test('is hidden from the inbox of one person until its time, but still counted and found', async () => {
     const [ann, ben] = [person('ann'), person('ben')];
     const id = await askOne();
     const [before] = await inbox(ann, id);
@@ -140,7 +140,7 @@ describe('a request that is put off', () => {
     expect(await service().store.documents.list(page)).toEqual([]);
   });
 
-  test('is back as soon as something becomes of it', async () => {
+  test('returns as soon as somebody votes or comments', async () => {
     const [ann, ben] = [person('ann'), person('ben')];
     const asked = await askOne('pay.two');
     const voted = await askOne('pay.two');
@@ -156,7 +156,7 @@ describe('a request that is put off', () => {
     expect(await inbox(ann, asked)).toEqual([count + 1, false]);
   });
 
-  test('is back before its deadline, whatever was asked', async () => {
+  test('returns before its deadline, whatever time was chosen', async () => {
     const ann = person('ann');
     const id = await askOne();
     const { expires_at } = await rowOf(ann, id);
@@ -178,7 +178,7 @@ describe('a request that is put off', () => {
   });
 });
 
-test('whoever a request is assigned to by somebody else is told by mail', async () => {
+test('the assignee gets a mail if somebody else assigned the request', async () => {
   const mail = await startMailServer();
   const own = await startService({ smtp: { url: mail.url, from: 'writ@example.com' } });
   await usePolicies(own, paymentPolicies);

@@ -35,7 +35,7 @@ async function withApprover(): Promise<{ service: Service; approve: (id: string)
 const usedOf = (views: readonly View[]) => views.filter(({ decision }) => decision === 'ALLOW').length;
 
 describe('Prefer: attach', () => {
-  test('the same again is the same request, however its members are ordered; another one is another', async () => {
+  test('the same payload is the same request in any order of members; another payload is another request', async () => {
     const service = await startService();
     const first = await ask(service, { payload: { a: 1, b: [2] } });
     const again = await ask(service, { payload: { b: [2], a: 1 } });
@@ -45,13 +45,13 @@ describe('Prefer: attach', () => {
     expect(new Set([first, other, apart].map(({ request_id }) => request_id)).size).toBe(3);
   });
 
-  test('many at once make one request', async () => {
+  test('concurrent equal calls create one request', async () => {
     const service = await startService();
     const views = await Promise.all(Array.from({ length: 20 }, () => ask(service)));
     expect(new Set(views.map(({ request_id }) => request_id)).size).toBe(1);
   });
 
-  test('an approval is used once, by one of many who come at once', async () => {
+  test('an approval is used once by concurrent calls', async () => {
     const { service, approve } = await withApprover();
     const { request_id: id } = await ask(service);
     await approve(id);
@@ -67,7 +67,7 @@ describe('Prefer: attach', () => {
     expect(new Set(views.map(({ request_id }) => request_id)).size).toBe(2);
   });
 
-  test('of all that wait for it, one proceeds', async () => {
+  test('one of all waiting calls gets the grant', async () => {
     const { service, approve } = await withApprover();
     const { request_id: id } = await ask(service);
     const waiting = Array.from({ length: 10 }, () => ask(service, { prefer: 'attach, wait=20' }));
@@ -79,7 +79,7 @@ describe('Prefer: attach', () => {
       expect([decision, status]).toEqual(['DENY', 'rejected']);
   });
 
-  test('who comes again under the same key goes on with what it took, until it says what became of it', async () => {
+  test('a retry with the same key gets the same grant until its outcome is reported', async () => {
     const { service, approve } = await withApprover();
     const headers = { 'idempotency-key': 'call-1' };
     const { request_id: id } = await ask(service, { headers });
@@ -100,7 +100,7 @@ describe('Prefer: attach', () => {
     expect((await ask(service, { headers })).decision).not.toBe('ALLOW');
   });
 
-  test('a request that is granted at once is decided anew each time', async () => {
+  test('a request that is granted at once is decided again each time', async () => {
     const service = await startService();
     const body = '{"action_key":"demo.allow","payload":{}}';
     const ids = new Set<string>();
@@ -111,7 +111,7 @@ describe('Prefer: attach', () => {
     expect(ids.size).toBe(2);
   });
 
-  test('takes nothing that a switch stops, and it is there again afterwards', async () => {
+  test('a kill switch does not use up the approval, which is valid again afterwards', async () => {
     const { service, approve } = await withApprover();
     const { request_id: id } = await ask(service);
     await approve(id);
@@ -130,7 +130,7 @@ describe('Prefer: attach', () => {
   });
 });
 
-test('who has the key alone does not come into what was asked with the signing secret', async () => {
+test('a caller without the signing secret does not join a signed request', async () => {
   const { service, approve } = await withApprover();
   const change = await setSigning(service.store, {
     agentId: service.agent.id,
@@ -158,7 +158,7 @@ describe('POST /v1/requests/{id}/withdraw', () => {
       headers: { 'x-agent-api-key': key },
     });
 
-  test('ends the wait for good', async () => {
+  test('ends the pending request for good', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const who = { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] } as const;
@@ -177,7 +177,7 @@ describe('POST /v1/requests/{id}/withdraw', () => {
     expect(repeated).toMatchObject({ decision: 'DENY', status: 'rejected' });
   });
 
-  test('is for nobody else, and not for what is granted', async () => {
+  test('is only for the same agent, and not for granted requests', async () => {
     const { service, approve } = await withApprover();
     const { request_id: id } = await ask(service);
     const admin = await signedIn(service, 'ann@example.com');

@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 const items = async (query = '') => (await ann.send(`/v1/audit/approvals${query}`)).body.items;
 
-test('lists the votes, the latest first, with the person, the request and the agent', async () => {
+test('lists the votes with person, request and agent, the latest first', async () => {
   const [latest, first, ...others] = await items();
   expect(others).toEqual([]);
   expect(latest).toMatchObject({
@@ -61,7 +61,7 @@ test('lists the votes, the latest first, with the person, the request and the ag
   expect(latest.sequence).toBeGreaterThan(first.sequence);
 });
 
-test('by person, by time and page by page', async () => {
+test('filters by person and time, in pages', async () => {
   expect((await items('?who=BEN@')).map(({ vote }: { vote: string }) => vote)).toEqual(['approved']);
   expect(await items(`?to=${new Date(startMs - 60_000).toISOString()}`)).toEqual([]);
   expect(await items(`?from=${new Date(startMs - 60_000).toISOString()}`)).toHaveLength(2);
@@ -74,7 +74,7 @@ test('by person, by time and page by page', async () => {
   expect(codeOf(await ben.send('/v1/audit/approvals'))).toEqual([403, 'not_allowed']);
 });
 
-test('the command line prints the same as a table, as CSV without formulas, and as JSON lines', async () => {
+test('the command prints the same as a table, as CSV without formulas, and as JSON lines', async () => {
   const data = dirname((service.place as { readonly path: string }).path);
   const run = (...args: readonly string[]) => writ(['audit', 'approvals', '--data', data, ...args]);
   const table = await run('--since', '2020-01-01');
@@ -102,7 +102,7 @@ test('the download has the same rows', async () => {
   expect(rows[1]).toContain(',ben@example.com,approved,finance,');
 });
 
-test('the audit log names the people and agents behind its ids', async () => {
+test('the audit log contains the names of people and agents', async () => {
   const found = (await ann.send('/v1/audit?what=agent-added')).body.items[0];
   expect(found.names[found.subject]).toBe(found.after.name);
   const person = (await ann.send('/v1/audit?what=invitation-accepted')).body.items[0];

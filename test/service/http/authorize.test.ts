@@ -55,7 +55,7 @@ describe('a decision', () => {
     });
   });
 
-  test('names that mean something to JavaScript reach the policies as data', async () => {
+  test('names with a meaning in JavaScript reach the policies as data', async () => {
     const service = shared();
     const sent = '{"action_key":"demo.allow","payload":{"__proto__":{"a":1},"constructor":2}}';
     const view = (await (await authorize(service, { body: sent })).json()) as { request_id: string };
@@ -63,7 +63,7 @@ describe('a decision', () => {
     expect(Object.keys(Object(record.payload)).sort()).toEqual(['__proto__', 'constructor']);
   });
 
-  test('a request id of the client is echoed, else ours is sent; a bad one is replaced', async () => {
+  test('the request id of the client is echoed; a missing or invalid one is replaced', async () => {
     const service = shared();
     const idOf = async (sent: Record<string, string>) =>
       (await authorize(service, { headers: sent })).headers.get('x-request-id');
@@ -98,7 +98,7 @@ describe('checks', () => {
     ]);
   });
 
-  test('rate: 429 with what is left told before, denied requests included', async () => {
+  test('rate limit: 429 with the remaining number in earlier replies, and denied requests count', async () => {
     const service = await startService({ rate: { perMinute: 60, burst: 2 } });
     const first = await authorize(service, { body: body('deny') });
     expect(first.headers.get('ratelimit-policy')).toBe('"agent";q=2;w=2');
@@ -110,7 +110,7 @@ describe('checks', () => {
     expect(problem.headers.get('ratelimit')).toMatch(/^"agent";r=0;t=[12]$/);
   });
 
-  test('failed keys: 429 for the address, while a good key goes on', async () => {
+  test('wrong keys: 429 for the address, while a valid key still works', async () => {
     const service = await startService();
     const ask = () => authorize(service, { key: 'bad' });
     const first = await Promise.all(Array.from({ length: 100 }, ask));
@@ -221,7 +221,7 @@ describe('checks', () => {
     expect(await reply.json()).toMatchObject({ decision: 'DENY' });
   });
 
-  test('a body that fails is recorded under its instance, without its text', async () => {
+  test('an invalid body is recorded under its instance, without its text', async () => {
     const service = shared();
     const problem = await problemOf(await authorize(service, { body: '{"secret":"hunter2"}' }));
     const refusals = await service.store.requests.refusals(service.agent.id, 1);
@@ -246,7 +246,7 @@ describe('signature', () => {
     return { service, secret };
   };
 
-  test('a good one is noted, and good once', async () => {
+  test('a valid one is recorded, and works once', async () => {
     const { service, secret } = await withSigning('required');
     const headers = { 'x-service-signature': sign(secret, 'nonce-0001') };
     const view = (await (await authorize(service, { headers })).json()) as { request_id: string };
@@ -257,7 +257,7 @@ describe('signature', () => {
     });
   });
 
-  test('missing where required, and malformed where optional: 401, after the body and recorded', async () => {
+  test('a missing or malformed one: 401, after the body is read, and recorded', async () => {
     const { service } = await withSigning('required');
     expect((await problemOf(await authorize(service))).code).toBe('invalid_signature');
     expect((await problemOf(await authorize(service, { body: '{' }))).code).toBe('invalid_json');
@@ -288,7 +288,7 @@ describe('idempotency', () => {
   });
 });
 
-test('one more request that waits for people than there may be: 429', async () => {
+test('more pending requests than the limit: 429', async () => {
   const service = await startService({
     store: await storeThatAnswers(() => Promise.resolve('too-many-open')),
   });
@@ -296,7 +296,7 @@ test('one more request that waits for people than there may be: 429', async () =
   expect(problem).toMatchObject({ code: 'too_many_open_requests', status: 429 });
 });
 
-test('a key that was replaced works until its end, and says so', async () => {
+test('a rotated key works until it expires, and the reply says so', async () => {
   const service = await startService();
   await rotateKey(service.store, { agentId: service.agent.id, graceMs: 60_000, nowMs: Date.now() });
   const reply = await authorize(service);
@@ -305,7 +305,7 @@ test('a key that was replaced works until its end, and says so', async () => {
 });
 
 describe('mistakes of ours', () => {
-  test('policies that throw: 500, nothing granted, nothing told', async () => {
+  test('policies that throw: 500, nothing granted, no details in the reply', async () => {
     const { policies } = await startService();
     const service = await startService({
       policies: {

@@ -47,7 +47,7 @@ async function queueOf(client: Client, query = ''): Promise<readonly [number, ..
   return [body.count, ...body.items.map((one: { request_id: string }) => one.request_id)];
 }
 
-test('approves each by itself, except what has to be looked at by itself', async () => {
+test('approves each request separately, except those that must be opened first', async () => {
   const { ben, cleo, pay } = await start();
   const plain = await pay('pay.one', { amount: 1, vendor: 'Staples' });
   const two = await pay('pay.two', { amount: 2, vendor: 'Staples' });
@@ -79,7 +79,7 @@ test('approves each by itself, except what has to be looked at by itself', async
   expect(codeOf(await voteOn(ben, 'approve', []))).toEqual([400, 'invalid_body']);
 });
 
-test('the warnings and earlier grants come with the queue and with the request', async () => {
+test('the inbox and the request contain the warnings and earlier grants', async () => {
   const { ben, pay } = await start();
   const first = await pay('pay.one', { amount: 900, vendor: 'Staples', note: 'March' });
   await give(ben, first, 'approve');
@@ -106,7 +106,7 @@ test('the warnings and earlier grants come with the queue and with the request',
   ]);
 });
 
-test('counts and lists only what the person can decide, and the rest with the reason', async () => {
+test('counts and lists only what the person can decide, and gives a reason for the rest', async () => {
   const { service, ben, cleo, ownKey, pay } = await start();
   const own = await pay('pay.two', { amount: 1, vendor: 'Acme' }, ownKey);
   const mine = await pay('pay.two', { amount: 2, vendor: 'Acme' });

@@ -26,14 +26,14 @@ function machineClock(options: { floorMs?: number; onSetBack?: (aheadMs: number)
 }
 
 describe('the clock', () => {
-  test('is that of the machine while nobody sets it', () => {
+  test('is that of the machine unless it is set back', () => {
     const { clock, pass } = machineClock();
     expect(clock()).toBe(1_000_000);
     pass(5_000);
     expect(clock()).toBe(1_005_000);
   });
 
-  test('tells whole milliseconds, between those of the machine, too', () => {
+  test('also returns whole milliseconds between those of the machine', () => {
     const { machine, clock } = machineClock();
     const told = [0.4, 0.4, 0.4].map((ms) => {
       machine.elapsedMs += ms;
@@ -42,7 +42,7 @@ describe('the clock', () => {
     expect(told).toEqual([1_000_000, 1_000_000, 1_000_001]);
   });
 
-  test('goes on at the pace of time where the machine is set back, and tells it once', () => {
+  test('keeps its pace when the machine is set back, and reports it once', () => {
     const told: number[] = [];
     const { machine, clock, pass } = machineClock({ onSetBack: (aheadMs) => told.push(aheadMs) });
     pass(10_000);
@@ -59,14 +59,14 @@ describe('the clock', () => {
     expect(told).toEqual([3_600_000, 2_000]);
   });
 
-  test('begins no earlier than the newest record', () => {
+  test('starts no earlier than the newest record', () => {
     const { clock, pass } = machineClock({ floorMs: 1_030_000 });
     expect(clock()).toBe(1_030_000);
     pass(10);
     expect(clock()).toBe(1_030_010);
   });
 
-  test('never goes back, and never runs slower than time, whatever is done to the machine', () => {
+  test('never goes back and never runs slower, whatever happens to the machine', () => {
     const step = fc.record({ passMs: fc.nat(10_000), setMs: fc.integer({ min: -1e9, max: 1e9 }) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
@@ -84,7 +84,7 @@ describe('the clock', () => {
     );
   });
 
-  test('a newest record ahead of the machine is a fault beyond a minute', () => {
+  test('a newest record more than a minute ahead of the machine is a fault', () => {
     expect(clockFault(1_000_000, null)).toBeNull();
     expect(clockFault(1_000_000, 1_000_000 + behindMaxMs)).toBeNull();
     expect(clockFault(1_000_000, 1_000_001 + behindMaxMs)).toContain('1970-01-01T00:17:40.001Z');
@@ -92,7 +92,7 @@ describe('the clock', () => {
 });
 
 describe('grants', () => {
-  test('the machine is set back: a grant ends when its time has passed, and stays ended', async () => {
+  test('after the machine is set back, a grant still ends on time and stays ended', async () => {
     const machine = { wallMs: Date.now(), elapsedMs: 0 };
     const clock = createClock({ wall: () => machine.wallMs, elapsed: () => machine.elapsedMs });
     const service = await startService({ clock });
@@ -134,7 +134,7 @@ describe('a start', () => {
     return running;
   }
 
-  test('a start behind the newest record is refused in one line, unless it is accepted', async () => {
+  test('a start before the newest record is refused in one line, unless it is accepted', async () => {
     await expect(startBehind(3_600_000)).rejects.toMatchObject({
       name: 'StartError',
       exitCode: 1,
@@ -145,13 +145,13 @@ describe('a start', () => {
     expect((await startBehind(3_600_000, { 'clock.behind': 'accept' })).url).toContain('http://');
   });
 
-  test('a minute is no fault', async () => {
+  test('a minute is not a fault', async () => {
     expect((await startBehind(30_000)).url).toContain('http://');
   });
 });
 
 describe('waits', () => {
-  test('the end of a wait is recorded, and no clock undoes it', async () => {
+  test('expiry is recorded, and a clock that is set back does not undo it', async () => {
     const directory = temporaryDirectory();
     const path = join(directory, 'var', 'writ.db');
     const store = await openStore({ path });

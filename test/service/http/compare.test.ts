@@ -68,7 +68,7 @@ test.each([
   expect(body.diff).toMatchObject({ loosened, stricter, undecided: 0, limits: [] });
 });
 
-test('has for each finding a request that the active policies and the files decide as it says', async () => {
+test('returns for each finding a request that the active policies and the files decide as it says', async () => {
   const { body } = await compare({ files: filesOf(raised) });
   expect(body.diff.findings.length).toBeGreaterThan(1);
   expect(body.requests.length).toBe(body.diff.findings.length);
@@ -90,7 +90,7 @@ test('without files nothing changes', async () => {
   expect(body.diff.old.digest).toBe(body.diff.new.digest);
 });
 
-test('of files with errors there are their places, and no comparison', async () => {
+test('files with errors return the diagnostics and no comparison', async () => {
   const { status, body } = await compare({ files: filesOf(active.replace('by finance', 'by fnance')) });
   expect([status, body.diff, body.requests]).toEqual([200, null, []]);
   expect(body.diagnostics).toContainEqual(
@@ -114,7 +114,7 @@ test.each([
   expect(reply.body.errors[0].pointer).toContain(pointer);
 });
 
-test('is for everybody who is signed in, and records nothing', async () => {
+test('is permitted to everybody who is signed in, and records nothing', async () => {
   const approver = await personWith(shared(), admin, {
     email: 'fin@example.com',
     roles: ['approver'],
@@ -157,7 +157,7 @@ test.each([
   },
 );
 
-test('a later comparison of the same person takes the place of one that waits, and leaves their try', async () => {
+test('replaces an earlier waiting comparison of the same person, and leaves their trial decision', async () => {
   const service = await startService({ playground: { script } });
   const client = await personWith(service, await firstAdmin(service), {
     email: 'eve@example.com',

@@ -48,7 +48,7 @@ test('defaults', () => {
   });
 });
 
-test('flags stand above the environment, that above the file', () => {
+test('flags override the environment, which overrides the file', () => {
   const yaml = 'host: "::"\nport: 1\nlimits:\n  burst: 1\n  rate_per_minute: 1\nsandbox:\n  token: abc\n';
   const environment = { WRIT_PORT: '2', WRIT_LIMITS_RATE_PER_MINUTE: '2', PATH: '/bin' };
   const { directory, loaded } = load({ yaml, environment, flags: { port: '3', host: undefined } });
@@ -67,7 +67,7 @@ test('flags stand above the environment, that above the file', () => {
   expect(JSON.stringify(loaded.ok && loaded.settings)).not.toContain('abc');
 });
 
-test('the address of a collector may come from the variable that all programs read', () => {
+test('the collector address can come from the standard OpenTelemetry variable', () => {
   const standard = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
   const { loaded } = load({ environment: standard });
   expect(loaded).toMatchObject({ config: { otelEndpoint: 'http://collector:4318' } });
@@ -77,7 +77,7 @@ test('the address of a collector may come from the variable that all programs re
   expect(load({ environment: none }).loaded).toMatchObject({ config: { otelEndpoint: null } });
 });
 
-test('the variables of OpenTelemetry are read as its specification says, and a wrong value is ignored', () => {
+test('OpenTelemetry variables follow the specification, and invalid values are ignored', () => {
   const environment = {
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector/traces',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20hush, x-tenant = a',
@@ -115,14 +115,14 @@ test('the variables of OpenTelemetry are read as its specification says, and a w
   });
 });
 
-test('words of settings are taken', () => {
+test('accepts the words of choice settings', () => {
   const yaml = 'signatures:\n  compatibility: forbid\nclock:\n  behind: accept\n';
   expect(load({ yaml }).loaded).toMatchObject({
     config: { bodySignatures: 'forbid', clockBehind: 'accept' },
   });
 });
 
-test('proxies that are trusted, and for how long a second factor is new', () => {
+test('reads trusted proxies, and the waiting time of new second factors', () => {
   const configOf = (sources: Parameters<typeof load>[0]) => {
     const { loaded } = load(sources);
     return loaded.ok ? loaded.config : null;
@@ -170,7 +170,7 @@ test('the public address, webhooks and mail', () => {
   expect(load({ environment }).loaded.ok).toBe(true);
 });
 
-test('paths of a file start at the file', () => {
+test('paths in a file are relative to the file', () => {
   const { directory, loaded } = load({ yaml: 'policies: rules\ndata: /srv/writ\n' });
   expect(loaded).toMatchObject({ config: { policies: join(directory, 'rules'), data: '/srv/writ' } });
 });
@@ -201,19 +201,19 @@ test.each([
   expect(problemsOf({ yaml, environment })).toContain(message);
 });
 
-test('all problems are told at once', () => {
+test('reports all problems at once', () => {
   expect(problemsOf({ yaml: 'a: 1\nport: x', environment: { WRIT_HOST: '' } }).split('\n')).toHaveLength(3);
 });
 
-test('what Kubernetes sets for a service called writ is left alone', () => {
+test('ignores the variables that Kubernetes sets for a service called writ', () => {
   expect(problemsOf({ environment: { WRIT_SERVICE_HOST: '10.0.0.1', WRIT_PORT_8181_TCP: 'x' } })).toBe('');
 });
 
-test('a file that is named must be there', () => {
+test('a named file must exist', () => {
   expect(problemsOf({ file: 'other.yaml' })).toBe('other.yaml does not exist');
 });
 
-test('`writ config` prints the effective value, where it came from, and no secret', async () => {
+test('`writ config` prints each effective value and its origin, and no secret', async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'writ.yaml'), 'port: 9000\nsandbox:\n  token: hush-hush\n');
   const writ = fileURLToPath(new URL('../../../src/cli/writ.js', import.meta.url));
@@ -251,7 +251,7 @@ test.each(['smtp.from', 'host', 'sandbox.token', 'otel.endpoint', 'public_url', 
   },
 );
 
-test('a bundle is followed in place of the directory, and signed where it comes from elsewhere', () => {
+test('a bundle replaces the directory, and one from a URL must be signed', () => {
   const key = 'k'.repeat(43);
   const away = 'bundle: https://policies.example.com/policies.writ';
   expect(problemsOf({ yaml: away })).toMatch(/^bundle\.key is required if bundle is an address/);
@@ -269,7 +269,7 @@ test('a bundle is followed in place of the directory, and signed where it comes 
   });
 });
 
-test('the issuer of users is set whole, over an encrypted connection, or not at all', () => {
+test('the settings of the token issuer must be complete, and its address encrypted', () => {
   const issuer = 'https://id.example.com';
   expect(problemsOf({ yaml: `users: { issuer: ${issuer} }` })).toBe(
     'users.audience is required with users.issuer',

@@ -27,7 +27,7 @@ test.each([
   expect(skeleton(other)).toBe(skeleton(known));
 });
 
-test('a value looks like one that was granted more often, of the same field', () => {
+test('finds a value that looks like one granted more often for the same field', () => {
   const granted = [{ vendor: 'Staples' }, { vendor: 'Staples' }, { vendor: fake }, { note: 'PayPal' }];
   expect(findConfusables({ vendor: fake, note: 'Staples' }, granted)).toEqual([
     {
@@ -45,7 +45,7 @@ test('a value looks like one that was granted more often, of the same field', ()
   expect(findConfusables({ note: 'paypal' }, granted)).toEqual([]);
 });
 
-test('words of several scripts are told without anything known', () => {
+test('finds words with letters of several scripts without any history', () => {
   const lines = [{ to: 'Москва Moscow' }, { to: fake }, { to: fake }];
   expect(findConfusables({ lines, amount: 3 }, [])).toEqual([
     {
@@ -60,7 +60,7 @@ test('words of several scripts are told without anything known', () => {
   expect(findConfusables({ to: 'Мocква' }, [])).toMatchObject([{ characters: ['o', 'c'] }]);
 });
 
-test('what is told is bounded, whatever was sent', () => {
+test('limits the number of warnings', () => {
   const cyrillic = Array.from({ length: 64 }, (_, at) => String.fromCodePoint(0x400 + at)).join('');
   const many = Array.from({ length: 300 }, (_, at) => `${cyrillic}abc${'z'.repeat(at)}`.repeat(3));
   const found = findConfusables({ many: [...many, `q${cyrillic}`.repeat(2_000)] }, [{ many }]);
@@ -71,7 +71,7 @@ test('what is told is bounded, whatever was sent', () => {
   }
 });
 
-test('whoever may see a request is told what looks alike in it, with the names of the characters', async () => {
+test('people who may see a request see its confusable characters with their names', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   const ann = await tokenClient(service, admin);

@@ -49,7 +49,7 @@ test('half a body and a broken connection leave the service in order', async () 
   expect(service.log.filter((line) => line.includes('"level":50'))).toEqual([]);
 });
 
-test('rubbish behind a request does not overtake its reply', async () => {
+test('garbage after a request does not overtake its reply', async () => {
   const service = shared();
   const received = await exchange(
     service.port,
@@ -61,7 +61,7 @@ test('rubbish behind a request does not overtake its reply', async () => {
   expect(problemIn(received)).toMatchObject({ type: 'urn:writ:error:malformed_request' });
 });
 
-test('requests one behind the other are answered in order', async () => {
+test('pipelined requests are answered in order', async () => {
   const service = shared();
   const one = `${head(service, allowBody.length)}${allowBody}`;
   const last = `${head(service, allowBody.length, 'Connection: close\r\n')}${allowBody}`;
@@ -85,7 +85,7 @@ test.each([
   expect(problemIn(received)).toMatchObject({ type: `urn:writ:error:${code}`, status });
 });
 
-test('a request without a host is refused with a problem, one by HTTP/1.0 is not', async () => {
+test('a request without a host is refused with a problem, except in HTTP/1.0', async () => {
   const service = shared();
   const refused = await exchange(service.port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
   expect(refused).toMatch(/^HTTP\/1\.1 400 /);
@@ -93,7 +93,7 @@ test('a request without a host is refused with a problem, one by HTTP/1.0 is not
   expect(await exchange(service.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test('an expectation that nobody knows is ignored', async () => {
+test('an unknown Expect header is ignored', async () => {
   const service = shared();
   const sent = `${head(service, allowBody.length, 'Expect: more\r\nConnection: close\r\n')}${allowBody}`;
   expect(await exchange(service.port, sent)).toContain('"decision":"ALLOW"');

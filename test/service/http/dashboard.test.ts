@@ -49,7 +49,7 @@ describe('the page', () => {
     expect(await reply.text()).toBe(index);
   });
 
-  test('stands at each address that the dashboard knows', () => {
+  test('is served at each address of the dashboard', () => {
     const known = readFileSync(join(dist, '../pages.ts'), 'utf8').matchAll(/pattern: '(.*?)'/g);
     const served = readFileSync(
       join(import.meta.dirname, '../../../src/service/http/resources/dashboard/dashboard.ts'),
@@ -62,7 +62,7 @@ describe('the page', () => {
     expect(missing).toEqual([]);
   });
 
-  test('tells a browser that there is nothing at an address, and programs by a problem', async () => {
+  test('an unknown address is a page for browsers, and a problem for programs', async () => {
     const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const page = await get('/approvalz', { headers });
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
@@ -78,7 +78,7 @@ describe('the page', () => {
     expect((await problemOf(await get('/v1/authorize', { headers }))).code).toBe('method_not_allowed');
   });
 
-  test('runs nothing but scripts of the service, and is framed by nobody', async () => {
+  test('runs only scripts of the service, and cannot be framed', async () => {
     const { headers } = await get('/');
     const policy = new Map(
       (headers.get('content-security-policy') ?? '').split('; ').map((part) => {
@@ -102,7 +102,7 @@ describe('the page', () => {
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
   });
 
-  test('holds nothing that its policy would stop', () => {
+  test('contains nothing that its content security policy blocks', () => {
     expect(index).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
     expect(
       [...index.matchAll(/<script([^>]*)>([^<]*)</g)].every(
@@ -114,7 +114,7 @@ describe('the page', () => {
 });
 
 describe('a file', () => {
-  test('that is named by its content is kept for good, and all others are asked for each time', async () => {
+  test('with a digest in its name is cached for good, and others are revalidated each time', async () => {
     for (const name of assets) {
       const { status, headers } = await get(`/assets/${name}`);
       expect([name, status, headers.get('cache-control')]).toEqual([
@@ -164,7 +164,7 @@ describe('a file', () => {
     expect((await get('/overview', { method: 'HEAD' })).status).toBe(200);
   });
 
-  test('that the build did not make is none, nor is anything of it that browsers do not need', async () => {
+  test('that the build did not make is not served, nor build files that browsers do not need', async () => {
     for (const path of [
       '/assets/other.js',
       '/assets/',
@@ -210,7 +210,7 @@ test.each([
   await app.close();
 });
 
-test('while the dashboard is being built its addresses say so, and then they are served', async () => {
+test('while the dashboard is being built, its addresses say so', async () => {
   const folder = join(temporaryDirectory(), 'dist');
   const building = join(folder, `../.dist-${process.pid}`);
   mkdirSync(building);

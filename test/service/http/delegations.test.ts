@@ -115,7 +115,7 @@ describe('a delegated request', () => {
     expect((await viewOf(ask(service.apiKey, { amount: 51 }))).decision).toBe('ALLOW');
   });
 
-  test('has a receipt that names the chain', async () => {
+  test('has a receipt that names the chain of delegations', async () => {
     const top = await made({ name: 'top' });
     const below = await made({ name: 'below' }, top.key);
     const reply = await ask(below.key, { headers: { prefer: 'receipt=tool' } });
@@ -143,7 +143,7 @@ describe('a delegated request', () => {
     expect([deeper.status, deeper.body.detail]).toEqual([409, 'a chain has at most five delegations']);
   });
 
-  test('is told apart by rules', async () => {
+  test('can be distinguished by rules', async () => {
     const research = await made({ name: 'research' });
     const below = await made({ name: 'mailer' }, research.key);
     expect((await viewOf(ask(below.key, { action: 'mail.send' }))).matched_policy).toBe('mail');
@@ -162,7 +162,7 @@ describe('a delegated request', () => {
     for (const { key } of [research, disguised]) expect(await submit(key)).toBe('DENY');
   });
 
-  test('asks people, who grant it while the delegation lasts, and takes their approval with its own key', async () => {
+  test('asks people, who grant it while the delegation lasts, and uses their approval with its own key', async () => {
     const { key } = await made({ name: 'buyer', when: 'payload.amount <= 500 USD', actions: ['pay.send'] });
     const pending = await viewOf(ask(key, { amount: 400 }));
     expect(pending.status).toBe('pending');
@@ -184,7 +184,7 @@ describe('a delegated request', () => {
     expect([reply.status, reply.body.detail]).toEqual([403, 'the delegation `buyer` is revoked']);
   });
 
-  test('never gets what another asked under the same idempotency key', async () => {
+  test('never gets the reply to a request of another agent with the same idempotency key', async () => {
     const { key } = await made();
     const headers = { 'idempotency-key': 'order-1' };
     const own = await viewOf(ask(service.apiKey, { headers }));
@@ -196,7 +196,7 @@ describe('a delegated request', () => {
     ).toBe('invalid_header');
   });
 
-  test('is for the session of its delegation', async () => {
+  test('is valid only in the session of its delegation', async () => {
     const { key } = await made({ session: 's-1' });
     const { request_id: id } = await viewOf(ask(key));
     expect(await recordOf(service, id)).toMatchObject({ request: { session: 's-1' } });
@@ -220,7 +220,7 @@ describe('an AuthZEN evaluation of a sub-agent', () => {
       },
     });
 
-  test('shows the chain of its key, and takes a statement of that chain alone', async () => {
+  test('returns the chain of its key, and accepts only that chain in the request', async () => {
     const top = await made({ name: 'team' });
     const { key } = await made({ name: 'buyer' }, top.key);
     for (const properties of [{}, { delegation_chain: ['team', 'buyer'] }, { other: 1 }])
@@ -246,7 +246,7 @@ describe('an AuthZEN evaluation of a sub-agent', () => {
     expect([own.body.decision, own.body.context.subject]).toEqual([true, undefined]);
   });
 
-  test('is denied by its link, and offers no access request, which a sub-agent cannot make', async () => {
+  test('is denied by its link, and offers no access request', async () => {
     const { key } = await made({ name: 'buyer', actions: ['pay.*'], when: 'payload.amount <= 500 USD' });
     expect((await evaluate(key, {}, 501)).body).toMatchObject({
       decision: false,
@@ -330,7 +330,7 @@ describe('a delegation ends', () => {
     expect(await codeIn(ask(keys[1]!))).toBe('delegation_ended');
   });
 
-  test('with no use for what is refused, or answered by an earlier request', async () => {
+  test('but refused and repeated requests do not use its count', async () => {
     const { key } = await made({ actions: ['pay.send'], uses: 2 });
     for (let i = 0; i < 3; i += 1)
       expect((await viewOf(ask(key, { action: 'pay.refund' }))).decision).toBe('DENY');
@@ -350,7 +350,7 @@ test('a kill switch on the agent stops the tree', async () => {
   expect((await viewOf(ask(key))).decision).toBe('ALLOW');
 });
 
-test('a delegated key reaches no route but those that ask, plan and delegate', async () => {
+test('a delegated key works only on routes that authorize, plan or delegate', async () => {
   const { key, id } = await made();
   const { request_id } = await viewOf(ask(key));
   const reached: string[] = [];
@@ -392,7 +392,7 @@ test('who may see and revoke delegations', async () => {
   expect(await verifyChain(store)).toMatchObject({ kind: 'whole' });
 });
 
-test('an agent that has to sign cannot delegate', async () => {
+test('an agent that must sign cannot delegate', async () => {
   const { key } = await made();
   const change = { agentId: service.agent.id, nowMs: Date.now() };
   await setSigning(service.store, { ...change, signing: 'required' });
@@ -401,7 +401,7 @@ test('an agent that has to sign cannot delegate', async () => {
   await setSigning(service.store, { ...change, signing: 'off' });
 });
 
-test('a delegation ends with the key of the agent with which it was made', async () => {
+test('a delegation ends with the agent key that created it', async () => {
   const rotated = await rotateKey(service.store, {
     agentId: service.agent.id,
     graceMs: 0,

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { expect, test } from 'vitest';
 import { createDownloads } from '../../../src/service/http/routing/downloads.ts';
 
-test('pieces of all downloads are read one at a time, and others have their turn behind each', async () => {
+test('pieces of all downloads are read one at a time, in turns with other work', async () => {
   const downloads = createDownloads();
   const reply = { type: () => reply, header: () => reply } as unknown as FastifyReply;
   let [sinceTurn, most, isOver] = [0, 0, false];
@@ -32,7 +32,7 @@ test('pieces of all downloads are read one at a time, and others have their turn
   expect(most).toBeLessThanOrEqual(2);
 });
 
-test('one that fails or is left does not hold up the others', async () => {
+test('a failed or abandoned download does not delay the others', async () => {
   const downloads = createDownloads();
   const reply = { type: () => reply, header: () => reply } as unknown as FastifyReply;
   let isLeft = false;

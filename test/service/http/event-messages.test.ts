@@ -28,8 +28,8 @@ const escalate = { body: '{"action_key":"demo.escalate","payload":{}}' };
 const kindsOf = ({ received }: { readonly received: readonly { readonly kind: string }[] }) =>
   [...new Set(received.map(({ kind }) => kind))].toSorted();
 
-describe('a stream', () => {
-  test('begins with when to come again, and says what kind of thing has changed', async () => {
+describe('an event stream', () => {
+  test('begins with the reconnection time, and names the kind of each change', async () => {
     const { service, admin } = await setUp();
     const reader = await readEvents(service, admin);
     expect([reader.status, reader.headers['content-type']]).toEqual([200, 'text/event-stream']);
@@ -48,7 +48,7 @@ describe('a stream', () => {
     await vi.waitFor(() => expect(kindsOf(reader)).toContain('policies'), wait);
   });
 
-  test('says what another process has changed, too', async () => {
+  test('contains changes made by other processes', async () => {
     const { service, ann, admin } = await setUp();
     const reader = await readEvents(service, admin);
     // A second store on the same place, as the command line opens it, without the service.
@@ -69,7 +69,7 @@ describe('a stream', () => {
     }
   });
 
-  test('has the end of a wait, which nobody brings about', async () => {
+  test('contains the expiry of a request', async () => {
     const { service, admin } = await setUp();
     await authorize(service, escalate);
     const reader = await readEvents(service, admin);
@@ -77,7 +77,7 @@ describe('a stream', () => {
     await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['approvals', 'requests']), wait);
   });
 
-  test('sends few events for many changes, and always one for the last change', async () => {
+  test('combines many changes into few events, and always sends the last change', async () => {
     const { service, admin } = await setUp({ eventStreamsTiming: { everyMs: 300 } });
     const reader = await readEvents(service, admin);
     const until = performance.now() + 1_500;
@@ -96,14 +96,14 @@ describe('a stream', () => {
     expect(times.length).toBeLessThanOrEqual(((times.at(-1) ?? 0) - (times[0] ?? 0)) / 300 + 2);
   });
 
-  test('shows that it is there when nothing happens', async () => {
+  test('sends heartbeats while nothing changes', async () => {
     const { service, admin } = await setUp({ eventStreamsTiming: { heartbeatMs: 50 } });
     const reader = await readEvents(service, admin);
     await vi.waitFor(() => expect(reader.text()).toContain(': \n\n: \n\n'), wait);
     expect(reader.received).toEqual([]);
   });
 
-  test('is not begun by HEAD', async () => {
+  test('is not opened by HEAD', async () => {
     const { service, admin } = await setUp();
     const { status, headers } = await admin.send('/v1/events', { method: 'HEAD' });
     expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream']);
@@ -136,7 +136,7 @@ describe('a person', () => {
     }, wait);
   });
 
-  test('has so many streams and no more, and another one when one was left', async () => {
+  test('has a maximum number of streams, and can open another after one is closed', async () => {
     const { service, ann, admin } = await setUp();
     const readers = await Promise.all(
       Array.from({ length: streamsOfPersonMax }, () => readEvents(service, admin)),
@@ -150,8 +150,8 @@ describe('a person', () => {
   });
 });
 
-describe('it ends', () => {
-  test('when the person signs out, and not by itself', async () => {
+describe('an event stream ends', () => {
+  test('when the person signs out, but not before', async () => {
     const { service } = await setUp();
     const session = await signedIn(service, 'ann@example.com');
     const [reader, other] = [
@@ -163,7 +163,7 @@ describe('it ends', () => {
     expect(other.hasEnded()).toBe(false);
   });
 
-  test('when the person is disabled, and when the token is removed', async () => {
+  test('when the person is disabled or the token is removed', async () => {
     const { service, ann, admin } = await setUp();
     const email = 'p@example.com';
     const client = await personWith(service, ann, { email, roles: ['auditor'] });
@@ -184,7 +184,7 @@ describe('it ends', () => {
     await vi.waitFor(() => expect(first.hasEnded()).toBe(true), wait);
   });
 
-  test('when a session that nobody uses is over: to listen is no use of it', async () => {
+  test('when an idle session expires, since an open stream does not extend it', async () => {
     let nowMs = Date.now();
     const { service } = await setUp({ eventStreamsTiming, clock: () => nowMs });
     const reader = await readEvents(service, await signedIn(service, 'ann@example.com'));
@@ -198,7 +198,7 @@ describe('it ends', () => {
     await vi.waitFor(() => expect(reader.hasEnded()).toBe(true), wait);
   });
 
-  test('at once when the person is disabled, here or by another process, and not at the next check', async () => {
+  test('without delay when the person is disabled by this or another process', async () => {
     const { service, ann, admin } = await setUp({ eventStreamsTiming: { checkMs: 3_600_000 } });
     const draft = { roles: ['auditor'] as const };
     const here = await personWith(service, ann, { ...draft, email: 'here@example.com' });
@@ -227,7 +227,7 @@ describe('it ends', () => {
     expect(service.log.filter((line) => line.includes('"err":null'))).toEqual([]);
   });
 
-  test('when the store cannot say who the person is', async () => {
+  test('when the store cannot look up the person', async () => {
     const { service, admin } = await setUp();
     const reader = await readEvents(service, admin);
     const find = vi.spyOn(service.store.documents, 'find').mockRejectedValue(new Error('no'));
@@ -235,7 +235,7 @@ describe('it ends', () => {
     find.mockRestore();
   });
 
-  test('when the service stops, which waits for nobody who listens', async () => {
+  test('when the service stops, without waiting for the clients', async () => {
     const { service, admin } = await setUp();
     const readers = await Promise.all(Array.from({ length: 10 }, () => readEvents(service, admin)));
     readers[0]?.pause();
@@ -244,15 +244,15 @@ describe('it ends', () => {
   });
 });
 
-test('a stream that ends before it is sent is an empty reply, not an error', async () => {
+test('a stream that ends before it is sent is an empty reply without an error', async () => {
   const stream = createEventStream();
   stream.end();
   expect(stream.body.destroyed).toBe(false);
   expect(await stream.body.toArray()).toHaveLength(1);
 });
 
-describe('who does not read', () => {
-  test('is cut off at the second heartbeat, and little waits until then', async () => {
+describe('a client that does not read its stream', () => {
+  test('is disconnected at the second heartbeat, with little data buffered until then', async () => {
     const stream = createEventStream();
     await pause();
     for (let count = 0; count < 10_000; count += 1) stream.send(`kind${count % 6}`, String(count));
@@ -263,7 +263,7 @@ describe('who does not read', () => {
     expect(stream.body.destroyed).toBe(true);
   });
 
-  test('is cut off over a real connection, too, which takes what its buffers hold', async () => {
+  test('is disconnected over a real connection whose buffers are full', async () => {
     const stream = createEventStream();
     let reply: ServerResponse | null = null;
     const server = createServer((_request, response) => {
@@ -286,7 +286,7 @@ describe('who does not read', () => {
     expect((reply as ServerResponse | null)?.writableLength ?? 0).toBeLessThan(128 * 1024);
   });
 
-  test('is in the way of nobody else', async () => {
+  test('does not delay other clients', async () => {
     const { service, admin } = await setUp({ eventStreamsTiming: { everyMs: 0 } });
     const [deaf, other] = [await readEvents(service, admin), await readEvents(service, admin)];
     deaf.pause();
@@ -298,7 +298,7 @@ describe('who does not read', () => {
   });
 });
 
-test('five hundred hear of a request, which is answered as ever', async () => {
+test('five hundred streams get an event, and the request is answered as usual', async () => {
   const { service, ann } = await setUp({ eventStreamsTiming: {} });
   const clients: Client[] = [];
   const directory = createDirectory(service.store.documents, Date.now);

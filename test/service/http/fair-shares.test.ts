@@ -9,7 +9,7 @@ import { createFairShares } from '../../../src/service/http/auth/fair-shares.ts'
 import { openStore } from '../../../src/service/store/open.ts';
 import { authorize, problemOf, startService, temporaryDirectory } from './service.ts';
 
-test('law: whoever has nothing gets a place, whatever others have taken', () => {
+test('law: a caller without a place gets one, however many others have', () => {
   const steps = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 9 })), { maxLength: 300 });
   fc.assert(
     fc.property(
@@ -39,7 +39,7 @@ test('law: whoever has nothing gets a place, whatever others have taken', () => 
   );
 });
 
-test('an agent that asks for all that may wait for the disk gets 429, and another one is decided', async () => {
+test('an agent that fills its share of the write queue gets 429, and another agent is decided', async () => {
   const path = join(temporaryDirectory(), 'writ.db');
   const store = await openStore({ path, writesPendingMax: 300, busyTimeoutMs: 30_000 });
   const service = await startService({ store });

@@ -143,12 +143,12 @@ test.each(Object.keys(headersOf))('%s, on every route of the document', async (w
   await floodAndMeasure(who, requests, connectionsOfEach);
 });
 
-test('nobody, on /healthz alone', async () => {
+test('callers without a key, on /healthz only', async () => {
   const request = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
   await floodAndMeasure('nobody, /healthz alone', [request], connectionsOfOne);
 });
 
-test('an agent, for decisions alone', async () => {
+test('an agent, on decisions only', async () => {
   const body = '{"action_key":"payment.create","payload":{}}';
   const head = `X-Agent-API-Key: ${service.apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
   const request = `POST /v1/authorize HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n${body}`;

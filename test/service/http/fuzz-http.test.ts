@@ -17,7 +17,7 @@ test(`random requests and bytes (seed ${seed}): no crash, no 5xx, nothing allowe
   );
 });
 
-test('a case depends on its seed and number alone', () => {
+test('a case depends only on its seed and number', () => {
   const target = { apiKey: 'key', document: smallDocument };
   const [first, again, other] = [createCases(7, target), createCases(7, target), createCases(8, target)];
   const bytes = (cases: typeof first) => Array.from({ length: 50 }, (_, index) => cases.next(index).bytes);

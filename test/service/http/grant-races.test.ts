@@ -56,7 +56,7 @@ async function atOnce<A, B>(a: () => Promise<A>, b: () => Promise<B>, lateMs: nu
   return await Promise.all([late(a, Math.max(0, -lateMs)), late(b, Math.max(0, lateMs))]);
 }
 
-test('150 approvals against disablings by another process', { timeout: 240_000 }, async () => {
+test('150 approvals, while another process disables the agent', { timeout: 240_000 }, async () => {
   const { service, other, ben } = await start();
   const agentId = service.agent.id;
   const set = (status: 'active' | 'disabled') =>
@@ -79,7 +79,7 @@ test('150 approvals against disablings by another process', { timeout: 240_000 }
   expect(await verifyChain(service.store)).toMatchObject({ kind: 'whole' });
 });
 
-test('a stream of requests against 30 disablings, re-tierings and switches', {
+test('a stream of requests, with 30 changes of status, tier and kill switches', {
   timeout: 240_000,
 }, async () => {
   const { service, other, adminClient } = await start();
@@ -126,7 +126,7 @@ test('a stream of requests against 30 disablings, re-tierings and switches', {
   expect([...statuses.keys()].toSorted()).toEqual([200, 403]);
 });
 
-test('a revoked agent that is under way is refused, on record', async () => {
+test('an agent revoked while its request is processed is refused and recorded', async () => {
   const { service, other } = await start();
   const agentId = service.agent.id;
   await ask(service, 'pay.free');
@@ -142,7 +142,7 @@ test('a revoked agent that is under way is refused, on record', async () => {
   ]);
 });
 
-test('a switch that another process turned on holds from its record on', async () => {
+test('a kill switch of another process holds from its record on', async () => {
   const { service, other, ben } = await start();
   await ask(service, 'pay.free');
   // The request before made the service read its switches a moment ago.
@@ -154,7 +154,7 @@ test('a switch that another process turned on holds from its record on', async (
   expect(reply.status).toBe(403);
 });
 
-test('an approval whose giver is out by now does not count, and the queue says so', async () => {
+test('an approval of a person who was disabled meanwhile does not count, and the inbox says so', async () => {
   const { service, ben, cleo, adminClient } = await start();
   const { request_id: id } = await ask(service, 'pay.large');
   expect((await give(ben, id, 'approve')).body).toMatchObject({ status: 'pending' });

@@ -61,7 +61,7 @@ test('lists each group that the rules ask, with its members and its pending requ
   expect((await look()).map(({ has }: { has: number }) => has)).toEqual([1, 0]);
 });
 
-test('nobody adds themselves but an admin', async () => {
+test('only admins can add themselves', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   const operator = await personWith(service, admin, { email: 'opal@example.com', roles: ['operator'] });

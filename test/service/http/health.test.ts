@@ -23,7 +23,7 @@ test('alive and ready', async () => {
   });
 });
 
-test('a meter whose past is read after a start is named, and the service is not ready until then', async () => {
+test('names a meter whose past is still being read, and is not ready until then', async () => {
   const metered = `${policyText}
     meter asked = count() of demo.allow per agent over 1h
     policy budget on demo.allow { deny many when asked > 1_000 }`;
@@ -82,7 +82,7 @@ async function metersHeldBack() {
   };
 }
 
-test('a broken reload is told with its diagnostics and without paths, while the last good set decides', async () => {
+test('a failed reload is shown with its diagnostics and without paths, while the last good set decides', async () => {
   const service = await startService();
   const { digest } = service.policies.state();
   writeFileSync(service.policyFile, policyText.replace('to finance', 'to fnance'));
@@ -116,7 +116,7 @@ test('a broken reload is told with its diagnostics and without paths, while the 
   expect(await (await authorize(service)).json()).toMatchObject({ decision: 'DENY' });
 });
 
-test('a compiler that fails is told with its cause and without paths, while the last good set decides', async () => {
+test('a failed compiler is shown with its cause and without paths, while the last good set decides', async () => {
   const compilerScript = new URL('../policies/failing-compiler.ts', import.meta.url);
   const directory = temporaryDirectory();
   const file = join(directory, 'demo.policy');

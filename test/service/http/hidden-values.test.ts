@@ -194,7 +194,9 @@ const views = [
   ],
 ];
 
-test('a marker is in no place that keeps, sends or shows what was asked', { timeout: 120_000 }, async () => {
+test('a withheld value appears nowhere that stores, sends or shows requests', {
+  timeout: 120_000,
+}, async () => {
   const { service, lines, sent, get } = await places();
   const ids: string[] = [];
   const errors: string[] = [];

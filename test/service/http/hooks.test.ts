@@ -75,7 +75,7 @@ async function hook(
 
 const requestIn = (reason: string): string => /requests\/([0-9a-f-]{36})/.exec(reason)?.[1] ?? '';
 
-test("what is granted is left to the person's own rules, or skips them; what is refused is denied", async () => {
+test('a grant leaves the call to the rules of the host or skips them; a refusal denies it', async () => {
   expect((await hook('ls')).body).toEqual({});
   expect((await hook('ls', { query: '?allow=skip' })).word).toBe('allow');
   const { word, reason } = await hook('rm');
@@ -89,7 +89,7 @@ test("what is granted is left to the person's own rules, or skips them; what is 
     expect((await hook('ls', { event: { tool_name } })).word).toBe('deny');
 });
 
-test('a run that is put off goes on after the approval, once', async () => {
+test('a deferred run continues after the approval, once', async () => {
   const event = { tool_use_id: 'toolu_later' };
   const query = '?escalate=defer&wait=0';
   const { word, reason } = await hook('later', { query, event });
@@ -104,7 +104,7 @@ test('a run that is put off goes on after the approval, once', async () => {
   await hook('later', { event: { ...event, hook_event_name: 'PostToolUse', tool_response: {} } });
 });
 
-test('it is held while people decide', async () => {
+test('holds the reply while people decide', async () => {
   const asked = hook('push', { query: '?wait=20' });
   const id = await vi.waitFor(async () => {
     const [latest] = (await ben.send('/v1/requests?limit=1')).body.items;
@@ -116,7 +116,7 @@ test('it is held while people decide', async () => {
   expect((await asked).body).toEqual({});
 });
 
-test('that the tool ran is the outcome of its request', async () => {
+test('the event after the tool is the outcome of its request', async () => {
   const event = { tool_use_id: 'toolu_ran' };
   await hook('ls', { event });
   const after = { ...event, hook_event_name: 'PostToolUse', tool_response: {} };
@@ -131,7 +131,7 @@ test('that the tool ran is the outcome of its request', async () => {
   expect((await hook('ls', unknown)).body).toEqual({});
 });
 
-test('what fails is a `deny`, and what is not for a hook an error', async () => {
+test('a failure is a `deny`, and an event that is not for a hook is an error', async () => {
   for (let n = 0; n < 6; n += 1) await hook('more', { event: { tool_use_id: `toolu_more_${n}` } });
   const over = await Promise.all(
     Array.from({ length: 5 }, (_, n) => hook('over', { event: { tool_input: { command: 'over', n } } })),
@@ -153,7 +153,7 @@ test('what fails is a `deny`, and what is not for a hook an error', async () => 
   expect((await hook('ls', { event: { session_id: 'point:x/s' } })).word).toBe('deny');
 });
 
-test('the session of a point is that of its agent, whatever session a host names', async () => {
+test('the session of an enforcement point is that of its agent, whatever session the host names', async () => {
   const by = { documents: service.store.documents, who: 'test', nowMs: Date.now() };
   const made = await addPoint(by, { name: 'hooks', agents: [service.agent.id], mayRelease: false });
   if (made.kind !== 'made') throw new Error(made.kind);
@@ -231,7 +231,7 @@ policy mail on mail.* {
     expect(row?.status).toBe('consumed');
   });
 
-  test('a call without an id is found by its content, and another event reports nothing', async () => {
+  test('matches a call without an id by its content, and another event reports nothing', async () => {
     const { fetchPage, ran, mails } = session();
     await fetchPage(undefined);
     await fetchPage('toolu_two');
@@ -243,7 +243,7 @@ policy mail on mail.* {
     expect(await mails()).toBe('ALLOW');
   });
 
-  test('a tool that failed is reported with the error', async () => {
+  test('reports a failed tool with its error', async () => {
     const { fetchPage, mails } = session();
     await fetchPage('toolu_failed');
     const failed = { hook_event_name: 'PostToolUseFailure', error: 'broken', is_interrupt: false };
@@ -251,7 +251,7 @@ policy mail on mail.* {
     expect(await mails()).toBe('ESCALATE');
   });
 
-  test('results that are unknown are counted by reason', async () => {
+  test('counts unknown results by reason', async () => {
     const text = await metricsOf(service);
     for (const reason of ['missing', 'oversized', 'mistyped'])
       expect(seriesValue(text, `writ_unknown_results_total{reason="${reason}"}`)).toBeGreaterThan(0);

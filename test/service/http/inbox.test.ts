@@ -96,7 +96,7 @@ async function found(person: Client, query: string): Promise<readonly [count: nu
 }
 
 describe('the inbox', () => {
-  test('holds what waits for the caller, step-ups beside approvals, and counts it', async () => {
+  test('contains the pending requests of the caller, with step-ups and approvals, and counts them', async () => {
     const { ann, ben } = await inbox();
     expect(await found(ann, '')).toEqual([3, 'small', 'both', 'large']);
     expect(await found(ben, '')).toEqual([4, 'step', 'small', 'both', 'large']);
@@ -122,7 +122,7 @@ describe('the inbox', () => {
     expect(await found(ben, query)).toEqual(expected);
   });
 
-  test.each(['deadline', 'oldest', 'risk'])('goes on page by page, by %s', async (order) => {
+  test.each(['deadline', 'oldest', 'risk'])('returns the next pages by %s', async (order) => {
     const { ben } = await inbox();
     const whole = (await ben.send(`/v1/approvals?order=${order}`)).body.items;
     const walked: View[] = [];
@@ -158,7 +158,7 @@ async function revokeVote(person: Client, id: string) {
 }
 
 describe('without deciding', () => {
-  test('people comment, ask and answer; it waits on, and its agent hears nothing', async () => {
+  test('people comment, ask and answer, the request stays pending, and its agent is not told', async () => {
     const { ann, ben, eve, large, both, secondKey } = await inbox();
     const { request_id: id } = both;
     const marked = async (person: Client) =>
@@ -196,7 +196,7 @@ describe('without deciding', () => {
     expect(await verifyChain(service().store)).toMatchObject({ kind: 'whole' });
   });
 
-  test('a question is mailed to the control owner, its answer to who asked, and webhooks hear of both', async () => {
+  test('a question is mailed to the control owner, its answer to the asker, and webhooks get both', async () => {
     const { ann } = await inbox();
     const mails: string[] = [];
     const events: string[] = [];
@@ -230,7 +230,7 @@ describe('without deciding', () => {
     expect(events).toEqual(['request.commented', 'request.commented', 'request.commented']);
   });
 
-  test('nothing is said about what is decided', async () => {
+  test('comments on decided requests are refused', async () => {
     const { ann } = await inbox();
     const { request_id: id } = await ask(service(), 'pay.small', { payload: { amount: 9 } });
     await give(ann, id, 'reject');
@@ -239,7 +239,7 @@ describe('without deciding', () => {
 });
 
 describe('an approval', () => {
-  test('is taken back by its giver while others are awaited, and given again', async () => {
+  test('can be withdrawn by its giver while others are missing, and given again', async () => {
     const { ann, ben, large } = await inbox();
     const { request_id: id } = large;
     expect(codeOf(await revokeVote(ann, id))).toEqual([409, 'conflict']);
@@ -263,7 +263,7 @@ describe('an approval', () => {
     expect(await verifyChain(service().store)).toMatchObject({ kind: 'whole' });
   });
 
-  test('of one of two groups that is taken back is asked for again', async () => {
+  test('for one of two groups that is withdrawn is missing again', async () => {
     const { ann, ben } = await inbox();
     const { request_id: id } = await ask(service(), 'pay.both', { payload: { amount: 8 } });
     expect((await give(ann, id, 'approve')).body.requires.approvals).toMatchObject([{ group: 'legal' }]);
@@ -273,7 +273,7 @@ describe('an approval', () => {
     expect((await give(ann, id, 'approve')).body.status).toBe('approved');
   });
 
-  test('and its taking back at once with the last one leave either a grant of two or a wait', async () => {
+  test('withdrawn together with the last one leaves either a grant by two or a pending request', async () => {
     const { ann, ben } = await inbox();
     for (let round = 0; round < 4; round += 1) {
       const { request_id: id } = await ask(service(), 'pay.large', { payload: { amount: 10 + round } });

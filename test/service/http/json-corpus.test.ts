@@ -43,7 +43,7 @@ const texts = [
   ...ownCases,
 ];
 
-test('every text in a payload, and as the whole body', async () => {
+test('each text of the corpus gets a reply, as a payload and as the whole body', async () => {
   const counts: Record<string, number> = {};
   for (const { name, bytes } of texts) {
     for (const body of [inPayload(bytes), bytes]) {

@@ -55,7 +55,7 @@ test.each(['sam@example.com', 'Sam@Example.COM', ' sam@example.com '])(
   },
 );
 
-test('the person whom it names by id may not', async () => {
+test('the person whom the rule excludes by id cannot approve', async () => {
   const { service, sam, sue } = await start();
   const by = sam.person.id;
   const { request_id: id } = await ask(service, 'ops.scale', { payload: { by } });
@@ -63,15 +63,18 @@ test('the person whom it names by id may not', async () => {
   expect((await give(sue, id, 'approve')).body.status).toBe('approved');
 });
 
-test.each([{}, { by: '' }, { by: ' ' }])('where it names nobody, nobody may: %j', async (payload) => {
-  const { service, sam, sue } = await start();
-  const { request_id: id } = await ask(service, 'ops.scale', { payload });
-  for (const person of [sam, sue])
-    expect(codeOf(await give(person, id, 'approve'))).toEqual([403, 'not_allowed']);
-  expect((await give(sam, id, 'reject')).body.status).toBe('rejected');
-});
+test.each([{}, { by: '' }, { by: ' ' }])(
+  'an exclusion without a known person excludes everybody: %j',
+  async (payload) => {
+    const { service, sam, sue } = await start();
+    const { request_id: id } = await ask(service, 'ops.scale', { payload });
+    for (const person of [sam, sue])
+      expect(codeOf(await give(person, id, 'approve'))).toEqual([403, 'not_allowed']);
+    expect((await give(sam, id, 'reject')).body.status).toBe('rejected');
+  },
+);
 
-test('two others are needed where two are', async () => {
+test('two other people are needed if the rule needs two', async () => {
   const { service, sam, sue, pia } = await start();
   const { request_id: id } = await ask(service, 'ops.drop', { payload: { by: 'sam@example.com' } });
   expect((await give(sue, id, 'approve')).body.status).toBe('pending');
@@ -79,7 +82,7 @@ test('two others are needed where two are', async () => {
   expect((await give(pia, id, 'approve')).body.status).toBe('approved');
 });
 
-test('they may approve for no group that the rule asks', async () => {
+test('the excluded person can approve for no group of the rule', async () => {
   const { service, sam, pia } = await start();
   const { request_id: id } = await ask(service, 'ops.stop', { payload: { by: 'pia@example.com' } });
   for (const group of ['sre', 'platform'])
@@ -87,7 +90,7 @@ test('they may approve for no group that the rule asks', async () => {
   expect((await give(sam, id, 'approve')).body.status).toBe('pending');
 });
 
-test('an approval that was given before counts no more once the policies leave its giver out', async () => {
+test('an earlier approval does not count after the policies exclude its giver', async () => {
   const { service, sam, sue, pia } = await start();
   await usePolicies(service, policies.replace('sre except payload.by needs 2', 'sre needs 2'));
   const { request_id: id } = await ask(service, 'ops.drop', { payload: { by: 'sam@example.com' } });

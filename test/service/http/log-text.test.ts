@@ -30,7 +30,7 @@ test.each([
   ],
 ])('%j', (fields, text) => expect(logText(line(fields), false)).toBe(text));
 
-test('what is not JSON stays as it is', () =>
+test('lines that are not JSON stay unchanged', () =>
   expect(logText('a warning of Node\n', false)).toBe('a warning of Node\n'));
 
 test('the level has a colour', () => {

@@ -17,7 +17,7 @@ function linesOf(fields: object): readonly Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test.each([null, undefined])('an error that is %s leaves no trace', (err) => {
+test.each([null, undefined])('an error that is %s is not logged', (err) => {
   const lines = linesOf({ err, code: 'x' });
   expect(lines).toHaveLength(2);
   for (const line of lines) {

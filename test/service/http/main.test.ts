@@ -64,7 +64,7 @@ async function refusal(directory: string, options: ServeOptions = {}): Promise<S
 }
 
 describe('the welcome', () => {
-  test('each start gives a link for the first admin until there is one', async () => {
+  test('each start prints a link for the first admin until there is one', async () => {
     const directory = project(paymentText);
     const first = await start(directory);
     const link = /(http\S+)\/setup#token=([\w-]{43})/.exec(first.printed);
@@ -83,21 +83,21 @@ describe('the welcome', () => {
     expect((await setUp()).status).toBe(404);
   });
 
-  test('on a free port, addresses bear the port', async () => {
+  test('addresses contain the port if it was chosen by the system', async () => {
     const { url } = await start(project(paymentText));
     const reply = await fetch(`${url}/.well-known/authzen-configuration`);
     const { policy_decision_point } = (await reply.json()) as { policy_decision_point: string };
     expect(policy_decision_point).toBe(`http://localhost:${new URL(url).port}`);
   });
 
-  test('the link bears the address where people reach the service', async () => {
+  test('the link uses the public address', async () => {
     const { printed } = await start(
       project(paymentText, { 'writ.yaml': 'public_url: https://writ.example.com' }),
     );
     expect(printed).toContain('https://writ.example.com/setup#token=');
   });
 
-  test('the first start gives a key, a token and a request that works', async () => {
+  test('the first start prints a key, a token and a request that works', async () => {
     const { printed, url } = await start(project(paymentText));
     const key = /writ_[0-9A-Za-z]{46}/.exec(printed)?.[0] ?? '';
     const body = /-d '(.*)'/.exec(printed)?.[1] ?? '';
@@ -118,7 +118,7 @@ describe('the welcome', () => {
     expect(printed).toContain('(1 action, 1 rule, set ');
   });
 
-  test('a later start prints neither, and says how to make another key', async () => {
+  test('a later start prints neither, and says how to create another key', async () => {
     const directory = project(paymentText);
     const first = await start(directory);
     await first.stop();
@@ -138,19 +138,19 @@ describe('the welcome', () => {
     expect(made).toMatch(new RegExp(`^http://localhost:${new URL(url).port}/setup#token=`));
   });
 
-  test('without payments the request names the first declared action', async () => {
+  test('without the payments pack, the request names the first declared action', async () => {
     const { printed } = await start(project(policyText));
     expect(printed).toContain(`-d '{"action_key":"demo.allow","payload":{}}'`);
   });
 
-  test('a configured token is taken and not printed', async () => {
+  test('a configured token is used and not printed', async () => {
     const { printed } = await start(project(policyText, { 'writ.yaml': 'sandbox:\n  token: abc-def\n' }));
     expect(printed).not.toContain('abc-def');
   });
 });
 
 describe('a bundle', () => {
-  test('is served in place of a directory, and `/readyz` says what is wrong with the next one', async () => {
+  test('is served instead of a directory, and `/readyz` says why the next one is refused', async () => {
     const directory = project(paymentText);
     const built = await writ(['build', 'policies', '-o', 'payments.writ'], { cwd: directory });
     expect(built.code).toBe(0);
@@ -201,7 +201,7 @@ describe('a start is refused with one clear line', () => {
     expect(error.message).toContain('policies');
   });
 
-  test('an address of some other machine', async () => {
+  test('an address of another machine', async () => {
     const error = await refusal(project(policyText), { flags: { port: 0, host: '192.0.2.1' } });
     expect(error.message).toMatch(/^writ: `192\.0\.2\.1` is not an address of this machine/);
   });
@@ -218,7 +218,7 @@ describe('a start is refused with one clear line', () => {
     expect(error.message).toContain('did you mean `port`');
   });
 
-  test('and nothing stays open: the same directory starts next', async () => {
+  test('and leaves nothing open: the same directory starts next', async () => {
     const directory = project(policyText.replace('to finance', 'to fnance'));
     await refusal(directory);
     writeFileSync(join(directory, 'policies', 'a.policy'), policyText);
@@ -261,7 +261,7 @@ describe('signals', () => {
     return ((await reply.json()) as { request_id: string }).request_id;
   }
 
-  test('SIGTERM answers what is under way, then ends with 0; the record is on disk', async () => {
+  test('SIGTERM answers the requests in progress, then exits with 0; the record is on disk', async () => {
     const directory = project(policyText);
     const child = await spawnService(directory);
     const id = await ask(child);
@@ -281,7 +281,7 @@ describe('signals', () => {
     expect(child.log()).not.toContain(child.key);
   });
 
-  test('a second signal ends at once', async () => {
+  test('a second signal exits at once', async () => {
     const child = await spawnService(project(policyText));
     // A request that never ends delays a graceful stop.
     const { hostname, port } = new URL(child.url);

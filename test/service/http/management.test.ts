@@ -20,7 +20,7 @@ async function startWithAdmin(changes: Parameters<typeof startService>[0] = {}) 
 const post = (body?: unknown) => ({ method: 'POST', ...(body === undefined ? {} : { body }) });
 
 describe('policies', () => {
-  test('say what is active, and are read again when asked', async () => {
+  test('shows the active set, and reloads the directory on request', async () => {
     const { service, ann } = await startWithAdmin();
     const { body } = await ann.send('/v1/policies');
     expect(body).toMatchObject({
@@ -35,7 +35,7 @@ describe('policies', () => {
     expect((await ann.send('/v1/policies')).body.items).toMatchObject([{ name: 'other' }]);
   });
 
-  test('that cannot take over say why, and the last good ones stay', async () => {
+  test('that have errors are reported, and the last good ones stay active', async () => {
     const { service, ann } = await startWithAdmin();
     writeFileSync(
       service.policyFile,
@@ -51,7 +51,7 @@ describe('policies', () => {
     expect(JSON.stringify(body)).not.toContain(service.policyFile);
   });
 
-  test('come by pages', async () => {
+  test('are listed in pages', async () => {
     const { service, ann } = await startWithAdmin();
     const more = Array.from({ length: 5 }, (_, i) => `policy p${i} on demo.* { risk r +1 }`).join('\n');
     writeFileSync(service.policyFile, `${policyText}\n${more}`);
@@ -68,7 +68,7 @@ describe('policies', () => {
 });
 
 describe('the record of changes', () => {
-  test('is read by who, what, subject and time, the latest first', async () => {
+  test('is filtered by person, kind, subject and time, the latest first', async () => {
     const { service, admin, ann } = await startWithAdmin();
     const olga = await personWith(service, admin, { email: 'olga@example.com', roles: ['operator'] });
     const path = `/v1/agents/${service.agent.id}`;
@@ -92,7 +92,7 @@ describe('the record of changes', () => {
     }
   });
 
-  test('comes by pages that together are all, once', async () => {
+  test('has pages that together contain each change once', async () => {
     const { service, ann } = await startWithAdmin();
     const all = await service.store.chain.changes({ beforeSequence: null, countMax: 100 });
     const sequences: number[] = [];
@@ -108,7 +108,7 @@ describe('the record of changes', () => {
 });
 
 describe('a walk over the records', () => {
-  test('finds them whole, or names the first that was changed', async () => {
+  test('finds them unchanged, or names the first changed record', async () => {
     const { service, ann } = await startWithAdmin();
     for (let i = 0; i < 30; i++) await authorize(service);
     const whole = await ann.send('/v1/audit/verify', post({}));
@@ -132,7 +132,7 @@ describe('a walk over the records', () => {
     });
   });
 
-  test('goes on where it stopped, with the hash in hand', async () => {
+  test('continues where it stopped, with the hash of the last record', async () => {
     const { service, ann } = await startWithAdmin();
     for (let i = 0; i < 30; i++) await authorize(service);
     const { records } = await service.store.chain.segment(0, 20);
@@ -153,7 +153,7 @@ describe('a walk over the records', () => {
     expect((await ann.send('/v1/audit/verify', post({ cursor: 'x' }))).status).toBe(400);
   });
 
-  test('lets decisions pass meanwhile', async () => {
+  test('does not block decisions', async () => {
     const { service, ann } = await startWithAdmin();
     await Promise.all(Array.from({ length: 400 }, () => authorize(service)));
     let isOver = false;
@@ -172,7 +172,7 @@ describe('a walk over the records', () => {
 });
 
 describe('an export of the records', () => {
-  test('is what the chain holds, each line built on the one before', async () => {
+  test('contains the chain, each line linked to the one before', async () => {
     const { service, ann } = await startWithAdmin();
     for (let i = 0; i < 30; i++) await authorize(service);
     const reply = await fetch(`${service.url}/v1/audit/export`, { headers: ann.headers });
@@ -188,7 +188,7 @@ describe('an export of the records', () => {
     expect((await ann.send('/v1/audit/export?from=soon')).status).toBe(400);
   });
 
-  test('that goes on does not hold up a stop', async () => {
+  test('does not delay a stop while it is in progress', async () => {
     const { service, ann } = await startWithAdmin();
     const note = 'x'.repeat(100_000);
     const body = JSON.stringify({ action_key: 'demo.allow', payload: { note } });
@@ -205,7 +205,7 @@ describe('an export of the records', () => {
 });
 
 describe('e-mail', () => {
-  test('a mail server that is down harms no request, and the log says so', async () => {
+  test('a mail server that is down fails no request, and the log says so', async () => {
     const { service, ann } = await startWithAdmin({
       smtp: { url: 'smtp://127.0.0.1:1', from: 'writ@example.com' },
     });
@@ -215,7 +215,7 @@ describe('e-mail', () => {
     expect(service.log.join('')).not.toContain('ben@example.com');
   });
 
-  test('reaches the people of the groups that a request waits for, the invited and the declined', async () => {
+  test('goes to the groups of a pending request, and to people who are invited or declined', async () => {
     const requestEvents = createRequestEvents();
     const mail = await startMailServer();
     const { service, admin, ann } = await startWithAdmin({
@@ -246,7 +246,7 @@ describe('e-mail', () => {
     expect(toMax?.text).toContain('ask your own team first');
   });
 
-  test('reaches whoever’s second factor was changed, without its name', async () => {
+  test('goes to the person whose second factor was changed, without the name of the factor', async () => {
     const mail = await startMailServer();
     const { service } = await startWithAdmin({
       smtp: { url: mail.url, from: 'writ@example.com' },
@@ -289,7 +289,7 @@ async function startReceiver() {
 }
 
 describe('a webhook', () => {
-  test('is made, changed, given another secret, tried and removed', async () => {
+  test('is created, changed, given another secret, tested and removed', async () => {
     const { ann } = await startWithAdmin({ areWebhooksPrivate: true });
     const { url, bodies } = await startReceiver();
     const made = await ann.send('/v1/webhooks', post({ url, events: ['agent.revoked'] }));
@@ -314,7 +314,7 @@ describe('a webhook', () => {
     expect((await ann.send(`${path}/test`, post())).status).toBe(404);
   });
 
-  test('shows all of its address only to who may change it', async () => {
+  test('shows its complete address only to people who may change it', async () => {
     const { service, admin, ann } = await startWithAdmin();
     const url = 'https://hooks.example.com/services/T0K3N?key=s3cret';
     const { webhook } = (await ann.send('/v1/webhooks', post({ url, events: ['agent.revoked'] }))).body;
@@ -327,7 +327,7 @@ describe('a webhook', () => {
     }
   });
 
-  test('hears of a request that waits and of the end of its wait', async () => {
+  test('is sent a pending request and its end', async () => {
     const { service, admin, ann } = await startWithAdmin({ areWebhooksPrivate: true });
     const { url, bodies } = await startReceiver();
     await ann.send('/v1/webhooks', post({ url, events: ['request.pending', 'request.decided'] }));
@@ -364,7 +364,7 @@ describe('a webhook', () => {
     expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, '/url']);
   });
 
-  test('hears of requests, of policies that cannot take over, and of revoked agents', async () => {
+  test('is sent requests, failed policy changes, and revoked agents', async () => {
     const requestEvents = createRequestEvents();
     const { service, ann } = await startWithAdmin({ areWebhooksPrivate: true, requestEvents });
     const { url, bodies } = await startReceiver();

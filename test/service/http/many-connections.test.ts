@@ -50,7 +50,7 @@ async function openMany(url: string, count: number): Promise<readonly Socket[]> 
   return sockets;
 }
 
-test('thousands of idle connections: a good request is answered', async () => {
+test('with thousands of idle connections, a request is answered', async () => {
   expect(idleConnections).toBeGreaterThan(0);
   const { service, key } = await start();
   await openMany(service.url, idleConnections);
@@ -58,7 +58,7 @@ test('thousands of idle connections: a good request is answered', async () => {
   expect({ status, decision: body.decision }).toEqual({ status: 200, decision: 'ALLOW' });
 });
 
-test('no file descriptors are left: nothing is granted in error, and service resumes when there are', async () => {
+test('without free file descriptors nothing is granted in error, and service resumes when there are some', async () => {
   const { service, key } = await start();
   expect((await ask(service.url, key, good)).body.decision).toBe('ALLOW');
   setLimit(service, 'nofile', '120');

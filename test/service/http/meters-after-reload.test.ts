@@ -22,7 +22,7 @@ policy q on pay.save { allow little when spent + payload.amount <= 100 }
 const final = 'This is a decision, not a fault: the same request will be refused again.';
 const later = 'The service is still reading what the meter spent has counted: ask again in a minute.';
 
-test('a refusal for want of the past of a new meter says so, here and in /readyz, until the past is read', async () => {
+test('a refusal by a new meter says that its past is unread, here and in /readyz, until it is read', async () => {
   const service = await startService();
   const reload = async (window: string) => {
     putText(dirname(dirname(service.policyFile)), policies(window));

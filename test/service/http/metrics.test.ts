@@ -10,7 +10,7 @@ import { metricsOf, readExposition, seriesValue } from './exposition.ts';
 import { firstAdmin, tokenClient } from './person-client.ts';
 import { authorize, policyText, startService } from './service.ts';
 
-test('decisions, refusals and time are counted', async () => {
+test('counts decisions and refusals, and measures their time', async () => {
   const service = await startService();
   await authorize(service);
   await authorize(service);
@@ -34,7 +34,7 @@ test('decisions, refusals and time are counted', async () => {
   expect(seriesValue(text, 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
 });
 
-test('the active policies, and what became of each change', async () => {
+test('counts changes of the policies by result, and names the active set', async () => {
   const service = await startService();
   const change = async (text: string) => {
     writeFileSync(service.policyFile, text);
@@ -53,7 +53,7 @@ test('the active policies, and what became of each change', async () => {
   expect(seriesValue(taken, `writ_policy_set_info{digest="${digest}",commit=""}`)).toBe(1);
 });
 
-test('nothing that a client sends becomes a label', async () => {
+test('no client input becomes a label', async () => {
   const service = await startService();
   const mark = 'marked-by-client';
   const headers = { 'x-agent-session': mark, 'idempotency-key': mark, 'x-request-id': mark };
@@ -65,7 +65,7 @@ test('nothing that a client sends becomes a label', async () => {
   expect(text).not.toContain(service.apiKey);
 });
 
-test('the text is of the format, in every state', async () => {
+test('the text is valid in every state of the service', async () => {
   const service = await startService();
   const fresh = readExposition(await metricsOf(service));
   await authorize(service);
@@ -84,7 +84,7 @@ test('the text is of the format, in every state', async () => {
   expect(decide?.samples.find(({ name }) => name === 'writ_decide_seconds_count')?.value).toBe(1);
 });
 
-test('what waits, what is stopped, and what is kept can be watched', async () => {
+test('measures pending requests, kill switches and records', async () => {
   const service = await startService({ isInFile: true });
   const operator = await tokenClient(service, await firstAdmin(service));
   const fresh = await metricsOf(service);
@@ -136,13 +136,13 @@ test('a counter has a bounded number of series: the rest is `other`', () => {
   expect(lines).toContain('things_total{name="other"} 1500');
 });
 
-test('a label with quotes, backslashes and line ends stays one label', () => {
+test('a label with quotes, backslashes and line ends is one label', () => {
   const registry = createMetricRegistry();
   registry.counter({ name: 'a_total', help: 'A.', labels: ['name'] }).add('a"b\\c\nd');
   expect(registry.text()).toContain('a_total{name="a\\"b\\\\c\\nd"} 1\n');
 });
 
-test('a histogram counts a value in every bucket that it is within', () => {
+test('a histogram counts a value in every bucket that contains it', () => {
   const registry = createMetricRegistry();
   const histogram = registry.histogram({ name: 'h', help: 'H.' }, [1, 2]);
   for (const value of [0.5, 1, 1.5, 9]) histogram.observe(value);
@@ -157,7 +157,7 @@ function registryText(fill: (registry: ReturnType<typeof createMetricRegistry>) 
   return registry.text();
 }
 
-test('the metrics of several workers are one text, with the worker as a label of each sample', () => {
+test('the metrics of several workers are merged, with the worker as a label of each sample', () => {
   const textOf = (asked: string) =>
     registryText((registry) => {
       const count = registry.counter({ name: 'writ_a_total', labels: ['of'], help: 'A.' });
@@ -193,7 +193,7 @@ test('the metrics of several workers are one text, with the worker as a label of
   expect(samples('writ_c')).toEqual([{ name: 'writ_c', labels: { worker: '10' }, value: 7 }]);
 });
 
-test('a worker that does not answer, or answers late, is left out of the metrics', () => {
+test('a worker that answers late or not at all is left out of the metrics', () => {
   vi.useFakeTimers();
   try {
     const asked: number[] = [];

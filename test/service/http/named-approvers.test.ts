@@ -48,7 +48,7 @@ async function inbox(client: Client): Promise<readonly string[]> {
   return (body.items as readonly { request_id: string }[]).map((one) => one.request_id);
 }
 
-test('the person whom a table names sees the request, is asked and approves; nobody else may', async () => {
+test('only the person whom the table names sees the request, is asked and approves', async () => {
   const { service, admin, mia, fay, carl } = await start();
   const { request_id: id, message } = await submit(service, 'eve', 50);
   expect(message).toContain('it needs 1 approval by Mia@example.com before');
@@ -71,7 +71,7 @@ test('the person whom a table names sees the request, is asked and approves; nob
   expect((await give(mia, id, 'approve')).body).toMatchObject({ status: 'approved', decision: 'ALLOW' });
 });
 
-test('she may reject, and a person without the right to approve is not asked although named', async () => {
+test('that person may reject, and a named person without the right to approve is not asked', async () => {
   const { service, mia, admin, audra } = await start();
   const { request_id: id } = await submit(service, 'eve', 50);
   expect((await give(mia, id, 'reject')).body.status).toBe('rejected');
@@ -81,7 +81,7 @@ test('she may reject, and a person without the right to approve is not asked alt
   expect((await admin.send(`/v1/requests/${other}`)).body.status).toBe('pending');
 });
 
-test('nobody approves where the table has no row, and everybody reads why', async () => {
+test('without a row nobody can approve, and everybody can read the reason', async () => {
   const { service, admin, mia, fay } = await start();
   const { request_id: id, decision, message } = await submit(service, 'zoe', 50);
   expect(decision).toBe('ESCALATE');
@@ -97,7 +97,7 @@ test('nobody approves where the table has no row, and everybody reads why', asyn
   expect((await look(service, id)).body.status).toBe('pending');
 });
 
-test('the manager at the moment of the vote counts, and an earlier vote of another is void', async () => {
+test('the manager at the time of the vote counts, and an earlier vote of another is void', async () => {
   const { service, mia, carl } = await start();
   const { request_id: id } = await submit(service, 'eve', 50);
   await usePolicies(service, policies.replace('Mia@example.com', 'carl@example.com'));
@@ -124,7 +124,7 @@ test('either of two groups is enough, and one person counts for one rule only', 
   expect((await give(finn, again, 'approve')).body.status).toBe('approved');
 });
 
-test('who has approved is moved to where they are needed', async () => {
+test('an approver is counted for the rule that still needs them', async () => {
   const { service, fay, carl } = await start();
   const { request_id: id } = await submit(service, 'eve', 300);
   // First the one who can answer for one rule only, then the one who can answer for both.

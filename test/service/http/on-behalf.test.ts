@@ -73,7 +73,7 @@ interface View {
   readonly type?: string;
 }
 
-test('the person on whose behalf it is asked may not approve, and nobody may where that is nobody', async () => {
+test('the person on whose behalf the agent asks cannot approve, and an unknown person excludes everybody', async () => {
   const service = await startService({ startsWith: policies, users: usersOf() });
   const token = await makeToken(issuer.url, first, {
     claims: { email: 'ben@example.com', email_verified: true },
@@ -112,7 +112,7 @@ const known = async (claims: Claims = deployers) =>
   });
 
 describe('a token that the issuer has signed for this service', () => {
-  test('makes the person known to rules, and is on record', async () => {
+  test('makes the person known to rules, and is recorded', async () => {
     const claims = {
       ...deployers,
       email: 'ann@example.com',
@@ -125,7 +125,7 @@ describe('a token that the issuer has signed for this service', () => {
     expect((await detailOf(answer)).on_behalf_of).toEqual({ user, unknown: null });
   });
 
-  test('says nothing of what it does not say: no address that is not verified, no list that is none', async () => {
+  test('leaves facts unknown that it does not contain: an unverified address, an absent list', async () => {
     await known();
     const claims = { email: 'ann@example.com', groups: 'deployers', realm: { roles: ['a', 1] } };
     const answer = await ask(await makeToken(issuer.url, first, { claims }));
@@ -142,14 +142,14 @@ describe('a token that the issuer has signed for this service', () => {
     expect((await detailOf(answer)).on_behalf_of).toEqual({ user, unknown: null });
   });
 
-  test('is not asked for: nobody is known, and nothing is said of it', async () => {
+  test('is ignored without settings for it: no person is known, and replies do not mention it', async () => {
     const answer = await ask(null);
     expect(answer.view.decision).toBe('DENY');
     expect((await detailOf(answer)).on_behalf_of).toBeNull();
   });
 });
 
-describe('nobody is known by a token that', () => {
+describe('no person is known by a token that', () => {
   const nowSeconds = () => Math.floor(Date.now() / 1_000);
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claimed = (claims: Claims) => makeToken(issuer.url, first, { claims: { ...deployers, ...claims } });
@@ -217,7 +217,7 @@ describe('nobody is known by a token that', () => {
   });
 });
 
-test('a key that the issuer adds counts while serving, one that it withdraws counts no more', async () => {
+test('a new key of the issuer counts without a restart, and a withdrawn key no longer does', async () => {
   const answer = await known();
   const old = await makeToken(issuer.url, first, { claims: deployers });
   expect((await ask(old)).view.decision).toBe('ALLOW');
@@ -235,7 +235,7 @@ test('a key that the issuer adds counts while serving, one that it withdraws cou
   });
 });
 
-test('no decision waits for an issuer that does not answer, and its keys go on counting', async () => {
+test('no decision waits for an issuer that does not answer, and its known keys stay valid', async () => {
   await known();
   const before = issuer.asked;
   issuer.mood = 'hangs';
@@ -253,7 +253,7 @@ test('no decision waits for an issuer that does not answer, and its keys go on c
 describe('another person', () => {
   const tokenOf = (sub: string) => makeToken(issuer.url, first, { claims: { sub, ...deployers } });
 
-  test('has a meter of their own, and who is not known has none', async () => {
+  test('has a separate meter, and an unknown person has none', async () => {
     await known();
     const [ann, ben] = [await tokenOf('ann'), await tokenOf('ben')];
     const action = 'site.count';
@@ -263,7 +263,7 @@ describe('another person', () => {
     expect(got).toEqual(['ALLOW', 'DENY', 'ALLOW', 'DENY']);
   });
 
-  test('does not come into what was approved for the first, nor under their idempotency key', async () => {
+  test('cannot use an approval or an idempotency key of the first person', async () => {
     await known();
     const service: Service = shared();
     const [ann, ben] = [await tokenOf('ann'), await tokenOf('ben')];
@@ -307,7 +307,7 @@ describe('says for whom it asks:', () => {
     await makeToken(issuer.url, first, { claims: { groups: ['readers'] } }),
   ];
 
-  test('the client, for all calls or for one, by a token that may be renewed', async () => {
+  test('the client, for all calls or for one, by a token that can be renewed', async () => {
     await known();
     const [deployer = '', reader = ''] = await tokens();
     let present: string | undefined = deployer;

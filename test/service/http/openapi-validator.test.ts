@@ -6,7 +6,7 @@ import { shareService } from './service.ts';
 
 const shared = shareService();
 
-test('a validator of others accepts the document, and refuses a broken one', async () => {
+test('an independent validator accepts the document, and refuses a broken one', async () => {
   const document = (await (await fetch(`${shared().url}/openapi.json`)).json()) as Record<string, unknown>;
   expect(await new Validator().validate(document)).toEqual({ valid: true });
   expect(await new Validator().validate({ ...document, info: {} })).toMatchObject({ valid: false });

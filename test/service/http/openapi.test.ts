@@ -227,7 +227,7 @@ test('names each route once', async () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('every error of the table can be met somewhere, but those of no route', async () => {
+test('every error of the table is listed by a route, except those without one', async () => {
   const document = await documentOf(shared());
   const named = new Set(
     operationsOf(document).flatMap(({ operation }) =>
@@ -239,7 +239,7 @@ test('every error of the table can be met somewhere, but those of no route', asy
   expect(Object.keys(problems).filter((code) => !named.has(code))).toEqual(['method_not_allowed']);
 });
 
-test('every example is of its schema, and every reference leads somewhere', async () => {
+test('every example matches its schema, and every reference resolves', async () => {
   const document = await documentOf(shared());
   const faults = operationsOf(document).flatMap(({ operation, path }) =>
     Object.entries(operation.responses).flatMap(([status, { content, headers }]) => [
@@ -254,7 +254,7 @@ test('every example is of its schema, and every reference leads somewhere', asyn
   expect(faults).toEqual([]);
 });
 
-test('a reply that the document does not announce is noticed', async () => {
+test('an undocumented reply is detected', async () => {
   const document = await documentOf(shared());
   const operation = document.paths['/healthz']?.get as OperationObject;
   const sent = (statusCode: number, headers: Record<string, string>, payload: string) =>
@@ -350,7 +350,7 @@ describe('requests made from it', () => {
     (operation.security as readonly object[]).length > 0 &&
     (operation.security as readonly object[]).every((one) => 'session' in one || 'personalToken' in one);
 
-  test('and their violations get only what it announces', { timeout: 300_000 }, async () => {
+  test('and with violations get only documented replies', { timeout: 300_000 }, async () => {
     const service = shared();
     const document = await documentOf(service);
     const seen = new Set<number>();

@@ -17,7 +17,7 @@ function report(
   return send(service, `/v1/requests/${id}/outcome`, { method: 'POST', body: { executed }, headers });
 }
 
-test('by the agent ends the grant, and the same word again changes nothing', async () => {
+test('by the agent ends the grant, and a repeated report changes nothing', async () => {
   const service = await startService();
   const headers = { 'idempotency-key': 'k1' };
   const { request_id: id } = await ask(service, 'demo.allow', { headers });
@@ -34,14 +34,14 @@ test('by the agent ends the grant, and the same word again changes nothing', asy
   });
 });
 
-test('of two at once that differ one is taken', async () => {
+test('of two different concurrent reports, one is recorded', async () => {
   const service = await startService();
   const { request_id: id } = await ask(service, 'demo.allow');
   const answers = await Promise.all([report(service, id, true), report(service, id, false)]);
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
 });
 
-test('that it will not be used is said in time, that it was used also late', async () => {
+test('that a grant was not used must come in time, that it was used may come late', async () => {
   const time = { aheadMs: 0 };
   const service = await startService({ clock: () => Date.now() + time.aheadMs });
   const [early, late] = [await ask(service, 'demo.allow'), await ask(service, 'demo.allow')];
@@ -51,7 +51,7 @@ test('that it will not be used is said in time, that it was used also late', asy
   expect((await report(service, late.request_id, true)).body.status).toBe('consumed');
 });
 
-test('with what the call returned, as its action declares it', async () => {
+test('contains what the call returned, as its action declares it', async () => {
   const service = await startService({
     startsWith: `action web.fetch { ... } result { labels: [string] }
       action mail.send { ... }
@@ -91,7 +91,7 @@ test('with what the call returned, as its action declares it', async () => {
   expect(await mail()).toBe('DENY');
 });
 
-test('of what was never granted is a conflict', async () => {
+test('of a request that was not granted is a conflict', async () => {
   const service = await startService();
   for (const action of ['demo.deny', 'demo.escalate', 'demo.reauth']) {
     const { request_id: id } = await ask(service, action);
@@ -99,7 +99,7 @@ test('of what was never granted is a conflict', async () => {
   }
 });
 
-test('is for the agent that asked, and for people by their roles', async () => {
+test('is accepted from the agent that asked, and from people by their roles', async () => {
   const service = await startService();
   const { request_id: id } = await ask(service, 'demo.allow');
   const other = await addAgent(service.store, {
@@ -160,7 +160,7 @@ const reportAll = (
   headers: Readonly<Record<string, string>>,
 ) => send(service, '/v1/outcomes', { method: 'POST', body: { outcomes }, headers });
 
-test('of several grants together, each is judged by itself', async () => {
+test('of several grants is judged for each grant separately', async () => {
   const service = await startService();
   const own = { 'x-agent-api-key': service.apiKey };
   const used = await Promise.all([1, 2, 3].map(() => ask(service, 'demo.allow')));
@@ -176,7 +176,7 @@ test('of several grants together, each is judged by itself', async () => {
   expect((await reportAll(service, told, {})).status).toBe(401);
 });
 
-test('that it was not used frees what it took only where an enforcement point says so that may release', async () => {
+test('that a grant was not used releases its amounts only from an enforcement point that may release', async () => {
   const service = await startService({ startsWith: metered });
   const admin = await firstAdmin(service);
   const operator = await personWith(service, admin, { email: 'olga@example.com', roles: ['operator'] });
@@ -233,7 +233,7 @@ describe('of a call that is named by what was called', () => {
     return { service, inSession, fetchPage, tell, mail };
   }
 
-  test('takes the latest grant of the session that is not reported, and a report each', async () => {
+  test('reports on the latest unreported grant of the session, one grant for each report', async () => {
     const { service, inSession, fetchPage, tell, mail } = await rig();
     const [first, second] = [await fetchPage('a'), await fetchPage('a')];
     await fetchPage('a', inSession('s2'));
@@ -248,7 +248,7 @@ describe('of a call that is named by what was called', () => {
     expect((await look(service, first.request_id)).body.status).toBe('consumed');
   });
 
-  test('is not found with another payload, action, session, agent or point', async () => {
+  test('is not matched with another payload, action, session, agent or point', async () => {
     const { service, inSession, fetchPage, tell, mail } = await rig();
     await fetchPage('a');
     const other = await addAgent(service.store, {
@@ -278,7 +278,7 @@ describe('of a call that is named by what was called', () => {
     expect(await mail()).toBe('DENY');
   });
 
-  test('comes again under its id without taking another grant', async () => {
+  test('repeated with its id does not report on another grant', async () => {
     const { fetchPage, tell } = await rig();
     const report = { ...fetched('a'), ...trusting, report_id: 'r1' };
     const [one, two] = [await fetchPage('a'), await fetchPage('a')];
@@ -298,7 +298,7 @@ describe('of a call that is named by what was called', () => {
     });
   });
 
-  test('is found by the key of its request, or of the call that has taken the approval', async () => {
+  test('is matched by the key of its request, or of the call that used the approval', async () => {
     const { service, inSession, fetchPage, tell } = await rig();
     const own = await fetchPage('a', inSession('s1', { 'idempotency-key': 'k1' }));
     await fetchPage('a');
@@ -325,7 +325,7 @@ describe('of a call that is named by what was called', () => {
     expect(await tell(taken)).toEqual({ request_id: waiting, result: 'reported' });
   });
 
-  test('names one thing, and a result of the declared shape', async () => {
+  test('needs exactly one name, and a result of the declared type', async () => {
     const { service, inSession, fetchPage, tell } = await rig();
     const { request_id } = await fetchPage('a');
     for (const report of [

@@ -24,7 +24,7 @@ async function askAll(service: Service, verbs: readonly string[]): Promise<reado
 }
 
 describe('the overview', () => {
-  test('counts decisions, refusals, policies, risk and what became of escalations', async () => {
+  test('counts decisions, refusals, policies, risk and the outcomes of escalations', async () => {
     const service = await startService();
     const ann = await firstAdmin(service);
     const approver = await personWith(service, ann, {
@@ -71,7 +71,7 @@ describe('the overview', () => {
     }
   });
 
-  test('is cut into as many steps as asked at most, of whole minutes', async () => {
+  test('is divided into at most the requested number of steps, of whole minutes', async () => {
     const at = (query: string) => admin.send(`/v1/overview?${query}`);
     const day = await at('from=2026-03-02T00:00:00Z&to=2026-03-03T00:00:00Z&buckets=24');
     expect(day.body).toMatchObject({
@@ -104,7 +104,7 @@ describe('the overview', () => {
 });
 
 describe('the hits of rules', () => {
-  test('are told of each rule of the active policies, and of shadow rules what they would change', async () => {
+  test('are counted for each rule of the active policies, and for shadow rules by what they would change', async () => {
     const service = await startService();
     const client = await tokenClient(service, await firstAdmin(service));
     writeFileSync(
@@ -156,7 +156,7 @@ describe('the hits of rules', () => {
   });
 });
 
-test('a request is answered though it cannot be counted', async () => {
+test('a request is answered even if it cannot be counted', async () => {
   const service = await startService();
   const client = await tokenClient(service, await firstAdmin(service));
   const cells = vi.spyOn(service.store.statistics, 'cells').mockRejectedValue(new Error('no'));

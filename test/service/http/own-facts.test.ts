@@ -85,7 +85,7 @@ async function approved(key?: string) {
 const tainted = { decision: 'DENY', reason: 'this session has read the web', status: 'rejected' };
 
 describe('a call that the policies refuse', () => {
-  test('does not take an approval, which stays for the call that it was given for', async () => {
+  test('does not use an approval, which stays valid for its own call', async () => {
     const { id, to, session } = await approved();
     await taint('dirty');
     const refused = await mail(to, { session: 'dirty' });
@@ -96,14 +96,14 @@ describe('a call that the policies refuse', () => {
     expect(await mail(to, { session })).toMatchObject({ request_id: id, decision: 'ALLOW' });
   });
 
-  test('does not take it when its own session has changed since', async () => {
+  test('does not use it after its own session has changed', async () => {
     const { id, to, session } = await approved();
     await taint(session);
     expect(await mail(to, { session })).toMatchObject(tainted);
     expect((await look(service, id)).body.status).toBe('approved');
   });
 
-  test('does not take it from a held answer', async () => {
+  test('does not use it from a long poll', async () => {
     const to = 'held@example.com';
     const { request_id: id } = await mail(to, { session: 'held' });
     const waiting = mail(to, { session: 'holding', prefer: 'attach, wait=20' });
@@ -114,7 +114,7 @@ describe('a call that the policies refuse', () => {
     expect((await look(service, id)).body.status).toBe('approved');
   });
 
-  test('does not join the wait of another', async () => {
+  test('does not join the pending request of another call', async () => {
     const { request_id: id } = await mail('joined@example.com', { session: 'joined' });
     await taint('joining');
     const refused = await mail('joined@example.com', { session: 'joining', prefer: 'attach, wait=5' });
@@ -143,7 +143,7 @@ describe('a call that the policies refuse', () => {
     });
   });
 
-  test('is not answered with what it has taken before', async () => {
+  test('does not get the grant that it used before', async () => {
     const { id, to, session } = await approved('taken');
     expect(await mail(to, { session, key: 'taken' })).toMatchObject({ request_id: id, decision: 'ALLOW' });
     await taint(session);
@@ -165,7 +165,7 @@ test('a call that needs more people is a request of its own, and asks them all',
   expect(await mail(to, { session })).toMatchObject({ request_id: id, decision: 'ALLOW' });
 });
 
-test('a call that needs more people than a wait asks does not join that wait', async () => {
+test('a call that needs more approvals than a pending request does not join it', async () => {
   const to = 'wait@example.com';
   const { request_id: id } = await mail(to, { session: 'plain' });
   const more = await mail(to, { session: 'audited' });
@@ -173,7 +173,7 @@ test('a call that needs more people than a wait asks does not join that wait', a
   expect(more.message).toContain('audit');
 });
 
-test('a call that meters count elsewhere is a request of its own, and each counts once', async () => {
+test('a call that other meters count is a request of its own, and each counts once', async () => {
   const post = (session: string) => mail('p@example.com', { session }, 'mail.post');
   const { request_id: first } = await post('one');
   await approve(first);
@@ -186,7 +186,7 @@ test('a call that meters count elsewhere is a request of its own, and each count
     expect(await post(session)).toMatchObject({ decision: 'DENY', reason: 'one a session' });
 });
 
-test('an approval whose giver is out does not serve, and serves again with them', async () => {
+test('an approval whose giver was disabled does not serve, and serves again after they are enabled', async () => {
   const { id, to, session } = await approved();
   const change = async (status: string) => {
     const { body, headers } = await admin.send(`/v1/people/${benId}`);
@@ -208,7 +208,7 @@ test('an approval whose giver is out does not serve, and serves again with them'
   expect(await mail(to, { session })).toMatchObject({ request_id: id, decision: 'ALLOW' });
 });
 
-test('the record of the taking has the facts of the call, and what allowed it', async () => {
+test('the record of the use has the facts of the call, and the rule that allowed it', async () => {
   const { id, to, session } = await approved();
   expect((await mail(to, { session: 'taker' })).request_id).toBe(id);
   const { events } = (await service.store.requests.history(id))!;
@@ -253,7 +253,7 @@ describe('AuthZEN', () => {
     });
   }
 
-  test('an approval that is shown serves no call that other rules refuse, or ask other people for', async () => {
+  test('an approval does not serve an evaluation that other rules refuse, or that needs other approvers', async () => {
     const shown = await approvedPayment(500);
     expect((await call('evaluation', shown, 'there')).body).toMatchObject({
       decision: false,

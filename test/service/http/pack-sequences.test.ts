@@ -206,7 +206,7 @@ describe.each(packs)('the pack $name over HTTP', (pack) => {
   });
 });
 
-it('holds for each pack to start from', () => {
+it('the starter packs pass their sequences', () => {
   const names = readdirSync(join(root, 'examples/packs'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);

@@ -25,7 +25,7 @@ async function pair(): Promise<{ readonly near: Socket; readonly far: Socket }> 
   return { near, far };
 }
 
-test('held it takes one piece, and let go now and then it has every byte in order', async () => {
+test('a paused read gets one piece, and reads on demand get every byte in order', async () => {
   const { near, far } = await pair();
   const sent = randomBytes(4_000_000);
   let isHeld = true;

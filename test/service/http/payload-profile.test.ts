@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/language/model/json.ts';
 import { fieldsMax, profileFields } from '../../../src/service/http/resources/agents/agent-activity.ts';
 import { textLengthMax } from '../../../src/service/requests/confusables.ts';
 
-test('numbers by their reach, other values by how often they come', () => {
+test('numbers are described by their range, other values by their frequency', () => {
   const payloads = [
     { amount: 30, vendor: 'A', ok: true, lines: [{ price: 1 }, { price: 9 }], 'odd name': null },
     { amount: 10, vendor: 'B', lines: [], mixed: 1 },
@@ -41,7 +41,7 @@ test('numbers by their reach, other values by how often they come', () => {
   expect(profileFields([])).toEqual([]);
 });
 
-test('at most five values, few fields, and no long text', () => {
+test('at most five values, a few fields, and no long text', () => {
   const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`f${at}`, at]));
   expect(profileFields([many])).toHaveLength(fieldsMax);
   const long = 'x'.repeat(5_000);
@@ -52,7 +52,7 @@ test('at most five values, few fields, and no long text', () => {
   expect(cut?.kind === 'text' && String(cut.common[0]?.value)).toHaveLength(textLengthMax);
 });
 
-test('the median has as many below it as above, whatever the payloads', () => {
+test('the median has as many values below as above', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -99, max: 99 }), { minLength: 1 }), (values) => {
       const [field] = profileFields(values.map((n): JsonObject => ({ n })));

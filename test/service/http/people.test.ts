@@ -20,7 +20,7 @@ import { startService } from './service.ts';
 import { usePolicies } from './written-policies.ts';
 
 describe('the first admin', () => {
-  test('comes by the link of the first start, and nobody after', async () => {
+  test('signs up by the link of the first start, which works once', async () => {
     const service = await startService();
     const directory = createDirectory(service.store.documents, Date.now);
     const token = await createSetUpLink(directory);
@@ -36,7 +36,7 @@ describe('the first admin', () => {
 });
 
 describe('a session', () => {
-  test('comes in a cookie that no script and no other site gets', async () => {
+  test('is a cookie that scripts and other sites cannot read', async () => {
     const service = await startService({ publicUrl: 'https://writ.example.com' });
     await firstAdmin(service);
     const body = { email: 'ann@example.com', password };
@@ -50,7 +50,7 @@ describe('a session', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('needs its own token for a change, and none to look', async () => {
+  test('needs its CSRF token for a change, but not for a read', async () => {
     const service = await startService();
     await firstAdmin(service);
     const { headers } = await signedIn(service, 'ann@example.com');
@@ -69,7 +69,7 @@ describe('a session', () => {
     expect(made.status).toBe(201);
   });
 
-  test('that the browser held before is over, whoever put it there', async () => {
+  test('that the browser already had is ended, whoever set its cookie', async () => {
     const service = await startService();
     await firstAdmin(service);
     const planted = await signedIn(service, 'ann@example.com');
@@ -80,7 +80,7 @@ describe('a session', () => {
     expect((await send(service, '/v1/session', { headers: { cookie: cookieOf(answer) } })).status).toBe(200);
   });
 
-  test('ends by signing out, and with every other by a new password', async () => {
+  test('ends with signing out, and all sessions end with a new password', async () => {
     const service = await startService();
     await firstAdmin(service);
     const [first, second, third] = [
@@ -111,7 +111,7 @@ describe('a session', () => {
     expect([answer.status, answer.body.type]).toEqual([401, 'urn:writ:error:not_signed_in']);
   });
 
-  test('is not guessed: after five failures one waits', async () => {
+  test('is delayed after five failed sign-ins', async () => {
     const service = await startService();
     await firstAdmin(service);
     const attempt = (guess: string) =>
@@ -122,7 +122,7 @@ describe('a session', () => {
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('takes a one-time code once', async () => {
+  test('accepts a one-time code once', async () => {
     const nowMs = Date.now();
     const service = await startService({ clock: () => nowMs });
     await firstAdmin(service);
@@ -152,7 +152,7 @@ describe('a session', () => {
 });
 
 describe('access', () => {
-  test('is applied for, granted, and taken by a link, once', async () => {
+  test('is requested, granted, and accepted by a link, once', async () => {
     const service = await startService();
     await firstAdmin(service);
     const ann = await signedIn(service, 'ann@example.com');
@@ -179,7 +179,7 @@ describe('access', () => {
     expect((await ben.send('/v1/people')).body.type).toBe('urn:writ:error:not_allowed');
   });
 
-  test('is taken away at once', async () => {
+  test('ends at once when it is removed', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const ann = await signedIn(service, 'ann@example.com');
@@ -190,7 +190,7 @@ describe('access', () => {
     expect((await ben.send('/v1/people')).status).toBe(401);
   });
 
-  test('of the last admin is not taken away', async () => {
+  test('of the last admin cannot be removed', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const ann = await tokenClient(service, admin);
@@ -205,7 +205,7 @@ describe('access', () => {
 describe('a group that no active policy asks', () => {
   const warning = 'no active policy asks the group `finanse`; the policies ask finance';
 
-  test('is told by an invitation, a granted application and a change, and given all the same', async () => {
+  test('is named in an invitation, a granted application and a change, and assigned all the same', async () => {
     const service = await startService();
     const ann = await firstAdmin(service);
     const admin = await signedIn(service, 'ann@example.com');
@@ -225,7 +225,7 @@ describe('a group that no active policy asks', () => {
     expect((await change({ name: 'Cy' })).body.warnings).toEqual([]);
   });
 
-  test('is any, where no rule asks people', async () => {
+  test('is any group if no rule asks people', async () => {
     const service = await startService();
     await usePolicies(
       service,
@@ -243,7 +243,7 @@ describe('a group that no active policy asks', () => {
 describe('an invitation', () => {
   const post = (body: unknown) => ({ method: 'POST', body });
 
-  test('is listed while its link is good, and not its token', async () => {
+  test('is listed while its link is valid, without its token', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const ann = await tokenClient(service, admin);
@@ -278,7 +278,7 @@ describe('an invitation', () => {
 
   const times = { created_at: expect.any(String), ends_at: expect.any(String) };
 
-  test('that is withdrawn lets nobody in, and the record says who withdrew it', async () => {
+  test('that is withdrawn is not accepted, and the record says who withdrew it', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const ann = await tokenClient(service, admin);
@@ -301,7 +301,7 @@ describe('an invitation', () => {
     expect((await ann.send('/v1/invitations', post(ben))).status).toBe(201);
   });
 
-  test('to what only an admin gives is sent in a session and withdrawn by an admin alone', async () => {
+  test('to a role that only an admin gives is sent in a session and withdrawn only by an admin', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const ann = await signedIn(service, 'ann@example.com');
@@ -344,7 +344,7 @@ describe('a body', () => {
     expect(answer.body.errors[0].pointer).toBe(pointer);
   });
 
-  test('is read strictly', async () => {
+  test('is validated strictly', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const { headers } = await tokenClient(service, admin);
@@ -356,7 +356,7 @@ describe('a body', () => {
 });
 
 describe('a list', () => {
-  test('goes on where the page before ended, and takes no parameter that it does not know', async () => {
+  test('continues after the last page, and refuses unknown parameters', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const ann = client(service, (await tokenClient(service, admin)).headers);

@@ -95,7 +95,7 @@ const nothing = { open: 0, plans: 0, changes: 0 };
 describe('a preview', () => {
   const shared = shareService({ startsWith: policies, openRequestsMax: 100 });
 
-  test('shows what would be decided for each step, and grants nothing', async () => {
+  test('returns what would be decided for each step, and grants nothing', async () => {
     const service = shared();
     const steps = [pay(50), pay(500), read, { action_key: 'free.never', payload: { path: '/a' } }];
     const { status, body } = await plan(service, { goal: 'month end', steps });
@@ -125,7 +125,7 @@ describe('a preview', () => {
     expect(await verifyChain(service.store)).toMatchObject({ kind: 'whole' });
   });
 
-  test('decides each step as if it came alone', async () => {
+  test('decides each step as if it were the only one', async () => {
     const service = shared();
     const { body } = await plan(service, { steps: [pay(90), pay(9000), pay(9000)] });
     expect(body.steps.map(({ decision }: View) => decision)).toEqual(['ALLOW', 'ESCALATE', 'ESCALATE']);
@@ -158,7 +158,7 @@ describe('bad input', () => {
     expect(await traces(service)).toEqual(nothing);
   });
 
-  test('each fault is named at once', async () => {
+  test('each fault is named', async () => {
     const reply = await plan(shared(), {
       submit: true,
       steps: [pay(500), pay('1' as never), { ...read, action_key: 'no' }],
@@ -173,7 +173,7 @@ describe('bad input', () => {
     expect(await traces(shared())).toEqual(nothing);
   });
 
-  test('without a key, and with that of nobody', async () => {
+  test('a missing key, and an unknown key', async () => {
     const post = (headers: Readonly<Record<string, string>>) =>
       send(shared(), '/v1/plans', { method: 'POST', headers, body: { steps: [read] } });
     expect(codeOf(await post({}))).toEqual([401, 'missing_api_key']);
@@ -216,7 +216,7 @@ describe('a submission', () => {
     expect(await verifyChain(service.store)).toMatchObject({ kind: 'whole' });
   });
 
-  test('the steps that wait are counted in meters in their order', async () => {
+  test('meters count the pending steps in order', async () => {
     const service = await startService({ startsWith: policies, openRequestsMax: 50 });
     const steps = [pay(4000), pay(4000), pay(4000), read];
     const preview = await plan(service, { steps });
@@ -234,7 +234,7 @@ describe('a submission', () => {
     expect((await ask(service, 'pay.send', { payload: pay(4000).payload })).decision).toBe('DENY');
   });
 
-  test('as many as may be open, and not one more', async () => {
+  test('opens as many requests as the limit permits, and not one more', async () => {
     const service = await startService({ startsWith: policies, openRequestsMax: 3 });
     await ask(service, 'pay.send', { payload: pay(200).payload });
     const three = { submit: true, steps: [pay(300), pay(301), pay(302)] };
@@ -243,7 +243,7 @@ describe('a submission', () => {
     expect((await plan(service, { submit: true, steps: [pay(300), pay(301)] })).status).toBe(200);
   });
 
-  test('each step takes from the rate', async () => {
+  test('each step counts for the rate limit', async () => {
     const service = await startService({ startsWith: policies, rate: { perMinute: 1, burst: 10 } });
     expect((await plan(service, { steps: Array.from({ length: 6 }, () => read) })).status).toBe(200);
     expect(codeOf(await plan(service, { steps: Array.from({ length: 6 }, () => read) }))).toEqual([
@@ -265,13 +265,13 @@ describe('a submission', () => {
     expect(await traces(service)).toEqual(nothing);
   });
 
-  test('a disabled agent plans nothing', async () => {
+  test('a disabled agent cannot plan', async () => {
     const service = await startService({ startsWith: policies });
     await service.store.agents.setStatus({ agentId: service.agent.id, status: 'disabled', atMs: Date.now() });
     expect(codeOf(await plan(service, { submit: true, steps: [pay(500)] }))).toEqual([403, 'agent_disabled']);
   });
 
-  test('the same key and body are one plan, however often they come', async () => {
+  test('the same key and body are one plan, however often they are sent', async () => {
     const service = await startService({ startsWith: policies, openRequestsMax: 100 });
     const { ben } = await team(service);
     const headers = { 'idempotency-key': 'month-5' };
@@ -315,7 +315,7 @@ describe('a submission', () => {
     expect((await getPlan(service, first.body.plan_id)).body.steps[0].status).toBe('expired');
   });
 
-  test('a store that fails leaves nothing behind, and nothing reserved', async () => {
+  test('a store that fails stores nothing and reserves nothing', async () => {
     const service = await startService({ startsWith: policies, openRequestsMax: 100 });
     const { requests } = service.store;
     const steps = Array.from({ length: 12 }, (_, at) => pay(800 + at));
@@ -330,7 +330,7 @@ describe('a submission', () => {
     expect(body.steps.every(({ decision }: View) => decision === 'ESCALATE')).toBe(true);
   });
 
-  test('in the middle: the store refuses the seventh row, and none waits', async () => {
+  test('if the store refuses the seventh row, no step is pending', async () => {
     const service = await startService({ startsWith: policies, openRequestsMax: 100 });
     const { requests } = service.store;
     const real = requests.appendTogether.bind(requests);
@@ -365,7 +365,7 @@ describe('a sub-agent', () => {
     return made.body.api_key;
   }
 
-  test('plans within its chain, and reads no plan', async () => {
+  test('plans within its chain of delegations, and reads no plan', async () => {
     const service = await startService({ startsWith: policies });
     const key = await delegate(service, { when: 'payload.amount <= 600 USD' });
     const { body } = await plan(service, { submit: true, steps: [pay(500), pay(700), read] }, { key });
@@ -380,7 +380,7 @@ describe('a sub-agent', () => {
     expect((await getPlan(service, body.plan_id)).status).toBe(200);
   });
 
-  test('with a number of uses it asks for each step when it is due', async () => {
+  test('with a maximum number of uses requests each step when it is due', async () => {
     const service = await startService({ startsWith: policies });
     const key = await delegate(service, { uses: 5 });
     expect(codeOf(await plan(service, { submit: true, steps: [pay(500)] }, { key }))).toEqual([
@@ -436,7 +436,7 @@ describe('people', () => {
     expect(codeOf(await getPlan(service, id, otherAgent.apiKey))).toEqual([404, 'not_found']);
   });
 
-  test('approve the whole: each step by itself, and those that they may not stay', async () => {
+  test('approve the whole plan, and the steps that they cannot approve stay pending', async () => {
     const { plan_id: id, steps } = await submitted([
       pay(500),
       sign,
@@ -474,7 +474,7 @@ describe('people', () => {
     expect(now.pending).toBe(1);
   });
 
-  test('reject or approve single steps, bound to the digest that they saw', async () => {
+  test('reject or approve single steps, for the digest that they saw', async () => {
     const { plan_id: id, steps } = await submitted([pay(500), pay(600), pay(700)]);
     const rejected = await vote(ben, id, { vote: 'reject', steps: [{ step: 2, digest: steps[1].digest }] });
     expect(rejected.body.items).toMatchObject([{ step: 2, status: 'rejected', refusal: null }]);
@@ -501,7 +501,7 @@ describe('people', () => {
   });
 });
 
-test('twelve steps are approved once, executed one by one, and one with another byte waits', async () => {
+test('twelve steps are approved once and executed one by one, and a step with another byte is pending', async () => {
   const service = await startService({ startsWith: policies, openRequestsMax: 100 });
   const { ben } = await team(service);
   const steps = Array.from({ length: 12 }, (_, at) => pay(200 + at, `Vendor ${at}`));
@@ -534,7 +534,7 @@ test('twelve steps are approved once, executed one by one, and one with another 
   expect(await again.json()).toMatchObject({ decision: 'ESCALATE' });
 });
 
-test('a vote counts by the policies of now', async () => {
+test('a vote is checked by the active policies', async () => {
   const service = await startService({ startsWith: policies });
   const { ben, admin } = await team(service);
   const { body } = await plan(service, { submit: true, steps: [pay(500), pay(600)] });
@@ -549,7 +549,7 @@ test('a vote counts by the policies of now', async () => {
   ]);
 });
 
-test('whoever is asked gets one mail about the plan, and each event names it', async () => {
+test('each approver gets one mail about the plan, and each event names it', async () => {
   const mail = await startMailServer();
   const requestEvents = createRequestEvents();
   const heard: unknown[] = [];

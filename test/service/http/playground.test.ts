@@ -39,7 +39,7 @@ async function requestOf(service: Service, action: string, payload: object = {})
 }
 
 describe('the files of the active policies', () => {
-  test('are listed with their text, and where policies and rules stand in it', async () => {
+  test('are listed with their text, and the places of policies and rules', async () => {
     const { digest } = shared().policies.state();
     const files = await auditor.send('/v1/policies/files');
     const bytes = Buffer.byteLength(policyText);
@@ -81,7 +81,7 @@ describe('the files of the active policies', () => {
     }
   });
 
-  test('hold lists, and stay as they are when another set fails, whose text is there, too', async () => {
+  test('include list files, and stay unchanged after a failed reload, whose texts are returned as well', async () => {
     const service = await startService();
     const client = await auditorOf(service);
     const folder = dirname(service.policyFile);
@@ -133,7 +133,7 @@ describe('the files of the active policies', () => {
 });
 
 describe('a try', () => {
-  test('decides a request by the active policies, and by files laid over it; nothing is recorded', async () => {
+  test('decides a request by the active policies, and by edited files; nothing is recorded', async () => {
     const before = await auditor.send('/v1/requests?limit=200');
     const active = await attempt({ request: allowed });
     expect(active.status).toBe(200);
@@ -167,7 +167,7 @@ describe('a try', () => {
     expect(existsSync(join(dirname(shared().policyFile), 'new.policy'))).toBe(false);
   });
 
-  test('has the trace of a request that is asked in earnest', async () => {
+  test('has the same trace as a real request', async () => {
     const id = await requestOf(shared(), 'demo.escalate');
     const { body } = await auditor.send(`/v1/requests/${id}`);
     const { agent } = body;
@@ -184,7 +184,7 @@ describe('a try', () => {
     });
   });
 
-  test('answers with the places of what is wrong', async () => {
+  test('returns the places of errors', async () => {
     const broken = { path: 'demo.policy', text: policyText.replace('to finance', 'to fnance') };
     const { body } = await attempt({ files: [broken], request: allowed });
     expect(body).toMatchObject({
@@ -220,14 +220,14 @@ describe('a try', () => {
     expect([reply.status, reply.body.errors?.[0].pointer]).toEqual([400, pointer]);
   });
 
-  test('takes files up to a size', async () => {
+  test('accepts files up to a maximum size', async () => {
     const sized = (bytes: number) => ({ files: [{ path: 'a.policy', text: `#${' '.repeat(bytes)}\n` }] });
     expect((await attempt(sized(500 * 1024))).status).toBe(200);
     const { status, body } = await attempt(sized(512 * 1024));
     expect([status, body.type]).toEqual([400, 'urn:writ:error:body_too_large']);
   });
 
-  test('of a recorded request is for those who may see it', async () => {
+  test('of a recorded request is only for people who may see it', async () => {
     const service = shared();
     const people = await Promise.all([
       personWith(service, admin, { email: 'fin@example.com', roles: ['approver'], groups: ['finance'] }),
@@ -251,7 +251,7 @@ describe('a try', () => {
   });
 });
 
-test('the vocabulary is of the language and of the set', async () => {
+test('the vocabulary contains the language and the names of the set', async () => {
   const { body } = await auditor.send('/v1/policies/vocabulary');
   expect(body.names).toMatchObject({ policies: ['demo'], approvers: ['finance', 'owner'] });
   expect(body.actions.map(({ key }: { readonly key: string }) => key)).toContain('demo.allow');
@@ -285,7 +285,7 @@ policy pay on purse.pay {
 }
 `;
 
-  test('names the rule and the smallest change, by its own policies and by those of now', async () => {
+  test('names the rule and the smallest change, by the policies of the request and the active ones', async () => {
     const service = await startService();
     const client = await auditorOf(service);
     const file = join(dirname(service.policyFile), 'pay.policy');
@@ -371,7 +371,7 @@ policy pay on purse.pay {
 describe('a thread that fails', () => {
   const script = new URL('../../analysis/playground/failing-playground.ts', import.meta.url);
 
-  test.each(['hang', 'exit', 'memory', 'throw'])('%s: 503, and deciding goes on meanwhile', async (fault) => {
+  test.each(['hang', 'exit', 'memory', 'throw'])('%s: 503, and decisions continue', async (fault) => {
     const service = await startService({
       playground: { script, timeoutMs: fault === 'hang' ? 3_000 : 60_000, memoryMegabytes: 192 },
     });
@@ -396,7 +396,7 @@ describe('a thread that fails', () => {
     expect(service.log.some((line) => line.includes('the playground did not answer'))).toBe(true);
   });
 
-  test('a later try of the same person takes the place of one that waits: 429', async () => {
+  test('refuses an earlier waiting try of the same person: 429', async () => {
     const service = await startService({ playground: { script } });
     const client = await auditorOf(service);
     const slow = attempt(

@@ -78,7 +78,7 @@ async function viewOf(reply: Response): Promise<View> {
 
 const codeIn = async (reply: Promise<Response>) => (await problemOf(await reply)).code;
 
-test('a point asks for an agent by name or id, and the record says by which point it came', async () => {
+test('a point asks for an agent by name or id, and the record names the point', async () => {
   const point = await register();
   for (const agent of ['buyer', service.agent.id]) {
     const { request_id: id, decision } = await viewOf(await ask(point.key, { agent }));
@@ -96,7 +96,7 @@ test('a point asks for an agent by name or id, and the record says by which poin
 });
 
 describe('who may act for whom', () => {
-  test('an agent has to be named, assigned and there; the last two are not told apart', async () => {
+  test('an agent must be named, assigned and known; the last two have the same refusal', async () => {
     const point = await register();
     await addAgent(service.store, { name: 'third', riskTier: 'low', controlOwner: 'ops', tags: [] });
     expect(await codeIn(ask(point.key, { agent: null }))).toBe('invalid_header');
@@ -108,7 +108,7 @@ describe('who may act for whom', () => {
     expect((await ask(point.key, { agent: 'third' })).status).toBe(200);
   });
 
-  test("an agent's own key acts for nobody else", async () => {
+  test('an agent key cannot ask for other agents', async () => {
     await addAgent(service.store, { name: 'other', riskTier: 'low', controlOwner: 'ops', tags: [] });
     expect(await codeIn(ask(service.apiKey, { agent: 'other' }))).toBe('agent_not_assigned');
     expect((await ask(service.apiKey, { agent: 'buyer' })).status).toBe(200);
@@ -135,7 +135,7 @@ describe('who may act for whom', () => {
     );
   });
 
-  test('a disabled one may be enabled, a revoked one never; the name confirms', async () => {
+  test('a disabled point can be enabled, a revoked one cannot; its name confirms the revocation', async () => {
     const point = await register();
     await act(point, '/disable');
     expect((await act(point, '/enable')).body.status).toBe('active');
@@ -145,7 +145,7 @@ describe('who may act for whom', () => {
     for (const path of ['/enable', '/disable', '/keys']) expect((await act(point, path)).status).toBe(409);
   });
 
-  test('what stops the agent stops the point', async () => {
+  test('a kill switch on the agent stops its requests by the point', async () => {
     const { store } = service;
     const added = await addAgent(store, { name: 'stopped', riskTier: 'low', controlOwner: 'ops', tags: [] });
     if (added.kind !== 'added') throw new Error(added.kind);
@@ -162,7 +162,7 @@ describe('who may act for whom', () => {
 });
 
 describe('keys', () => {
-  test('a rotated key is good until its end, and there are two at most', async () => {
+  test('a rotated key is valid until it expires, and there are at most two', async () => {
     const point = await register();
     const { body } = await act(point, '/keys', { grace_seconds: 60 });
     expect((await ask(point.key)).headers.get('x-agent-api-key-expires')).toBe(body.old_keys_end_at);
@@ -173,7 +173,7 @@ describe('keys', () => {
     expect((await ask(third.body.api_key)).status).toBe(200);
   });
 
-  test('a wrong key and no such key read the same; a wrong prefix is no key', async () => {
+  test('a wrong key and an unknown key have the same refusal; a wrong prefix is not a key', async () => {
     const point = await register();
     const codes = [wrongKey(point.key), `writ_${point.key.slice('writpep_'.length)}`, 'writpep_x'];
     for (const key of codes) expect(await codeIn(ask(key))).toBe('invalid_api_key');
@@ -181,7 +181,7 @@ describe('keys', () => {
     expect(await codeIn(ask(service.apiKey.replace('writ_', 'writpep_')))).toBe('invalid_api_key');
   });
 
-  test('no key is in a list, nor in the records', async () => {
+  test('lists and records contain no key', async () => {
     const point = await register();
     const listed = await operator.send('/v1/enforcement-points');
     const keys = await operator.send(`/v1/enforcement-points/${point.id}/keys`);
@@ -201,7 +201,7 @@ policy demo on demo.* {
 }
 `;
 
-  test('the session of a point is its own: no agent and no other point counts in it', async () => {
+  test('the session of a point belongs to it: no agent and no other point uses it', async () => {
     await usePolicies(service, perSession);
     // The past of a new meter is read first, so the first tries may be refused.
     let tries = 0;
@@ -219,7 +219,7 @@ policy demo on demo.* {
     expect(decisions).toEqual(['ALLOW', 'ALLOW', 'ALLOW', 'DENY']);
   });
 
-  test("an agent cannot name a point's session, nor its idempotency keys", async () => {
+  test('an agent cannot use the sessions or idempotency keys of a point', async () => {
     const point = await register();
     for (const name of ['x-agent-session', 'idempotency-key']) {
       const headers = { [name]: `point:${point.id}/s-1` };
@@ -234,7 +234,7 @@ policy demo on demo.* {
     });
   });
 
-  test("what an agent has sent under an idempotency key does not answer a point's call", async () => {
+  test('the idempotency key of an agent does not answer a call of a point', async () => {
     const point = await register();
     const headers = { 'idempotency-key': 'toolu_1' };
     const own = await viewOf(await ask(service.apiKey, { agent: null, headers }));
@@ -245,8 +245,8 @@ policy demo on demo.* {
   });
 });
 
-describe('what comes by a point is its own', () => {
-  test('an approval is taken once, by the point that asked', async () => {
+describe('a request of a point', () => {
+  test('only the point that asked uses its approval', async () => {
     const [one, two] = [await register(), await register()];
     const payload = { of: one.id };
     const asked = { action: 'demo.escalate', payload, headers: { prefer: 'attach' } };
@@ -260,7 +260,7 @@ describe('what comes by a point is its own', () => {
     ]);
   });
 
-  test("the agent sees it, and does nothing about it; nor the point about the agent's", async () => {
+  test('is visible to the agent, which cannot change it; nor can the point change requests of the agent', async () => {
     const point = await register();
     const byPoint = { 'x-agent-api-key': point.key, 'x-writ-agent': 'buyer' };
     const byAgent = { 'x-agent-api-key': service.apiKey };
@@ -278,7 +278,7 @@ describe('what comes by a point is its own', () => {
     }
   });
 
-  test('a receipt and an outcome are for the point that asked', async () => {
+  test('only the point that asked gets its receipt and reports its outcome', async () => {
     const point = await register();
     const byPoint = { 'x-agent-api-key': point.key, 'x-writ-agent': 'buyer' };
     const byAgent = { 'x-agent-api-key': service.apiKey };
@@ -297,7 +297,7 @@ describe('what comes by a point is its own', () => {
   });
 });
 
-test('names are one of a kind, agents exist, and each is named once', async () => {
+test('names are unique, agents exist, and each is named once', async () => {
   const point = await register();
   for (const body of [
     { name: point.name.toUpperCase(), agents: [] },
@@ -315,7 +315,7 @@ test('names are one of a kind, agents exist, and each is named once', async () =
   expect((await operator.send('/v1/enforcement-points/none')).status).toBe(404);
 });
 
-test('a key that ends while the point waits ends the wait', async () => {
+test('a key that expires during a long poll ends the poll', async () => {
   const point = await register();
   const waiting = ask(point.key, { action: 'demo.escalate', headers: { prefer: 'wait=20' } });
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -323,7 +323,7 @@ test('a key that ends while the point waits ends the wait', async () => {
   expect(await codeIn(waiting)).toBe('point_not_active');
 });
 
-test("the agent's new key is nothing to the point", async () => {
+test('a new key of the agent does not change the point', async () => {
   const point = await register();
   await rotateKey(service.store, { agentId: service.agent.id, graceMs: 0, nowMs: Date.now() });
   expect((await ask(point.key)).status).toBe(200);

@@ -32,7 +32,7 @@ const save = (client: Client, text: string, version: number) =>
   });
 const draftOf = async (client: Client) => (await client.send(address)).body.draft;
 
-test('a draft is saved, read again, replaced and deleted, by its person alone', async () => {
+test('a draft is saved, read, replaced and deleted only by its person', async () => {
   expect(await draftOf(eve)).toBeNull();
   const first = await save(eve, loosened, 0);
   expect(first).toMatchObject({
@@ -83,14 +83,14 @@ test.each([
   expect(reply.body.errors).toMatchObject([{ pointer }]);
 });
 
-test('says where the directory lies in its repository', async () => {
+test('returns where the directory is in its repository', async () => {
   expect((await eve.send(address)).body.repository_path).toBeNull();
   const folder = dirname(shared().policyFile);
   mkdirSync(join(dirname(folder), '.git'));
   expect((await eve.send(address)).body.repository_path).toBe(folder.split('/').at(-1));
 });
 
-test('a draft that nobody saves for long is gone, and another one takes its place', async () => {
+test('a draft that is not saved for a long time is deleted, and another one can take its place', async () => {
   const { documents } = shared().store;
   const drafts = createPolicyDrafts(documents);
   const nowMs = Date.parse('2020-01-01');

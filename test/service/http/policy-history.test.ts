@@ -55,7 +55,7 @@ beforeAll(async () => {
 
 const compareAddress = (old: string, now: string): string => `/v1/policies/diff?old=${old}&new=${now}`;
 
-test('has each set that became active, the latest first, and none twice', async () => {
+test('has each set that became active once, the latest first', async () => {
   const before = await history();
   expect(before).toMatchObject([
     { digest: shared().policies.current().digest, policies: 1, actions: 1, has_texts: true, commit: null },
@@ -74,7 +74,7 @@ test('has each set that became active, the latest first, and none twice', async 
   expect(await history()).toEqual(before);
 });
 
-test('two sets compare as the files of one do that are laid over the other', async () => {
+test('comparing two sets equals comparing the files of one as edits of the other', async () => {
   const [{ digest: now }, { digest: old }] = (await history()) as [{ digest: string }, { digest: string }];
   const { status, body } = await eve.send(compareAddress(now, old));
   expect(status).toBe(200);
@@ -103,7 +103,7 @@ test('two sets compare as the files of one do that are laid over the other', asy
   expect([same.files, same.diff.findings]).toEqual([[], []]);
 });
 
-test('two sets say in plain sentences what they say otherwise', async () => {
+test('two sets are compared as plain sentences', async () => {
   const [{ digest: now }, { digest: old }] = (await history()) as [{ digest: string }, { digest: string }];
   const said = async (from: string, to: string) =>
     (await eve.send(`/v1/policies/summary/diff?old=${from}&new=${to}&actions=pay.make`)).body;
@@ -188,7 +188,7 @@ test('keeps no more sets and texts than its limits, the latest first', async () 
   expect(await history.texts(`a${random(80)}`)).toBe(null);
 });
 
-test('the texts of a digest are the latest; a store that fails keeps nobody, and is told', async () => {
+test('returns the latest texts of a digest; a store that fails is reported and blocks nobody', async () => {
   const { note, history } = await keep();
   await note('# one', 'x');
   await note('# two', 'x');
@@ -202,7 +202,7 @@ test('the texts of a digest are the latest; a store that fails keeps nobody, and
   expect(failing.failures).toEqual([new Error('no disk')]);
 });
 
-test('an earlier set is written back by an admin, with the reason on record, and the one that went stays known', async () => {
+test('an admin rolls back to an earlier set, with the reason on record, and the replaced set stays in the history', async () => {
   const service = await startService({ isInFile: true });
   const first = await firstAdmin(service);
   const admin = await tokenClient(service, first);
@@ -263,7 +263,7 @@ test('an earlier set is written back by an admin, with the reason on record, and
 
 // `npm run test:postgres` runs this one.
 if (isOnPostgres) {
-  test('no set is written back where several processes may serve the store', async () => {
+  test('a roll-back is refused where several processes may serve the store', async () => {
     const service = await startService();
     const first = await firstAdmin(service);
     const admin = await tokenClient(service, first);
@@ -280,7 +280,7 @@ if (isOnPostgres) {
   });
 }
 
-test('a place that is reached by a link, or that nobody may write, is left as it is', async () => {
+test('a symbolic link, or a place that is not writable, is left unchanged', async () => {
   const folder = temporaryFolder();
   const texts = (text: string) => textsOf(text);
   writeFileSync(join(folder, 'real.policy'), '# one');

@@ -38,7 +38,7 @@ async function allParts(): Promise<readonly Part['actions'][number][]> {
   return found;
 }
 
-test('says of each action what `writ summary` says, with the line that it is from', async () => {
+test('returns for each action what `writ summary` prints, with the line of each sentence', async () => {
   const sources = {
     files: [{ path: 'demo.policy', text }],
     readListFile: (path: string) =>
@@ -61,7 +61,7 @@ test('says of each action what `writ summary` says, with the line that it is fro
   expect(lines[(refusal?.line ?? 0) - 1]).toMatch(/^ *deny /);
 });
 
-test('a cursor that no page has given, and a person who may not see policies, get nothing', async () => {
+test('an unknown cursor, and a person without the permission, get nothing', async () => {
   expect((await client.send('/v1/policies/summary?cursor=x')).status).toBe(400);
   const stranger = await fetch(`${shared().url}/v1/policies/summary`);
   expect(stranger.status).toBe(401);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRateLimiter } from '../../../src/service/http/auth/rate-limit.ts';
 
-test('a burst passes, then one a second', () => {
+test('a burst passes, then one request per second', () => {
   const limiter = createRateLimiter('agent', { perMinute: 60, burst: 3 });
   const taken = (atMs: number) => limiter.take('a', atMs).isWithin;
   expect([taken(0), taken(0), taken(0), taken(0)]).toEqual([true, true, true, false]);
@@ -12,14 +12,14 @@ test('a burst passes, then one a second', () => {
   expect([taken(60_000), taken(60_000), taken(60_000), taken(60_000)]).toEqual([true, true, true, false]);
 });
 
-test('holders do not share', () => {
+test('agents do not share a limit', () => {
   const limiter = createRateLimiter('agent', { perMinute: 60, burst: 1 });
   expect(limiter.take('a', 0).isWithin).toBe(true);
   expect(limiter.take('b', 0).isWithin).toBe(true);
   expect(limiter.take('a', 0).isWithin).toBe(false);
 });
 
-test('headers tell what is left, and when to come again', () => {
+test('headers contain the remaining number and the time of the next request', () => {
   const limiter = createRateLimiter('agent', { perMinute: 6, burst: 2 });
   expect(limiter.headers(limiter.take('a', 0))).toEqual({
     'ratelimit-policy': '"agent";q=2;w=20',
@@ -33,7 +33,7 @@ test('headers tell what is left, and when to come again', () => {
   });
 });
 
-test('a rate of its own counts from then on, and what was taken stays taken', () => {
+test('a changed rate counts from then on, without returning the tokens used', () => {
   const limiter = createRateLimiter('agent', { perMinute: 60, burst: 3 });
   const own = { ratePerMinute: 6, burst: null };
   expect(limiter.take('a', 0)).toMatchObject({ isWithin: true, policy: '"agent";q=3;w=3' });
@@ -52,7 +52,7 @@ test('a rate of its own counts from then on, and what was taken stays taken', ()
   expect(limiter.take('b', 9_999)).toMatchObject({ policy: '"agent";q=3;w=3' });
 });
 
-test('never more than the burst and the rate together, and a retry as told succeeds', () => {
+test('never more than the burst and the rate together, and a retry after the given time succeeds', () => {
   const steps = fc.array(fc.nat(5_000), { minLength: 1, maxLength: 60 });
   fc.assert(
     fc.property(
@@ -77,7 +77,7 @@ test('never more than the burst and the rate together, and a retry as told succe
   );
 });
 
-test('a flood of holders does not make one who is over its limit forget it at once', () => {
+test('many new agents do not make it forget an agent that is over its limit', () => {
   const limiter = createRateLimiter('failures', { perMinute: 1, burst: 1 });
   for (let holder = 0; holder < 30_000; holder += 1) limiter.take(`h${holder}`, 0);
   expect(limiter.take('h29999', 0).isWithin).toBe(false);

@@ -37,7 +37,7 @@ async function heapMegabytes(): Promise<number> {
   return process.memoryUsage().heapUsed / 1e6;
 }
 
-test('what is kept in memory does not grow with the number of reloads', async () => {
+test('memory does not grow with the number of reloads', async () => {
   const service = await startService({ openRequestsMax: 10 * waiting });
   const reload = async (round: number) => {
     putText(dirname(dirname(service.policyFile)), policies(round));

@@ -63,7 +63,7 @@ test.each(Object.keys(good))('%s is refused, with the same value and with anothe
   expect(await store.requests.countOpen(agent.id, Date.now())).toBe(0);
 });
 
-test('a list may come in several lines, and is read in their order', async () => {
+test('a list may be sent in several lines, and is read in their order', async () => {
   const service = await startService();
   const first = await sent(service, ['Prefer: wait=0', 'Prefer: receipt=one', 'Prefer: receipt=two']);
   expect(first.body.decision).toBe('ALLOW');
@@ -71,7 +71,7 @@ test('a list may come in several lines, and is read in their order', async () =>
   expect(JSON.parse(Buffer.from(receipt.split('.')[1]!, 'base64url').toString()).aud).toBe('one');
 });
 
-test('an id, or a trace, that comes twice is none', async () => {
+test('a repeated id or trace header is ignored', async () => {
   const service = await startService();
   const trace = `traceparent: 00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
   const { reply, body: view } = await sent(service, ['X-Request-ID: one', 'X-Request-ID: two', trace, trace]);
@@ -79,7 +79,7 @@ test('an id, or a trace, that comes twice is none', async () => {
   expect(/x-request-id: (\S+)/i.exec(reply)?.[1]).toBe(view.request_id);
 });
 
-test('X-Forwarded-For in two lines is one list, which only trusted proxies write', async () => {
+test('X-Forwarded-For in two lines is one list, in which only trusted proxies count', async () => {
   const lines = ['X-Forwarded-For: 203.0.113.9', 'X-Forwarded-For: 198.51.100.7'];
   const addressIn = async (service: Service) => {
     const { request_id: id } = (await sent(service, lines)).body;
@@ -90,7 +90,7 @@ test('X-Forwarded-For in two lines is one list, which only trusted proxies write
   expect(await addressIn(proxied)).toBe('198.51.100.7');
 });
 
-test('cookies in two lines are one list, in which a session that comes twice is none', async () => {
+test('cookies in two lines are one list, and a repeated session cookie is ignored', async () => {
   const service = await startService();
   await firstAdmin(service);
   const ann = await signedIn(service, 'ann@example.com');
@@ -102,7 +102,7 @@ test('cookies in two lines are one list, in which a session that comes twice is 
   expect(await status([`Cookie: ${cookie}`, `Cookie: ${cookie}`])).toBe(401);
 });
 
-test('a header that no standard forbids to repeat, and that nothing reads, is no fault', () => {
+test('a repeated header that nothing reads is accepted', () => {
   const found = (...names: readonly string[]) =>
     repeatedHeader({
       rawHeaders: names.flatMap((name) => [name, 'x']),

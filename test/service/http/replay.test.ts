@@ -119,7 +119,7 @@ const fewer = (count: number) => ({
   busiest: { before: count, now: 0 },
 });
 
-test('files each changed request under its finding, and tells earlier policies from the active policies', async () => {
+test('assigns each changed request to its finding, and separates earlier policies from the active ones', async () => {
   const { answer } = (await replay({ files: filesOf(changed) })).lines.at(-1);
   const { matrix, people, findings, examples, requests, withheld, decided_by, against } = answer.replay;
   expect(requests).toBe(11);
@@ -150,7 +150,7 @@ test('files each changed request under its finding, and tells earlier policies f
   expect(JSON.stringify(answer)).not.toContain('not to be told');
 });
 
-test('a secret that the payload check would have to read makes its request untellable, and is counted', async () => {
+test('a request whose withheld secret the payload check reads is counted as undecidable', async () => {
   const shorter = active.replace('secret string 1..90, uses', 'secret string 1..90, odd: integer, uses');
   const { answer } = (await replay({ files: filesOf(shorter) })).lines.at(-1);
   expect(answer.replay.other_shape).toEqual({ 'key.use': 2 });
@@ -165,7 +165,7 @@ test('a secret that the payload check would have to read makes its request untel
   expect(told).toBe(tried.requests - 2);
 });
 
-test('of files with errors there are their places, and nothing is tried', async () => {
+test('files with errors return the diagnostics and no replay', async () => {
   const { answer } = (await replay({ files: filesOf(active.replace('by finance', 'by fnance')) })).lines.at(
     -1,
   );
@@ -186,7 +186,7 @@ test.each([
   expect(lines[0].errors[0].pointer).toContain(pointer);
 });
 
-test('is for those alone who may see all requests, and records nothing', async () => {
+test('is permitted only to people who may see all requests, and records nothing', async () => {
   const before = (await auditor.send('/v1/audit/export')).body;
   for (const [role, ...groups] of [['approver', 'finance'], ['owner']] as const) {
     const other = await personWith(shared(), admin, { email: `${role}@example.com`, roles: [role], groups });
@@ -222,7 +222,7 @@ async function failingService(limits: Pick<ReplaysOptions, 'timeoutMs'> = {}) {
   return { service, admin: first, ann: await tokenClient(service, first) };
 }
 
-test('a replay that does not end says why in its last line, and so does one whose asker may not any more', async () => {
+test('a replay that fails, or whose person loses the permission, gives the reason in its last line', async () => {
   const { service, ann } = await failingService({ timeoutMs: 2_000 });
   await ask(service, 'demo.allow', { payload: { amount: 5 } });
   for (const [kind, why] of [
@@ -244,7 +244,7 @@ test('a replay that does not end says why in its last line, and so does one whos
   expect(JSON.stringify(lines)).not.toContain('answer');
 });
 
-test('one replay of a person runs at a time and two altogether; going away ends it', async () => {
+test('one replay per person runs at a time, and two in total; a disconnect ends it', async () => {
   // The replay hangs, and only a closed connection ends it.
   const { service, admin: first, ann } = await failingService();
   const [ben, eve] = await Promise.all(

@@ -44,7 +44,7 @@ async function startReplica(
   return await startService({ store, policies });
 }
 
-test('a store in a file is served by the one process', async () => {
+test('a store in a file is served by one process', async () => {
   const self = { name: 'a (1)', version: '1.2.3', startedAtMs: 5 };
   const service = await startService({ isInFile: true, self });
   const admin = await tokenClient(service, await firstAdmin(service));
@@ -69,7 +69,7 @@ test('a store in a file is served by the one process', async () => {
   expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/^writ_replicas 1$/m);
 });
 
-test('replicas of a database know each other, and which set each has read', async () => {
+test('replicas of a database list each other, with the set that each has read', async () => {
   const database = await server.createDatabase();
   const first = await startReplica(database, 'a (1)');
   const store = await openStore(database);
@@ -107,7 +107,7 @@ test('replicas of a database know each other, and which set each has read', asyn
   await expect.poll(async () => (await admin.send('/v1/replicas')).body.items).toHaveLength(1);
 });
 
-test('reports of equal calls at two replicas take a grant each', async () => {
+test('reports of equal calls on two replicas each report on one grant', async () => {
   const database = await server.createDatabase();
   const first = await startReplica(database, 'a (1)');
   const store = await openStore(database);

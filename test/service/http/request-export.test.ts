@@ -11,7 +11,7 @@ import { firstAdmin, personWith, tokenClient } from './person-client.ts';
 import { startService } from './service.ts';
 import { ask, codeOf } from './written-policies.ts';
 
-test('holds what the list finds, as JSON Lines or CSV, and nothing that is not for the caller', async () => {
+test('contains what the list finds, as JSON Lines or CSV, and nothing that the caller may not see', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   const ann = await tokenClient(service, admin);
@@ -72,7 +72,7 @@ test('holds what the list finds, as JSON Lines or CSV, and nothing that is not f
   expect(codeOf(await ann.send('/v1/requests/export?limit=5'))).toEqual([400, 'invalid_query']);
 });
 
-test('is a log of what was decided and what people said, in the order in which it happened', async () => {
+test('is a log of decisions and votes in their order', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   const ann = await tokenClient(service, admin);
@@ -107,7 +107,7 @@ test('is a log of what was decided and what people said, in the order in which i
   expect(log.completeSinceMs).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('goes on over many pages, each request once', async () => {
+test('contains each request once over many pages', async () => {
   const service = await startService();
   const ann = await tokenClient(service, await firstAdmin(service));
   const asked = Array.from({ length: 130 }, (_, count) => ask(service, 'demo.allow', { payload: { count } }));

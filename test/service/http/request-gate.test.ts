@@ -9,7 +9,7 @@ import { authorize, exchange, shareService, startService } from './service.ts';
 const shared = shareService();
 
 describe('a connection', () => {
-  test('has every request answered in order, however many it sends at once, where it reads', async () => {
+  test('gets its replies in order, however many requests are pipelined', async () => {
     const service = shared();
     const count = 3_000;
     const last = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
@@ -20,7 +20,7 @@ describe('a connection', () => {
     expect(received.match(/HTTP\/1\.1 200 /g)).toHaveLength(count + 1);
   });
 
-  test('of decisions and of others in turns, bodies in parts: each has its own answer', async () => {
+  test('with decisions and other requests in turns gets the reply of each', async () => {
     const service = shared();
     const body = (text: string) => `{"action_key":"demo.${text}","payload":{"note":"${'x'.repeat(3_000)}"}}`;
     const decision = (verb: string) =>
@@ -41,7 +41,7 @@ describe('a connection', () => {
     expect(received.match(/"status":"ok"/g)).toHaveLength(Math.ceil(120 / 7) + 1);
   });
 
-  test('that reads nothing of its replies is cut off', async () => {
+  test('that does not read its replies is closed', async () => {
     const service = await startService({ requestTimeoutMs: 400 });
     const socket = connect({ port: service.port, host: '127.0.0.1' });
     onTestFinished(() => void socket.destroy());
@@ -53,7 +53,7 @@ describe('a connection', () => {
     await closed;
   });
 
-  test('too many are one too many: an idle one makes room, else 503', async () => {
+  test('over the limit takes the place of an idle one, else gets 503', async () => {
     const service = await startService({ connectionsMax: 3 });
     const idle = await Promise.all(
       [1, 2, 3].map(async () => {

@@ -11,7 +11,7 @@ async function found(client: Client, query = ''): Promise<readonly string[]> {
   return body.items.map((item: View) => item.request_id);
 }
 
-test('finds by what is asked, the latest first', async () => {
+test('filters by each parameter, the latest first', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   const ann = await tokenClient(service, admin);
@@ -76,7 +76,7 @@ test('finds by what is asked, the latest first', async () => {
   }
 });
 
-test('shows an approver what asks their groups, an owner what their agents ask, and an auditor all', async () => {
+test('shows approvers the requests of their groups, owners those of their agents, and auditors all', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   const person = (email: string, role: 'approver' | 'owner' | 'auditor', groups: readonly string[] = []) =>

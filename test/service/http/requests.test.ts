@@ -16,7 +16,7 @@ function look(service: Service, id: unknown, headers: Record<string, string> = {
   });
 }
 
-test('gives the eight fields and what is behind them', async () => {
+test('returns the eight fields of the contract, and more behind them', async () => {
   const service = await startService();
   const view = await ask(service);
   const reply = await look(service, view.request_id);
@@ -34,7 +34,7 @@ test('gives the eight fields and what is behind them', async () => {
   });
 });
 
-test('a request of another agent, an unknown one and a long id are not found', async () => {
+test('a request of another agent, an unknown id and a long id are not found', async () => {
   const service = await startService();
   const { request_id } = await ask(service);
   const other = await addAgent(service.store, {
@@ -61,7 +61,7 @@ test('a request of another agent, an unknown one and a long id are not found', a
   expect((await problemOf(await look(service, request_id, { 'x-agent-api-key': '' }))).status).toBe(401);
 });
 
-test('a wait holds the answer while the request is pending, and no longer than asked', async () => {
+test('a long poll lasts while the request is pending, at most as long as asked', async () => {
   const service = await startService();
   const { request_id } = await ask(service);
   const start = performance.now();
@@ -71,7 +71,7 @@ test('a wait holds the answer while the request is pending, and no longer than a
   expect(await reply.json()).toMatchObject({ status: 'pending' });
 });
 
-test('a request that is decided is answered at once, and at most 55 s are promised', async () => {
+test('a decided request is answered at once, and a wait is at most 55 s', async () => {
   const service = await startService();
   const { request_id } = await ask(service, '{"action_key":"demo.allow","payload":{}}');
   const start = performance.now();
@@ -80,7 +80,7 @@ test('a request that is decided is answered at once, and at most 55 s are promis
   expect(reply.headers.get('preference-applied')).toBe('wait=55');
 });
 
-test('a wait ends when the request does', async () => {
+test('a long poll ends when the request is decided', async () => {
   const start = Date.now();
   let skewMs = 0;
   const service = await startService({ clock: () => Date.now() + skewMs });
@@ -92,7 +92,7 @@ test('a wait ends when the request does', async () => {
   expect(Date.now() - start).toBeLessThan(5_000);
 });
 
-test('stopping ends a wait with an answer', async () => {
+test('stopping the service ends a long poll with a reply', async () => {
   const service = await startService();
   const { request_id } = await ask(service);
   const waiting = look(service, request_id, { prefer: 'wait=20' });
@@ -103,7 +103,7 @@ test('stopping ends a wait with an answer', async () => {
   expect(performance.now() - start).toBeLessThan(3_000);
 });
 
-test('the POST itself waits where it is asked to, and then says how the request stands', async () => {
+test('POST waits if asked to, and then returns the status of the request', async () => {
   let skewMs = 0;
   const service = await startService({ clock: () => Date.now() + skewMs });
   const asking = authorize(service, { headers: { prefer: 'wait=20' }, body: escalated });
@@ -116,7 +116,7 @@ test('the POST itself waits where it is asked to, and then says how the request 
   expect(await reply.json()).toMatchObject({ decision: 'DENY', status: 'rejected' });
 });
 
-test('a wait of the POST ends with the request still pending, or when the service stops', async () => {
+test('the wait of a POST ends with the request still pending, or when the service stops', async () => {
   const service = await startService();
   const reply = await authorize(service, { headers: { prefer: 'wait=1' }, body: escalated });
   const view = (await reply.json()) as Record<string, unknown>;
@@ -129,7 +129,7 @@ test('a wait of the POST ends with the request still pending, or when the servic
   expect(await answered.json()).toMatchObject({ status: 'pending' });
 });
 
-test('a POST that is decided does not wait', async () => {
+test('a POST that is decided at once does not wait', async () => {
   const service = await startService();
   const start = performance.now();
   const reply = await authorize(service, { headers: { prefer: 'wait=20' } });

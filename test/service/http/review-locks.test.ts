@@ -25,7 +25,7 @@ async function lookersAt(client: Client, id: string): Promise<readonly string[]>
     .toSorted();
 }
 
-test('a claim is seen by whoever may see the request, goes to the next one, and is given back', async () => {
+test('a review is visible to people who may see the request, can be taken over, and ends', async () => {
   const [ann, ben, lea, ada] = [person('ann'), person('ben'), person('lea'), person('ada')];
   const { request_id: id } = await ask(service(), 'pay.one');
   const { request_id: next } = await ask(service(), 'pay.two');
@@ -53,7 +53,7 @@ test('a claim is seen by whoever may see the request, goes to the next one, and 
   expect([await lookersAt(ada, id), await lookersAt(ada, next)]).toEqual([[], ['ben@example.com']]);
 });
 
-test('it keeps nobody from deciding, and is over with the vote or the wait', async () => {
+test('does not prevent anyone from deciding, and ends with the vote or the request', async () => {
   const [ann, ben, ada] = [person('ann'), person('ben'), person('ada')];
   const one = (await ask(service(), 'pay.one')).request_id;
   await claim(ann, one);
@@ -67,7 +67,7 @@ test('it keeps nobody from deciding, and is over with the vote or the wait', asy
   expect(await lookersAt(ada, two)).toEqual(['anna@example.com']);
 });
 
-test('it lapses, unless it is taken again, and is then deleted', async () => {
+test('expires unless it is renewed, and is then deleted', async () => {
   const [ann, ada] = [person('ann'), person('ada')];
   const { request_id: id } = await ask(service(), 'pay.one');
   const first = (await claim(ann, id)).body;
@@ -90,7 +90,7 @@ test('it lapses, unless it is taken again, and is then deleted', async () => {
   ).toEqual([]);
 });
 
-test('only who is asked takes one; what a person does in two windows at once ends in one claim', async () => {
+test('only possible approvers start one; two windows of one person at once end in one review', async () => {
   const [ann, lea, ada, eve] = [person('ann'), person('lea'), person('ada'), person('eve')];
   const ids = [(await ask(service(), 'pay.one')).request_id, (await ask(service(), 'pay.two')).request_id];
   const [id = ''] = ids;

@@ -99,7 +99,7 @@ function isPossible(trial: Trial, { asks }: Subject): boolean {
   return asks !== 'granted' || (trial !== 'requests.approve' && trial !== 'requests.reject');
 }
 
-test('law: several roles let somebody do what one of them does, with the same thing', {
+test('law: several roles permit exactly what one of them permits on the same object', {
   timeout: 300_000,
 }, async () => {
   const service = await startService({ openRequestsMax: 10_000, startsWith: policies });

@@ -126,12 +126,12 @@ function nameOf({ method, path }: Route): string {
   return `${method} ${path}`;
 }
 
-test('the table of roles is the one that was written by hand, in each cell', () => {
+test('the table of roles equals the one written by hand, in each cell', () => {
   expect(operations).toEqual(operationsByHand);
   expect(roles).toEqual(rolesByHand);
 });
 
-test('every route of people is the operation, and takes the credential, of the table by hand', async () => {
+test('every route of people has the operation and the credential of the table by hand', async () => {
   const ofPeople = (await routesOf(shared())).filter(({ operation }) =>
     (operation.security as readonly object[]).some((one) => 'session' in one),
   );

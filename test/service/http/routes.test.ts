@@ -21,7 +21,7 @@ describe('a route of the management API', () => {
     expect(constants.filter(({ name, id }) => name !== id)).toEqual([]);
   });
 
-  test('is in the list', () => {
+  test('is in the list of routes', () => {
     expect(constants.map(({ id }) => id).toSorted()).toEqual(
       managementRoutes.map(({ operation }) => operation.id).toSorted(),
     );
@@ -32,7 +32,7 @@ describe('a service whose routes are not those of the list', () => {
   const [authorize] = describedRoutes(1_000);
   const handler = async () => 'yes';
 
-  test('takes no route that is not listed, unless it says so', () => {
+  test('accepts no unlisted route, unless the route says that it is not listed', () => {
     const app = Fastify();
     requireDocumented(app, [authorize!]);
     expect(() => app.get('/stranger', handler)).toThrow('GET /stranger is missing from the list of routes');
@@ -46,7 +46,7 @@ describe('a service whose routes are not those of the list', () => {
   });
 });
 
-test('the order of checks is the same on the page for users, in the document and in the code', () => {
+test('the order of checks is the same in the docs, the OpenAPI document and the code', () => {
   const order = checksInOrder.map(({ check, status }) => `${check} (${status})`).join(', ');
   const page = readFileSync('docs/service/authorize.md', 'utf8');
   const [, list = ''] = /the first check that fails makes the reply:\n\n((?:\d\. .*\n)+)/.exec(page) ?? [];

@@ -41,7 +41,7 @@ test.each<[string, string, object, string, string]>([
   expect(answer.body.detail).toBe(`\`${answer.body.errors[0].pointer}\`: ${answer.body.errors[0].detail}`);
 });
 
-test('a body that is no object is told as a whole', async () => {
+test('a body that is not an object has one error without a place', async () => {
   const answer = await (await signedInAdmin()).send('/v1/agents', { method: 'POST', body: [1] });
   expect(answer.body).toMatchObject({ status: 400, detail: 'the body must be an object' });
 });

@@ -64,7 +64,7 @@ async function setGroup(service: Service, displayName: string, ids: readonly str
 }
 
 describe('as Okta sends it', () => {
-  test('somebody is assigned, put into a group, taken out and brought back', async () => {
+  test('a person is assigned, added to a group, removed and restored', async () => {
     const service = shared();
     const filter = encodeURIComponent('userName eq "olga@example.com"');
     expect((await scim(service, `GET /Users?filter=${filter}&startIndex=1&count=100`)).body).toMatchObject({
@@ -119,7 +119,7 @@ describe('as Okta sends it', () => {
 });
 
 describe('as Entra ID sends it', () => {
-  test('somebody is changed by paths, and texts are booleans', async () => {
+  test('a person is changed by paths, with booleans as texts', async () => {
     const service = shared();
     const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
     const { id } = await addUser(service, {
@@ -154,7 +154,7 @@ describe('as Entra ID sends it', () => {
     expect(found.body.Resources).toEqual([{ schemas: [users], id, userName: changed.body.userName }]);
   });
 
-  test('groups are told without their members, added to and taken from', async () => {
+  test('groups are returned without their members, and members are added and removed', async () => {
     const service = shared();
     const [one, two] = [await addUser(service), await addUser(service)];
     const group = (await scim(service, 'POST /Groups', { displayName: 'everybody' })).body.id;
@@ -187,7 +187,7 @@ describe('as Entra ID sends it', () => {
 });
 
 describe('whoever is taken out is out', () => {
-  test('at once: their sessions end; whoever comes back is who they were', async () => {
+  test('at once: their sessions end, and they are the same person after their return', async () => {
     const service = shared();
     const { id, userName } = await addUser(service);
     await setGroup(service, 'payments', [id]);
@@ -210,7 +210,7 @@ describe('whoever is taken out is out', () => {
     expect(await personOf(service, userName)).toMatchObject({ id: person.id, status: 'active' });
   });
 
-  test('from two groups at the same moment, too', async () => {
+  test('from two groups at the same moment', async () => {
     const service = shared();
     const { id, userName } = await addUser(service);
     const groups = [await setGroup(service, 'payments', [id]), await setGroup(service, 'everybody', [id])];
@@ -226,7 +226,7 @@ describe('whoever is taken out is out', () => {
 });
 
 describe('what stands here', () => {
-  test('an account of before is taken over with its password, but no admin’s', async () => {
+  test('an existing account is taken over with its password, except an account of an admin', async () => {
     const service = await startService({ sso });
     const ann = await firstAdmin(service);
     const { person } = await personWith(service, ann, { email: 'leo@example.com', roles: ['operator'] });
@@ -250,7 +250,7 @@ describe('what stands here', () => {
     });
   });
 
-  test('one active admin is left', async () => {
+  test('one active admin remains', async () => {
     const service = await startService({ sso });
     const [one, two] = [await addUser(service), await addUser(service)];
     const group = await setGroup(service, 'writ-admins', [one.id, two.id]);
@@ -289,7 +289,7 @@ describe('what is not taken', () => {
     expect(await personOf(shared(), 'x@y.example')).toBeNull();
   });
 
-  test('where no token is set, no token is right', async () => {
+  test('without a configured token every token is refused', async () => {
     const service = await startService();
     for (const given of ['null', '', 'undefined', token])
       expect((await scim(service, 'GET /Users', undefined, given)).status).toBe(401);
@@ -321,7 +321,7 @@ describe('what is not taken', () => {
     expect(answer.body.schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:Error']);
   });
 
-  test('a name twice, in whatever case, and what would change half', async () => {
+  test('a duplicate name in any case, and a partially valid change', async () => {
     const service = shared();
     const { id, userName } = await addUser(service);
     const twice = await scim(service, 'POST /Users', { userName: userName.toUpperCase() });
@@ -341,7 +341,7 @@ describe('what is not taken', () => {
   });
 });
 
-test('says what of SCIM is here, and pages', async () => {
+test('describes the supported parts of SCIM, and returns pages', async () => {
   const service = shared();
   expect((await scim(service, 'GET /ServiceProviderConfig')).body).toMatchObject({
     patch: { supported: true },
@@ -360,7 +360,7 @@ test('says what of SCIM is here, and pages', async () => {
 });
 
 describe('sign-ins of the provider', () => {
-  test('let in whom it has provisioned, with the groups of SCIM, by the id that both say', async () => {
+  test('are open to provisioned people, with the groups of SCIM, by the id in both', async () => {
     const { service, oidc } = await startSsoService({ scimToken: sso.scimToken });
     const account = { email: 'ben@example.com', name: 'Ben', groups: ['writ-admins'] };
     oidc.accounts.set('ben', account);
@@ -390,7 +390,7 @@ describe('sign-ins of the provider', () => {
     expect(await visitor.signIn(service, 'ben')).toBe('/?sso=disabled');
   });
 
-  test('link by an address only where it is verified', async () => {
+  test('are linked by address only if it is verified', async () => {
     const { service, oidc } = await startSsoService({ scimToken: sso.scimToken });
     const { id } = (await scim(service, 'POST /Users', { userName: 'ben@example.com' })).body;
     await setGroup(service, 'payments', [id]);

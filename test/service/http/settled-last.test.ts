@@ -71,7 +71,7 @@ const changes: readonly (readonly [string, Change, number, string])[] = [
 ];
 
 describe('while the body is on the way', () => {
-  test.each(changes)('an agent that is %s is refused, on record', async (_what, change, status, code) => {
+  test.each(changes)('an agent that is %s is refused and recorded', async (_what, change, status, code) => {
     const service = await startService();
     const slow = await Promise.all(Array.from({ length: 5 }, () => beginSlowly(service)));
     await change(service.store, service.agent.id);
@@ -93,7 +93,7 @@ describe('while the body is on the way', () => {
     expect(await slow.finish()).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  test('an agent of another tier is decided by the tier that it has now', async () => {
+  test('an agent whose tier changes is decided by its new tier', async () => {
     const service = await startService();
     const { agent, store } = service;
     const slow = await beginSlowly(service);

@@ -38,7 +38,7 @@ async function forge(oidc: Oidc, changes: object, key?: CryptoKey) {
 }
 
 describe('whoever signs in at the provider', () => {
-  test('is a person with the roles of their groups, in a session that says how', async () => {
+  test('has the roles of their groups, in a session that names the method', async () => {
     const { service } = await scene();
     const visitor = new Visitor();
     expect(await visitor.signIn(service, 'ben', '/requests?status=waiting')).toBe('/requests?status=waiting');
@@ -77,7 +77,7 @@ describe('whoever signs in at the provider', () => {
     expect(await people.list({ countMax: 1 })).toEqual([]);
   });
 
-  test('is out where an admin has disabled them', async () => {
+  test('stays out if an admin has disabled them', async () => {
     const { service } = await scene();
     await firstAdmin(service);
     const visitor = new Visitor();
@@ -94,7 +94,7 @@ describe('whoever signs in at the provider', () => {
     expect(codeOf(link)).toEqual([409, 'conflict']);
   });
 
-  test('is nobody by an address that the provider says it has not verified', async () => {
+  test('is not identified by an address that the provider has not verified', async () => {
     const { service, oidc } = await scene();
     oidc.accounts.set('ben', { ...ben, email_verified: false });
     expect(await new Visitor().signIn(service, 'ben')).toBe('/?sso=no-address');
@@ -130,7 +130,7 @@ describe('whoever signs in at the provider', () => {
     expect((await visitor.session(service)).body.person.email).toBe(ben.email);
   });
 
-  test('takes over the account with their verified address, and its password ends', async () => {
+  test('takes over the account with their verified address, and its password no longer works', async () => {
     const { service, oidc } = await scene();
     const admin = await firstAdmin(service);
     const { person } = await personWith(service, admin, { email: 'ben@example.com', roles: ['operator'] });
@@ -178,7 +178,7 @@ describe('what is brought back counts', () => {
     await isNobody(visitor, service, await visitor.bring(url.href));
   });
 
-  test('not in another browser, nor twice', async () => {
+  test('not in another browser, and not twice', async () => {
     const { service, visitor, callback } = await onTheWayBack();
     const other = new Visitor();
     await isNobody(other, service, await other.bring(callback));
@@ -209,13 +209,13 @@ describe('what is brought back counts', () => {
     await isNobody(visitor, service, await visitor.bring(callback));
   });
 
-  test('not by a token that another key has signed', async () => {
+  test('not with a token signed by another key', async () => {
     const { service, oidc, visitor, callback } = await onTheWayBack();
     await forge(oidc, {}, (await generateKeyPair('RS256')).privateKey);
     await isNobody(visitor, service, await visitor.bring(callback));
   });
 
-  test('by a token of the provider’s new key, and the old key signs nothing more', async () => {
+  test('with a token signed by a new key of the provider, after which the old key is refused', async () => {
     const { service, oidc } = await scene();
     await new Visitor().signIn(service, 'ben');
     const old = await importJWK(oidc.key(), 'RS256');
@@ -234,7 +234,7 @@ test.each(['https://evil.example.com/', '//evil.example.com', '/\\evil.example.c
   },
 );
 
-test('a provider that is away, or names itself otherwise, is said to be away', async () => {
+test('an unreachable or misconfigured provider is reported as such', async () => {
   const { service, oidc } = await scene();
   oidc.isThere = false;
   const start = () => new Visitor().bring(`${service.url}/sso/start`);
@@ -254,7 +254,7 @@ describe('the provider is asked again', () => {
     }
   }
 
-  test('whoever is removed there is out, and it is recorded', async () => {
+  test('a person who was removed there is signed out, and it is recorded', async () => {
     const { service, oidc } = await scene({ recheckMs: 200 });
     const visitor = new Visitor();
     await visitor.signIn(service, 'ben');
@@ -266,7 +266,7 @@ describe('the provider is asked again', () => {
     expect(JSON.stringify(records)).toContain('session-ended');
   });
 
-  test('a session lives on when the provider changes its keys', async () => {
+  test('a session stays valid when the provider changes its keys', async () => {
     const recheckMs = 8_000;
     const { service, oidc, time } = await scene({ recheckMs });
     const visitor = new Visitor();
@@ -279,7 +279,7 @@ describe('the provider is asked again', () => {
     expect((await visitor.session(service)).status).toBe(200);
   });
 
-  test('roles follow the groups, down to none', async () => {
+  test('roles follow the groups, even to none', async () => {
     const { service, oidc } = await scene({ recheckMs: 200 });
     const visitor = new Visitor();
     await visitor.signIn(service, 'ben');
@@ -292,7 +292,7 @@ describe('the provider is asked again', () => {
     await until(async () => (await visitor.session(service)).status === 401);
   });
 
-  test('while it is away a session sleeps after five minutes, and wakes when it is back', async () => {
+  test('while it is unreachable a session is suspended after five minutes, and resumes afterwards', async () => {
     const { service, oidc, time } = await scene({ recheckMs: 1_000 });
     const visitor = new Visitor();
     await visitor.signIn(service, 'ben');
@@ -307,7 +307,7 @@ describe('the provider is asked again', () => {
     await until(async () => (await visitor.session(service)).status === 200);
   });
 
-  test('a session that cannot be asked about ends', async () => {
+  test('a session that cannot be rechecked ends', async () => {
     const { service, oidc, time } = await scene({ recheckMs: 1_000 });
     oidc.alter = (body) => {
       delete body.refresh_token;
@@ -320,7 +320,7 @@ describe('the provider is asked again', () => {
   });
 });
 
-test('where it is the only way in, passwords let in admins alone', async () => {
+test('with single sign-on only, passwords work for admins alone', async () => {
   const { service } = await scene({ isOnlyWay: true });
   const admin = await firstAdmin(service);
   await personWith(service, admin, { email: 'eve@example.com', roles: ['auditor'] });

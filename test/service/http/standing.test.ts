@@ -57,7 +57,7 @@ async function startStanding(choice: Choice = {}) {
   return { ...world, id, paid: async () => (await world.pay('Staples')).decision };
 }
 
-test('serves later requests with equal keys, as often as it may', async () => {
+test('serves later requests with equal keys, up to its count', async () => {
   const { service, pay, id } = await startStanding();
   expect((await pay('Other')).decision).toBe('ESCALATE');
   expect((await pay('Staples', { session: 's2' })).decision).toBe('ESCALATE');
@@ -69,7 +69,7 @@ test('serves later requests with equal keys, as often as it may', async () => {
   expect((await look(service, id)).body.status).toBe('approved');
 });
 
-test('an approval without the choice serves its request only', async () => {
+test('an approval without it serves only its own request', async () => {
   const { ann, pay } = await start();
   const { request_id: id } = await pay('Staples');
   expect((await give(ann, id, 'approve')).body.status).toBe('approved');
@@ -89,7 +89,7 @@ test('the other rules still apply', async () => {
   expect((await pay('Staples')).decision).toBe('ESCALATE');
 });
 
-test('a request that waits for others holds its use, and gives it back when it ends without a grant', async () => {
+test('a request that waits for other approvals reserves one use, and returns it if it is not granted', async () => {
   const { lea, pay } = await startStanding({ times: 1 });
   const { request_id: id } = await pay('Staples', { amount: 200 });
   expect((await pay('Staples')).decision).toBe('ESCALATE');
@@ -98,7 +98,7 @@ test('a request that waits for others holds its use, and gives it back when it e
   expect((await pay('Staples')).decision).toBe('ESCALATE');
 });
 
-test('an approver may choose less, and never more', async () => {
+test('an approver can choose a narrower scope, but not a wider one', async () => {
   const { ann, pay, clock } = await start();
   const { request_id: id } = await pay('Staples');
   const at = (hours: number) => new Date(clock.nowMs + hours * 3_600_000).toISOString();
@@ -119,7 +119,7 @@ test('a rule without the clause has no standing approvals', async () => {
   expect(codeOf(await approveStanding(ann, id))).toEqual([409, 'conflict']);
 });
 
-test('all who approve have to choose it, and the narrowest choice counts', async () => {
+test('all approvers must choose it, and the narrowest choice counts', async () => {
   const { service, ann, ben, pay } = await start();
   await usePolicies(service, policies.replace('finance within', 'finance needs 2 within'));
   const { request_id: first } = await pay('Staples');
@@ -162,7 +162,7 @@ test('a request without a session is not covered', async () => {
   expect((await ask(service, 'pay.send', sent)).decision).toBe('ESCALATE');
 });
 
-test('ends with its time', async () => {
+test('ends at its time', async () => {
   const { clock, paid } = await startStanding();
   clock.nowMs += 8 * 3_600_000 - 1;
   expect(await paid()).toBe('ALLOW');
@@ -170,7 +170,7 @@ test('ends with its time', async () => {
   expect(await paid()).toBe('ESCALATE');
 });
 
-test('ends with a kill switch, also after that is off', async () => {
+test('ends with a kill switch, and stays ended after the switch is off', async () => {
   for (const scope of ['all', 'tier:low', 'area:pay', 'agent:']) {
     const { service, adminClient, paid, clock } = await startStanding();
     expect(await paid()).toBe('ALLOW');
@@ -186,14 +186,14 @@ test('ends with a kill switch, also after that is off', async () => {
   }
 });
 
-test('does not end with a kill switch for others', async () => {
+test('does not end with a kill switch on others', async () => {
   const { adminClient, paid } = await startStanding();
   const body = { scope: 'area:mail', reason: 'an incident' };
   expect((await adminClient.send('/v1/kill-switches', { method: 'POST', body })).status).toBe(201);
   expect(await paid()).toBe('ALLOW');
 });
 
-test('ends with a change of the agent or its keys', async () => {
+test('ends when the agent or its keys change', async () => {
   const changes = [
     (service: Service) =>
       service.store.agents.setStatus({ agentId: service.agent.id, status: 'disabled', atMs: 1 }),
@@ -234,7 +234,7 @@ test('ends when its rule changes: condition, people, keys or count', async () =>
   expect(changed.toSpliced(3, 1)).toEqual(Array.from({ length: 4 }, () => ['ESCALATE', 'ESCALATE']));
 });
 
-test('ends when somebody who approved is disabled or no longer an approver, until they are back', async () => {
+test('ends when an approver is disabled or loses the role, and resumes when they have it again', async () => {
   const { ann, adminClient, paid } = await startStanding();
   const path = `/v1/people/${ann.person.id}`;
   const change = async (body: object) =>
@@ -250,7 +250,7 @@ test('ends when somebody who approved is disabled or no longer an approver, unti
   }
 });
 
-test('a receipt names the standing approval, and nobody who approved another request', async () => {
+test('a receipt names the standing approval, but no approver of another request', async () => {
   const { service, ben, id } = await startStanding();
   const [{ id: standing }] = (await ben.send('/v1/standing-approvals')).body.items;
   const reply = await fetch(`${service.url}/v1/authorize`, {
@@ -292,7 +292,7 @@ test('ends when somebody who approved may no longer approve', async () => {
   expect(await paid()).toBe('ESCALATE');
 });
 
-test('is listed with what it covers, and the records name it', async () => {
+test('is listed with its scope, and the records name it', async () => {
   const { service, ann, ben, lea, adminClient, paid, id } = await startStanding({ times: 2 });
   await paid();
   const { items } = (await ben.send('/v1/standing-approvals')).body;
@@ -376,7 +376,7 @@ test('a request that is refused has no givers', async () => {
   ]);
 });
 
-test('shows an approver what may be chosen', async () => {
+test('an approver sees which scopes can be chosen', async () => {
   const { ann, pay } = await start();
   const { request_id: id } = await pay('Staples');
   expect((await ann.send(`/v1/requests/${id}`)).body.standing_offers).toEqual([
@@ -392,7 +392,7 @@ test('shows an approver what may be chosen', async () => {
   ]);
 });
 
-test('is revoked by who gave it, the control owner or an admin, and by nobody else', async () => {
+test('can be revoked only by its givers, the control owner or an admin', async () => {
   for (const by of ['ann', 'adminClient'] as const) {
     const world = await startStanding();
     const { ben, lea, paid } = world;
@@ -408,7 +408,7 @@ test('is revoked by who gave it, the control owner or an admin, and by nobody el
   }
 });
 
-test('64 clients at once use it exactly as often as it may be used', { timeout: 60_000 }, async () => {
+test('64 concurrent clients use it exactly up to its count', { timeout: 60_000 }, async () => {
   const { service, ann, ben, pay, clock } = await start();
   await usePolicies(service, policies.replace('3 times', '10 times'));
   const { request_id: id } = await pay('Staples');
@@ -444,7 +444,7 @@ test('after a revocation is acknowledged, no request is granted', { timeout: 60_
   expect((await pay('Staples')).decision).toBe('ESCALATE');
 });
 
-test('a grant that is given back stays counted', async () => {
+test('a grant that was not used still counts', async () => {
   const { service, pay, paid } = await startStanding({ times: 1 });
   const { request_id: id } = await pay('Staples');
   const reply = await fetch(`${service.url}/v1/requests/${id}/outcome`, {

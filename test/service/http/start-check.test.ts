@@ -47,7 +47,7 @@ function start(data: string, policies: string) {
 }
 
 describe('every command refuses, in one line', () => {
-  test('a key without its database, and a database that was emptied', async () => {
+  test('a key without its database, and an emptied database', async () => {
     const { data, path, policies } = await createData();
     truncateSync(path);
     for (const { code, stderr } of await start(data, policies)) {
@@ -81,7 +81,7 @@ describe('every command refuses, in one line', () => {
     }
   });
 
-  test('a trigger, and a database that every user may write', async () => {
+  test('an added trigger, and a database that every user can write', async () => {
     const { data, path, policies } = await createData();
     const database = new Database(path);
     database.exec("CREATE TRIGGER t AFTER UPDATE ON agents BEGIN UPDATE agents SET status = 'active'; END");
@@ -119,7 +119,7 @@ test.each([
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
-test('a first start that was killed before its key had a name goes on with the same key', async () => {
+test('a first start that was killed before its key was stored continues with the same key', async () => {
   const path = join(temporaryFolder(), 'writ.db');
   const store = await openStore({ path });
   await store.close();
@@ -136,7 +136,7 @@ test('a first start that was killed before its key had a name goes on with the s
   expect(readFileSync(`${other}.key`, 'utf8')).toBe(text);
 });
 
-test('processes that make one store together agree on its key', async () => {
+test('processes that create one store together agree on its key', async () => {
   const path = join(temporaryFolder(), 'writ.db');
   const stores = await Promise.all([1, 2, 3, 4].map(() => openStore({ path })));
   expect(new Set(stores.map(({ masterKey }) => Buffer.from(masterKey).toString('hex'))).size).toBe(1);

@@ -84,7 +84,7 @@ const asker =
     ask(service, action, { key });
 
 describe('of a request', () => {
-  test("grants it, by its agent's control owner with a second factor", async () => {
+  test('grants it, by the control owner of its agent with a second factor', async () => {
     const world = await start();
     const { request_id: id } = await asker(world)('ops.any');
     const by = (client: Client, shown: object) => stepUp(client, `requests/${id}`, shown);
@@ -122,7 +122,7 @@ describe('of a request', () => {
     expect(codeOf(answer)).toEqual([403, 'second_factor_missing']);
   });
 
-  test('comes before the approvals, whose time runs from the beginning', async () => {
+  test('comes before the approvals, and the deadline counts from the beginning', async () => {
     const world = await start();
     const view = await asker(world)('ops.both');
     expect(view).toMatchObject({ decision: 'REAUTH_REQUIRED', status: 'pending' });
@@ -135,7 +135,7 @@ describe('of a request', () => {
     expect((await give(world.ben, id, 'approve')).body.status).toBe('approved');
   });
 
-  test('may come after the approval, which is kept', async () => {
+  test('may come after the approval, which stays valid', async () => {
     const world = await start();
     const { request_id: id } = await asker(world)('ops.both');
     const first = await give(world.ben, id, 'approve');
@@ -147,7 +147,7 @@ describe('of a request', () => {
     expect(answer.body).toMatchObject({ decision: 'ALLOW', status: 'approved' });
   });
 
-  test('that asks for none is a conflict', async () => {
+  test('that needs none is a conflict', async () => {
     const world = await start();
     await usePolicies(world.service, policies.replace('reauth before', 'shadow reauth before'));
     const { request_id: id } = await asker(world)('ops.both');
@@ -155,7 +155,7 @@ describe('of a request', () => {
     expect(codeOf(answer)).toEqual([409, 'conflict']);
   });
 
-  test('by a passkey counts for the question about that request alone', async () => {
+  test('by a passkey counts for the challenge of that request only', async () => {
     const world = await start();
     const device = createAuthenticator({ origin });
     const { owner } = world;
@@ -186,7 +186,7 @@ describe('of a request', () => {
 });
 
 describe('of an agent', () => {
-  test('counts for `within`, and no longer, by the clock of the service', async () => {
+  test('counts for `within` and no longer, by the clock of the service', async () => {
     const world = await start();
     const asking = asker(world);
     expect(await asking('ops.recent')).toMatchObject({ decision: 'REAUTH_REQUIRED' });
@@ -202,7 +202,7 @@ describe('of an agent', () => {
     expect(await asking('ops.recent')).toMatchObject({ decision: 'REAUTH_REQUIRED' });
   });
 
-  test.each(['agent', 'request'])('for one %s decides again what waits for it', async (subject) => {
+  test.each(['agent', 'request'])('for one %s decides its pending requests again', async (subject) => {
     const world = await start();
     const asking = asker(world);
     const other = await asking('ops.any');
@@ -222,7 +222,7 @@ describe('of an agent', () => {
     expect(await standing(any.request_id)).toEqual(['REAUTH_REQUIRED', 'pending']);
   });
 
-  test('ends with who is its control owner', async () => {
+  test('ends when its control owner changes', async () => {
     const world = await start();
     await stepUp(world.owner, `agents/${world.agentId}`, { password, code: world.code() });
     const body = { control_owner: 'ann@example.com' };

@@ -18,7 +18,7 @@ async function tokenOf(service: Service, session: Client, roles: readonly string
 }
 
 describe('a stolen token', () => {
-  test('adds no passkey, sets no codes up, makes no token, and signs nobody in', async () => {
+  test('cannot add a passkey, set up codes, create a token or sign in', async () => {
     const service = await startService({ publicUrl: origin });
     await firstAdmin(service);
     const session = await signedIn(service, ann);
@@ -45,7 +45,7 @@ describe('a stolen token', () => {
     }
   });
 
-  test('of an admin makes no other admin and no operator', async () => {
+  test('of an admin cannot create admins or operators', async () => {
     const service = await startService();
     await firstAdmin(service);
     const token = await tokenOf(service, await signedIn(service, ann), ['admin']);
@@ -73,7 +73,7 @@ describe('a stolen token', () => {
 });
 
 describe('a stolen session', () => {
-  test('adds no second factor without the password, nor makes a token', async () => {
+  test('cannot add a second factor or create a token without the password', async () => {
     const service = await startService({ publicUrl: origin });
     await firstAdmin(service);
     const stolen = await signedIn(service, ann);
@@ -94,7 +94,7 @@ describe('a stolen session', () => {
     }
   });
 
-  test('with the password, against a passkey that is older: needs that one', async () => {
+  test('with the password cannot replace an older passkey', async () => {
     const time = { aheadMs: 0 };
     const service = await startService({ publicUrl: origin, clock: () => Date.now() + time.aheadMs });
     await firstAdmin(service);
@@ -128,7 +128,7 @@ describe('a stolen session', () => {
     expect((await remove(await prove(later))).status).toBe(204);
   });
 
-  test('is seen in the list of sessions, and ended there', async () => {
+  test('is visible in the list of sessions, and can be ended there', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     await personWith(service, admin, { email: 'ben@example.com', roles: ['auditor'] });
@@ -149,7 +149,7 @@ describe('a stolen session', () => {
     expect((await end(mine)).status).toBe(404);
   });
 
-  test('leaves a notice of what it changed, until its person puts it away', async () => {
+  test('leaves a notice of its changes until the person dismisses it', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const ben = await personWith(service, admin, { email: 'ben@example.com', roles: ['auditor'] });
@@ -165,7 +165,7 @@ describe('a stolen session', () => {
     expect((await session.send('/v1/session')).body.notices).toEqual([]);
   });
 
-  test('ends when an admin resets the second factors, which takes a proof of the admin', async () => {
+  test('ends when an admin resets the second factors, which needs a proof of the admin', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const { person } = await personWith(service, admin, { email: 'ben@example.com', roles: ['auditor'] });
@@ -181,7 +181,7 @@ describe('a stolen session', () => {
 });
 
 describe('a second factor that was just set up', () => {
-  test('steps up for nobody, until its time has passed', async () => {
+  test('cannot step up until its waiting time has passed', async () => {
     const time = { aheadMs: 0 };
     const service = await startService({ publicUrl: origin, clock: () => Date.now() + time.aheadMs });
     await firstAdmin(service);
@@ -203,7 +203,7 @@ describe('a second factor that was just set up', () => {
 });
 
 describe('an operator', () => {
-  test('gets no link with which they could become an approver', async () => {
+  test('gets no link that would make them an approver', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     await personWith(service, admin, { email: 'otto@example.com', roles: ['operator'] });
@@ -227,7 +227,7 @@ describe('an operator', () => {
     }
   });
 
-  test('has no say any more in what was sent as an admin', async () => {
+  test('has no control over invitations that they sent as an admin', async () => {
     const service = await startService();
     const admin = await firstAdmin(service);
     const { person } = await personWith(service, admin, { email: 'zoe@example.com', roles: ['admin'] });
@@ -242,7 +242,7 @@ describe('an operator', () => {
 });
 
 describe('a stranger', () => {
-  test('has sixty passwords that come together judged five times, and the known device is heard', async () => {
+  test('has five of sixty concurrent passwords checked, and the known device can still sign in', async () => {
     const service = await startService();
     await firstAdmin(service);
     const signIn = (guess: string, cookie = '') =>
@@ -262,7 +262,7 @@ describe('a stranger', () => {
     expect((await signIn(password, device)).status).toBe(200);
   });
 
-  test('behind a trusted proxy is told from others by its own address', async () => {
+  test('behind a trusted proxy is limited by their own address', async () => {
     const service = await startService({ trustedProxies: ['127.0.0.0/8'] });
     await firstAdmin(service);
     const signIn = (guess: string, address: string) =>
@@ -282,7 +282,7 @@ describe('a stranger', () => {
     expect(addresses).toEqual(['127.0.0.1', '127.0.0.1', '198.51.100.7']);
   });
 
-  test('whose proxy is not trusted is the proxy', async () => {
+  test('behind an untrusted proxy is limited by the address of the proxy', async () => {
     const service = await startService();
     await firstAdmin(service);
     const headers = { 'x-forwarded-for': '198.51.100.7' };

@@ -26,7 +26,7 @@ async function makeRoom({ store, agent }: Service): Promise<void> {
 }
 
 describe('a request for a decision', () => {
-  test('what is stopped is refused at once, on record, until it is turned off', async () => {
+  test('is refused while a switch covers it, and recorded, until the switch is turned off', async () => {
     const service = await startService();
     const operator = await tokenClient(service, await firstAdmin(service));
     expect(await outcomeOf(service)).toBe('granted');
@@ -53,7 +53,7 @@ describe('a request for a decision', () => {
     expect(await outcomeOf(service)).toBe('granted');
   });
 
-  test('an agent is stopped by its name, too; a scope that stops nobody is refused or told', async () => {
+  test('is matched by the name of its agent, too; a scope that covers nobody is refused or reported', async () => {
     const service = await startService();
     const operator = await tokenClient(service, await firstAdmin(service));
     const turn = (scope: string) =>
@@ -79,7 +79,7 @@ describe('a request for a decision', () => {
     expect(await outcomeOf(service)).toBe('stopped');
   });
 
-  test('where switches cannot be looked up nothing is granted', async () => {
+  test('is refused if the switches cannot be looked up', async () => {
     const first = await startService();
     await makeRoom(first);
     const failing = { isOn: false };
@@ -100,7 +100,7 @@ describe('a request for a decision', () => {
   });
 });
 
-test('takes effect within a second in every process of the same store', async () => {
+test('takes effect within a second in every process of the store', async () => {
   const here = await startService();
   await makeRoom(here);
   const there = await startService({ store: here.store });
@@ -113,7 +113,7 @@ test('takes effect within a second in every process of the same store', async ()
   expect((await asked()).status).toBe(403);
 });
 
-test('what is stopped is neither approved nor stepped up for, but may be rejected', async () => {
+test('a stopped request cannot be approved or stepped up for, but can be rejected', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   const operator = await tokenClient(service, admin);

@@ -85,7 +85,7 @@ async function rowsRead({ request_id: id }: View): Promise<readonly string[]> {
 
 const open = { owner: 'buyer', open: true };
 
-test('a row that was pushed decides the next request, and the record has it', async () => {
+test('a pushed row decides the next request, and the record has the row', async () => {
   expect(await refund('o-1')).toMatchObject({
     decision: 'DENY',
     message: expect.stringContaining('no order o-1'),
@@ -117,7 +117,7 @@ test('a row that was pushed decides the next request, and the record has it', as
   expect((await refund('o-1')).decision).toBe('ALLOW');
 });
 
-test('each change is on record with who made it, and one that changes nothing is not', async () => {
+test('each change is recorded with its author, and a push without a change is not', async () => {
   await put('orders/o-2', open);
   await put('orders/o-2', open);
   await byPoint(crm, '/v1/tables/orders/o-2', 'DELETE');
@@ -131,7 +131,7 @@ test('each change is on record with who made it, and one that changes nothing is
   expect((await verifyChain(service.store)).kind).toBe('whole');
 });
 
-test('who may not push is refused, and nothing has changed', async () => {
+test('a push without permission is refused and changes nothing', async () => {
   const path = '/v1/tables/orders/o-3';
   expect(codeOf(await put('orders/o-3', open, auditor))).toEqual([403, 'not_allowed']);
   expect(codeOf(await put('orders/o-3', open, finance))).toEqual([403, 'not_allowed']);
@@ -146,7 +146,7 @@ test('who may not push is refused, and nothing has changed', async () => {
   expect((await put('orders/o-3', open, tokened)).status).toBe(200);
 });
 
-test('a disabled point pushes nothing', async () => {
+test('a disabled point cannot push', async () => {
   const { body } = await operator.send('/v1/enforcement-points', {
     method: 'POST',
     body: { name: 'gone', agents: [] },
@@ -172,7 +172,7 @@ test.each([
   expect(codeOf(await operator.send(`/v1/tables/${path}`))).toEqual([404, 'not_found']);
 });
 
-test('there are only tables that rules read, and rows that were pushed', async () => {
+test('only tables that rules read, and rows that were pushed, are found', async () => {
   expect(codeOf(await put('refunds/a', {}))).toEqual([404, 'not_found']);
   expect(codeOf(await operator.send('/v1/tables/orders/none', { method: 'DELETE' }))).toEqual([
     404,
@@ -188,7 +188,7 @@ test('there are only tables that rules read, and rows that were pushed', async (
   });
 });
 
-test('rows are found by keys in canonical form, and listed by pages', async () => {
+test('rows are found by keys in canonical form, and listed in pages', async () => {
   expect((await put('people/Ann@EXAMPLE.com', { team: 'a' })).body.key).toBe('Ann@example.com');
   await put('lots/3', {});
   const asked = await ask(service, 'mail.ask', { payload: { to: 'Ann@Example.COM' } });
@@ -212,7 +212,7 @@ test('rows are found by keys in canonical form, and listed by pages', async () =
   expect(new Set(found).size).toBe(found.length);
 });
 
-test('all rows of a list are read, and of too many nothing is known', async () => {
+test('a list has all its rows, and is unknown if there are too many', async () => {
   const keys = Array.from({ length: 300 }, (_, at) => `many-${at}`);
   for (const key of keys.slice(0, 3)) await put(`orders/${key}`, open);
   const few = await refund('many-0', keys.slice(0, 3));
@@ -225,7 +225,7 @@ test('all rows of a list are read, and of too many nothing is known', async () =
   expect(await rowsRead(many)).toHaveLength(256);
 });
 
-test('a request that waits is decided on the rows of the moment', async () => {
+test('a pending request is decided with the present rows', async () => {
   await put('orders/w-1', open);
   const waits = async () => {
     const { request_id: id, decision } = await ask(service, 'order.drop', { payload: { order_id: 'w-1' } });
@@ -241,7 +241,7 @@ test('a request that waits is decided on the rows of the moment', async () => {
   expect((await look(service, second)).body.status).toBe('approved');
 });
 
-test('what another process has pushed decides at once', async () => {
+test('a row that another process has pushed decides at once', async () => {
   const elsewhere = await openStore(service.place);
   const by = { documents: elsewhere.documents, who: 'another', nowMs: Date.now() };
   try {
@@ -256,7 +256,7 @@ test('what another process has pushed decides at once', async () => {
   }
 });
 
-test('a grant is not stored behind the record of a row that forbids it', async () => {
+test('a grant is not stored after the record of a row that forbids it', async () => {
   await put('orders/r-1', open);
   const by = { documents: service.store.documents, who: 'another', nowMs: Date.now() };
   const place = { table: 'orders', key: 'r-1' };
@@ -292,7 +292,7 @@ test('a row that cannot be recorded is not active', async () => {
   expect(await refund('f-1')).toMatchObject({ message: expect.stringContaining('no order f-1') });
 });
 
-test('the request and its explanation show what was read, also when the row is another one by then', async () => {
+test('the request and its explanation show the row that was read, also after it has changed', async () => {
   await put('orders/x-1', open);
   const { request_id: id } = await refund('x-1');
   await put('orders/x-1', { ...open, owner: 'another' });
@@ -315,7 +315,7 @@ test('the request and its explanation show what was read, also when the row is a
   expect(replayed).toContain('"diagnostics":[]');
 });
 
-test('the playground takes rows beside the request', async () => {
+test('the playground accepts rows with a request', async () => {
   const payload = { order_id: 'p-1' };
   const tried = async (tables?: object) => {
     const request = {

@@ -62,20 +62,20 @@ async function tellingOf(reply: Response): Promise<string | null> {
   return told;
 }
 
-test('what would pass is told, in ASCII', async () => {
+test('contains a change that would pass, in ASCII', async () => {
   expect(await tellingOf(await ask({ amount: 1200, to: 'Rome' }))).toBe('payload.amount <= 1000');
   expect(await tellingOf(await ask({ amount: 5, to: 'Märs' }))).toBe('payload.to != "M%C3%A4rs"');
   expect(await tellingOf(await ask({ amount: 1200, to: 'Märs' }))).toMatch(/payload\.amount <= 1000/);
 });
 
-test('nothing of a secret is told, nor of what has no shape; a grant has no such header', async () => {
+test('contains no secret and no untyped value; a grant has no such header', async () => {
   const reply = await ask({ amount: 5, to: 'Rome', pin: '1234' });
   expect(`${await tellingOf(reply.clone())} ${await reply.text()}`).not.toContain('1234');
   expect(await tellingOf(await ask({ amount: 'x', to: 'Rome' }))).toBeNull();
   expect((await ask({ amount: 5, to: 'Rome' })).headers.get('writ-change')).toBeNull();
 });
 
-test('a client and a hook tell it on', async () => {
+test('the client and the hook pass it on', async () => {
   const { url, apiKey: key } = service;
   const denied = (await connect({ url, key }).authorize('pay.send', {
     amount: 5,
@@ -102,7 +102,7 @@ test('a client and a hook tell it on', async () => {
   });
 });
 
-test('where it cannot be found, the refusal comes without it', async () => {
+test('is absent if no change can be found', async () => {
   const script = new URL('../../playground/not-there.ts', import.meta.url);
   const broken = await startService({ playground: { script } });
   const body = JSON.stringify({ action_key: 'demo.deny', payload: {} });

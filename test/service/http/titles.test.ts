@@ -28,7 +28,7 @@ async function titles(reader: Client): Promise<ReadonlyMap<string, string>> {
   return new Map(items.map((one) => [one.request_id, one.title]));
 }
 
-it('a title is in lists, the queue, the detail, the export and the record, and stays as it was', async () => {
+it('a title is in lists, the inbox, the request, the export and the record, and does not change', async () => {
   const service = shared();
   const admin = await firstAdmin(service);
   const groups = ['finance'];

@@ -90,7 +90,7 @@ function trace(endpoint: string, options: Partial<TracingOptions> = {}): Traced 
   return { tracing, warnings };
 }
 
-test('a decision is a span of the caller, with its stages in it', async () => {
+test('a decision is a span in the trace of the caller, with its stages', async () => {
   const collector = await startCollector();
   const { tracing } = trace(collector.endpoint);
   const service = await startService({ tracing });
@@ -140,7 +140,7 @@ test('a decision is a span of the caller, with its stages in it', async () => {
   expect(wholeMs[1]).toBeLessThanOrEqual(afterMs + 1);
 });
 
-test('a hook call is a span of its own route, decided or refused, and counts in the time of decisions', async () => {
+test('a hook call is a span of its own route, decided or refused, and counts in the decision times', async () => {
   const collector = await startCollector();
   const { tracing } = trace(collector.endpoint);
   const service = await startService({ tracing });
@@ -163,7 +163,7 @@ test('a hook call is a span of its own route, decided or refused, and counts in 
   expect(metrics).toContain('writ_authorize_seconds_count 2\n');
 });
 
-test('a refusal is a span with its code, a request of nobody is none, and nothing that was sent is in either', async () => {
+test('a refusal is a span with its code, an unauthenticated request is none, and no span has payload values', async () => {
   const collector = await startCollector();
   const { tracing } = trace(collector.endpoint);
   const service = await startService({ tracing });
@@ -196,7 +196,7 @@ test.each([
   expect(whole?.parentSpanId ?? '').toBe('');
 });
 
-test('a caller who traces nothing is followed', async () => {
+test('a caller whose trace is not sampled is not sampled here', async () => {
   const collector = await startCollector();
   const { tracing } = trace(collector.endpoint);
   const service = await startService({ tracing });
@@ -207,7 +207,7 @@ test('a caller who traces nothing is followed', async () => {
   expect(collector.received).toEqual([]);
 });
 
-test('a collector that is down: requests are answered as ever, and the log says so once', async () => {
+test('with a collector that is down, requests are answered as usual, and the log says so once', async () => {
   // Port 9 belongs to the discard service, which nobody runs.
   const { tracing, warnings } = trace('http://127.0.0.1:9', { exportTimeoutMs: 300 });
   const service = await startService({ tracing });
@@ -220,7 +220,7 @@ test('a collector that is down: requests are answered as ever, and the log says 
   ]);
 });
 
-test('a collector that never answers: requests are answered, what waits is bounded, and the stop is not held up', async () => {
+test('with a collector that hangs, requests are answered, the queue is bounded, and a stop is not delayed', async () => {
   const collector = await startCollector(() => null);
   const { tracing } = trace(collector.endpoint, { exportTimeoutMs: 60_000 });
   const service = await startService({ tracing });
@@ -233,7 +233,7 @@ test('a collector that never answers: requests are answered, what waits is bound
   expect(performance.now() - start).toBeLessThan(10_000);
 });
 
-test('what is sent is a message of the protocol, with the attributes of the service', async () => {
+test('each message follows the protocol, with the attributes of the service', async () => {
   const collector = await startCollector();
   const headers = new Map([['authorization', 'Bearer hush']]);
   const resource = { 'service.name': 'gate', 'service.instance.id': 'one' };
@@ -261,7 +261,7 @@ test('what is sent is a message of the protocol, with the attributes of the serv
   });
 });
 
-test('the check of messages finds what the protocol forbids', () => {
+test('the check of messages finds violations of the protocol', () => {
   const span = {
     traceId: 'S/kvNXezTaajzpKdDg5HNg==',
     start_time_unix_nano: '1',
@@ -279,7 +279,7 @@ test('the check of messages finds what the protocol forbids', () => {
   ]);
 });
 
-test('a collector that is busy is asked again, and one that refuses is not', async () => {
+test('a busy collector is tried again, and one that refuses is not', async () => {
   const busy = await startCollector((count) => (count < 3 ? { status: 503 } : {}));
   const first = trace(busy.endpoint);
   await authorize(await startService({ tracing: first.tracing }));
@@ -309,7 +309,7 @@ test('spans that a collector refuses among others are counted', async () => {
   expect(metrics).toContain('writ_trace_spans_dropped_total{reason="refused"} 2\n');
 });
 
-test('a delivery is a span, and its receiver is told which', async () => {
+test('a delivery is a span, whose context is sent to the receiver', async () => {
   const collector = await startCollector();
   const { tracing } = trace(collector.endpoint);
   const delivery = tracing.delivering('hooks.example.com');
@@ -326,7 +326,7 @@ test('a delivery is a span, and its receiver is told which', async () => {
   expect(collector.faults).toEqual([]);
 });
 
-test('requests leave only a note of themselves while a batch is sent, and no more than fit', async () => {
+test('requests are queued up to a limit while a batch is sent', async () => {
   const collector = await startCollector(() => null);
   const { tracing } = trace(collector.endpoint, { exportTimeoutMs: 60_000 });
   const exchange = {
@@ -343,7 +343,7 @@ test('requests leave only a note of themselves while a batch is sent, and no mor
   expect(tracing.counts().droppedWaiting).toBe(5_000 - 4_096);
 });
 
-test('the variables of all programs start traces in the program, and no value of them stops it', async () => {
+test('the standard variables turn on traces, and no value of them prevents a start', async () => {
   const collector = await startCollector();
   const data = temporary('data');
   const start = (env: Readonly<Record<string, string>>) => startProgram({ policies: 'policies', data, env });

@@ -61,7 +61,7 @@ test('a grant needs both groups, whichever comes first', async () => {
   expect((await give(sue, other.request_id, 'approve')).body.status).toBe('approved');
 });
 
-test('nobody approves for both', async () => {
+test('nobody can approve for both', async () => {
   const { service, both, sam } = await start();
   const { request_id: id } = await ask(service, 'ops.scale');
   expect(codeOf(await give(both, id, 'approve'))).toEqual([400, 'invalid_body']);
@@ -70,14 +70,14 @@ test('nobody approves for both', async () => {
   expect((await give(sam, id, 'approve')).body.status).toBe('approved');
 });
 
-test('who is in both is not asked for which of them where one has approved', async () => {
+test('a member of both is not asked to choose when one group has approved', async () => {
   const { service, both, sam } = await start();
   const { request_id: id } = await ask(service, 'ops.scale');
   await give(sam, id, 'approve');
   expect((await give(both, id, 'approve')).body.status).toBe('approved');
 });
 
-test('each group needs as many people as the rule says', async () => {
+test('each group needs as many approvals as the rule says', async () => {
   const { service, sam, sue, pia, paul } = await start();
   const { request_id: id } = await ask(service, 'ops.drop');
   for (const person of [sam, sue, pia])
@@ -85,7 +85,7 @@ test('each group needs as many people as the rule says', async () => {
   expect((await give(paul, id, 'approve')).body.status).toBe('approved');
 });
 
-test('one approval that is taken back is missing again', async () => {
+test('one approval that is withdrawn is missing again', async () => {
   const { service, sam, pia } = await start();
   const { request_id: id } = await ask(service, 'ops.scale');
   await give(sam, id, 'approve');
@@ -102,7 +102,7 @@ test('one approval that is taken back is missing again', async () => {
   expect((await give(sam, id, 'approve')).body.status).toBe('approved');
 });
 
-test('what the policy says at the moment of the vote is needed: another group that it asks by now, too', async () => {
+test('the active policies decide which groups are needed at the time of the vote', async () => {
   const { service, sam, pia } = await start();
   const { request_id: id } = await ask(service, 'ops.scale');
   await give(sam, id, 'approve');
@@ -118,7 +118,7 @@ test('what the policy says at the moment of the vote is needed: another group th
   expect((await look(service, fewer)).body.status).toBe('pending');
 });
 
-test('two approvals at once grant once', async () => {
+test('two concurrent approvals grant once', async () => {
   const { service, sam, pia } = await start();
   const { request_id: id } = await ask(service, 'ops.scale');
   const answers = await Promise.all([give(sam, id, 'approve'), give(pia, id, 'approve')]);

@@ -125,7 +125,7 @@ test.each(['answer', 'write'] as const)(
   },
 );
 
-test('the first agent is one, whichever process registers it', async () => {
+test('processes that start together register one first agent', async () => {
   const path = join(temporaryFolder(), 'writ.db');
   const store = await openStore({ path });
   onTestFinished(() => store.close());
@@ -137,7 +137,7 @@ test('the first agent is one, whichever process registers it', async () => {
   expect(await store.agents.list()).toHaveLength(1);
 });
 
-test('a start says how to get a key anew until the first one has been used', async () => {
+test('a start says how to create a new key until the first one has been used', async () => {
   const data = join(temporaryFolder(), 'var');
   await (await start(data)).stop();
   const again = await start(data);

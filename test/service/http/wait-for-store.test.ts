@@ -52,7 +52,7 @@ async function expectTried(log: readonly string[], reason: RegExp): Promise<void
   await expect.poll(lines, { timeout: 30_000 }).toMatch(reason);
 }
 
-test('a start waits until the server of the database is up', async () => {
+test('a start waits until the database server is up', async () => {
   const { url } = await server.createEmptyDatabase();
   await server.stop();
   const { log, serving } = start(url, 600);
@@ -62,7 +62,7 @@ test('a start waits until the server of the database is up', async () => {
   await expect.poll(async () => (await fetch(`${address}/readyz`)).status, { timeout: 30_000 }).toBe(200);
 });
 
-test('a start survives a server that takes longer than a statement may', async () => {
+test('a start continues with a server that takes longer than a statement may', async () => {
   const database = await server.createEmptyDatabase();
   const wire = await openWire(server, database);
   onTestFinished(() => wire.close());
@@ -75,7 +75,7 @@ test('a start survives a server that takes longer than a statement may', async (
   await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 30_000 }).toBe(200);
 });
 
-test('a start that has waited for long enough ends, and says for what and how long', async () => {
+test('a start that has waited for the maximum time exits, and says for what and how long', async () => {
   await server.stop();
   onTestFinished(() => server.start());
   await expect(start(server.urlOf('none'), 1).serving).rejects.toMatchObject({
@@ -86,13 +86,13 @@ test('a start that has waited for long enough ends, and says for what and how lo
   });
 });
 
-test('what does not pass by itself ends a start at once', async () => {
+test('a permanent error ends a start at once', async () => {
   const { log, serving } = start(server.urlOf('missing'), 600);
   await expect(serving).rejects.toThrow(/refuses this user/);
   expect(log.join('')).not.toContain('tries again');
 });
 
-test('steps of a start share one time, and each error that passes is tried again', async () => {
+test('steps of a start share one time limit, and each temporary error is tried again', async () => {
   const log = { level: 'silent', stream: { write: () => undefined } } as const;
   const waiting = createWaitForStore({ forMs: 60_000, log });
   for (const code of ['unreachable', 'locked', 'uncertain'] as const) {
@@ -112,7 +112,7 @@ test('steps of a start share one time, and each error that passes is tried again
     await expect(waiting(() => Promise.reject(new StoreError(code, 'no')))).rejects.toMatchObject({ code });
 });
 
-test('a service whose writer has ended stops by itself, and says why', async () => {
+test('a service whose writer has ended exits, and says why', async () => {
   const writer = nextWriter();
   const { log, serving } = start(undefined, 60);
   const { ended, url } = await serving;

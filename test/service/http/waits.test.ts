@@ -17,7 +17,7 @@ async function pending(service: Service): Promise<string> {
 const look = (service: Service, id: string, prefer = 'wait=50') =>
   fetch(`${service.url}/v1/requests/${id}`, { headers: { 'x-agent-api-key': service.apiKey, prefer } });
 
-test('an agent has so many waits and no more, on both addresses, and another one when one is over', async () => {
+test('an agent has a maximum number of long polls on both addresses, and can open another after one ends', async () => {
   const service = await startService({ waitsMax: 3 });
   const id = await pending(service);
   const leaving = new AbortController();
@@ -42,7 +42,7 @@ test('an agent has so many waits and no more, on both addresses, and another one
   await vi.waitFor(async () => expect((await look(service, id, 'wait=1')).status).toBe(200), pollOptions);
 });
 
-test('a wait is woken by the decision and not by a look now and then', async () => {
+test('a long poll is ended by the decision, without polling the store', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   const ben = await personWith(service, admin, {
@@ -66,7 +66,7 @@ test('a wait is woken by the decision and not by a look now and then', async () 
   expect(history.mock.calls.length - before).toBeLessThan(20);
 });
 
-test('a wait hears of what another process records', async () => {
+test('a long poll ends with a decision of another process', async () => {
   const service = await startService();
   const id = await pending(service);
   const waiting = look(service, id);
@@ -76,7 +76,7 @@ test('a wait hears of what another process records', async () => {
   expect(await (await waiting).json()).toMatchObject({ request_id: id, status: 'expired' });
 });
 
-test('thousands of waits that one connection sends at once take turns', async () => {
+test('thousands of long polls on one connection are handled in turns', async () => {
   const service = await startService();
   const id = await pending(service);
   const history = vi.spyOn(service.store.requests, 'history');

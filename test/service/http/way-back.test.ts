@@ -19,7 +19,7 @@ async function scene() {
 }
 
 describe('a reset link', () => {
-  test('is made by an admin with a proof, and lets its person set a password', async () => {
+  test('is created by an admin with a proof, and lets its person set a password', async () => {
     const { service, ben, ann } = await scene();
     const path = `/v1/people/${ben.person.id}/reset-link`;
     expect(codeOf(await ann.send(path, post({})))).toEqual([403, 'proof_needed']);
@@ -43,7 +43,7 @@ describe('a reset link', () => {
     expect(audit).not.toContain(token);
   });
 
-  test('is the same nothing for a guess, an empty token and a link of another kind', async () => {
+  test('has the same refusal for a guess, an empty token and a link of another kind', async () => {
     const { service, ann } = await scene();
     const invited = await ann.send(
       '/v1/invitations',
@@ -64,7 +64,7 @@ describe('a reset link', () => {
     );
   });
 
-  test('is not guessed at without end', async () => {
+  test('can be tried only a limited number of times', async () => {
     const { service } = await scene();
     const statuses = await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
@@ -75,7 +75,7 @@ describe('a reset link', () => {
     expect(statuses).toContain(429);
   });
 
-  test('of an admin who has only a token is not made', async () => {
+  test('is refused to an admin with only a token', async () => {
     const { ben, service } = await scene();
     const admin = (
       await createDirectory(service.store.documents, Date.now).people.findByName('ann@example.com')
@@ -87,7 +87,7 @@ describe('a reset link', () => {
   });
 });
 
-test('an invitation says who invites whom to what, and stays good', async () => {
+test('an invitation shows who invites whom to which role, and stays valid', async () => {
   const { service, ann } = await scene();
   const draft = { email: 'cleo@example.com', name: 'Cleo', roles: ['approver'], groups: ['finance'] };
   const { token } = (await ann.send('/v1/invitations', post(draft))).body;
@@ -102,7 +102,7 @@ test('an invitation says who invites whom to what, and stays good', async () => 
   ]);
 });
 
-test('recovery codes come with one-time codes, are counted, and prove a change once', async () => {
+test('recovery codes are created with one-time codes, are counted, and prove a change once', async () => {
   const nowMs = Date.now();
   const service = await startService({ clock: () => nowMs });
   await firstAdmin(service);
@@ -130,7 +130,7 @@ test('recovery codes come with one-time codes, are counted, and prove a change o
 });
 
 describe('an admin', () => {
-  test('sees where somebody is signed in and how, and ends one session or all', async () => {
+  test('sees the sessions of a person and their methods, and ends one or all', async () => {
     const { service, ben, ann } = await scene();
     const nowMs = Date.now();
     const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
@@ -158,7 +158,7 @@ describe('an admin', () => {
     expect((await ann.send('/v1/people/nobody/sessions', { method: 'DELETE' })).status).toBe(404);
   });
 
-  test('alone does so', async () => {
+  test('ends sessions of others, and nobody else may', async () => {
     const { service, ben } = await scene();
     const session = await signedIn(service, 'ben@example.com');
     const path = `/v1/people/${ben.person.id}/sessions`;
