@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { openServer } from '../integrations/mcp/proxy.ts';
 import { declareTools } from '../integrations/mcp/review/declarations.ts';
 import { readServer } from '../integrations/mcp/review/live-server.ts';
-import { addressIn } from './address-in.ts';
+import { addressIn } from './printed-address.ts';
 
 const suite = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const revisions = ['2025-11-25', '2026-07-28'];

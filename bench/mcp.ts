@@ -23,7 +23,7 @@ import { fetchOnKeptConnections } from '../integrations/mcp/calls/authority.ts';
 import { addPoint } from '../src/service/agents/points/change-point.ts';
 import { addAgent } from '../src/service/agents/registry.ts';
 import { openStore } from '../src/service/store/open.ts';
-import { addressIn } from './address-in.ts';
+import { addressIn } from './printed-address.ts';
 
 /** Milliseconds that the proxy may add to a call, by quantile; and megabytes that the proxy may grow. */
 const targets = { 0.5: 1, 0.99: 3, megabytes: 20 } as const;

@@ -9,8 +9,8 @@ import type { MetersAtStart } from './meters-at-start.ts';
 import type { PackFigures } from './packs.ts';
 import type { ReloadPause } from './reload-pause.ts';
 import type { RequestFigures } from './request.ts';
+import type { TriedFigures } from './selected-rules.ts';
 import type { PromiseStep } from './service/promises.ts';
-import type { TriedFigures } from './tried.ts';
 import type { MeasuredStart } from './warm-start.ts';
 import type { WorkloadName } from './workloads.ts';
 import type { WorstFigures } from './worst.ts';
@@ -60,7 +60,7 @@ type Measure<S extends keyof Sections> = (ask: Sections[S]['ask']) => Promise<Se
 const sections: { readonly [S in keyof Sections]: Measure<S> } = {
   request: async ({ policies, rounds }) => (await import('./request.ts')).measureRequest(policies, rounds),
   degraded: async ({ policies, rounds }) => (await import('./degraded.ts')).measureDegraded(policies, rounds),
-  tried: async ({ policies }) => (await import('./tried.ts')).measureTried(policies),
+  tried: async ({ policies }) => (await import('./selected-rules.ts')).measureTried(policies),
   packs: async ({ rounds }) => (await import('./packs.ts')).measurePacks(rounds),
   model: async ({ workload, policies }) => (await import('./compile.ts')).measureModel(workload, policies),
   start: async ({ folder, workload, policies }) =>

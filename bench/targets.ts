@@ -11,9 +11,9 @@ import type { MetersAtStart } from './meters-at-start.ts';
 import type { PackFigures } from './packs.ts';
 import type { ReadyFigures } from './ready.ts';
 import type { RequestFigures } from './request.ts';
+import type { TriedFigures } from './selected-rules.ts';
 import type { PromiseStep } from './service/promises.ts';
 import type { ServedFigures } from './service/served.ts';
-import type { TriedFigures } from './tried.ts';
 import type { WorkloadName } from './workloads.ts';
 import type { WorstFigures } from './worst.ts';
 

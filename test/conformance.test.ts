@@ -2,7 +2,7 @@
 // the compiled function and on the definition.
 
 import { describe, expect, it } from 'vitest';
-import { findTests } from '../src/testing/find.ts';
+import { findTests } from '../src/testing/find-test-files.ts';
 import { runTestFiles } from '../src/testing/run.ts';
 
 const conformance = await findTests(['test/features/conformance']);

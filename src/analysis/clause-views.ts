@@ -7,7 +7,7 @@ import type { PolicySet } from '../language/model/policy.ts';
 import { type ClauseVerdict, proveGuarantees, type Verdict } from '../reasoning/prove/prove.ts';
 import { clauseText, shortenCondition, textAt, undecidedReasons } from '../reasoning/prove/report/wording.ts';
 import { textRangeOf } from './located-diagnostics.ts';
-import type { TriedClause } from './questions.ts';
+import type { TriedClause } from './playground-questions.ts';
 import { givenRequestOf } from './request-input.ts';
 import type { EditedPolicies } from './workspace.ts';
 

@@ -8,7 +8,7 @@ import { digest } from '../service/policies/digest.ts';
 import type { SetTexts } from '../service/policies/texts.ts';
 import { type ComparedSide, guaranteeChanges, reportOf } from './diff/diff-report.ts';
 import { locateDiagnostics } from './located-diagnostics.ts';
-import type { ComparedSets, DiffResult, PlaygroundInputs } from './questions.ts';
+import type { ComparedSets, DiffResult, PlaygroundInputs } from './playground-questions.ts';
 import { givenRequestOf } from './request-input.ts';
 import { createWorkspace, type EditedPolicies, type Workspace } from './workspace.ts';
 

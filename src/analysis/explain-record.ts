@@ -9,14 +9,14 @@ import { explain } from '../language/spec/explain-rule.ts';
 import { conditionLines } from './condition-lines.ts';
 import { decideWithTrace } from './decide-with-trace.ts';
 import { createLines } from './outline.ts';
-import type { ExplainedCondition, ExplainedRecord } from './questions.ts';
+import type { ExplainedCondition, ExplainedRecord } from './playground-questions.ts';
+import { underChain } from './policies-under-chain.ts';
 import {
   factsOfRecord,
   holdsDigests,
   type RecordedRequest,
   recordedShape,
 } from './records/recorded-request.ts';
-import { underChain } from './under-chain.ts';
 import type { EditedPolicies } from './workspace.ts';
 
 export function explainRecord(

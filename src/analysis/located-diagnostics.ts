@@ -3,7 +3,7 @@
 
 import { type Diagnostic, sortDiagnostics } from '../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, type Position, type SourceOf } from '../language/diagnostic/render.ts';
-import type { LocatedDiagnostic, LocatedText } from './questions.ts';
+import type { LocatedDiagnostic, LocatedText } from './playground-questions.ts';
 
 const diagnosticsMax = 100;
 

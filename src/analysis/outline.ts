@@ -2,7 +2,7 @@
 // outline of the parts that can be read.
 
 import { parse } from '../language/syntax/parse.ts';
-import type { PolicyOutline, TextFile } from './questions.ts';
+import type { PolicyOutline, TextFile } from './playground-questions.ts';
 
 export function outlineOf(file: TextFile): readonly PolicyOutline[] {
   const lineOf = createLines(file.text);

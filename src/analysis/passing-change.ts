@@ -3,8 +3,8 @@
 // confirmed it.
 
 import { smallestChangesOf } from './decide-with-trace.ts';
+import { underChain } from './policies-under-chain.ts';
 import { factsOfRecord, type RecordedRequest } from './records/recorded-request.ts';
-import { underChain } from './under-chain.ts';
 import type { EditedPolicies } from './workspace.ts';
 
 /** Changes that are considered: the smallest may change something that the agent cannot choose. */

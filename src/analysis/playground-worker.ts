@@ -16,7 +16,7 @@ import type {
   PlaygroundRequest,
   Question,
   ToPlayground,
-} from './questions.ts';
+} from './playground-questions.ts';
 import { givenRequestOf } from './request-input.ts';
 import { suggestForRecord } from './suggest-for-record.ts';
 import { changedSentences, summarise } from './summarize.ts';

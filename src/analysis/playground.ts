@@ -13,7 +13,7 @@ import type {
   PlaygroundRequest,
   Question,
   ToPlayground,
-} from './questions.ts';
+} from './playground-questions.ts';
 
 export interface Playground {
   /** Rejects with a PlaygroundRefusal. */

@@ -28,7 +28,7 @@ import {
 } from '../language/value/decimal.ts';
 import { parseIp } from '../language/value/ip.ts';
 import { parseInstantLiteral } from '../language/value/time.ts';
-import type { GivenRequest, RequestIssue } from './questions.ts';
+import type { GivenRequest, RequestIssue } from './playground-questions.ts';
 
 /** Facts without issues, or issues without facts. */
 export type RequestInputResult =

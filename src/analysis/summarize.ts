@@ -6,7 +6,7 @@ import type { Span } from '../language/diagnostic/span.ts';
 import type { SummarySource } from '../reasoning/summary/sentences.ts';
 import { type Summary, summaryOf } from '../reasoning/summary/summary.ts';
 import { type SentenceChange, sentenceChanges } from '../reasoning/summary/summary-diff.ts';
-import type { PlaygroundInputs, SentenceChanges, SummaryPart } from './questions.ts';
+import type { PlaygroundInputs, SentenceChanges, SummaryPart } from './playground-questions.ts';
 import { createWorkspace, type EditedPolicies } from './workspace.ts';
 
 /** Milliseconds for one answer. The first actions are always included, however long they take. */

@@ -11,10 +11,10 @@ import { describeApprovers } from '../service/requests/record/reply.ts';
 import { clauseViews } from './clause-views.ts';
 import { decideWithTrace, type PlaygroundDecision } from './decide-with-trace.ts';
 import { locateDiagnostics } from './located-diagnostics.ts';
-import type { PlaygroundInputs, TriedDecision, TryResult } from './questions.ts';
+import type { PlaygroundInputs, TriedDecision, TryResult } from './playground-questions.ts';
+import { underChain } from './policies-under-chain.ts';
 import { factsOfRecord, type RecordedRequest } from './records/recorded-request.ts';
 import { gateIssues, readGiven } from './request-input.ts';
-import { underChain } from './under-chain.ts';
 import type { EditedPolicies } from './workspace.ts';
 
 export function tryRequest(laid: EditedPolicies, request: PlaygroundInputs['try']['request']): TryResult {

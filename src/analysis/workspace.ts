@@ -12,7 +12,7 @@ import type { PolicyFile } from '../language/syntax/tree/tree.ts';
 import { type CompileResult, compile, createCompileCache, type PolicySources } from '../pipeline.ts';
 import { withLints } from '../reasoning/lints/lint.ts';
 import { entriesOf, type SetTexts, textOfFile } from '../service/policies/texts.ts';
-import type { TextFile } from './questions.ts';
+import type { TextFile } from './playground-questions.ts';
 
 const lintedRulesMax = 300;
 

@@ -8,7 +8,7 @@ import {
   ResponseError,
   ShowMessageNotification,
 } from 'vscode-languageserver';
-import type { GivenRequest } from '../analysis/questions.ts';
+import type { GivenRequest } from '../analysis/playground-questions.ts';
 import { readTestFile } from '../testing/read-test-file.ts';
 import type { DiagnosticsPublisher } from './diagnostics-publisher.ts';
 import { clausesIn, commandNames, lensesOf, resolveLens } from './lenses.ts';

@@ -1,7 +1,7 @@
 // Fetches answers from the second thread about snapshots of a set, each answer once.
 
 import { LSPErrorCodes, ResponseError } from 'vscode-languageserver';
-import type { GivenRequest } from '../analysis/questions.ts';
+import type { GivenRequest } from '../analysis/playground-questions.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 import { createQuestionThread, type QuestionThread, ThreadRefusal } from './thread/ask.ts';
 import type { SetState, ThreadAnswers } from './thread/questions.ts';

@@ -15,7 +15,7 @@ import { readBundled } from '../service/policies/bundles/read-sources.ts';
 import { type ReadSources, readPaths, readPolicyText } from '../service/policies/read-policies.ts';
 import { type CountTruths, type Coverage, CoverageCounter } from './coverage.ts';
 import { type Difference, differences } from './expectation.ts';
-import { findTests } from './find.ts';
+import { findTests } from './find-test-files.ts';
 import { readTestFile } from './read-test-file.ts';
 import { caseFacts, waitsForPeople } from './sequence.ts';
 import type { TestCase, TestFile } from './test-file.ts';

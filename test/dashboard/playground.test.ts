@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GivenRequest } from '../../src/analysis/questions.ts';
+import type { GivenRequest } from '../../src/analysis/playground-questions.ts';
 import { tryRequest } from '../../src/analysis/try-request.ts';
 import { vocabularyOf } from '../../src/analysis/vocabulary.ts';
 import { createWorkspace } from '../../src/analysis/workspace.ts';

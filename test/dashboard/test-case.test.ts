@@ -2,7 +2,7 @@
 
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { GivenRequest } from '../../src/analysis/questions.ts';
+import type { GivenRequest } from '../../src/analysis/playground-questions.ts';
 import { readGiven } from '../../src/analysis/request-input.ts';
 import { tryRequest } from '../../src/analysis/try-request.ts';
 import { vocabularyOf } from '../../src/analysis/vocabulary.ts';

@@ -11,7 +11,7 @@ import type { Role } from '../../src/service/people/operations.ts';
 import { totpAt } from '../../src/service/people/totp.ts';
 import { openPolicies, type PolicyHost } from '../../src/service/policies/policy-host.ts';
 import { readPolicies } from '../../src/service/policies/read-policies.ts';
-import { findTests } from '../../src/testing/find.ts';
+import { findTests } from '../../src/testing/find-test-files.ts';
 import { readTestFile } from '../../src/testing/read-test-file.ts';
 import type { Situation } from '../../src/testing/test-file.ts';
 import {

@@ -13,7 +13,7 @@ import type { Shape, Type } from '../../src/language/model/type.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { compile } from '../../src/pipeline.ts';
 import { readPaths, readPolicyText } from '../../src/service/policies/read-policies.ts';
-import { findTests } from '../../src/testing/find.ts';
+import { findTests } from '../../src/testing/find-test-files.ts';
 import { readTestFile } from '../../src/testing/read-test-file.ts';
 import { toFacts } from '../../src/testing/situation.ts';
 import { lessKnown } from './monotone.ts';

@@ -13,7 +13,7 @@ import { compile } from '../../src/pipeline.ts';
 import { diffPolicies } from '../../src/reasoning/diff/diff.ts';
 import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';
 import { readPaths } from '../../src/service/policies/read-policies.ts';
-import { findTests } from '../../src/testing/find.ts';
+import { findTests } from '../../src/testing/find-test-files.ts';
 import { readTestFile } from '../../src/testing/read-test-file.ts';
 import { caseFacts } from '../../src/testing/sequence.ts';
 

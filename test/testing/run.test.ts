@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compile } from '../../src/pipeline.ts';
 import { readPaths } from '../../src/service/policies/read-policies.ts';
-import { findTests } from '../../src/testing/find.ts';
+import { findTests } from '../../src/testing/find-test-files.ts';
 import { reportJunit } from '../../src/testing/junit.ts';
 import { readTestFile } from '../../src/testing/read-test-file.ts';
 import {

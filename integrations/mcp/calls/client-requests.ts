@@ -20,7 +20,7 @@ import type { OpenConversation } from './conversation.ts';
 import { guardCall } from './guarded-call.ts';
 import { answerPlan, planToolName } from './plan-call.ts';
 import { unavailableAnswer, unknownToolAnswer } from './refusals.ts';
-import { resumed } from './resumed.ts';
+import { resumed } from './resumed-calls.ts';
 import { answerTaskRequest, unknownTask } from './task-requests.ts';
 
 export function answerRequest(

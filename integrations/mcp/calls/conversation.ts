@@ -24,7 +24,7 @@ import { answerRequest, withoutProgress, withReceipt } from './client-requests.t
 import type { Caller, Gate } from './gate.ts';
 import type { CallSurroundings } from './guarded-call.ts';
 import { createQuestions, type Questions } from './questions.ts';
-import { withGrantState } from './resumed.ts';
+import { withGrantState } from './resumed-calls.ts';
 import { followTask } from './task-requests.ts';
 
 /** The server's side of a conversation. */

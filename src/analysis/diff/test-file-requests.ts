@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { SampleFacts } from '../../reasoning/diff/nearest.ts';
-import { findTests } from '../../testing/find.ts';
+import { findTests } from '../../testing/find-test-files.ts';
 import { readTestFile } from '../../testing/read-test-file.ts';
 import { toFacts } from '../../testing/situation.ts';
 

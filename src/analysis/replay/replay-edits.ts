@@ -8,7 +8,7 @@ import { openRecords } from '../../service/store/open.ts';
 import { comparedSideOf } from '../compare-with-active.ts';
 import { reportOf } from '../diff/diff-report.ts';
 import { locateDiagnostics } from '../located-diagnostics.ts';
-import type { DiffResult, TextFile } from '../questions.ts';
+import type { DiffResult, TextFile } from '../playground-questions.ts';
 import { givenRequestOf } from '../request-input.ts';
 import { createWorkspace } from '../workspace.ts';
 import { readingFor } from './engine/replay-log.ts';

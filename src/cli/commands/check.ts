@@ -20,8 +20,6 @@ import {
 } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
 import { type FixResult, fixPolicies } from '../support/apply-fixes.ts';
-import { renderClauses } from '../support/clauses-text.ts';
-import { toGithub } from '../support/github.ts';
 import {
   type CheckedPath,
   type CheckJudgement,
@@ -29,7 +27,9 @@ import {
   counts,
   describeChecked,
   judgeCheck,
-} from '../support/judge-check.ts';
+} from '../support/check-verdict.ts';
+import { renderClauses } from '../support/clauses-text.ts';
+import { toGithub } from '../support/github.ts';
 import { type CheckedPolicies, defaultPath, loadChecked } from '../support/load-policies.ts';
 import { toSarif } from '../support/sarif.ts';
 

@@ -14,7 +14,7 @@ import {
   suggestionReport,
 } from '../../analysis/suggest/suggestion-report.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { findTests } from '../../testing/find.ts';
+import { findTests } from '../../testing/find-test-files.ts';
 import { readTestFile } from '../../testing/read-test-file.ts';
 import type { TestCase } from '../../testing/test-file.ts';
 import { type DataOption, storeMeaning } from '../client/with-store.ts';

@@ -4,7 +4,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { findPolicies, findUntested } from '../../testing/find.ts';
+import { findPolicies, findUntested } from '../../testing/find-test-files.ts';
 import { reportJunit } from '../../testing/junit.ts';
 import { type Mutation, mutate } from '../../testing/mutation/mutate.ts';
 import { mutationToJson, reportMutation } from '../../testing/mutation/report.ts';

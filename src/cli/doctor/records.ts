@@ -1,6 +1,7 @@
 // Examines what the service keeps: its master key, its records, and the clock that dates them.
 
 import { existsSync } from 'node:fs';
+import { isoTime } from '../../language/value/iso-time.ts';
 import { clockFault } from '../../service/clock.ts';
 import type { Config } from '../../service/settings/load.ts';
 import { StoreError, type StoreErrorCode } from '../../service/store/contract/store-error.ts';
@@ -80,12 +81,11 @@ export function examineClock(
     return wrong(what, fix.join(': '));
   }
   const other = others.find(({ atMs }) => Math.abs(atMs - nowMs) > apartMs);
-  const time = (ms: number) => new Date(ms).toISOString();
   if (other !== undefined)
     return wrong(
-      `this machine's clock shows ${time(nowMs)}, the clock of ${other.whose} ${time(other.atMs)}`,
+      `this machine's clock shows ${isoTime(nowMs)}, the clock of ${other.whose} ${isoTime(other.atMs)}`,
       'set the clock with NTP: `timedatectl set-ntp true`',
     );
   const against = others.map(({ whose }) => whose);
-  return ok(`${time(nowMs)}${against.length === 0 ? '' : `, as ${against.join(' and ')}`}`);
+  return ok(`${isoTime(nowMs)}${against.length === 0 ? '' : `, as ${against.join(' and ')}`}`);
 }

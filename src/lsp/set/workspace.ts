@@ -19,7 +19,7 @@ import {
 } from '../../pipeline.ts';
 import { createReadCache, type ReadCache } from '../../service/policies/read-cache.ts';
 import { type ReadSources, readPolicies } from '../../service/policies/read-policies.ts';
-import { findTests, testEnding } from '../../testing/find.ts';
+import { findTests, testEnding } from '../../testing/find-test-files.ts';
 import { readTextFile, withOpen } from './open-texts.ts';
 
 /** One state of a policy set. */

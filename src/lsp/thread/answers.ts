@@ -37,7 +37,7 @@ import { createReadCache, type ReadCache } from '../../service/policies/read-cac
 import { type ReadSources, readPaths, readPolicies } from '../../service/policies/read-policies.ts';
 import { caseDiagnostics, caseText } from '../../testing/case-diagnostics.ts';
 import { CoverageCounter } from '../../testing/coverage.ts';
-import { findTests } from '../../testing/find.ts';
+import { findTests } from '../../testing/find-test-files.ts';
 import { readTestFile } from '../../testing/read-test-file.ts';
 import { type CaseRun, type LoadPolicies, runTestFile } from '../../testing/run.ts';
 import type { TestFile } from '../../testing/test-file.ts';

@@ -3,7 +3,7 @@
 
 import type { DecisionStep } from '../../analysis/decision-steps.ts';
 import type { Finding } from '../../analysis/findings/findings.ts';
-import type { GivenRequest, RequestIssue } from '../../analysis/questions.ts';
+import type { GivenRequest, RequestIssue } from '../../analysis/playground-questions.ts';
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { RuleCoverage } from '../../testing/coverage.ts';

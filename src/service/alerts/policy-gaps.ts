@@ -8,7 +8,7 @@ import { isNamedBy, type RuleRequirement } from '../../language/model/rule-requi
 import { type Points, pointsIn } from '../agents/points/point.ts';
 import { approvalGroups, peopleMax } from '../people/approval-groups.ts';
 import type { Directory } from '../people/directory.ts';
-import { reachOf } from '../people/operations.ts';
+import { grantScopeOf } from '../people/operations.ts';
 import type { SetNeeds } from '../policies/set-needs.ts';
 import { rowsIn } from '../tables/table-rows.ts';
 
@@ -135,7 +135,7 @@ async function personGaps(directory: Directory, needs: SetNeeds): Promise<readon
     if (
       person !== undefined &&
       person.status === 'active' &&
-      reachOf(person.roles, 'requests.approve').asOwner
+      grantScopeOf(person.roles, 'requests.approve').asOwner
     )
       return [];
     const lack = person === undefined ? 'has no account' : 'has an account that may not approve';

@@ -4,7 +4,7 @@ import { approversFor } from '../../language/model/approvers.ts';
 import type { ApprovalRule, RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { controlOwnerGroup } from '../store/contract/control-owner-group.ts';
 import type { Directory } from './directory.ts';
-import { reachOf } from './operations.ts';
+import { grantScopeOf } from './operations.ts';
 import type { Person } from './person.ts';
 
 interface ApprovalGroups {
@@ -42,7 +42,8 @@ export async function approvalGroups(
   if (needed.size === 0) return [];
   const approvers: Person[] = [];
   for (const { value: person } of await people.list({ countMax: peopleMax }))
-    if (person.status === 'active' && reachOf(person.roles, 'requests.approve').asked) approvers.push(person);
+    if (person.status === 'active' && grantScopeOf(person.roles, 'requests.approve').asked)
+      approvers.push(person);
   return [...needed.values()].map((one) => ({
     ...one,
     members: approvers.filter((person) => person.groups.some((group) => one.groups.includes(group))),

@@ -75,8 +75,8 @@ export function grantOf(ofPerson: readonly Role[], operation: OperationName): Gr
   return grants.has('yes') ? 'yes' : grants.has('own') ? 'own' : 'no';
 }
 
-/** The things on which a person may use an operation. */
-export interface Reach {
+/** The objects on which a person may use an operation. */
+export interface GrantScope {
   /** Everything that the operation is about. */
   readonly all: boolean;
   /** Agents in the person's charge, and what these agents ask. */
@@ -91,7 +91,7 @@ export interface Reach {
  * Returns what each role grants by itself, taken together: a role's `own` covers only that role's part,
  * whatever another role allows on other things.
  */
-export function reachOf(ofPerson: readonly Role[], operation: OperationName): Reach {
+export function grantScopeOf(ofPerson: readonly Role[], operation: OperationName): GrantScope {
   const row: Row = operations[operation];
   const ownRoles = ofPerson.filter((role) => row[role] === 'own');
   return {

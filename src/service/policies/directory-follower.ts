@@ -1,6 +1,6 @@
 // Follows a policy directory and calls a listener for each state in which the directory comes to rest. Events
-// say that something may have happened. A regular look finds what no watcher reports (network file systems,
-// chains of links). A state is read only when it has settled. INVARIANT: one look at a time, so what is
+// say that something may have happened. A regular check finds what no watcher reports (network file systems,
+// chains of links). A state is read only when it has settled. INVARIANT: one check at a time, so what is
 // reported later was there later.
 
 import { realpath, stat } from 'node:fs/promises';
@@ -21,22 +21,22 @@ export interface FollowListener {
   /** Work that does not wait for anything begins or ends. */
   onWork(isBusy: boolean): void;
   /**
-   * The directory rests, for the first time or after a change, or a look was asked for. Returns the snapshot
+   * The directory rests, for the first time or after a change, or a check was asked for. Returns the snapshot
    * that the listener used in the end.
    */
   onRest(snapshot: Snapshot, isAsked: boolean): Promise<Snapshot>;
-  /** A regular look found that nothing in the directory has changed. */
+  /** A regular check found that nothing in the directory has changed. */
   onNothingNew(): Promise<void>;
-  /** Every look that was asked for before this look began is done. */
+  /** Every check that was asked for before this check began is done. */
   onAnswer(tickets: readonly number[]): void;
   /** The directory has kept changing for longer than `unsettledWarningMs`. */
   onUnsettled(): void;
-  /** Watching is impaired; the regular look goes on. */
+  /** Watching is impaired; the regular check goes on. */
   onImpaired(error: unknown): void;
 }
 
 const lineFeed = 0x0a;
-/** Milliseconds between two looks when there is no event. */
+/** Milliseconds between two checks when there is no event. */
 const pollMs = 1_000;
 /** Looks without an event take at most this share of the time; if they would take more, they become rarer. */
 const pollShare = 0.05;
@@ -56,7 +56,7 @@ export class Follower {
   #watchedRoot: string | null = null;
   #tickets: number[] = [];
   #wake: (() => void) | null = null;
-  /** Whether an event, a poll that is due or a request came since the last look began. */
+  /** Whether an event, a poll that is due or a request came since the last check began. */
   #isDue = true;
 
   constructor(directory: string, listFiles: readonly string[], listener: FollowListener) {
@@ -70,15 +70,15 @@ export class Follower {
     for (;;) {
       const started = performance.now();
       this.#isDue = false;
-      await this.#look();
-      // The look comes before the watch, because watching a large directory takes time to set up.
+      await this.#checkDirectory();
+      // The check comes before the watch, because watching a large directory takes time to set up.
       await this.#rewatch();
       const tookMs = performance.now() - started;
       await this.#sleep(Math.max(pollMs, tookMs / pollShare));
     }
   }
 
-  /** Asks for a look that is reported whatever it finds; the ticket is answered when the look is done. */
+  /** Asks for a check that is reported whatever it finds; the ticket is answered when the check is done. */
   ask(ticket: number): void {
     this.#tickets.push(ticket);
     this.#rouse();
@@ -92,8 +92,8 @@ export class Follower {
     this.#listFiles = listFiles;
   }
 
-  noteActive({ mark: look }: Snapshot): void {
-    this.#settling.noteActive(look.places);
+  noteActive({ mark }: Snapshot): void {
+    this.#settling.noteActive(mark.places);
   }
 
   /** Waits until the directory rests, and reads it. */
@@ -118,7 +118,7 @@ export class Follower {
     }
   }
 
-  async #look(): Promise<void> {
+  async #checkDirectory(): Promise<void> {
     this.#listener.onWork(true);
     if (this.#tickets.length === 0 && !(await this.#hasMoved())) {
       await this.#listener.onNothingNew();
@@ -155,7 +155,7 @@ export class Follower {
     const remainingMs = this.#settling.remainingMs(performance.now());
     if (remainingMs > 0) return remainingMs;
     const read = await readPolicies(this.#directory, this.#cache);
-    // List files are read before the second look, so that the look covers them.
+    // List files are read before the second check, so that the check covers them.
     const lists = this.#listFiles.map((path) => ({ path, ...read.sources.readListFile(path) }));
     const after = await scanDirectory(this.#directory, this.#listFiles);
     if (after.mark !== before.mark) return shortWaitMs;

@@ -130,8 +130,8 @@ const attemptsAtOncePerWebhook = 4;
 const emittedMax = 10_000;
 const pendingMax = 10_000;
 const storedAtOnce = 100;
-/** Milliseconds between two looks for messages that ended processes have left. */
-const lookMs = 60_000;
+/** Milliseconds between two reads of messages that ended processes have left. */
+const takeUpEveryMs = 60_000;
 const failingMaxMs = 5 * 24 * 60 * 60 * 1000;
 const closeMs = 2_000;
 const gone = 410;
@@ -150,7 +150,7 @@ class OutgoingQueue implements Dispatcher {
   readonly #counts = { delivered: 0, failed: 0, givenUp: 0 };
   readonly #busy = new Map<string, number>();
   #work: Promise<void> = Promise.resolve();
-  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #takenUpAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #storing: Promise<void> | null = null;
   /**
@@ -210,7 +210,7 @@ class OutgoingQueue implements Dispatcher {
       try {
         await this.#options.follow?.();
         await this.#storeTold();
-        if (this.#now() - this.#lookedAtMs >= lookMs) await this.#look();
+        if (this.#now() - this.#takenUpAtMs >= takeUpEveryMs) await this.#takeUpStored();
         this.#launch();
       } catch (error) {
         this.#options.onFailure(error);
@@ -298,7 +298,7 @@ class OutgoingQueue implements Dispatcher {
   }
 
   /** Takes up messages that wait in the store, also those of other processes. */
-  async #look(): Promise<void> {
+  async #takeUpStored(): Promise<void> {
     const nowMs = this.#now();
     for (const { value: webhook } of await allWebhooks(this.#directory)) {
       let after: Delivery | null = null;
@@ -313,7 +313,7 @@ class OutgoingQueue implements Dispatcher {
         after = page.length < storedAtOnce ? null : (page.at(-1)?.value ?? null);
       } while (after !== null && this.#pending.size < pendingMax);
     }
-    this.#lookedAtMs = nowMs;
+    this.#takenUpAtMs = nowMs;
   }
 
   #takeUp(read: ReadDocument<Delivery>): void {
@@ -344,7 +344,7 @@ class OutgoingQueue implements Dispatcher {
 
   async #attempt(read: ReadDocument<Delivery>): Promise<void> {
     const { id, webhookId } = read.value;
-    // From now on only the stored message counts: if this attempt is lost, the next look finds it in the
+    // From now on only the stored message counts: if this attempt is lost, the next read finds it in the
     // store.
     this.#pending.delete(id);
     const webhook = await webhooksOf(this.#directory).find(webhookId);

@@ -2,7 +2,7 @@
 // Nothing is granted or recorded, and nothing leaves the browser.
 
 import { locateDiagnostics } from '../../analysis/located-diagnostics.ts';
-import type { GivenRequest, LocatedDiagnostic, RequestIssue } from '../../analysis/questions.ts';
+import type { GivenRequest, LocatedDiagnostic, RequestIssue } from '../../analysis/playground-questions.ts';
 import { readGiven } from '../../analysis/request-input.ts';
 import { vocabularyOf } from '../../analysis/vocabulary.ts';
 import type { Vocabulary } from '../../language/assist/vocabulary.ts';

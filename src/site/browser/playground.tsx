@@ -5,7 +5,7 @@ import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import '../../dashboard/pages/playground/playground.css';
 import '../../dashboard/parts/layout/page.css';
-import type { GivenRequest } from '../../analysis/questions.ts';
+import type { GivenRequest } from '../../analysis/playground-questions.ts';
 import { completeRequest } from '../../dashboard/editor/complete-request.ts';
 import type { PolicyAnswers } from '../../dashboard/editor/editor.ts';
 import { EditorBox, EditorHint } from '../../dashboard/editor/editor-box.tsx';

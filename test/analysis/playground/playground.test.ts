@@ -3,7 +3,7 @@
 
 import { expect, onTestFinished, test } from 'vitest';
 import { createPlayground, type PlaygroundOptions } from '../../../src/analysis/playground.ts';
-import type { PlaygroundAnswers } from '../../../src/analysis/questions.ts';
+import type { PlaygroundAnswers } from '../../../src/analysis/playground-questions.ts';
 import { textsOf } from './texts.ts';
 
 const script = new URL('./failing-playground.ts', import.meta.url);

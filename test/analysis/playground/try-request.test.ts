@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { explainRecord } from '../../../src/analysis/explain-record.ts';
-import type { GivenRequest, TryResult } from '../../../src/analysis/questions.ts';
+import type { GivenRequest, TryResult } from '../../../src/analysis/playground-questions.ts';
 import type { RecordedRequest } from '../../../src/analysis/records/recorded-request.ts';
 import { tryRequest } from '../../../src/analysis/try-request.ts';
 import { createWorkspace, type Workspace } from '../../../src/analysis/workspace.ts';

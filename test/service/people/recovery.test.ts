@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { changePassword } from '../../../src/service/people/change-password.ts';
 import { changePerson } from '../../../src/service/people/change-person.ts';
 import { confirmTotp, offerTotp, removeTotp } from '../../../src/service/people/codes.ts';
-import { reauthenticate } from '../../../src/service/people/prove.ts';
+import { reauthenticate } from '../../../src/service/people/identity-proof.ts';
 import {
   activeAdmins,
   lookAtResetLink,

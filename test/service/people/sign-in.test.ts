@@ -5,6 +5,7 @@ import { createChallenge, isChallenge } from '../../../src/service/people/challe
 import { changePassword } from '../../../src/service/people/change-password.ts';
 import { confirmTotp, offerTotp } from '../../../src/service/people/codes.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
+import { reauthenticate } from '../../../src/service/people/identity-proof.ts';
 import {
   addPasskey,
   checkPasskey,
@@ -12,7 +13,6 @@ import {
   passkeyRequestOptions,
 } from '../../../src/service/people/passkeys.ts';
 import type { Person } from '../../../src/service/people/person.ts';
-import { reauthenticate } from '../../../src/service/people/prove.ts';
 import {
   csrfToken,
   isCsrfToken,

@@ -7,8 +7,8 @@ import { diagnosticToJson, position } from '../../../language/diagnostic/render.
 import type { Json, JsonObject } from '../../../language/model/json.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { many } from '../../output/many.ts';
+import { type CheckJudgement, checkNotes, describeChecked, judgeCheck } from '../../support/check-verdict.ts';
 import { renderClauses } from '../../support/clauses-text.ts';
-import { type CheckJudgement, checkNotes, describeChecked, judgeCheck } from '../../support/judge-check.ts';
 import { loadChecked } from '../../support/load-policies.ts';
 import type { Entry } from '../tool/answer.ts';
 import { diagnosticText, type Sources, shownSources } from '../tool/policies.ts';

@@ -1,7 +1,7 @@
 // `test`: the results of the test files, as `writ test` has them, with what their cases leave open.
 
 import { relative } from 'node:path';
-import { findUntested } from '../../../testing/find.ts';
+import { findUntested } from '../../../testing/find-test-files.ts';
 import { type Mutation, mutate } from '../../../testing/mutation/mutate.ts';
 import { mutantDiff } from '../../../testing/mutation/unified-diff.ts';
 import { countRun, explainFailure } from '../../../testing/report.ts';

@@ -3,8 +3,8 @@
 // nothing: a thief has no more than that.
 
 import type { FastifyRequest } from 'fastify';
+import { type ProofFactors, proofPurpose, prove } from '../../people/identity-proof.ts';
 import type { Actor, Session } from '../../people/person.ts';
-import { type ProofFactors, proofPurpose, prove } from '../../people/prove.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { JsonSchema, Operation } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';

@@ -2,7 +2,7 @@
 // a caller's rights over requests.
 
 import type { Directory } from '../../people/directory.ts';
-import { type OperationName, reachOf } from '../../people/operations.ts';
+import { grantScopeOf, type OperationName } from '../../people/operations.ts';
 import { type Actor, recordName } from '../../people/person.ts';
 import type { CurrentPerson, FindPeople } from '../../requests/approvals/current-person.ts';
 import type { Caller, Rights } from '../../requests/approvals/rights.ts';
@@ -14,7 +14,7 @@ export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeo
     if (storedPerson === null)
       return { id, version: seen, isActive: false, isApprover: false, approvesFor: [], asOwner: false };
     const { roles, groups, status } = storedPerson.value;
-    const { asked: isApprover, asOwner } = reachOf(roles, 'requests.approve');
+    const { asked: isApprover, asOwner } = grantScopeOf(roles, 'requests.approve');
     const approvesFor = isApprover ? groups : [];
     return { id, version: seen, isActive: status === 'active', isApprover, approvesFor, asOwner };
   }
@@ -24,11 +24,11 @@ export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeo
 /** A person as a caller, with the rights that their roles give them; each right counts by itself. */
 export function callerOf({ person, roles }: Actor): Caller {
   const rights = (operation: OperationName): Rights => {
-    const { all, own, asked, asOwner } = reachOf(roles, operation);
+    const { all, own, asked, asOwner } = grantScopeOf(roles, operation);
     return { all, own, groups: asked ? person.groups : [], asOwner, given: false };
   };
   // Whoever gave a standing approval sees what it was used for, and may do nothing else with it.
-  const { asked: given } = reachOf(roles, 'requests.view');
+  const { asked: given } = grantScopeOf(roles, 'requests.view');
   return {
     id: person.id,
     email: person.email,

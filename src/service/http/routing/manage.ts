@@ -3,7 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { type JsonLimits, readJson } from '../../../language/json/read-json.ts';
-import { grantOf, type Reach, reachOf } from '../../people/operations.ts';
+import { type GrantScope, grantOf, grantScopeOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import { notAllowed } from '../auth/auth-refusals.ts';
 import { type Identifier, type Identify, invalidKey } from '../auth/identify-agent.ts';
@@ -234,28 +234,28 @@ async function whoAsks(
   deps: SignInDeps,
   { access, credential }: Pick<Route<never>, 'access' | 'credential'>,
   request: FastifyRequest,
-): Promise<Pick<ManagedCall<unknown>, 'actor' | 'agent' | 'point' | 'session' | 'grant' | 'reach'>> {
+): Promise<Pick<ManagedCall<unknown>, 'actor' | 'agent' | 'point' | 'session' | 'grant' | 'scope'>> {
   const agent = null;
   if (request.identity !== null) {
     const { agent: caller, point } = request.identity;
     const by = point === undefined ? { agent: caller } : { agent: caller, point };
-    return { ...by, actor: null, session: null, grant: 'own', reach: nowhere };
+    return { ...by, actor: null, session: null, grant: 'own', scope: noScope };
   }
   if (request.pointAlone !== null)
-    return { agent, point: request.pointAlone, actor: null, session: null, grant: 'own', reach: nowhere };
+    return { agent, point: request.pointAlone, actor: null, session: null, grant: 'own', scope: noScope };
   if (access === 'agent') throw invalidKey('missing');
-  if (access === 'public') return { agent, actor: null, session: null, grant: 'yes', reach: nowhere };
+  if (access === 'public') return { agent, actor: null, session: null, grant: 'yes', scope: noScope };
   const { actor, session } = await identifyPerson(deps, request);
   if (session === null && credential !== 'session-or-token') {
     throw new ProblemError('session_needed', 'sign in: personal tokens cannot do this');
   }
-  if (access === 'signed-in') return { agent, actor, session, grant: 'yes', reach: nowhere };
+  if (access === 'signed-in') return { agent, actor, session, grant: 'yes', scope: noScope };
   const grant = grantOf(actor.roles, access);
   if (grant === 'no') throw notAllowed();
-  return { agent, actor, session, grant, reach: reachOf(actor.roles, access) };
+  return { agent, actor, session, grant, scope: grantScopeOf(actor.roles, access) };
 }
 
-const nowhere: Reach = { all: false, own: false, asked: false, asOwner: false };
+const noScope: GrantScope = { all: false, own: false, asked: false, asOwner: false };
 
 function replySchemas(replies: Operation['replies']): Record<string, JsonSchema> {
   return Object.fromEntries(

@@ -7,7 +7,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonLimits } from '../../../language/json/read-json.ts';
 import type { ActingPoint } from '../../agents/points/point.ts';
-import type { Grant, OperationName, Reach } from '../../people/operations.ts';
+import type { Grant, GrantScope, OperationName } from '../../people/operations.ts';
 import type { Actor, Session } from '../../people/person.ts';
 import type { AgentCaller } from '../../requests/record/request-state.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
@@ -91,10 +91,10 @@ export interface ManagedCall<Body> {
   /** The enforcement point that calls; absent for any other caller. */
   readonly point?: ActingPoint;
   readonly session: Session | null;
-  /** What the table of roles grants. With `own`, the route itself checks by `reach` whose the thing is. */
+  /** What the table of roles grants. With `own`, the route itself checks by `scope` to whom the object belongs. */
   readonly grant: Grant;
-  /** How far the grant reaches, for each role by itself; nowhere for an agent, whose requests are its own. */
-  readonly reach: Reach;
+  /** The objects that the grant covers, for each role separately; none for an agent, whose requests are its own. */
+  readonly scope: GrantScope;
   readonly body: Body;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;

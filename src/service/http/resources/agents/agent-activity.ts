@@ -288,7 +288,7 @@ async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: n
   if (agent === null || agent.id !== id) throw notFound('agent');
   // A control owner may look, by whichever role they may see requests at all.
   const actor = actorOf(call);
-  if (call.reach.all || isControlOwner(actor.person, agent.controlOwner)) return agent;
+  if (call.scope.all || isControlOwner(actor.person, agent.controlOwner)) return agent;
   const { action: actionKey = '' } = call.query;
   const requests = await store.requests.list({
     ...anyRequest,
@@ -300,7 +300,7 @@ async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: n
     after: null,
     seenBy: {
       owner: null,
-      asked: { groups: call.reach.asked ? actor.person.groups : [], owner: null },
+      asked: { groups: call.scope.asked ? actor.person.groups : [], owner: null },
       giver: null,
     },
   });

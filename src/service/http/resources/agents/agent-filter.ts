@@ -34,8 +34,8 @@ export function matchesAgentFilter(query: ManagedCall<unknown>['query'], agent: 
 }
 
 /** Whether the caller may do this with the agent: with any agent, or with one in their charge. */
-export function isAgentOf({ reach, actor }: ManagedCall<unknown>, { controlOwner }: AgentRow): boolean {
-  return reach.all || (reach.own && actor !== null && isControlOwner(actor.person, controlOwner));
+export function isAgentOf({ scope, actor }: ManagedCall<unknown>, { controlOwner }: AgentRow): boolean {
+  return scope.all || (scope.own && actor !== null && isControlOwner(actor.person, controlOwner));
 }
 
 /**

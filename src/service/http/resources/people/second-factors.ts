@@ -3,8 +3,8 @@
 
 import { isoTime } from '../../../../language/value/iso-time.ts';
 import { confirmTotp, offerTotp, removeTotp } from '../../../people/codes.ts';
+import { proofPurpose } from '../../../people/identity-proof.ts';
 import * as passkeys from '../../../people/passkeys.ts';
-import { proofPurpose } from '../../../people/prove.ts';
 import * as recovery from '../../../people/recovery-codes.ts';
 import { startSession } from '../../../people/sessions.ts';
 import { mayUseLocalWay } from '../../../people/sign-in.ts';

@@ -3,10 +3,10 @@
 
 import { isoTime, isoTimeOrNull } from '../../../../language/value/iso-time.ts';
 import { createDevice } from '../../../people/device.ts';
+import { stepUpFactors } from '../../../people/identity-proof.ts';
 import { noticesOf } from '../../../people/notices.ts';
 import { grantsOf } from '../../../people/operations.ts';
 import type { Actor, Session } from '../../../people/person.ts';
-import { stepUpFactors } from '../../../people/prove.ts';
 import { csrfToken, type SignedIn, signOut, whoseSession } from '../../../people/sessions.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { cookieOf, setSessionCookies } from '../../auth/identify-person.ts';

@@ -2,7 +2,11 @@
 // returns the answer or throws a problem.
 
 import type { Playground, PlaygroundRefusal } from '../../../../analysis/playground.ts';
-import type { PlaygroundAnswers, PlaygroundInputs, Question } from '../../../../analysis/questions.ts';
+import type {
+  PlaygroundAnswers,
+  PlaygroundInputs,
+  Question,
+} from '../../../../analysis/playground-questions.ts';
 import type { RecordedRequest } from '../../../../analysis/records/recorded-request.ts';
 import type { HostedPolicies } from '../../../policies/policy-host.ts';
 import type { RequestChanges } from '../../../requests/request-changes.ts';

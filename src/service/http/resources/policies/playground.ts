@@ -4,7 +4,7 @@
 // who may see it.
 
 import type { Playground } from '../../../../analysis/playground.ts';
-import type { GivenRequest, PlaygroundInputs, TextFile } from '../../../../analysis/questions.ts';
+import type { GivenRequest, PlaygroundInputs, TextFile } from '../../../../analysis/playground-questions.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { diagnosticPage } from '../../../policies/diagnostic-page.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';

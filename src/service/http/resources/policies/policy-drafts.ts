@@ -1,7 +1,7 @@
 // /v1/policies/draft: the files that a person has changed, kept for this person. INVARIANT: a draft is never active;
 // only a change of the policy directory changes the active policies.
 
-import type { TextFile } from '../../../../analysis/questions.ts';
+import type { TextFile } from '../../../../analysis/playground-questions.ts';
 import { isoTime } from '../../../../language/value/iso-time.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { pathInRepository } from '../../../policies/git-commit.ts';

@@ -3,7 +3,7 @@
 // is recorded or granted.
 
 import { Readable } from 'node:stream';
-import type { TextFile } from '../../../../analysis/questions.ts';
+import type { TextFile } from '../../../../analysis/playground-questions.ts';
 import type { ReplayEvent, Replays } from '../../../../analysis/replay/replays.ts';
 import { grantOf, type OperationName } from '../../../people/operations.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';

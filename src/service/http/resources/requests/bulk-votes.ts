@@ -5,7 +5,7 @@ import type { ChangeResult, RequestSnapshot } from '../../../requests/approvals/
 import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
 import type { RequestChanges } from '../../../requests/request-changes.ts';
-import { highRiskMin, type ReviewWarning, warningsOf } from '../../../requests/review.ts';
+import { highRiskMin, type ReviewWarning, warningsOf } from '../../../requests/review-context.ts';
 import { callerOf } from '../../auth/request-rights.ts';
 import { objectSchema, text } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';

@@ -28,8 +28,8 @@ import { isAgentOf } from '../agents/agent-filter.ts';
 import { isVisibleTo } from './approval-result.ts';
 import type { AuthorizeCall, AuthorizeHandler } from './authorize-handler.ts';
 import { type BulkDeps, type BulkResult, voteOn, voteResultFields } from './bulk-votes.ts';
+import { queuedViews } from './inbox-entries.ts';
 import type { PlanBody, PlanHandler } from './plan-handler.ts';
-import { queuedViews } from './queued.ts';
 import { recordRefused } from './record-refused.ts';
 import { queuedExample, queuedSchema, statusNow, viewSchema } from './request-view.ts';
 

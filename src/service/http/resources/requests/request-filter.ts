@@ -35,14 +35,14 @@ export async function readRequestFilter(
 }
 
 function seenBy(call: ManagedCall<unknown>): RequestFilter['seenBy'] {
-  const { reach } = call;
-  if (reach.all) return null;
+  const { scope } = call;
+  if (scope.all) return null;
   const { id, email, groups } = actorOf(call).person;
   const person = { id, email };
   return {
-    owner: reach.own ? person : null,
-    asked: { groups: reach.asked ? groups : [], owner: reach.asOwner ? person : null },
-    giver: reach.asked ? id : null,
+    owner: scope.own ? person : null,
+    asked: { groups: scope.asked ? groups : [], owner: scope.asOwner ? person : null },
+    giver: scope.asked ? id : null,
   };
 }
 

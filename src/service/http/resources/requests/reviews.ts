@@ -15,7 +15,7 @@ import {
   reviewRecord,
   reviewWarnings,
   warningsOf,
-} from '../../../requests/review.ts';
+} from '../../../requests/review-context.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
 import { objectSchema, time } from '../../contract/schemas.ts';

@@ -4,8 +4,8 @@
 
 import { isoTime } from '../../../../language/value/iso-time.ts';
 import { isControlOwner } from '../../../agents/agent-facts.ts';
+import { isNew, type ProofFactors, reauthenticate } from '../../../people/identity-proof.ts';
 import { passkeyRequestOptions } from '../../../people/passkeys.ts';
-import { isNew, type ProofFactors, reauthenticate } from '../../../people/prove.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { RequestChanges } from '../../../requests/request-changes.ts';
 import type { StandingApprovals } from '../../../requests/standing/standing-approvals.ts';
