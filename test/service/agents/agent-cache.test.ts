@@ -36,7 +36,7 @@ async function kindOf(cache: AgentCache, text: string, moment: ReturnType<typeof
   return cache.cached(text, moment) === null ? (await cache.authenticate(text, moment)).kind : 'ok';
 }
 
-test('an agent that was let in is remembered for a moment, and its use is noted', async () => {
+test('an authenticated agent is cached for a moment, and its use is recorded', async () => {
   const { store, agent, apiKey, cache } = await start();
   expect(cache.cached(apiKey, at(0))).toBeNull();
   await cache.authenticate(apiKey, at(0));
@@ -46,7 +46,7 @@ test('an agent that was let in is remembered for a moment, and its use is noted'
   expect(cache.cached(apiKey, at(cachedMsMax))).toBeNull();
 });
 
-test('a key of the same name with another secret is not the one that is remembered', async () => {
+test('a key with the same id and another secret is not the cached one', async () => {
   const { apiKey, cache } = await start();
   await cache.authenticate(apiKey, at(0));
   const other = createApiKey().text;
@@ -64,7 +64,7 @@ test.each(['disabled', 'revoked'] as const)('%s here: refused from the next requ
   expect(await kindOf(cache, apiKey, at(0))).toBe(status);
 });
 
-test('what is found while a change is under way is not kept beyond it', async () => {
+test('a result found during a change is not cached beyond the change', async () => {
   const { store, agent, apiKey, cache } = await start();
   const change = store.agents.setStatus({ agentId: agent.id, status: 'revoked', atMs: startMs });
   // The writer has not stored the change yet, so the store still returns the old state.
@@ -73,7 +73,7 @@ test('what is found while a change is under way is not kept beyond it', async ()
   expect(await kindOf(cache, apiKey, at(0))).toBe('revoked');
 });
 
-test('revoked by another process: refused within the time that is promised', async () => {
+test('revoked by another process: refused within the documented time', async () => {
   const { path, agent, apiKey, cache } = await start();
   expect(cachedMsMax).toBeLessThanOrEqual(1_000);
   await cache.authenticate(apiKey, at(0));
@@ -82,7 +82,7 @@ test('revoked by another process: refused within the time that is promised', asy
   expect(await kindOf(cache, apiKey, at(cachedMsMax))).toBe('revoked');
 });
 
-test('a key that ends is refused at its end, remembered or not', async () => {
+test('a key is refused when it expires, cached or not', async () => {
   const { store, agent, apiKey, cache } = await start();
   await rotateKey(store, { agentId: agent.id, graceMs: 100, nowMs: startMs });
   await cache.authenticate(apiKey, at(0));
@@ -90,7 +90,7 @@ test('a key that ends is refused at its end, remembered or not', async () => {
   expect(await kindOf(cache, apiKey, at(1, startMs + 100))).toBe('expired');
 });
 
-test('law: with changes made here, cache and look-up agree at every step', async () => {
+test('law: with changes made here, cache and store agree at every step', async () => {
   const step = fc.constantFrom('ask', 'ask', 'later', 'disable', 'enable', 'rotate');
   const { store } = await start();
   let runs = 0;

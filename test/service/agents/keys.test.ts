@@ -7,7 +7,7 @@ import { createApiKey, isSameDigest, parseApiKey, randomBase62 } from '../../../
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-test('a key is one word: prefix, id, secret, checksum', () => {
+test('a key has a prefix, id, secret and checksum', () => {
   const key = createApiKey();
   expect(key.text).toMatch(/^writ_[0-9A-Za-z]{46}$/);
   expect(key.id).toBe(key.text.slice(5, 13));
@@ -16,14 +16,14 @@ test('a key is one word: prefix, id, secret, checksum', () => {
   expect(checksum).toBe(crc32(key.text.slice(0, -6)));
 });
 
-test('a key parses to what it was', () => {
+test('a key is parsed into its parts', () => {
   for (let count = 0; count < 200; count += 1) {
     const key = createApiKey();
     expect(parseApiKey(key.text)).toEqual(key);
   }
 });
 
-test('any one character changed to any other is noticed', () => {
+test('a change of any character is detected', () => {
   const { text } = createApiKey();
   for (let index = 0; index < text.length; index += 1) {
     for (const letter of `${letters}_- é`) {
@@ -33,7 +33,7 @@ test('any one character changed to any other is noticed', () => {
   }
 });
 
-test('two neighbours exchanged are noticed', () => {
+test('two exchanged neighbours are detected', () => {
   const { text } = createApiKey();
   for (let index = 5; index < text.length - 1; index += 1) {
     const [first = '', second = ''] = text.slice(index, index + 2);
@@ -42,7 +42,7 @@ test('two neighbours exchanged are noticed', () => {
   }
 });
 
-test('text around a key, or less of it, is no key', () => {
+test('a key with text around it, or a part of a key, is refused', () => {
   const { text } = createApiKey();
   for (const wrong of [
     '',
@@ -58,7 +58,7 @@ test('text around a key, or less of it, is no key', () => {
   }
 });
 
-test('keys differ, and use the whole alphabet evenly', () => {
+test('keys differ, and use the alphabet evenly', () => {
   const text = randomBase62(62_000);
   const counts = [...letters].map((letter) => text.split(letter).length - 1);
   // Each count is expected to be 1000; six standard deviations are about 190.
@@ -67,7 +67,7 @@ test('keys differ, and use the whole alphabet evenly', () => {
   expect(new Set(Array.from({ length: 1000 }, () => createApiKey().id)).size).toBe(1000);
 });
 
-test('digests are the same only when all of them is', () => {
+test('digests are equal only if all their bytes are', () => {
   const { digest } = createApiKey();
   expect(isSameDigest(digest, digest)).toBe(true);
   expect(isSameDigest(digest, createApiKey().digest)).toBe(false);

@@ -58,7 +58,7 @@ async function found(cache: PointCache, sent: SentByPoint, now: ReturnType<typeo
   return known === null ? await cache.authenticate(sent, now) : ({ kind: 'ok', ...known } as const);
 }
 
-test('whom a point asks for is remembered for a moment, by name and by id, and is the same object', async () => {
+test('the agent of a point is cached for a moment, by name and by id, as the same object', async () => {
   const { cache, sent, ids } = await start();
   expect(cache.cached(sent, at(0))).toBeNull();
   const first = await cache.authenticate(sent, at(0));
@@ -74,7 +74,7 @@ test('whom a point asks for is remembered for a moment, by name and by id, and i
   expect('agent' in again && again.agent).toBe(first.agent);
 });
 
-test('another agent, no agent, and another secret are not what is remembered', async () => {
+test('another agent, no agent, and another secret are not the cached ones', async () => {
   const { cache, sent } = await start();
   for (const agentName of ['buyer', 'null']) await cache.authenticate({ ...sent, agentName }, at(0));
   const other = createApiKey('writpep_').text;
@@ -85,7 +85,7 @@ test('another agent, no agent, and another secret are not what is remembered', a
   expect(cache.cached({ ...sent, agentName: 'null' }, at(0))?.agent.name).toBe('null');
 });
 
-test('what is found while a change is under way is not kept beyond it', async () => {
+test('a result found during a change is not cached beyond the change', async () => {
   const { cache, sent, store, point } = await start();
   const change = changes.setPointStatus(by(store), point.id, 'disabled');
   await cache.authenticate(sent, at(0));
@@ -93,14 +93,14 @@ test('what is found while a change is under way is not kept beyond it', async ()
   expect((await found(cache, sent, at(0))).kind).toBe('point-disabled');
 });
 
-test('revoked by another process: refused within the time that is promised', async () => {
+test('revoked by another process: refused within the documented time', async () => {
   const { cache, sent, open, point } = await start();
   await cache.authenticate(sent, at(0));
   await changes.setPointStatus(by(await open()), point.id, 'revoked');
   expect((await found(cache, sent, at(cachedMsMax))).kind).toBe('point-revoked');
 });
 
-test('law: with changes made here, cache and look-up agree at every step', async () => {
+test('law: with changes made here, cache and store agree at every step', async () => {
   const step = fc.constantFrom('ask', 'later', 'disable', 'enable', 'unassign', 'assign', 'rotate', 'agent');
   const { store, ids } = await start();
   let runs = 0;
@@ -144,7 +144,7 @@ test('law: with changes made here, cache and look-up agree at every step', async
   );
 }, 60_000);
 
-test('the use of a key is kept to the minute, changes nothing that a grant rests on, and goes with the key', async () => {
+test('the use of a key is kept to the minute, changes nothing that a grant depends on, and is deleted with the key', async () => {
   const { store, point, sent } = await start();
   const used = await authenticatePoint(store, sent, startMs);
   if (used.kind !== 'ok') throw new Error(used.kind);
@@ -167,7 +167,7 @@ test('the use of a key is kept to the minute, changes nothing that a grant rests
   expect(await lastUseOf(store.documents, keyId)).toBeNull();
 });
 
-test('a key is refused from the moment on at which it ends', async () => {
+test('a key is refused from the moment at which it expires', async () => {
   const { store, point, sent } = await start();
   await changes.rotatePointKey(by(store), point.id, 1_000);
   const kinds = [999, 1_000].map((ms) => authenticatePoint(store, sent, startMs + ms));

@@ -32,7 +32,7 @@ async function register(store: Store, change: Partial<AgentDraft> = {}) {
   return result;
 }
 
-test('a registered agent is known by its key', async () => {
+test('a registered agent is authenticated by its key', async () => {
   const store = await openEmpty();
   const { agent, apiKey } = await register(store);
   expect(agent).toMatchObject({ ...draft, status: 'active', signing: 'off', createdAtMs: startMs });
@@ -68,7 +68,7 @@ test('the longest name is 100 characters, each counted once', async () => {
   expect([...agent.name]).toHaveLength(100);
 });
 
-test('all problems are told at once, and a taken name is one', async () => {
+test('all problems are reported at once, and a taken name is one', async () => {
   const store = await openEmpty();
   const wrong = { name: '', riskTier: '', controlOwner: '', tags: [''] };
   expect(await addAgent(store, wrong)).toMatchObject({
@@ -81,7 +81,7 @@ test('all problems are told at once, and a taken name is one', async () => {
   });
 });
 
-test('what is no key of an agent is told apart', async () => {
+test('each kind of invalid key has its own refusal', async () => {
   const store = await openEmpty();
   const { apiKey } = await register(store);
   const kindOf = async (header: string | undefined) => (await authenticate(store, header, startMs)).kind;
@@ -91,7 +91,7 @@ test('what is no key of an agent is told apart', async () => {
   expect(await kindOf(createApiKey().text)).toBe('unknown');
 });
 
-test('what is mistyped is refused without a look into the store', async () => {
+test('a mistyped key is refused without a read of the store', async () => {
   const store = await openEmpty();
   const { apiKey } = await register(store);
   const find = vi.spyOn(store.agents, 'findByKeyId');
@@ -106,7 +106,7 @@ test('what is mistyped is refused without a look into the store', async () => {
   expect(find).toHaveBeenCalledOnce();
 });
 
-test('a well-formed key with the id of another is unknown', async () => {
+test('a valid key with the id of another is unknown', async () => {
   const store = await openEmpty();
   const { agent } = await register(store);
   const forged = createApiKey();
@@ -117,7 +117,7 @@ test('a well-formed key with the id of another is unknown', async () => {
   expect((await authenticate(store, forged.text, startMs)).kind).toBe('unknown');
 });
 
-test('a disabled or revoked agent is known but not let in', async () => {
+test('a disabled or revoked agent is known but refused', async () => {
   const store = await openEmpty();
   const { agent, apiKey } = await register(store);
   for (const status of ['disabled', 'revoked'] as const) {
@@ -129,7 +129,7 @@ test('a disabled or revoked agent is known but not let in', async () => {
   }
 });
 
-test('after a rotation both keys are good until the old one ends', async () => {
+test('after a rotation both keys are valid until the old one expires', async () => {
   const store = await openEmpty();
   const { agent, apiKey } = await register(store);
   const rotated = await rotateKey(store, { agentId: agent.id, graceMs: defaultGraceMs, nowMs: startMs });
@@ -143,14 +143,14 @@ test('after a rotation both keys are good until the old one ends', async () => {
   expect(third).toEqual({ kind: 'too-many-keys' });
 });
 
-test('a rotation may end the old key now', async () => {
+test('a rotation can expire the old key at once', async () => {
   const store = await openEmpty();
   const { agent, apiKey } = await register(store);
   await rotateKey(store, { agentId: agent.id, graceMs: 0, nowMs: startMs });
   expect(await authenticate(store, apiKey, startMs)).toEqual({ kind: 'expired' });
 });
 
-test('signing makes a secret that the store keeps sealed for this agent alone', async () => {
+test('signing creates a secret that the store keeps sealed for this agent only', async () => {
   const store = await openEmpty();
   const { agent } = await register(store);
   const result = await setSigning(store, { agentId: agent.id, signing: 'required', nowMs: startMs });
@@ -170,7 +170,7 @@ test('signing makes a secret that the store keeps sealed for this agent alone', 
   );
 });
 
-test('a change of the setting keeps the secret, unless a new one is asked for', async () => {
+test('a change of the setting keeps the secret, unless a new one is requested', async () => {
   const store = await openEmpty();
   const { agent } = await register(store);
   const set = async (signing: 'off' | 'optional' | 'required', isSecretNew = false) => {
@@ -192,7 +192,7 @@ test('a change of the setting keeps the secret, unless a new one is asked for', 
   expect(await set('optional')).not.toBe(second);
 });
 
-test('neither keys nor signing secrets are in the files', async () => {
+test('the files contain neither keys nor signing secrets', async () => {
   const path = join(temporaryFolder(), 'writ.db');
   const store = await openEmpty(path);
   const { agent, apiKey } = await register(store);

@@ -39,7 +39,7 @@ function verifier(options: Partial<VerifierOptions> = {}) {
 }
 
 describe('the recommended form', () => {
-  test('a good signature is valid, in either case of its digits', () => {
+  test('is valid with digits in either case', () => {
     const verify = verifier();
     expect(verify(signed())).toBe('valid');
     expect(
@@ -58,17 +58,17 @@ describe('the recommended form', () => {
     expect(verify(signed())).toBe('valid');
   });
 
-  test.each([-300, 300])('%i seconds away is near enough', (skew) => {
+  test.each([-300, 300])('accepts a time that is %i seconds away', (skew) => {
     expect(verifier()(signed({ t: startMs / 1000 + skew }))).toBe('valid');
   });
 
-  test.each([-301, 301])('%i seconds away is too far', (skew) => {
+  test.each([-301, 301])('refuses a time that is %i seconds away', (skew) => {
     expect(verifier()(signed({ t: startMs / 1000 + skew }))).toEqual({
       invalid: expect.stringContaining('300 seconds'),
     });
   });
 
-  test('a nonce is good once, for as long as its time can be near enough', () => {
+  test('accepts a nonce once while its time is accepted', () => {
     const verify = verifier();
     const late = signed({ t: startMs / 1000 + 300 });
     expect(verify(late)).toBe('valid');
@@ -77,7 +77,7 @@ describe('the recommended form', () => {
     expect(verify(signed({ t: startMs / 1000 + 601 }), { nowMs: startMs + 601_000 })).toBe('valid');
   });
 
-  test('a clock that goes forth and back makes no nonce good twice, nor keeps more than its time', () => {
+  test('accepts no nonce twice when the clock goes back and forth, and keeps none for longer', () => {
     const verify = verifier({ noncesMax: 3 });
     const header = signed();
     expect(verify(header)).toBe('valid');
@@ -97,14 +97,14 @@ describe('the recommended form', () => {
     }
   });
 
-  test('a refused signature uses up no nonce, and agents have their own', () => {
+  test('a refused signature does not use its nonce, and agents have separate nonces', () => {
     const verify = verifier();
     verify(signed({ v1: '0'.repeat(64) }));
     expect(verify(signed())).toBe('valid');
     expect(verify(signed(), { agent: signingAgent('required') })).toBe('valid');
   });
 
-  test('when there is no room for nonces, signatures are refused until the old ones are forgotten', () => {
+  test('without room for nonces, signatures are refused until old ones are forgotten', () => {
     const verify = verifier({ noncesMax: 1 });
     expect(verify(signed())).toBe('valid');
     expect(verify(signed({ n: 'nonce-0002' }))).toEqual({ invalid: 'too many signed requests' });
@@ -114,7 +114,7 @@ describe('the recommended form', () => {
 });
 
 describe('the compatibility form', () => {
-  test('it is over the body alone', () => {
+  test('covers only the body', () => {
     expect(verifier()(`sha256=${hmac(body)}`)).toBe('valid');
     expect(verifier()(`sha256=${hmac('other')}`)).toEqual({ invalid: 'the signature does not match' });
   });
@@ -158,7 +158,7 @@ test('each setting of the agent', () => {
   expect(verify(signed(), { agent: signingAgent('off') })).toBe('absent');
 });
 
-test('without a secret that opens, nothing is valid', () => {
+test('without a secret that can be opened, no signature is valid', () => {
   const noSecret = { invalid: 'the agent has no signing secret' };
   expect(verifier()(signed(), { agent: agentRow({ signing: 'optional' }) })).toEqual(noSecret);
   expect(verifier({ masterKey: randomBytes(32) })(signed())).toEqual(noSecret);
@@ -174,7 +174,7 @@ describe('across a restart', () => {
     return { store, verify };
   };
 
-  test('a request that was taken is refused when it is sent again', async () => {
+  test('a request that was accepted is refused when it is sent again', async () => {
     const file = join(temporaryFolder(), 'writ.db');
     const first = await openVerifier(file);
     expect(first.verify(request)).toBe('valid');
@@ -185,7 +185,7 @@ describe('across a restart', () => {
     expect(second.verify({ ...request, header: signed({ n: 'nonce-0002' }) })).toBe('valid');
   });
 
-  test('what waits with it for the disk is not ahead of its nonce', async () => {
+  test('nothing in the same batch is stored before its nonce', async () => {
     const file = join(temporaryFolder(), 'writ.db');
     const { store, verify } = await openVerifier(file);
     onTestFinished(() => store.close());
@@ -196,7 +196,7 @@ describe('across a restart', () => {
     expect(await other.nonces.list()).toMatchObject([{ usedAtMs: startMs, keptUntilMs: startMs + 600_000 }]);
   });
 
-  test('until the nonces have been read no signature with one is valid', async () => {
+  test('until the nonces have been read, no signature with one is valid', async () => {
     let answer: (uses: readonly NonceUse[]) => void = () => {};
     const list = () =>
       new Promise<readonly NonceUse[]>((resolve) => {
@@ -211,7 +211,7 @@ describe('across a restart', () => {
     expect(verify(request)).toEqual({ invalid: 'the nonce has been used' });
   });
 
-  test('a signature that may have been made before the records were restored is not valid', async () => {
+  test('a signature that may be older than a restored backup is refused', async () => {
     const at = async (validFromMs: number) => {
       const nonces = { list: async () => [], note: () => {}, validFromMs: async () => validFromMs };
       const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });
@@ -225,7 +225,7 @@ describe('across a restart', () => {
     });
   });
 
-  test('a store that cannot be read is asked again at the next signature', async () => {
+  test('a store that could not be read is read again at the next signature', async () => {
     const list = vi.fn().mockRejectedValueOnce(new Error('locked')).mockResolvedValue([]);
     const nonces = { list, note: () => {}, validFromMs: async () => null };
     const verify = createSignatureVerifier({ masterKey, isCompatibilityAllowed: true, nonces });

@@ -115,7 +115,7 @@ async function setRule(id: string, change: Omit<Parameters<typeof changeRule>[2]
 }
 
 describe('an alert', () => {
-  test('of two processes is told once when it begins and once when it is over, by chat and mail, on record', async () => {
+  test('of two processes is announced once when it begins and once when it ends, by chat and mail, and recorded', async () => {
     const { hooks, mails, changes, pass, told } = await begin();
     refuse(99);
     await pass(1_000);
@@ -155,7 +155,7 @@ describe('an alert', () => {
     expect(hooks.failures).toEqual([]);
   });
 
-  test('goes with its rule, and is deleted when it is long over', async () => {
+  test('ends with its rule, and is deleted long after its end', async () => {
     const { hooks, pass, told } = await begin();
     await setRule('refusals', { threshold: 5, code: 'too_many_open_requests' });
     refuse(200);
@@ -184,7 +184,7 @@ describe('an alert', () => {
     expect(await count()).toBe(0);
   });
 
-  test('begins while the policies ask for what the installation does not have', async () => {
+  test('begins while the policies need something that the installation lacks', async () => {
     const { hooks, pass } = await begin();
     world.gaps = [hooks.time.nowMs, hooks.time.nowMs];
     await pass(1_000);
@@ -198,7 +198,7 @@ describe('an alert', () => {
     expect(await alertsOn(hooks.directory)).toEqual([]);
   });
 
-  test('goes to the webhooks and the roles that its rule names', async () => {
+  test('is sent to the webhooks and roles of its rule', async () => {
     const { hooks, mails, pass, told } = await begin();
     const other = await startReceiver();
     const { webhook } = await hooks.hook(other.url, ['agent.revoked']);
@@ -229,7 +229,7 @@ describe('what is measured', () => {
       } as never);
   };
 
-  test('is the share of denials, where there are enough decisions', async () => {
+  test('is the share of denials, if there are enough decisions', async () => {
     const { pass, told } = await begin();
     decide('DENY', 19);
     await pass(1_000);
@@ -246,7 +246,7 @@ describe('what is measured', () => {
     expect(told()).toHaveLength(1);
   });
 
-  test('is what stands, from when it has stood for the window until it does not', async () => {
+  test('is a state, from when it has lasted for the window until it ends', async () => {
     const { hooks, pass, told } = await begin();
     const { directory, admin } = hooks;
     const board = createKillSwitchBoard({ directory, steadyMs: () => hooks.time.nowMs });
@@ -284,7 +284,7 @@ describe('what is measured', () => {
     ]);
   });
 
-  test('is what expired, step-ups apart from requests for approval', async () => {
+  test('is expired requests, step-ups apart from approvals', async () => {
     const { hooks, pass, told } = await begin();
     const { requests, agents } = hooks.store;
     const agent = agentRow();
@@ -322,7 +322,7 @@ describe('a rule', () => {
     webhookIds: null,
   } as const;
 
-  test('is made, changed and removed on record', async () => {
+  test('is created, changed and removed on record', async () => {
     const { directory, admin, store } = (await begin()).hooks;
     const made = await makeRule(directory, admin, draft);
     if (made.kind !== 'stored') throw new Error(made.kind);
@@ -336,7 +336,7 @@ describe('a rule', () => {
     );
   });
 
-  test('that cannot be is refused', async () => {
+  test('that is invalid is refused', async () => {
     const { directory, admin } = (await begin()).hooks;
     for (const [change, field] of [
       [{ name: ' ' }, 'name'],

@@ -31,7 +31,7 @@ async function gapsOf(service: Service): Promise<readonly string[]> {
   return ready.policies.gaps;
 }
 
-test('groups without enough members, an issuer that is not set, and unknown points are told, and no longer once they are there', async () => {
+test('groups without enough members, a missing issuer and unknown points are reported until they exist', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   await usePolicies(service, policies);
@@ -86,7 +86,7 @@ policy pay on pay.create {
 }
 `;
 
-test('people whom tables name as approvers are told while they have no account that may approve', async () => {
+test('people whom tables name as approvers are reported while they have no account that may approve', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   await usePolicies(service, policiesNamingPeople);
@@ -116,7 +116,7 @@ test('people whom tables name as approvers are told while they have no account t
   expect(await look()).toEqual(regional);
 });
 
-test('people and points are read again only after one of them, or the policies, changed', async () => {
+test('people and points are read again only after a change of them or the policies', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   const { documents } = service.store;
@@ -168,7 +168,7 @@ test('people and points are read again only after one of them, or the policies, 
   expect(changes).toEqual([2, 1, 0, 1]);
 });
 
-test('a look that failed is made again, though nothing has changed', async () => {
+test('a failed check is repeated, although nothing has changed', async () => {
   const { store } = await startService();
   let isBroken = true;
   const list = (page: Parameters<typeof store.documents.list>[0]) =>

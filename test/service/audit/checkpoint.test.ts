@@ -11,13 +11,13 @@ import {
 const signer = createCheckpointSigner(randomBytes(32));
 const signed = signer.sign({ sequence: 12, hash: 'ab'.repeat(32) }, 'end', 1_800_000_000_000);
 
-test('a checkpoint is a line of text and comes back', () => {
+test('a checkpoint is a line of text, and is parsed again', () => {
   const text = checkpointText(signed, signer);
   expect(text).toMatch(/^\{.*\}\n$/);
   expect(readCheckpoint(text)).toEqual(signed);
 });
 
-test.each(['', 'x', '[]', 'null', '1', '{}', '{"sequence":1}'])('`%s` is none', (text) => {
+test.each(['', 'x', '[]', 'null', '1', '{}', '{"sequence":1}'])('`%s` is not a checkpoint', (text) => {
   expect(readCheckpoint(text)).toBeNull();
 });
 
@@ -29,7 +29,7 @@ test.each([{ sequence: '1' }, { hash: 5 }, { purpose: 'other' }, { at_ms: 1.5 },
   },
 );
 
-test('the same master key makes the same public key, and it checks the signature', () => {
+test('the same master key derives the same public key, which verifies the signature', () => {
   const masterKey = randomBytes(32);
   const [one, two] = [createCheckpointSigner(masterKey), createCheckpointSigner(masterKey)];
   expect(one.publicKey).toBe(two.publicKey);

@@ -23,7 +23,7 @@ interface Line {
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
-test('each JSON line can be checked against the one before', async () => {
+test('each JSON line can be verified against the one before', async () => {
   const { store } = await createChainedStore();
   await pruneRecords(store, { beforeMs: startMs + 1000, nowMs: startMs + 1000 });
   const lines = (await linesOf(store, { format: 'jsonl' })).map((line) => JSON.parse(line) as Line);
@@ -43,7 +43,7 @@ test('each JSON line can be checked against the one before', async () => {
   });
 });
 
-test('a reader that stands still keeps no part of the write-ahead log', async () => {
+test('a slow reader does not keep the write-ahead log from shrinking', async () => {
   const { store } = await createChainedStore();
   const lines = exportRecords(store, { format: 'jsonl', recordsAtOnce: 2 });
   expect((await lines.next()).done).toBe(false);
@@ -58,13 +58,13 @@ test('a reader that stands still keeps no part of the write-ahead log', async ()
   expect(count).toBeGreaterThan(8);
 });
 
-test('`since` is the first moment that is in, `until` the first that is not', async () => {
+test('`since` is inclusive, `until` is exclusive', async () => {
   const { store } = await createChainedStore();
   const lines = await linesOf(store, { format: 'jsonl', sinceMs: startMs + 2000, untilMs: startMs + 5000 });
   expect(lines.map((line) => (JSON.parse(line) as Line).sequence)).toEqual([3, 4, 5]);
 });
 
-test('CSV has a line of names, quotes what must be and defuses formulas', async () => {
+test('CSV has a line of names, quotes fields, and defuses formulas', async () => {
   const { store } = await createChainedStore();
   await store.requests.appendRefusal(refusalRecord({ id: '=1+1', code: 'a "b", c', atMs: startMs + 9000 }));
   const lines = await linesOf(store, { format: 'csv' });
@@ -74,7 +74,7 @@ test('CSV has a line of names, quotes what must be and defuses formulas', async 
   expect(lines[8]).toMatch(/^8,2026-03-02T10:00:09.000Z,refusal,'=1\+1,agent-1,,"a ""b"", c",,/);
 });
 
-test('a chain with a gap is exported all the same', async () => {
+test('a chain with a gap is exported, too', async () => {
   const { store, tamper } = await createChainedStore();
   tamper('UPDATE requests SET sequence = 5000 WHERE sequence = 7', 'DELETE FROM refusals');
   const lines = await linesOf(store, { format: 'jsonl' });

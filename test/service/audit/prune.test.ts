@@ -10,7 +10,7 @@ import { createChainedStore, listRecords } from './chained.ts';
 const nowMs = startMs + 700_000;
 const afterAllMs = startMs + 2_000_000;
 
-test('what is older goes, and the chain goes on from a checkpoint', async () => {
+test('older records are deleted, and the chain continues from a checkpoint', async () => {
   const { store } = await createChainedStore();
   const result = await pruneRecords(store, { beforeMs: startMs + 4000, nowMs });
   expect(result).toEqual({ deletedCount: 4, kept: { sequence: 5, because: 'date' }, break: null });
@@ -25,7 +25,7 @@ test('what is older goes, and the chain goes on from a checkpoint', async () => 
   expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 9 } });
 });
 
-test('an open request stays, and all after it', async () => {
+test('a pending request stays, and all records after it', async () => {
   const { store } = await createChainedStore();
   await store.requests.append(requestRow(), { openMax: 20 });
   expect(await pruneRecords(store, { beforeMs: afterAllMs, nowMs })).toMatchObject({
@@ -35,7 +35,7 @@ test('an open request stays, and all after it', async () => {
   expect(await store.requests.countOpen('agent-1', nowMs)).toBe(1);
 });
 
-test('so do a grant that holds and a request whose idempotency key is in use', async () => {
+test('a valid grant stays, and a request whose idempotency key is in use', async () => {
   const { store } = await createChainedStore();
   const early = await pruneRecords(store, { beforeMs: afterAllMs, nowMs: startMs + 1000 });
   expect(early).toMatchObject({ deletedCount: 1, kept: { sequence: 2, because: 'still-counts' } });
@@ -46,7 +46,7 @@ test('so do a grant that holds and a request whose idempotency key is in use', a
   expect(late).toMatchObject({ deletedCount: 7, kept: { sequence: 9, because: 'still-counts' } });
 });
 
-test('so does a request that people have approved, until its grant is over', async () => {
+test('a request that people have approved stays until its grant ends', async () => {
   const { store } = await createChainedStore();
   const row = requestRow({ status: 'pending', decidedAtMs: null });
   await store.requests.append(row, { openMax: 20 });
@@ -60,7 +60,7 @@ test('so does a request that people have approved, until its grant is over', asy
   expect((await pruneRecords(store, at(1))).deletedCount).toBeGreaterThanOrEqual(2);
 });
 
-test('all may go, and numbers go on', async () => {
+test('all records can be deleted, and numbers continue', async () => {
   const { store } = await createChainedStore();
   const result = await pruneRecords(store, { beforeMs: afterAllMs, nowMs: afterAllMs - 1 });
   expect(result).toMatchObject({ deletedCount: 7, kept: null });
@@ -68,14 +68,14 @@ test('all may go, and numbers go on', async () => {
   expect(await verifyChain(store)).toMatchObject({ kind: 'whole', firstSequence: 8 });
 });
 
-test('nothing to delete changes nothing', async () => {
+test('with nothing to delete, nothing changes', async () => {
   const { store } = await createChainedStore();
   expect(await pruneRecords(store, { beforeMs: startMs, nowMs })).toMatchObject({ deletedCount: 0 });
   expect(await store.chain.checkpoints()).toEqual([]);
   expect(await listRecords(store)).toHaveLength(7);
 });
 
-test('a record that was changed is not deleted, and is named', async () => {
+test('a changed record is named and not deleted', async () => {
   const { store, tamper } = await createChainedStore();
   tamper("UPDATE requests SET outcome = 'DENY' WHERE sequence = 3");
   expect(await pruneRecords(store, { beforeMs: afterAllMs, nowMs: afterAllMs })).toMatchObject({
@@ -85,14 +85,14 @@ test('a record that was changed is not deleted, and is named', async () => {
   expect(await listRecords(store)).toHaveLength(7);
 });
 
-test('a record that is put back before the beginning is found', async () => {
+test('a record restored before the beginning is found', async () => {
   const { store, tamper } = await createChainedStore();
   await pruneRecords(store, { beforeMs: startMs + 4000, nowMs });
   tamper('UPDATE requests SET sequence = 2 WHERE sequence = 6');
   expect(await verifyChain(store)).toMatchObject({ break: { sequence: 2, difference: 'inserted' } });
 });
 
-test('a deletion in several steps leaves one beginning, and every step is whole', async () => {
+test('a deletion in several steps leaves one beginning, and every step is complete', async () => {
   const { store } = await createChainedStore();
   const rows = Array.from({ length: 4500 }, () => requestRow());
   await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 20 })));

@@ -83,7 +83,7 @@ function rowOf(key: readonly string[]): string {
   return key.map((name) => `${name}`).join(" || ' ' || ");
 }
 
-test('what nobody touched is whole', async () => {
+test('an unchanged store is verified', async () => {
   const { store } = await createFilled();
   expect(await verifyStore(store)).toMatchObject({ chain: { kind: 'whole' }, differences: [] });
 });
@@ -175,7 +175,7 @@ describe('the schema', () => {
 });
 
 describe('someone without the key', () => {
-  test('cannot write the end of the records anew', async () => {
+  test('cannot rewrite the end of the records', async () => {
     const { store, tampering } = await createFilled();
     const { records } = await store.chain.segment(0, 1000);
     const at = records.findIndex(({ entry }) => entry.kind === 'refusal');
@@ -199,7 +199,7 @@ describe('someone without the key', () => {
     expect(differences).toContainEqual(expect.objectContaining({ table: 'records' }));
   });
 
-  test('cannot have a later write seal what they changed', async () => {
+  test('cannot have their change sealed by a later write', async () => {
     const { store, tampering } = await createFilled();
     tampering.database.exec("UPDATE agents SET status = 'disabled' WHERE id = 'agent-2'");
     const changed = { agentId: 'agent-2', status: 'active', atMs: startMs + 5 } as const;
@@ -210,7 +210,7 @@ describe('someone without the key', () => {
     expect(differences).not.toEqual([]);
   });
 
-  test('cannot make a seal: the store takes no write on one of another key', async () => {
+  test('cannot create a seal: the store accepts no write on a row with the seal of another key', async () => {
     const { store, tampering } = await createFilled();
     const mac = createHash('sha256').update(randomBytes(9)).digest('hex');
     tampering.database.exec(`UPDATE state_seal SET mac = '${mac}'`);
@@ -219,7 +219,7 @@ describe('someone without the key', () => {
     });
   });
 
-  test('cannot put back an earlier state of a table, with its seal', async () => {
+  test('cannot restore an earlier state of a table with its seal', async () => {
     const { store, tampering } = await createFilled();
     const earlier = ['agents', 'row_seals', 'state_seal'].map((table) => tampering.keep(table));
     await store.agents.setStatus({ agentId: 'agent-1', status: 'revoked', atMs: startMs + 5 });
@@ -229,7 +229,7 @@ describe('someone without the key', () => {
   });
 });
 
-test('who holds the key may accept what was changed, and that is recorded', async () => {
+test('the holder of the key can accept a change, which is recorded', async () => {
   const { store, tampering } = await createFilled();
   tampering.database.exec("UPDATE agents SET control_owner = 'x@example.com' WHERE id = 'agent-1'");
   const { differences } = await verifyStore(store);
@@ -239,7 +239,7 @@ test('who holds the key may accept what was changed, and that is recorded', asyn
   expect(change).toMatchObject({ what: 'state-accepted', beforeJson: expect.stringContaining('agent-1') });
 });
 
-test('a store that two processes write stays whole', async () => {
+test('a store that two processes write is verified', async () => {
   const { store, path } = await createFilled();
   const other = await openStore({ path });
   for (let i = 0; i < 5; i++) {

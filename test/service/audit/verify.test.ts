@@ -21,7 +21,7 @@ async function signEnd({ store }: ChainedStore) {
   return createCheckpointSigner(store.masterKey).sign(result.end, 'end', 1_800_000_000_000);
 }
 
-test('a chain that nobody touched is whole', async () => {
+test('an unchanged chain is verified', async () => {
   const { store } = await createChainedStore();
   expect(await verifyChain(store)).toMatchObject({ kind: 'whole', firstSequence: 1, end: { sequence: 7 } });
   expect(await listRecords(store)).toEqual([
@@ -35,7 +35,7 @@ test('a chain that nobody touched is whole', async () => {
   ]);
 });
 
-test('an empty chain is whole', async () => {
+test('an empty chain is verified', async () => {
   const chained = await createChainedStore();
   chained.tamper('DELETE FROM requests', 'DELETE FROM refusals', 'DELETE FROM changes');
   expect(await verifyChain(chained.store)).toMatchObject({ kind: 'whole', end: { sequence: 0 } });
@@ -109,7 +109,7 @@ describe('what was tampered with is found, and named', () => {
     });
   });
 
-  test('what the service appends later does not heal it', async () => {
+  test('is not repaired by later records', async () => {
     const { store, tamper } = await createChainedStore();
     tamper("UPDATE requests SET outcome = 'DENY' WHERE sequence = 7");
     const appended = store.requests.append(requestRow(), { openMax: 20 });
@@ -117,7 +117,7 @@ describe('what was tampered with is found, and named', () => {
     expect(await verifyChain(store)).toMatchObject({ break: { sequence: 7, difference: 'record' } });
   });
 
-  test('an earlier request that grants nothing any more stays changed, whatever is appended', async () => {
+  test('includes an earlier request that grants nothing any more, whatever is appended', async () => {
     const { store, tamper } = await createChainedStore();
     tamper("UPDATE requests SET outcome = 'DENY' WHERE sequence = 2");
     expect(await store.requests.append(requestRow(), { openMax: 20 })).toBe('stored');
@@ -141,7 +141,7 @@ describe('how a request stands', () => {
     return chained;
   }
 
-  test('is what the last of its changes says', async () => {
+  test('is the status of its last change', async () => {
     const { store } = await createDecided();
     expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 9 } });
   });
@@ -208,7 +208,7 @@ describe('how a request stands', () => {
     });
   });
 
-  test('a request that was rejected no longer holds, and goes with the others', async () => {
+  test('a rejected request can be pruned with the others', async () => {
     const { store } = await createDecided();
     const nowMs = startMs + 700_000;
     expect(await pruneRecords(store, { beforeMs: nowMs, nowMs })).toMatchObject({ deletedCount: 9 });
@@ -224,7 +224,7 @@ function insertion(sequence: number): string {
 }
 
 describe('checkpoints', () => {
-  test('a truncated tail is found by one kept elsewhere', async () => {
+  test('a truncated end is found by one kept elsewhere', async () => {
     const chained = await createChainedStore();
     const kept = await signEnd(chained);
     chained.tamper('DELETE FROM requests WHERE sequence >= 6');
@@ -233,7 +233,7 @@ describe('checkpoints', () => {
     expect(await verifyChain(chained.store, { checkpoints: [kept] })).toMatchObject(truncated);
   });
 
-  test('a truncated tail is found by one in the store', async () => {
+  test('a truncated end is found by one in the store', async () => {
     const chained = await createChainedStore();
     await chained.store.chain.addCheckpoint(await signEnd(chained));
     chained.tamper('DELETE FROM requests WHERE sequence >= 6');
@@ -242,7 +242,7 @@ describe('checkpoints', () => {
     });
   });
 
-  test('a tail that was truncated and grew again is found', async () => {
+  test('a truncated end that has grown again is found', async () => {
     const chained = await createChainedStore();
     const kept = await signEnd(chained);
     chained.tamper('DELETE FROM requests WHERE sequence = 7');
@@ -256,7 +256,7 @@ describe('checkpoints', () => {
     });
   });
 
-  test('a forged one is no witness', async () => {
+  test('a forged one is ignored', async () => {
     const chained = await createChainedStore();
     const genuine = await signEnd(chained);
     const forged = { break: { sequence: 7, difference: 'forged-checkpoint' } };
@@ -282,7 +282,7 @@ describe('checkpoints', () => {
     });
   });
 
-  test('a witness of the end gives no leave to delete', async () => {
+  test('one of the end permits no deletion', async () => {
     const chained = await createChainedStore();
     await chained.store.chain.addCheckpoint(await signEnd(chained));
     chained.tamper(
@@ -294,7 +294,7 @@ describe('checkpoints', () => {
   });
 });
 
-test('a long chain is walked whole', async () => {
+test('a long chain is verified completely', async () => {
   const { store } = await createChainedStore();
   await Promise.all(Array.from({ length: 1234 }, () => store.requests.append(requestRow(), { openMax: 20 })));
   const seen: number[] = [];
@@ -316,7 +316,7 @@ describe('a walk that goes on where another has stopped', () => {
     return { sequence, hash: records.at(-1)?.hash ?? '' };
   }
 
-  test.each(stops)('after record %i comes to the same end, however few it reads at once', async (stop) => {
+  test.each(stops)('after record %i has the same result, however few are read at once', async (stop) => {
     const chained = await createChainedStore();
     const whole = await verifyChain(chained.store);
     const after = await walkTo(chained, stop);
@@ -326,7 +326,7 @@ describe('a walk that goes on where another has stopped', () => {
     }
   });
 
-  test.each(stops)('after record %i finds what is wrong behind it', async (stop) => {
+  test.each(stops)('after record %i finds a fault behind it', async (stop) => {
     for (const wrong of stops.slice(stop).filter((sequence) => [2, 3, 6, 7].includes(sequence))) {
       const chained = await createChainedStore();
       const after = await walkTo(chained, stop);
@@ -336,7 +336,7 @@ describe('a walk that goes on where another has stopped', () => {
     }
   });
 
-  test('finds that the records which it has seen are gone, or others', async () => {
+  test('finds that the records before it were deleted or replaced', async () => {
     const cut = await createChainedStore();
     const end = await walkTo(cut, 7);
     cut.tamper('DELETE FROM requests WHERE sequence = 7');
@@ -352,7 +352,7 @@ describe('a walk that goes on where another has stopped', () => {
     });
   });
 
-  test('goes on with what is left where records were deleted meanwhile', async () => {
+  test('continues with the remaining records if some were deleted meanwhile', async () => {
     const chained = await createChainedStore();
     const after = await walkTo(chained, 2);
     await pruneRecords(chained.store, { beforeMs: startMs + 100_000_000, nowMs: startMs + 100_000_000 });

@@ -19,7 +19,7 @@ const ben = { email: 'ben@example.com', name: 'Ben' };
 const hourMs = 3_600_000;
 
 describe('the first admin', () => {
-  it('comes by a link that is good once', async () => {
+  it('signs up by a link that works once', async () => {
     const { directory, admin } = await startPeople();
     expect(admin.person).toMatchObject({ email: 'ann@example.com', roles: ['admin'], status: 'active' });
     expect(admin.person.passwordHash).toMatch(/^\$argon2id\$/);
@@ -30,7 +30,7 @@ describe('the first admin', () => {
 });
 
 describe('a set-up link that was lost', () => {
-  it('is replaced by another while there is nobody, and then by none', async () => {
+  it('is replaced by another while there is no person, and not afterwards', async () => {
     const directory = await emptyDirectory();
     const first = (await createSetUpLink(directory)) ?? '';
     const second = (await createSetUpLink(directory, { who: 'root', when: 'replace' })) ?? '';
@@ -45,7 +45,7 @@ describe('a set-up link that was lost', () => {
 });
 
 describe('the set-up links of later starts', () => {
-  it('work beside those of the starts before, the last five, until somebody has access', async () => {
+  it('work beside those of earlier starts, the last five, until somebody has access', async () => {
     const directory = await emptyDirectory();
     const secrets: string[] = [];
     for (let start = 0; start < 6; start += 1) secrets.push((await createSetUpLink(directory)) ?? '');
@@ -59,7 +59,7 @@ describe('the set-up links of later starts', () => {
 });
 
 describe('an invitation', () => {
-  it('makes a person with its roles, once', async () => {
+  it('creates a person with its roles, once', async () => {
     const { directory, admin } = await startPeople();
     const invited = await invite(directory, admin, { ...ben, roles: ['approver'], groups: ['finance'] });
     if (invited.kind !== 'invited') throw new Error(invited.kind);
@@ -108,7 +108,7 @@ describe('an invitation', () => {
     }
   });
 
-  it('stands a change of its sender that leaves them the right', async () => {
+  it('stays valid after a change of its sender that leaves them the right', async () => {
     const service = await startPeople();
     const { directory, admin } = service;
     const sender = await joinAs(service, 'cleo@example.com', ['admin']);
@@ -133,7 +133,7 @@ describe('an invitation', () => {
     expect(writes).toBe(2);
   });
 
-  it('makes one person of two who accept it at once', async () => {
+  it('creates one person if two accept it at once', async () => {
     const { directory, admin } = await startPeople();
     const invited = await invite(directory, admin, { ...ben, roles: ['auditor'], groups: [] });
     if (invited.kind !== 'invited') throw new Error(invited.kind);
@@ -142,7 +142,7 @@ describe('an invitation', () => {
     expect(kinds.toSorted()).toEqual(['joined', 'no-invitation']);
   });
 
-  it('is over after a week', async () => {
+  it('expires after a week', async () => {
     const { directory, admin, time } = await startPeople();
     const invited = await invite(directory, admin, { ...ben, roles: ['auditor'], groups: [] });
     if (invited.kind !== 'invited') throw new Error(invited.kind);
@@ -151,7 +151,7 @@ describe('an invitation', () => {
     expect(late).toEqual({ kind: 'no-invitation' });
   });
 
-  it('is accepted or withdrawn, not both', async () => {
+  it('is either accepted or withdrawn', async () => {
     const { directory, admin } = await startPeople();
     const invited = await invite(directory, admin, { ...ben, roles: ['auditor'], groups: [] });
     if (invited.kind !== 'invited') throw new Error(invited.kind);
@@ -166,7 +166,7 @@ describe('an invitation', () => {
     expect(people).toBe(done[0]?.kind === 'joined' ? 2 : 1);
   });
 
-  it('that is over is withdrawn no more, and neither is one that nobody sent', async () => {
+  it('that has ended cannot be withdrawn, nor can an unknown one', async () => {
     const { directory, admin, time } = await startPeople();
     const invited = await invite(directory, admin, { ...ben, roles: ['auditor'], groups: [] });
     if (invited.kind !== 'invited') throw new Error(invited.kind);
@@ -177,7 +177,7 @@ describe('an invitation', () => {
     }
   });
 
-  it('survives a password that will not do', async () => {
+  it('stays valid after an unacceptable password', async () => {
     const { directory, admin } = await startPeople();
     const invited = await invite(directory, admin, { ...ben, roles: ['auditor'], groups: [] });
     if (invited.kind !== 'invited') throw new Error(invited.kind);
@@ -188,7 +188,7 @@ describe('an invitation', () => {
     });
   });
 
-  it('is not sent by an operator to an admin or an operator', async () => {
+  it('cannot be sent by an operator to an admin or an operator', async () => {
     const service = await startPeople();
     const operator = actor(await joinAs(service, 'op@example.com', ['operator']));
     for (const role of ['admin', 'operator'] as const) {
@@ -239,7 +239,7 @@ describe('an application', () => {
     });
   });
 
-  it('is granted or declined, not both', async () => {
+  it('is either granted or declined', async () => {
     const { directory, admin } = await startPeople();
     const applied = await apply(directory, { ...ben, reason: 'I approve payments' });
     if (applied.kind !== 'applied') throw new Error(applied.kind);
@@ -253,7 +253,7 @@ describe('an application', () => {
     expect(kept?.value.decidedBy).toBe(admin.person.id);
   });
 
-  it('of nobody is not open', async () => {
+  it('with an unknown id is not found', async () => {
     const { directory, admin } = await startPeople();
     expect(await declineApplication(directory, admin, { id: 'none', reason: 'no' })).toEqual({
       kind: 'not-open',

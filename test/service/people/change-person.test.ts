@@ -7,7 +7,7 @@ import { signIn } from '../../../src/service/people/sign-in.ts';
 import { actor, joinAs, password, startPeople } from './service.ts';
 
 describe('a person', () => {
-  it('is changed, and the change is recorded with who made it', async () => {
+  it('is changed, and the change is recorded with its author', async () => {
     const service = await startPeople();
     const { directory, admin, store } = service;
     const ben = await joinAs(service, 'ben@example.com', ['auditor']);
@@ -23,7 +23,7 @@ describe('a person', () => {
     });
   });
 
-  it('who is disabled is out at once', async () => {
+  it('who is disabled is signed out at once', async () => {
     const service = await startPeople();
     const ben = await joinAs(service, 'ben@example.com', ['auditor']);
     const signed = await signIn(service, { email: ben.email, password, code: null, address: '192.0.2.1' });
@@ -33,7 +33,7 @@ describe('a person', () => {
     expect(await service.directory.sessions.find(signed.session.id)).toBeNull();
   });
 
-  it('who is the last admin stays one', async () => {
+  it('who is the last admin stays an admin', async () => {
     const { directory, admin } = await startPeople();
     const refused = { kind: 'not-allowed', detail: 'this is the last active admin' };
     const { id } = admin.person;
@@ -41,7 +41,7 @@ describe('a person', () => {
     expect(await changePerson(directory, admin, { id, status: 'disabled' })).toEqual(refused);
   });
 
-  it('of two admins who send each other away at once, one stays', async () => {
+  it('stays an admin if two admins remove each other at once', async () => {
     const service = await startPeople();
     const { directory, admin } = service;
     const other = actor(await joinAs(service, 'zoe@example.com', ['admin']));
@@ -52,7 +52,7 @@ describe('a person', () => {
     expect(results.filter(({ kind }) => kind === 'changed')).toHaveLength(1);
   });
 
-  it('who is nobody is unknown', async () => {
+  it('with an unknown id is not found', async () => {
     const { directory, admin } = await startPeople();
     expect(await changePerson(directory, admin, { id: 'nobody', name: 'X' })).toEqual({ kind: 'unknown' });
   });

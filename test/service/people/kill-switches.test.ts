@@ -36,7 +36,7 @@ describe('a switch', () => {
 const stopping = async (board: KillSwitchBoard) => (await board.current()).stoppedBy(asked);
 
 describe('the board', () => {
-  it('stops at once here, and within a second wherever the store is shared', async () => {
+  it('takes effect at once here, and within a second in each process of the store', async () => {
     const { directory, admin } = await startPeople();
     let nowMs = 0;
     const steadyMs = () => nowMs;
@@ -60,7 +60,7 @@ describe('the board', () => {
     expect(await here.turnOff(admin, turned.switch.id, 'checked')).toBe('unknown');
   });
 
-  it('forgets none, however many others are turned on: what is too many is refused', async () => {
+  it('keeps every switch: beyond the limit, a new one is refused', async () => {
     const { directory, admin } = await startPeople();
     const board = createKillSwitchBoard({ directory, steadyMs: () => 0 });
     const first = await board.turnOn(admin, { scope: { kind: 'all' }, reason: 'an incident' });
@@ -92,7 +92,7 @@ describe('the board', () => {
     expect(await board.list()).toHaveLength(1_001);
   });
 
-  it('lets nobody through when it cannot look', async () => {
+  it('lets nothing pass when the switches cannot be read', async () => {
     const { directory, store } = await startPeople();
     let nowMs = 0;
     const board = createKillSwitchBoard({ directory, steadyMs: () => nowMs });
@@ -103,7 +103,7 @@ describe('the board', () => {
     await expect(stopping(board)).rejects.toThrow('closed');
   });
 
-  it('asks for a reason', async () => {
+  it('requires a reason', async () => {
     const { directory, admin } = await startPeople();
     const board = createKillSwitchBoard({ directory, steadyMs: () => 0 });
     expect(await board.turnOn(admin, { scope: { kind: 'all' }, reason: ' ' })).toMatchObject({

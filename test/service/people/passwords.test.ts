@@ -56,7 +56,7 @@ describe('a password to be set', () => {
     expect(await passwordProblem(password, other)).toMatch(problem);
   });
 
-  it('is judged in a moment, however long it is', async () => {
+  it('is checked quickly, however long it is', async () => {
     const startedAt = performance.now();
     expect(await passwordProblem('aB3$x9Qz'.repeat(128), owner)).toBeNull();
     expect(await passwordProblem('password'.repeat(128), owner)).toMatch(/easy to guess/);
@@ -65,7 +65,7 @@ describe('a password to be set', () => {
 });
 
 describe('a password', () => {
-  it('passes alone, and its hash says how it was made and not what it is', async () => {
+  it('is verified by a hash that names its parameters and not the password', async () => {
     const kept = await hashPassword('correct horse battery');
     expect(kept).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await hashPassword('correct horse battery')).not.toBe(kept);
@@ -76,7 +76,7 @@ describe('a password', () => {
     expect(await check('x'.repeat(passwordBytesMax + 1))).toBe('no');
   });
 
-  it('of nobody never passes', async () => {
+  it('of an unknown person never passes', async () => {
     const from = { key: '', isKnown: false };
     expect(await checkPassword('nobody has this password', null, from)).toBe('no');
   });

@@ -32,7 +32,7 @@ const enter = (service: PeopleService, email: string, given: { password: string;
   signIn(service, { email, address, password: given.password, code: given.code ?? null });
 
 describe('a reset link', () => {
-  it('sets a new password once, ends sessions and tokens, and is told and recorded', async () => {
+  it('sets a new password once, ends sessions and tokens, and is announced and recorded', async () => {
     const service = await startPeople();
     const ben = await joinAs(service, 'ben@example.com', ['auditor']);
     const session = await enter(service, ben.email, { password });
@@ -59,7 +59,7 @@ describe('a reset link', () => {
     expect(all).not.toContain(secret);
   });
 
-  it('sets one password of two that come at once', async () => {
+  it('sets one password if two are sent at once', async () => {
     const service = await startPeople();
     const ben = await joinAs(service, 'ben@example.com', ['auditor']);
     const { secret } = await linkFor(service, ben.id);
@@ -97,7 +97,7 @@ describe('a reset link', () => {
     expect(await resetPassword(service, { secret, password: another })).toEqual({ kind: 'no-link' });
   });
 
-  it('is not good once its maker is no admin any more', async () => {
+  it('is not valid once its maker is no longer an admin', async () => {
     const service = await startPeople();
     const zoe = await joinAs(service, 'zoe@example.com', ['admin']);
     const ben = await joinAs(service, 'ben@example.com', ['auditor']);
@@ -111,7 +111,7 @@ describe('a reset link', () => {
     });
   });
 
-  it('is made for nobody who is disabled or unknown', async () => {
+  it('cannot be created for a disabled or unknown person', async () => {
     const service = await startPeople();
     const ben = await joinAs(service, 'ben@example.com', ['auditor']);
     await disable(service, ben.id);
@@ -123,7 +123,7 @@ describe('a reset link', () => {
     expect((await activeAdmins(service.directory)).map(({ email }) => email)).toEqual(['ann@example.com']);
   });
 
-  it('leaves second factors alone unless it says so', async () => {
+  it('keeps second factors unless it says otherwise', async () => {
     const service = await startPeople();
     const ben = await joinAs(service, 'ben@example.com', ['auditor']);
     await setUpCodes(service, ben);
@@ -156,7 +156,7 @@ async function withRecoveryCodes() {
 }
 
 describe('a recovery code', () => {
-  it('signs in once in place of a one-time code, however it is typed, and is counted', async () => {
+  it('signs in once instead of a one-time code, in any spelling, and is counted', async () => {
     const { service, person, codes } = await withRecoveryCodes();
     expect(new Set(codes).size).toBe(10);
     expect(codes.every((code) => /^[A-HJ-NP-Z2-9]{5}-[A-HJ-NP-Z2-9]{5}$/.test(code))).toBe(true);
@@ -168,14 +168,14 @@ describe('a recovery code', () => {
     expect(service.told.map(({ what }) => what)).toContain('recovery-code-used');
   });
 
-  it('signs one in of two who send it at once', async () => {
+  it('signs in one of two concurrent uses', async () => {
     const { service, person, codes } = await withRecoveryCodes();
     const use = () => enter(service, person.email, { password, code: codes[0] ?? '' });
     const kinds = (await Promise.all([use(), use()])).map(({ kind }) => kind);
     expect(kinds.toSorted()).toEqual(['signed-in', 'wrong']);
   });
 
-  it('is nothing without the password, nor of somebody else, nor after new ones', async () => {
+  it('is refused without the password, for another person, and after new codes', async () => {
     const { service, person, codes } = await withRecoveryCodes();
     const code = codes[0] ?? '';
     expect(await enter(service, person.email, { password: another, code })).toEqual({ kind: 'wrong' });
@@ -190,7 +190,7 @@ describe('a recovery code', () => {
     );
   });
 
-  it('steps up for nothing', async () => {
+  it('cannot step up', async () => {
     const { service, person, codes, totpSecret } = await withRecoveryCodes();
     const stepUp = (code: string) =>
       reauthenticate(service, person, {
@@ -205,7 +205,7 @@ describe('a recovery code', () => {
     expect((await stepUp(totpAt(totpSecret, service.time.nowMs))).kind).toBe('right');
   });
 
-  it('is guessed no more often than a one-time code', async () => {
+  it('has the same limit on guesses as a one-time code', async () => {
     const { service, person } = await withRecoveryCodes();
     const kinds: string[] = [];
     for (let i = 0; i < 20; i++) {
@@ -215,7 +215,7 @@ describe('a recovery code', () => {
     expect(kinds.at(-1)).toBe('wait');
   });
 
-  it('goes with the codes that it stands for, and comes with none', async () => {
+  it('is removed with the one-time codes, and cannot exist without them', async () => {
     const { service, codes } = await withRecoveryCodes();
     const found = await service.directory.people.find(service.admin.person.id);
     if (found === null) throw new Error('nobody');

@@ -38,7 +38,7 @@ async function signedIn(service: PeopleService, more: Partial<Credentials> = {})
 }
 
 describe('signing in', () => {
-  it('makes a session of its own each time', async () => {
+  it('creates a new session each time', async () => {
     const service = await startPeople();
     const [first, second] = [await signedIn(service), await signedIn(service, { email: 'ANN@example.com' })];
     expect(first.secret).not.toBe(second.secret);
@@ -56,7 +56,7 @@ describe('signing in', () => {
     expect(await signIn(service, { ...ann, ...wrong })).toEqual({ kind: 'wrong' });
   });
 
-  it('takes no person who is disabled, and ends what they have open', async () => {
+  it('is refused to a disabled person, whose sessions end', async () => {
     const service = await startPeople();
     const ben = await joinAs(service, 'ben@example.com', ['auditor']);
     const { secret } = await signedIn(service, { email: ben.email });
@@ -67,7 +67,7 @@ describe('signing in', () => {
     expect(await signIn(service, { ...ann, email: ben.email })).toEqual({ kind: 'wrong' });
   });
 
-  it('asks for a code where codes are set up, and takes each once', async () => {
+  it('requires a code if codes are set up, and accepts each once', async () => {
     const service = await startPeople();
     const secret = await setUpCodes(service, service.admin.person);
     expect(await signIn(service, ann)).toEqual({ kind: 'code-needed' });
@@ -78,7 +78,7 @@ describe('signing in', () => {
     expect(await signIn(service, { ...ann, code })).toEqual({ kind: 'code-used' });
   });
 
-  it('takes no other secret for codes while codes are set up', async () => {
+  it('keeps the secret of codes that are set up', async () => {
     const service = await startPeople();
     await setUpCodes(service, service.admin.person);
     const person = await service.directory.people.find(service.admin.person.id);
@@ -88,7 +88,7 @@ describe('signing in', () => {
     expect((await service.directory.people.find(person!.value.id))?.value.totp).toEqual(person!.value.totp);
   });
 
-  it('of two with one code at once lets one in', async () => {
+  it('with one code twice at once succeeds once', async () => {
     const service = await startPeople();
     const secret = await setUpCodes(service, service.admin.person);
     service.time.nowMs += 30_000;
@@ -97,7 +97,7 @@ describe('signing in', () => {
     expect(results.map(({ kind }) => kind).toSorted()).toEqual(['signed-in', 'wrong']);
   });
 
-  it('has to wait after five failures, ever longer, and then goes on', async () => {
+  it('is delayed after five failures, for longer each time, and then continues', async () => {
     const service = await startPeople();
     const wrong = { ...ann, password: 'correct horse batterz' };
     for (let i = 0; i < 5; i++) expect(await signIn(service, wrong)).toEqual({ kind: 'wrong' });
@@ -122,7 +122,7 @@ describe('a session', () => {
     expect(await whoseSession(service, secret)).toBeNull();
   });
 
-  it('ends after twelve hours, however much it is used', async () => {
+  it('ends after twelve hours, however often it is used', async () => {
     const service = await startPeople();
     const { secret } = await signedIn(service);
     for (let at = 0; at < 23; at++) {
@@ -133,7 +133,7 @@ describe('a session', () => {
     expect(await whoseSession(service, secret)).toBeNull();
   });
 
-  it('is known by its cookie alone, which is not stored', async () => {
+  it('is identified only by its cookie, which is not stored', async () => {
     const service = await startPeople();
     const { secret, session } = await signedIn(service);
     expect(await whoseSession(service, session.id)).toBeNull();
@@ -141,7 +141,7 @@ describe('a session', () => {
     expect(JSON.stringify(stored)).not.toContain(secret);
   });
 
-  it('has a token against other sites, which is none of another session', async () => {
+  it('has a CSRF token, which is invalid for other sessions', async () => {
     const service = await startPeople();
     const [first, second] = [await signedIn(service), await signedIn(service)];
     const token = csrfToken(service, first.session);
@@ -171,7 +171,7 @@ describe('a new password', () => {
     await signedIn(service, { password: newPassword });
   });
 
-  it('ends also what is made of the old one at the same moment', async () => {
+  it('also ends a session that is opened with the old one at the same moment', async () => {
     const service = await startPeople();
     const { directory, admin } = service;
     await changePassword(service, admin.person, 'another horse battery');
@@ -183,7 +183,7 @@ describe('a new password', () => {
     expect(await whoseToken(directory, made.text)).toBeNull();
   });
 
-  it('comes before what a proof with the old one allowed, or forbids it', async () => {
+  it('comes before the change that a proof with the old one allowed, or prevents it', async () => {
     const service = await startPeople();
     const { directory } = service;
     const { person } = service.admin;
@@ -199,7 +199,7 @@ describe('a new password', () => {
     expect((await directory.people.find(person.id))?.value.totp).toBeNull();
   });
 
-  it('has to do', async () => {
+  it('must meet the requirements', async () => {
     const service = await startPeople();
     const { person } = service.admin;
     expect(await changePassword(service, person, 'short')).toMatchObject({ kind: 'invalid' });
@@ -207,7 +207,7 @@ describe('a new password', () => {
 });
 
 describe('a step-up', () => {
-  it('takes password and code together, and no code twice', async () => {
+  it('accepts password and code together, and no code twice', async () => {
     const service = await startPeople();
     const { person } = service.admin;
     const again = (code?: string) =>
@@ -227,7 +227,7 @@ describe('a step-up', () => {
     expect(await again(code)).toEqual({ kind: 'code-used' });
   });
 
-  it('takes a passkey of the person themselves alone', async () => {
+  it('accepts only a passkey of the person', async () => {
     const service = await startPeople();
     const ben = await joinAs(service, 'ben@example.com', ['operator']);
     const again = async (owner: Person) => {
@@ -245,7 +245,7 @@ describe('a step-up', () => {
 });
 
 describe('a personal token', () => {
-  it('that lets nobody in says why to who has it, and nothing to who guesses', async () => {
+  it('that is refused tells its holder the reason, and tells nothing to a guesser', async () => {
     const service = await startPeople();
     const { directory, time } = service;
     const ben = await joinAs(service, 'ben@example.com', ['auditor']);
@@ -282,7 +282,7 @@ describe('a personal token', () => {
     expect(await kindOf(late.text)).toBe('ended');
   });
 
-  it('can do what it was made for, as long as its person can', async () => {
+  it('has its roles as long as its person has them', async () => {
     const service = await startPeople();
     const { directory } = service;
     const ben = await joinAs(service, 'ben@example.com', ['operator', 'auditor']);
@@ -299,7 +299,7 @@ describe('a personal token', () => {
     expect(await whoseToken(directory, made.text)).toBeNull();
   });
 
-  it('is not made for more than its person may, and is removed by its person', async () => {
+  it('cannot have more roles than its person, and is removed by its person', async () => {
     const service = await startPeople();
     const { directory } = service;
     const ben = actor(await joinAs(service, 'ben@example.com', ['auditor']));
@@ -328,7 +328,7 @@ describe('a passkey', () => {
     return { service, deps, device, person, options };
   }
 
-  it('is set up once by an answer, and then says who it is', async () => {
+  it('is set up once by a response, and then identifies its person', async () => {
     const { deps, device, person, options } = await withPasskey();
     const again = await addPasskey(deps, person, { response: device.create(options), name: 'again' });
     expect(again).toEqual({ kind: 'wrong' });
@@ -338,7 +338,7 @@ describe('a passkey', () => {
     expect(await checkPasskey(deps, 'sign in', answer)).toBeNull();
   });
 
-  it('answers for one purpose, in time', async () => {
+  it('is valid for one purpose and a limited time', async () => {
     const { service, deps, device } = await withPasskey();
     const other = await passkeyRequestOptions(deps, 'sign in');
     expect(await checkPasskey(deps, 'step-up r1', device.get(other))).toBeNull();
@@ -347,7 +347,7 @@ describe('a passkey', () => {
     expect(await checkPasskey(deps, 'sign in', device.get(late))).toBeNull();
   });
 
-  it('answers at any process of the store, and at one of them once', async () => {
+  it('is accepted by any process of the store, and by one of them once', async () => {
     const { service, deps, device, person } = await withPasskey();
     const directory = createDirectory(service.store.documents, () => service.time.nowMs);
     const elsewhere = { ...deps, directory };
@@ -369,7 +369,7 @@ describe('a passkey', () => {
     expect(await checkPasskey(deps, 'sign in', three)).toBeNull();
   });
 
-  it('is asked by this service alone, in one form', async () => {
+  it('is accepted only for a challenge of this service', async () => {
     const service = await startPeople();
     const { masterKey, time } = service;
     const at = { purpose: 'sign in', nowMs: time.nowMs };
@@ -399,12 +399,12 @@ describe('a passkey', () => {
     expect(await addPasskey(deps, person, { response, name: 'phone' })).toEqual({ kind: 'wrong' });
   });
 
-  it.each([null, 1, 'x', {}, { id: 'x' }, { id: 5, response: {} }])('is not %j', async (answer) => {
+  it.each([null, 1, 'x', {}, { id: 'x' }, { id: 5, response: {} }])('is refused for %j', async (answer) => {
     const { deps } = await withPasskey();
     expect(await checkPasskey(deps, 'sign in', answer)).toBeNull();
   });
 
-  it('of another device is nobody', async () => {
+  it('of another device is refused', async () => {
     const { deps } = await withPasskey();
     const question = await passkeyRequestOptions(deps, 'sign in');
     expect(await checkPasskey(deps, 'sign in', createAuthenticator({ origin }).get(question))).toBeNull();

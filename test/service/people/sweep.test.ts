@@ -27,7 +27,7 @@ async function fill(service: Awaited<ReturnType<typeof startPeople>>) {
   }
 }
 
-test('a sweep deletes what has ended, however much it is, and nothing else', async () => {
+test('a sweep deletes only what has ended, however much it is', async () => {
   const service = await startPeople();
   await fill(service);
   const { documents } = service.store;
@@ -37,7 +37,7 @@ test('a sweep deletes what has ended, however much it is, and nothing else', asy
   expect(await countOf(service)).toEqual([0, 1, 0, 1]);
 });
 
-test('sweeps follow each other at the time of the service, and survive a failure', async () => {
+test('sweeps follow each other by the clock of the service, and continue after a failure', async () => {
   const service = await startPeople();
   await fill(service);
   const failures: unknown[] = [];

@@ -19,14 +19,14 @@ describe('a one-time code', () => {
     expect(acceptTotp(code, { secret, lastStep: null, nowMs: second * 1000 })).toBe(Math.floor(second / 30));
   });
 
-  it('is taken half a minute early and late, and not a second more', () => {
+  it('is accepted half a minute early and late, and not a second more', () => {
     // The half minute of the code began 11 s before this time.
     const at = (second: number) =>
       acceptTotp('050471', { secret, lastStep: null, nowMs: (1_111_111_111 + second) * 1000 }) !== 'wrong';
     expect([-32, -31, 0, 28, 58, 59].map(at)).toEqual([false, true, true, true, true, false]);
   });
 
-  it('is good once, and no earlier one is good after it', () => {
+  it('is accepted once, and no earlier one is accepted after it', () => {
     const nowMs = 1_111_111_111_000;
     const lastStep = acceptTotp('050471', { secret, lastStep: null, nowMs }) as number;
     expect(lastStep).toBe(Math.floor(nowMs / 30_000));
@@ -40,7 +40,7 @@ describe('a one-time code', () => {
     expect(acceptTotp(code, { secret, lastStep: null, nowMs: 59_000 })).toBe('wrong');
   });
 
-  it('comes from a secret of its own, which an app can read', () => {
+  it('has a separate secret, which an app can read', () => {
     const made = createTotpSecret();
     expect(made).toMatch(/^[A-Z2-7]{32}$/);
     expect(createTotpSecret()).not.toBe(made);

@@ -77,7 +77,7 @@ describe.each(['ES256', 'EdDSA', 'RS256'] as const)('%s', (algorithm) => {
   const created = device.create({ challenge }) as Answer;
   const credential = checkCreated(created, expected)!;
 
-  it('makes a passkey and answers by it', async () => {
+  it('registers a passkey and authenticates with it', async () => {
     expect(credential).toMatchObject({ id: device.id, counter: 1 });
     expect(await takesCreated(created)).toBe(device.id);
     const used = device.get({ challenge });
@@ -86,7 +86,7 @@ describe.each(['ES256', 'EdDSA', 'RS256'] as const)('%s', (algorithm) => {
     expect(checkUsed(used, { ...credential, counter: 2 }, expected)).toBeNull();
   });
 
-  it('takes of answers with a bit changed none that the library refuses', async () => {
+  it('accepts no changed response that the library refuses', async () => {
     const random = createRandom(1);
     const used = device.get({ challenge }) as Answer;
     for (let round = 0; round < rounds; round++) {
@@ -121,7 +121,7 @@ describe('an answer', () => {
     expect([checkCreated(created, expected), await takesCreated(created)]).toEqual([null, null]);
   });
 
-  it('to another question, by another passkey or of another kind is refused', () => {
+  it('to another challenge, by another passkey or of another kind is refused', () => {
     const { device, credential } = used();
     const other = Buffer.from('another').toString('base64url');
     expect(checkUsed(device.get({ challenge: other }), credential, expected)).toBeNull();
@@ -134,7 +134,7 @@ describe('an answer', () => {
     }
   });
 
-  it('of any known form makes a passkey, since nothing is asked of its make; of another one it makes none', () => {
+  it('of any known attestation registers a passkey; of an unknown one it does not', () => {
     const made = (form: string) =>
       checkCreated(createAuthenticator({ origin, form }).create({ challenge }), expected);
     expect([made('packed') === null, made('other') === null]).toEqual([false, true]);
