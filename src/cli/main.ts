@@ -108,7 +108,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   lsp: {
     group: groups.tools,
-    summary: 'start the language server for editors',
+    summary: 'start the language server for editors (LSP)',
     runs: 'until it is stopped',
     load: async () => (await import('./commands/lsp.ts')).defineLsp,
   },

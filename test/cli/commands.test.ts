@@ -99,6 +99,14 @@ describe('the command line', () => {
     expect(tooLong).toEqual([]);
   });
 
+  it('wraps paragraphs as a whole, and shows defaults as they are typed', async () => {
+    const { stdout } = await writ(['infer', '--help'], { env: { COLUMNS: '80' } });
+    expect(stdout).toContain('or part\nof the requests is unreadable, 2 wrong usage.\n');
+    expect(stdout).not.toContain('default: []');
+    const { stdout: suggest } = await writ(['suggest', '--help'], { env: { COLUMNS: '80' } });
+    expect(suggest).toContain('(default: ./var)');
+  });
+
   it('breaks an example only before its parts, and groups no commands of a command', async () => {
     const { stdout } = await writ(['store', '--help']);
     expect(stdout).toContain('\n  writ store copy \\\n      --to postgres://');

@@ -15,6 +15,7 @@ export function defineDap(command: Command, finish: (code: ExitCode) => void): v
 }
 
 const examples = `
-Editors start it: docs/EDITORS.md has the configuration for VS Code, Neovim, Helix, Emacs and others. A launch names a target:
-  { "decide": "request.json", "policies": "policies" }                   a request, as for \`writ explain\`
-  { "test": "policies/payments/payments.test.yaml", "case": "..." }      a case of a test file, or the one at "line"`;
+Editors start it: docs/EDITORS.md has the configuration for VS Code, Neovim, Helix, Emacs and others. A launch names a
+request, as for \`writ explain\`, or a case of a test file, by its name or as the one at "line":
+  { "decide": "request.json", "policies": "policies" }
+  { "test": "policies/payments/payments.test.yaml", "case": "..." }`;

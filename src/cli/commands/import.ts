@@ -22,11 +22,13 @@ export type ImportSource = (typeof importSources)[number];
 
 export function defineImport(command: Command, finish: (code: ExitCode) => void): void {
   command
-    .addArgument(new Argument('<source>', 'whose permissions').choices(importSources))
+    .addArgument(
+      new Argument('<source>', 'the coding agent whose permissions are imported').choices(importSources),
+    )
     .argument('<file>', 'a settings file, a `.rules` file of Codex, or a policy file of Gemini CLI')
     .option('--out <directory>', 'write the policies, tests and report there, instead of printing them')
     .option('--project <directory>', "the project's folder (default: the folder of the settings)")
-    .option('--home <directory>', 'the folder that `~` means (default: yours)')
+    .option('--home <directory>', 'the home directory, for `~` (default: yours)')
     .addHelpText(
       'after',
       '\nExamples:\n  writ import claude-settings .claude/settings.json\n  writ import codex ~/.codex/rules/default.rules --out policies/codex\n  writ import gemini .gemini/settings.json --out policies/gemini',

@@ -42,7 +42,12 @@ export function defineInfer(command: Command, finish: (code: ExitCode) => void):
       (pattern: string, others: readonly string[]) => [...others, pattern],
       [],
     )
-    .option('--hold-out <share>', 'the share of requests that measure the result', readShare, 0.3)
+    .option(
+      '--hold-out <share>',
+      'the share of requests that is held out to measure the result',
+      readShare,
+      0.3,
+    )
     .option('--hold-out-latest', 'hold out the latest requests instead of random ones')
     .option('--seed <n>', 'another random choice of the requests that are held out', readSeed, 1)
     .option('--approvers <group>', 'the approval group that is asked about rare requests')

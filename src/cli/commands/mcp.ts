@@ -29,10 +29,13 @@ export function defineMcp(command: Command, finish: Finish): void {
     .option('--lock <file>', 'show only the reviewed tools in this file')
     .option('--hold <seconds>', 'how long a reply waits while people decide', '50')
     .option('--session <id>', 'the session of all calls (default: one per agent)')
-    .option('--plans', 'offer models the tool `writ_plan`, which tells several calls in advance')
+    .option('--plans', 'offer models the tool `writ_plan`, which announces several calls as a plan')
     .option('--receipts', 'send the receipt of each grant to the server')
     .option('--prefix <prefix>', 'prefix of the names in `_meta`, such as com.example/', '')
-    .option('--pass <method...>', 'forward a method that the proxy does not know, undecided')
+    .option(
+      '--pass <method...>',
+      'forward this method without a decision, although the proxy does not know it',
+    )
     .option('--inspect <detector>', 'a program or an address that labels results with a field `labels`')
     .option('--inspect-timeout <seconds>', 'how long an inspection may take', '5')
     .option('--coaz', 'refuse with the error code of COAZ-MCP instead of a result')
@@ -76,7 +79,7 @@ function defineReview(command: Command, finish: Finish): void {
   command
     .command('wrap')
     .description("add the proxy to every server in a client's configuration")
-    .argument('<file>', 'such as .mcp.json')
+    .argument('<file>', "the client's configuration, such as .mcp.json")
     .requiredOption('--key-file <file>', "the file with the proxies' key")
     .option('--service <address>', 'the address of the service')
     .option('--lock <file>', 'the lock file of the servers')

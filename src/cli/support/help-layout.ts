@@ -1,7 +1,7 @@
 // How the help of all commands is laid out: it fits the width of the terminal, or 80 columns elsewhere. A long option has its
 // description below it, and a long example is continued with a backslash, so that it can still be pasted.
 
-import type { Command, Help } from 'commander';
+import { type Command, Help, type Option } from 'commander';
 import { print } from '../output/output.ts';
 
 const widthDefault = 80;
@@ -10,7 +10,7 @@ const gap = 2;
 
 /** Applies to the program and, when called before they are added, to its commands. */
 export function layOutHelp(program: Command): void {
-  program.configureHelp({ minWidthToWrap: 10, padWidth: padWidthOf, formatItem });
+  program.configureHelp({ minWidthToWrap: 10, padWidth: padWidthOf, formatItem, optionDescription });
   program.configureOutput({
     getOutHelpWidth: width,
     getErrHelpWidth: width,
@@ -55,6 +55,17 @@ function padWidthOf(command: Command, helper: Help): number {
   return Math.min(longest, Math.floor(width() * 0.4));
 }
 
+/** The description with the default as a user would type it; an empty default is left out. */
+function optionDescription(option: Option): string {
+  const text = new Help().optionDescription(option);
+  const { defaultValue, defaultValueDescription } = option;
+  if (defaultValueDescription !== undefined || defaultValue === undefined) return text;
+  const isEmpty = defaultValue === '' || (Array.isArray(defaultValue) && defaultValue.length === 0);
+  const quoted = `default: ${JSON.stringify(defaultValue)}`;
+  if (isEmpty) return text.replace(`, ${quoted})`, ')').replace(` (${quoted})`, '');
+  return typeof defaultValue === 'string' ? text.replace(quoted, `default: ${defaultValue}`) : text;
+}
+
 function formatItem(term: string, termWidth: number, description: string, helper: Help): string {
   const room = width() - indent - termWidth - gap;
   const below = `\n${' '.repeat(indent + termWidth + gap)}`;
@@ -65,7 +76,7 @@ function formatItem(term: string, termWidth: number, description: string, helper
 
 /** The text with lines of at most `columns`, where it can be broken. */
 function fitted(text: string, columns: number): string {
-  return text
+  return joinedParagraphs(text, columns)
     .split('\n')
     .map((line) =>
       line.length <= columns
@@ -75,6 +86,19 @@ function fitted(text: string, columns: number): string {
           : wrapped(line, columns),
     )
     .join('\n');
+}
+
+/** Joins a line that is too long with the next line of its paragraph, so that both are wrapped together. */
+function joinedParagraphs(text: string, columns: number): string {
+  const joined: string[] = [];
+  let isOpen = false;
+  for (const line of text.split('\n')) {
+    const isProse = /^\S/.test(line);
+    if (isOpen && isProse) joined.push(`${joined.pop() ?? ''} ${line}`);
+    else joined.push(line);
+    isOpen = isProse && (joined.at(-1)?.length ?? 0) > columns;
+  }
+  return joined.join('\n');
 }
 
 function wrapped(line: string, columns: number): string {
