@@ -37,7 +37,7 @@ async function createData(): Promise<DataDirectory> {
 }
 
 describe('writ audit verify', () => {
-  it('says that all is well, or names the first break', async () => {
+  it('confirms an unchanged store, or names the first changed record', async () => {
     const { run, tamper } = await createData();
     expect(await run('audit', 'verify')).toMatchObject({
       code: 0,
@@ -57,7 +57,7 @@ describe('writ audit verify', () => {
     });
   });
 
-  it('finds a truncated end by a checkpoint that was kept elsewhere', async () => {
+  it('finds a truncated end by a checkpoint from elsewhere', async () => {
     const { data, run, tamper } = await createData();
     const checkpoint = join(data, 'checkpoint.json');
     const signed = await run('audit', 'checkpoint');
@@ -79,7 +79,7 @@ describe('writ audit verify', () => {
     });
   });
 
-  it('names what was changed beside the records, and the operator may accept it', async () => {
+  it('names changes outside the records, which the operator can accept', async () => {
     const { run, tamper, store } = await createData();
     await store.settings.putIfAbsent('a', 'b');
     tamper("UPDATE settings SET value = 'x' WHERE name = 'a'");
@@ -118,7 +118,7 @@ describe('writ audit verify', () => {
     }
   });
 
-  it('says as JSON that there is no store', async () => {
+  it('reports a missing store as JSON', async () => {
     const { code, stdout } = await writ([
       'audit',
       'verify',
@@ -130,7 +130,7 @@ describe('writ audit verify', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'no-store' } });
   });
 
-  it('accepts what was changed on purpose, in the name of who did', async () => {
+  it('accepts an intended change, in the name of the user', async () => {
     const { run, tamper, store } = await createData();
     tamper("INSERT INTO settings VALUES ('a', 'b')");
     expect((await run('audit', 'accept', '--yes')).code).toBe(0);
@@ -140,7 +140,7 @@ describe('writ audit verify', () => {
     expect(change).toMatchObject({ what: 'state-accepted', who: commandLineUser() });
   });
 
-  it('refuses what is no checkpoint, and a directory without a store', async () => {
+  it('refuses an invalid checkpoint, and a directory without a store', async () => {
     const { data, run } = await createData();
     const file = join(data, 'none.json');
     writeFileSync(file, '{}');
@@ -157,7 +157,7 @@ describe('writ audit verify', () => {
 });
 
 describe('writ audit checkpoint', () => {
-  it('signs nothing that is broken', async () => {
+  it('signs nothing if the store was changed', async () => {
     const { run, tamper } = await createData();
     tamper('DELETE FROM requests WHERE sequence = 1');
     expect(await run('audit', 'checkpoint')).toMatchObject({
@@ -190,7 +190,7 @@ describe('writ audit export', () => {
 });
 
 describe('writ audit prune', () => {
-  it('deletes what is older, records who did, and the rest still verifies', async () => {
+  it('deletes older records, records the user, and the rest is verified', async () => {
     const { run, store } = await createData();
     expect(await run('audit', 'prune', '--before', '2026-03-04')).toMatchObject({
       code: 0,
@@ -201,7 +201,7 @@ describe('writ audit prune', () => {
     expect(records[1]?.entry).toMatchObject({ what: 'records-pruned', who: commandLineUser() });
   });
 
-  it('stops before a record that was changed', async () => {
+  it('stops before a changed record', async () => {
     const { run, tamper } = await createData();
     tamper("UPDATE requests SET outcome = 'DENY' WHERE sequence = 2");
     expect(await run('audit', 'prune', '--before', '2026-03-04')).toMatchObject({
@@ -231,7 +231,7 @@ describe('writ backup', () => {
     expect(readFileSync(file)).toEqual(bytes);
   });
 
-  it('says so when what it copied was tampered with', async () => {
+  it('reports a copied store that was changed', async () => {
     const { data, run, tamper } = await createData();
     tamper('DELETE FROM requests WHERE sequence = 2');
     expect(await run('backup', join(data, 'backup.db'))).toMatchObject({

@@ -15,7 +15,7 @@ const count = readFileSync(requests, 'utf8').trimEnd().split('\n').length;
 const quick = ['--duration', '0.2', '--rounds', '2'];
 
 describe('writ bench', () => {
-  it('tells what decisions cost, by action and by rule', async () => {
+  it('measures decisions by action and by rule', async () => {
     const { code, stdout, stderr } = await writ([
       'bench',
       '--policies',
@@ -79,7 +79,7 @@ describe('writ bench', () => {
     expect(parseXml(readFileSync(plot, 'utf8'))[0]!.name).toBe('svg');
   });
 
-  it('counts the rules that the index finds, and says of each it cannot use why', async () => {
+  it('counts the rules that the index finds, and gives a reason for each that it cannot index', async () => {
     const rules = Array.from({ length: 30 }, (_, at) => `allow r${at} when payload.v == "v${at}"`);
     const folder = createFolder({
       'a.policy': `action a.b { v: string 1..20, n: integer }
@@ -151,12 +151,12 @@ ${count} requests, all confirmed`);
     expect(text).toMatch(/\np50 # # # \(#\.\.#\)\n/);
   });
 
-  it('says so where all decisions are the same', async () => {
+  it('reports that all decisions are the same', async () => {
     const args = ['bench', '--policies', pack, '--compare', pack, '--requests', requests, ...quick];
     expect((await writ(args)).stdout).toMatch(new RegExp(`^all ${count} decisions are the same\n`));
   });
 
-  it('leaves out of the facts what only the other policies have', async () => {
+  it('removes facts that only the other policies declare', async () => {
     const meter = 'meter spent = count() of a.b per agent over 24h\n';
     const one = createFolder({
       'a.policy': `action a.b {}\n${meter}policy p on a.b { allow few when spent < 3 }\n`,
@@ -203,7 +203,7 @@ ${count} requests, all confirmed`);
     `);
   });
 
-  it('asks for what is missing', async () => {
+  it('reports missing arguments', async () => {
     const empty = join(createFolder({ 'empty.jsonl': '\n \n' }), 'empty.jsonl');
     const [noOption, noFile, noRequest, noPolicies, seconds] = await Promise.all([
       writ(['bench']),
@@ -231,7 +231,7 @@ ${count} requests, all confirmed`);
     });
   });
 
-  it('shows what is wrong with policies as `writ check` does', async () => {
+  it('shows errors of policies as `writ check` does', async () => {
     const folder = createFolder({ 'a.policy': 'policy', 'r.jsonl': '{"action_key":"a","payload":{}}' });
     const ran = await writ(['bench', '--policies', '.', '--requests', 'r.jsonl'], { cwd: folder });
     const { stdout } = await writ(['check', '.'], { cwd: folder });
@@ -241,7 +241,7 @@ ${count} requests, all confirmed`);
 });
 
 describe('the progress bar', () => {
-  it('is drawn for eyes, and taken away', () => {
+  it('is shown on a terminal only, and removed at the end', () => {
     vi.stubEnv('TERM', 'xterm');
     onTestFinished(() => void vi.unstubAllEnvs());
     const written: string[] = [];

@@ -49,7 +49,7 @@ function strangers(line: string): readonly string[] {
 }
 
 describe('the gate', () => {
-  it('calls nothing that is not there', () => {
+  it('calls only existing files', () => {
     const lines = [
       ...hooks.map(({ entry, args = [] }) => [entry, ...args].join(' ')),
       ...workflow.jobs.policies.steps.flatMap(({ run }) => (run?.includes('writ.js') ? [run] : [])),
@@ -67,7 +67,7 @@ describe('the gate', () => {
     for (const input of Object.keys(inputs)) expect(page).toContain(`\`${input}\``);
   });
 
-  it('is called by what concerns policies, and never puts an input into a script', () => {
+  it('runs for changes of policies, and never puts an input into a script', () => {
     const runs = (path: string) =>
       hooks.filter(({ files }) => new RegExp(files).test(path)).map(({ id }) => id);
     expect(runs('a/b.policy')).toEqual(['writ-fmt', 'writ-check', 'writ-test']);

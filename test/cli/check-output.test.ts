@@ -115,7 +115,7 @@ function readLog(text: string) {
 }
 
 describe('SARIF', () => {
-  it('has a rule for every code, and a place and a fix for what is found', async () => {
+  it('has a rule for every code, and a place and a fix for each finding', async () => {
     const folder = createFolder({ 'über/a b.policy': broken });
     const { code, stdout } = await writ(['check', 'über', '--format', 'sarif'], { cwd: folder });
     expect(code).toBe(1);
@@ -156,7 +156,7 @@ describe('SARIF', () => {
     });
   });
 
-  it('holds what concerns no file, related places, and refuted guarantees', async () => {
+  it('contains findings without a file, related places, and refuted guarantees', async () => {
     const twice = createFolder({ 'a.policy': 'group g\ngroup g\n' });
     const logs = await Promise.all([
       sarifOf('/nowhere'),
@@ -202,7 +202,7 @@ async function sarifOf(path: string) {
 }
 
 describe('annotations', () => {
-  it('are one line each, whatever the file holds', async () => {
+  it('are one line each, whatever the file contains', async () => {
     const folder = createFolder({ 'a,b:c.policy': broken });
     const { code, stdout } = await writ(['check', '.', '--format', 'github'], { cwd: folder });
     const lines = stdout.trimEnd().split('\n');
@@ -213,7 +213,7 @@ describe('annotations', () => {
     );
   });
 
-  it('escape what could end a line or begin a command, and leave columns to single lines', () => {
+  it('escape line breaks and commands, and have columns only for single lines', () => {
     const text = toGithub([
       {
         code: 'never-true',
@@ -234,7 +234,7 @@ describe('annotations', () => {
 });
 
 describe('what was left out', () => {
-  it('is said for people and for build servers', async () => {
+  it('is reported to people and to build servers', async () => {
     const rules = Array.from({ length: 301 }, (_, at) => `  allow r${at} when payload.n == ${at}`);
     const folder = createFolder({
       'a.policy': `action a.b { n: integer }\npolicy p on a.b {\n${rules.join('\n')}\n}\n`,
@@ -254,7 +254,7 @@ describe('what was left out', () => {
 });
 
 describe('writ check --fix', () => {
-  it('fixes round after round until nothing is offered', () => {
+  it('fixes repeatedly until no fix is offered', () => {
     const { texts, applied, diagnostics } = fixed({ 'a.policy': broken });
     expect(texts['a.policy']).toContain(`  allow small
     when payload.n < 5 and payload.kind == "low"
@@ -289,7 +289,7 @@ policy p on a.b {
     expect(texts['a.policy']).toContain('{ n: integer, m: integer }');
   });
 
-  it('shows a diff in a dry run, and else writes', async () => {
+  it('shows a diff in a dry run, and otherwise writes', async () => {
     const folder = createFolder({ 'a.policy': broken.replace(/\nlist.*\n/, '') });
     const dry = await writ(['check', '--fix', '--dry-run'], { cwd: folder });
     expect(dry.stdout).toContain('\n+    when payload.n < 5 and payload.kind == "low"\n');

@@ -34,7 +34,7 @@ function runner({ url }: Pick<Service, 'url'>, token: string): (...args: string[
 }
 
 describe('writ kill-switch', () => {
-  test('stops what it covers, shows it, and lets it go on', async () => {
+  test('turns a switch on, lists it, and turns it off', async () => {
     const { service, run } = await sharedWithAdmin();
     const on = await run('kill-switch', 'on', 'area:demo', '--reason', 'an incident');
     expect([on.code, on.stdout]).toEqual([0, expect.stringContaining('stopped: area:demo;')]);
@@ -94,7 +94,7 @@ policy seeing on order.see { allow own when orders[payload.id].owner == agent.na
   expect(await run('tables', 'set', 'orders', 'o-2', 'owner=3')).toMatchObject({ code: 2 });
 });
 
-test('writ alerts shows what is on, what was, and the rules, and changes these', async () => {
+test('writ alerts lists current and past alerts and the rules, and changes the rules', async () => {
   const service = await startService({ alerts: { everyMs: 50 } });
   const admin = await firstAdmin(service);
   const ann = await tokenClient(service, admin);
@@ -149,7 +149,7 @@ describe('writ point', () => {
 });
 
 describe('a scope', () => {
-  test('that is none is refused with the scopes there are, and the nearest', async () => {
+  test('that is invalid is refused with the valid scopes and the nearest one', async () => {
     const { service, run } = await sharedWithAdmin();
     const wrong = [
       ['everything', 'all'],
@@ -169,7 +169,7 @@ describe('a scope', () => {
     expect((await authorize(service)).status).toBe(200);
   });
 
-  test('names an agent by name or id, and one that is not there is an error', async () => {
+  test('names an agent by name or id, and an unknown agent is an error', async () => {
     const { service, run } = await sharedWithAdmin();
     const [buyer] = JSON.parse((await run('agent', 'list', '--url', service.url, '--json')).stdout);
     const made = JSON.parse(
@@ -241,7 +241,7 @@ describe('writ agent', () => {
     ]);
   });
 
-  test('says over HTTP what is wrong', async () => {
+  test('reports errors over HTTP', async () => {
     const { service, run } = await sharedWithAdmin();
     const agent = (...args: string[]) => run('agent', ...args, '--url', service.url);
     const wrong = [
@@ -335,7 +335,7 @@ describe('writ people', () => {
     expect(list.stdout).toMatch(/eve@example\.com .* declined/);
   });
 
-  test('makes another link for the first admin, while there is nobody', async () => {
+  test('creates another link for the first admin while there is no person', async () => {
     const service = await startService();
     const data = service.policyFile.replace('policies/demo.policy', 'var');
     const made = await writ(['people', 'setup-link', '--data', data, '--url', 'https://writ.example.com/']);
@@ -355,7 +355,7 @@ describe('writ people', () => {
     ]);
   });
 
-  test('makes a link by which an admin sets a new password, and nobody else', async () => {
+  test('creates a link with which an admin, and nobody else, sets a new password', async () => {
     const { service, admin } = await startWithAdmin();
     const data = service.policyFile.replace('policies/demo.policy', 'var');
     await personWith(service, admin, { email: 'eve@example.com', roles: ['auditor'] });
@@ -375,7 +375,7 @@ describe('writ people', () => {
 });
 
 describe('a client', () => {
-  test('says what to do where it is not let in', async () => {
+  test('explains how to get access when it is refused', async () => {
     const { service, admin, run } = await sharedWithAdmin();
     const wrong = await runner(service, `writp_${'0'.repeat(46)}`)('people', 'list');
     expect([wrong.code, wrong.stderr]).toEqual([
@@ -396,7 +396,7 @@ describe('a client', () => {
     expect((await run('people', 'disable', '..')).code).toBe(2);
   });
 
-  test('says that nobody answers, or that it is somebody else', async () => {
+  test('reports that no service answers, or another program', async () => {
     const down = await writ(['kill-switch', 'list', '--url', 'http://127.0.0.1:1', '--token', 't']);
     expect([down.code, down.stderr]).toEqual([1, expect.stringContaining('is the service running')]);
     const other = createServer((_request, response) => response.writeHead(500).end('<html>'));
@@ -420,7 +420,7 @@ describe('a client', () => {
 });
 
 describe('writ requests, approve, reject', () => {
-  test('assigns what waits, and puts it off, without deciding it', async () => {
+  test('assigns and snoozes pending requests without deciding them', async () => {
     const { service, admin, run } = await startWithAdmin();
     const people: Awaited<ReturnType<typeof personWith>>[] = [];
     for (const name of ['ben', 'kim'])
@@ -466,7 +466,7 @@ describe('writ requests, approve, reject', () => {
     expect(JSON.parse((await run('requests', 'show', id, '--json')).stdout).status).toBe('pending');
   });
 
-  test('marks letters that may deceive, and approves them only when told so', async () => {
+  test('marks confusable letters, and approves such requests only with an option', async () => {
     const { service, admin, run } = await startWithAdmin();
     const ben = await personWith(service, admin, {
       email: 'ben@example.com',
@@ -492,7 +492,7 @@ describe('writ requests, approve, reject', () => {
     expect(JSON.parse((await run('requests', 'show', id, '--json')).stdout).status).toBe('approved');
   });
 
-  test('lists, shows and decides what waits', async () => {
+  test('lists, shows and decides pending requests', async () => {
     const { service, admin, run } = await startWithAdmin();
     const ben = await personWith(service, admin, {
       email: 'ben@example.com',

@@ -37,7 +37,7 @@ tests:
 `;
 
 describe('the command line', () => {
-  it('offers what is near to a misspelt command or option', async () => {
+  it('suggests the nearest command or option after a typing error', async () => {
     const [command, option, none] = await Promise.all([writ(['chekc']), writ(['check', '--jsn']), writ([])]);
     expect(command).toMatchObject({
       code: 2,
@@ -56,13 +56,13 @@ describe('the command line', () => {
     expect(count).toBeGreaterThan(80);
   });
 
-  it('names no default where there is none', async () => {
+  it('shows no default for options without one', async () => {
     const { stdout } = await writ(['serve', '--help']);
     expect(stdout).toMatch(/such as\s+10\.0\.0\.0\/8\n/);
     expect(stdout).not.toContain('(default: )');
   });
 
-  it('tells its version, by flag and by word', async () => {
+  it('prints its version, by option and by command', async () => {
     const [flag, word] = await Promise.all([writ(['--version']), writ(['version'])]);
     expect(flag.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(word).toEqual(flag);
@@ -79,7 +79,7 @@ describe('the command line', () => {
     }
   });
 
-  it('helps, in whole and with each command', async () => {
+  it('has a help page as a whole and for each command', async () => {
     const [whole, one] = await Promise.all([writ(['--help']), writ(['help', 'decide'])]);
     expect(whole.code).toBe(0);
     for (const name of ['serve', 'check', 'test', 'decide', 'agent', 'dump'])
@@ -125,7 +125,7 @@ describe('the command line', () => {
     ]);
   });
 
-  it('ends without a word when its reader leaves', async () => {
+  it('exits silently when its reader leaves', async () => {
     const folder = createFolder({ 'a.policy': policy + '# x\n'.repeat(50_000) });
     const entry = join(import.meta.dirname, '../../src/cli/writ.js');
     const child = spawn(process.execPath, [entry, 'dump', '--stage', 'tree', folder]);
@@ -140,7 +140,7 @@ describe('the command line', () => {
 });
 
 describe('writ check', () => {
-  it('says that all is well, or what is wrong and where', async () => {
+  it('confirms valid policies, or shows errors with their places', async () => {
     const good = createFolder({ 'a.policy': policy });
     const bad = createFolder({ 'a.policy': policy.replace('payload.n >= 10', 'payload.m >= 10') });
     const [fine, wrong, json] = await Promise.all([
@@ -162,7 +162,7 @@ describe('writ check', () => {
     });
   });
 
-  it('takes warnings as errors when asked to be strict', async () => {
+  it('treats warnings as errors with --strict', async () => {
     const folder = createFolder({ 'a.policy': `${policy}\nlist unused = ["x"]\n` });
     const [lenient, strict] = await Promise.all([
       writ(['check', folder]),
@@ -172,7 +172,7 @@ describe('writ check', () => {
     expect(strict).toMatchObject({ code: 1, stdout: expect.stringContaining('error[') });
   });
 
-  it('names what an undecided guarantee rests on, and ends with 1 only when asked to be strict', async () => {
+  it('names the reasons of an undecided guarantee, and exits with 1 only with --strict', async () => {
     const folder = createFolder({
       'a.policy': `action a.b { x: string, y: string }
 policy p on a.b { allow short when length(payload.x) < 5 and payload.x contains payload.y }
@@ -193,7 +193,7 @@ guarantee g on a.b { never allow when lower(payload.y) matches '.*Z.*' }
     expect(strict.stdout.endsWith(note)).toBe(true);
   });
 
-  it('shows warnings of policies without errors beside the errors, and that others come later', async () => {
+  it('shows errors with the warnings of other policies, and says that more warnings may follow', async () => {
     const folder = createFolder({
       'a.policy': `${policy}\npolicy wrong on a.b { deny x when payload.m == 1 }\n`,
       'b.policy': 'policy q on a.b { deny odd when payload.n < 3 and payload.n > 5 }\n',
@@ -209,7 +209,7 @@ guarantee g on a.b { never allow when lower(payload.y) matches '.*Z.*' }
 });
 
 describe('writ test', () => {
-  it('passes, fails, and writes what build servers read', async () => {
+  it('reports passed and failed tests, and writes reports for build servers', async () => {
     const good = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });
     const bad = createFolder({ 'a.policy': policy, 'a.test.yaml': tests.replace('ALLOW', 'DENY') });
     const junit = join(bad, 'report.xml');
@@ -237,7 +237,7 @@ describe('writ test', () => {
 describe('writ decide', () => {
   const folder = (): string => createFolder({ 'a.policy': policy, 'payload.json': '{"n": 5}' });
 
-  it('shows the decision and why', async () => {
+  it('prints the decision and the reason', async () => {
     const policies = folder();
     const asked = ['--action', 'a.b', '--agent', '{"risk_tier": "high"}'];
     const args = ['decide', '--trace', '--policies', policies, ...asked];
@@ -270,7 +270,7 @@ false   escalate p/medium
     );
   });
 
-  it('takes a whole request, and answers in JSON', async () => {
+  it('accepts a whole request, and prints JSON', async () => {
     const request = { action: 'a.b', payload: { n: 10 }, agent: { risk_tier: 'high' }, meters: { spent: 0 } };
     const args = ['decide', '--policies', folder(), '--json'];
     const [known, unknown] = await Promise.all([
@@ -289,7 +289,7 @@ false   escalate p/medium
     expect(JSON.parse(unknown.stdout)).toMatchObject({ decision: { outcome: 'DENY', by: 'p/budget' } });
   });
 
-  it('offers the nearest action for one that is not declared', async () => {
+  it('suggests the nearest declared action', async () => {
     const args = ['decide', '--policies', folder(), '--payload', '{}', '--action'];
     const [near, far] = await Promise.all([writ([...args, 'a.c']), writ([...args, 'payment.create'])]);
     expect(near).toMatchObject({
@@ -299,7 +299,7 @@ false   escalate p/medium
     expect(far.stdout).not.toContain('did you mean');
   });
 
-  it('says in words that a file is not there', async () => {
+  it('reports a missing file in words', async () => {
     const { code, stderr } = await writ(['decide', '--action', 'a.b', '--payload', '@nowhere.json']);
     expect([code, stderr]).toEqual([
       2,
@@ -307,7 +307,7 @@ false   escalate p/medium
     ]);
   });
 
-  it('refuses what it cannot read, each in a line', async () => {
+  it('reports invalid input in one line', async () => {
     const args = ['decide', '--policies', folder(), '--action', 'a.b'];
     const [twice, fact, broken] = await Promise.all([
       writ([...args, '--payload', '{"n": 1, "n": 2}']),

@@ -25,7 +25,7 @@ test('comments, marks and trailing commas are read', () => {
   });
 });
 
-test('what stays keeps its text', () => {
+test('unchanged parts keep their text', () => {
   const value = {
     model: 'm',
     hooks: { PreToolUse: [{ matcher: 'Bash' }, { matcher: '*' }], Stop: [] },
@@ -83,7 +83,7 @@ describe('a law', () => {
     return `{${parts.join(',')}${next()}}`;
   };
 
-  test('any value that is written into any text is the value that is read', () => {
+  test('any value that is written into any text is read back', () => {
     fc.assert(
       fc.property(values, values, fc.infiniteStream(fc.constantFrom(...gaps)), (before, after, stream) => {
         const next = () => stream.next().value;

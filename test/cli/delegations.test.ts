@@ -34,7 +34,7 @@ async function setUp(data: string): Promise<string> {
   return made.delegation.id;
 }
 
-test('lists and revokes what an agent has passed on', async () => {
+test('lists and revokes the delegations of an agent', async () => {
   const data = temporaryFolder();
   const id = await setUp(data);
   const list = await writ(['agent', 'delegations', 'list', 'buyer', '--data', data]);

@@ -46,7 +46,7 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe('writ diff', () => {
-  it('shows what a revision loosened, the loosest first, and that nothing else changes', async () => {
+  it('shows what a revision loosened, the loosest first, and proves that nothing else changes', async () => {
     const { code, stdout } = await writ(['diff', 'main~1..main'], { cwd: root });
     expect(code).toBe(0);
     expect(stdout).toContain('main~1..main   2 loosened · 0 stricter · 0 undecided');
@@ -58,7 +58,7 @@ describe('writ diff', () => {
     expect(stdout).toMatch(/✓ Nothing else changes: proved for all requests of 1 action, /);
   });
 
-  it('compares a revision with the files as they are, also from a folder below and of one file', async () => {
+  it('compares a revision with the working tree, also from a subfolder and of one file', async () => {
     writeFileSync(join(policies, 'lists', 'payees.txt'), 'ann\nbob\neve\n');
     const { stdout } = await writ(['diff', 'HEAD', '.'], { cwd: policies });
     expect(stdout).toContain(
@@ -73,7 +73,7 @@ describe('writ diff', () => {
     expect(alone.stdout).toContain('HEAD..files');
   });
 
-  it('prints JSON whose requests are decided as it says', async () => {
+  it('prints JSON with requests that are decided as stated', async () => {
     const { stdout } = await writ(['diff', 'main~1', '--json'], { cwd: root });
     const [{ from, to, tier, example }] = JSON.parse(stdout).findings;
     expect([tier, from, to]).toEqual([1, 'DENY', 'ALLOW']);
@@ -83,7 +83,7 @@ describe('writ diff', () => {
     expect(decided.stdout).toContain('ALLOW');
   });
 
-  it('says below the findings what changes without a decision', async () => {
+  it('lists changes without an effect on decisions below the findings', async () => {
     const text = (because: string, points: number, later: number): string => `
 action pay.make { amount: number 0.. }
 policy p on pay.make {
@@ -164,7 +164,7 @@ policy p on pay.make {
       expect((await of('--fail-on', kinds)).code).toBe(expected);
     });
 
-    it('tells undecided apart from loosened in every format', async () => {
+    it('separates undecided from loosened in every format', async () => {
       const { stdout } = await of();
       expect(stdout).toMatch(/0 loosened · 0 stricter · 2 undecided/);
       expect(stdout).toMatch(/^❓ undecided: DENY → ALLOW/m);
@@ -183,7 +183,7 @@ policy p on pay.make {
     });
   });
 
-  it('refuses kinds of changes that it does not know', async () => {
+  it('refuses unknown kinds of changes', async () => {
     const { code, stderr } = await writ(['diff', 'main', '--fail-on', 'looser'], { cwd: root });
     expect(code).toBe(2);
     expect(stderr).toContain('--fail-on takes any, or loosened, stricter, undecided');
@@ -199,7 +199,7 @@ policy p on pay.make {
     expect(stdout).toMatch(/DENY → (ALLOW|ESCALATE)|No decision changes/);
   });
 
-  it('names the side that does not compile', async () => {
+  it('names the side with errors', async () => {
     const { code, stderr } = await writ(['diff', 'main..broken'], { cwd: root });
     expect(code).toBe(1);
     expect(stderr).toContain('broken: the policies do not compile');
@@ -216,7 +216,7 @@ policy p on pay.make {
     expect(code).toBe(2);
   });
 
-  it('says that there is no repository, and how to compare without one', async () => {
+  it('reports a missing repository, and how to compare without one', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'writ-diff-outside-'));
     cpSync(payments, join(outside, 'policies'), { recursive: true });
     const { code, stderr } = await writ(['diff'], { cwd: outside });
@@ -225,7 +225,7 @@ policy p on pay.make {
     expect(code).toBe(2);
   });
 
-  it('says that git is missing', async () => {
+  it('reports that git is missing', async () => {
     const { code, stderr } = await writ(['diff'], { cwd: root, env: { PATH: '/nowhere' } });
     expect(stderr).toContain('git is not installed');
     expect(code).toBe(2);

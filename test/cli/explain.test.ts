@@ -78,7 +78,7 @@ other ways to change it:
 `);
   });
 
-  it('shows which grant was missed where none was met', async () => {
+  it('shows the nearest grant if none was met', async () => {
     const ran = await writ(args('--payload', '{"n": 100}'));
     expect(ran.stdout).toContain('nearly met:\n  allow    p/small, but payload.n < 100 is false\n');
     expect(ran.stdout).toContain('what would change it:\n  ALLOW if payload.n < 10\n');
@@ -94,7 +94,7 @@ other ways to change it:
 });
 
 describe('writ explain FILE', () => {
-  it('says what decided, what was unknown, and what adds to the risk', async () => {
+  it('shows the deciding rule, unknown facts, and the parts of the risk score', async () => {
     const folder = createFolder({ 'a.policy': policy });
     writeFileSync(join(folder, 'request.json'), '{"action_key": "a.b", "payload": {"n": 20}}');
     const ran = await writ(['explain', 'request.json', '--policies', 'a.policy'], { cwd: folder });
@@ -135,7 +135,7 @@ risk:
     expect(ran.stdout).not.toContain('hunter2');
   });
 
-  it('shows of what is false what makes it so, and an absent field as absent, not as unknown', async () => {
+  it('shows which part of a condition is false, and an absent field as absent, not as unknown', async () => {
     const text = `action a.b { n: integer, note?: string }
 
 policy p on a.b {
@@ -163,7 +163,7 @@ false   deny     p/other
     expect(stdout).not.toContain('unknown');
   });
 
-  it('refuses what it cannot read', async () => {
+  it('refuses invalid input', async () => {
     const folder = createFolder({ 'a.policy': policy, 'bad.policy': 'policy' });
     const [missing, broken] = await Promise.all([
       writ(['explain', 'nowhere.json'], { cwd: folder }),
@@ -295,7 +295,7 @@ describe('writ explain ID', () => {
     expect(ran.stdout).not.toContain('hmac');
   });
 
-  it('says when other policies decided', async () => {
+  it('reports that other policies decided', async () => {
     const { id, data, policies } = await record({ n: 20 });
     writeFileSync(join(policies, 'a.policy'), policy.replace('payload.n >= 10', 'payload.n >= 30'));
     const ran = await writ(['explain', id, '--data', data, '--policies', policies]);
@@ -309,7 +309,7 @@ describe('writ explain ID', () => {
     );
   });
 
-  it('says when the payload check cannot be repeated', async () => {
+  it('reports that the payload check cannot be repeated', async () => {
     const { id, data, policies } = await record({ n: 20, pin: 'x' });
     const ran = await writ(['explain', id, '--data', data, '--policies', policies]);
     expect(ran.code).toBe(0);
@@ -321,7 +321,7 @@ describe('writ explain ID', () => {
     );
   });
 
-  it('makes no store, and finds no request that is not there', async () => {
+  it('creates no store, and reports an unknown request', async () => {
     const { data, policies } = await record({ n: 20 });
     const other = createFolder();
     const id = '019d0000-0000-7000-8000-00000000ffff';

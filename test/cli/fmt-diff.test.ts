@@ -12,7 +12,7 @@ const text = fc
   .map(([lines, isEnded]) => lines.join('\n') + (isEnded && lines.length > 0 ? '\n' : ''));
 
 describe('unifiedDiff', () => {
-  it('leads from the one text to the other', () => {
+  it('turns the one text into the other', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         expect(applyDiff(before, unifiedDiff('f', before, after))).toBe(after);
@@ -20,7 +20,7 @@ describe('unifiedDiff', () => {
     );
   });
 
-  it('is what `diff -u` prints', () => {
+  it('equals the output of `diff -u`', () => {
     const before = '1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n';
     const after = '1\n2\n3\n4\nfive\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15';
     expect(unifiedDiff('f', before, after)).toBe(`--- a/f
@@ -43,7 +43,7 @@ describe('unifiedDiff', () => {
 `);
   });
 
-  it('gives up on the shortest way where texts have little in common', () => {
+  it('does not search for the shortest diff of very different texts', () => {
     const before = Array.from({ length: 3_000 }, (_, index) => `a${index}\n`).join('');
     const after = Array.from({ length: 3_000 }, (_, index) => `b${index}\n`).join('');
     expect(applyDiff(before, unifiedDiff('f', before, after))).toBe(after);

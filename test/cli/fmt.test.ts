@@ -42,7 +42,7 @@ describe('writ fmt', () => {
     expect(await writ(['fmt', '.'], { cwd: folder })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('names what is not canonical, with a diff, and writes nothing', async () => {
+  it('lists unformatted files with a diff, and writes nothing', async () => {
     const folder = createFolder({ 'p/a.policy': untidy });
     const { code, stdout, stderr } = await writ(['fmt', '--check', 'p'], { cwd: folder });
     expect(code).toBe(1);
@@ -57,7 +57,7 @@ describe('writ fmt', () => {
     expect(readFileSync(join(folder, 'p/a.policy'), 'utf8')).toBe(untidy);
   });
 
-  it('says which files end their lines with CR LF, in place of a diff of equal lines', async () => {
+  it('names files with CR LF line ends, instead of a diff of equal lines', async () => {
     const folder = createFolder({
       'a.policy': canonical.replaceAll('\n', '\r\n'),
       'b.policy': untidy.replaceAll('\n', '\r\n').replaceAll('a.b', 'c.d'),
@@ -79,7 +79,7 @@ describe('writ fmt', () => {
     expect(readFileSync(join(folder, 'a.policy'), 'utf8')).toBe(canonical);
   });
 
-  it('leaves a broken file alone, says why, and goes on with the others', async () => {
+  it('leaves a file with errors unchanged, reports it, and continues with the others', async () => {
     const broken = untidy.replace('allow small', 'allow');
     const folder = createFolder({ 'a.policy': broken, 'b.policy': untidy });
     const { code, stdout, stderr } = await writ(['fmt', '--json', 'a.policy', 'b.policy', 'x/c.policy'], {

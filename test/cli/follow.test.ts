@@ -58,7 +58,7 @@ function follow(env: Readonly<Record<string, string>>) {
   return { child, ids, errors: () => written.stderr };
 }
 
-test('requests are followed as they come, each once, also when the service was away', async () => {
+test('requests are printed once as they arrive, also after the service was unreachable', async () => {
   const service = await startService();
   const { headers } = await tokenClient(service, await firstAdmin(service));
   const relay = await openRelay(service.port);
@@ -82,7 +82,7 @@ test('requests are followed as they come, each once, also when the service was a
 });
 
 describe('writ completion', () => {
-  test('knows zsh and fish, and no other shell', async () => {
+  test('supports zsh and fish, and refuses unknown shells', async () => {
     expect((await writ(['completion', 'zsh'])).stdout).toContain('bashcompinit\n_writ_commands() {');
     const powershell = (await writ(['completion', 'powershell'])).stdout;
     expect(powershell).toContain(

@@ -45,7 +45,7 @@ test.each([
   else await expect(openExport(path)).rejects.toThrow(expected);
 });
 
-test('lines that are no requests are named by file, line and place', () => {
+test('lines that are not requests are reported with file, line and place', () => {
   const of = (text: string) => readRequestLines(Buffer.from(text), 'log.jsonl').mistakes;
   expect(of(request.slice(0, 22))).toEqual(['log.jsonl:1:15: the string has no end']);
   expect(of(`${request}\n"text"\n`)).toEqual(['log.jsonl:3: a request must be a JSON object']);
@@ -68,7 +68,7 @@ test.each([
   await expect(readRequestFile(`@${path}`, 'the request')).rejects.toThrow(expected);
 });
 
-test('one request may be over several lines', async () => {
+test('one request may have several lines', async () => {
   const text = JSON.stringify(JSON.parse(request), null, 2);
   expect(await readRequestFile(text, 'the request')).toMatchObject({ given: { action: 'pay.send' } });
 });

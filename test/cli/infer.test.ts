@@ -38,7 +38,7 @@ async function inferIn(files: Files, args: readonly string[]): Promise<Ran & { r
 }
 
 describe('writ infer', () => {
-  it('writes files that pass the strict check and are formatted, and prints what they rest on', async () => {
+  it('writes files that pass the strict check and are formatted, and prints their basis', async () => {
     const { cwd, code, stdout, stderr } = await inferIn({ 'log.jsonl': mails }, [
       '--from',
       'log.jsonl',
@@ -142,7 +142,7 @@ policy mails on mail.send {
     expect(sums.flat()).toContain('rejected');
   });
 
-  it('says so if the policies allow no more than what was recorded', async () => {
+  it('reports that the policies allow no more than was recorded', async () => {
     const policy = `action ping.send { n: integer 1..1 }
 policy pings on ping.send { allow own when agent.name == "writer" }`;
     const log = { 'log.jsonl': lines(60, () => ({ n: 1 }), 'ping.send'), 'a.policy': policy };
@@ -260,7 +260,7 @@ describe('wrong input of writ infer', () => {
     expect(existsSync(join(cwd, 'new/mail.policy'))).toBe(true);
   });
 
-  it('says that several versions of policies decided the requests', async () => {
+  it('reports that several versions of policies decided the requests', async () => {
     const record = (at: number) => ({
       request_id: `r${at}`,
       action_key: 'mail.send',

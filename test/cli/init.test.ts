@@ -34,7 +34,7 @@ it('makes policies without a warning whose tests pass, see all rules both ways, 
   for (const file of read.sources.files) expect(printFile(parse(file).file)).toBe(file.text);
 });
 
-it('decides the request that it offers', async () => {
+it('decides the example request that it prints', async () => {
   const folder = createFolder();
   const { stdout } = await writ(['init'], { cwd: folder });
   const offered = stdout.split('\n').find((line) => line.includes('writ decide')) ?? '';
@@ -46,7 +46,7 @@ it('decides the request that it offers', async () => {
   expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('ALLOW by refunds/small_refund') });
 });
 
-it('writes nothing where something is', async () => {
+it('refuses a folder with files', async () => {
   const folder = createFolder({ 'a/notes.txt': 'mine', file: 'mine' });
   const [full, file] = await Promise.all([
     writ(['init', 'a'], { cwd: folder }),
@@ -58,7 +58,7 @@ it('writes nothing where something is', async () => {
   expect(readFileSync(join(folder, 'file'), 'utf8')).toBe('mine');
 });
 
-describe('what it asks on a terminal', () => {
+describe('the questions on a terminal', () => {
   function terminal(answers: string) {
     const [input, output] = [new PassThrough(), new PassThrough()];
     input.end(answers);
@@ -72,7 +72,7 @@ describe('what it asks on a terminal', () => {
   }
   const packs = ['devops', 'mail'];
 
-  it('is three questions, each with an answer for who only presses Enter', async () => {
+  it('are three, each with a default for Enter', async () => {
     const { shown, ...none } = terminal('\n\n\n');
     expect(await answersOf({}, packs, none)).toEqual({ pack: null, directory: 'policies', domain: null });
     expect(shown.join('').match(/\? \[/g)).toHaveLength(3);
@@ -84,7 +84,7 @@ describe('what it asks on a terminal', () => {
     });
   });
 
-  it('is asked again where the answer is none, and not at all where an argument gives it', async () => {
+  it('are repeated after an invalid answer, and skipped if an argument gives it', async () => {
     const { shown, ...rest } = terminal('mial\nmail\nACME\nacme.org\n');
     const answers = await answersOf({ directory: 'rules' }, packs, rest);
     expect(answers).toEqual({ pack: 'mail', directory: 'rules', domain: 'acme.org' });
@@ -93,12 +93,12 @@ describe('what it asks on a terminal', () => {
     expect(shown.join('')).not.toContain('Which directory');
   });
 
-  it('is answered by nobody who ends the input', async () => {
+  it('stop at the end of the input', async () => {
     const { shown: _, ...rest } = terminal('mail\n');
     await expect(answersOf({}, packs, rest)).rejects.toThrow('nothing was written');
   });
 
-  it('is nothing where there is no terminal', async () => {
+  it('are not asked without a terminal', async () => {
     const { shown, input, output } = terminal('mail\nrules\n\n');
     const piped = { input: Object.assign(input, { isTTY: false }), output };
     expect(await answersOf({}, packs, piped)).toEqual({ pack: null, directory: 'policies', domain: null });
@@ -106,7 +106,7 @@ describe('what it asks on a terminal', () => {
   });
 });
 
-it('writes the domain that it is given, and the policies and tests still hold', async () => {
+it('writes the given domain, and the policies and tests still pass', async () => {
   const cwd = createFolder();
   const made = await writ(['init', 'rules', '--pack', 'mail', '--domain', 'a-firm.co.uk'], { cwd });
   expect(made).toMatchObject({ code: 0, stderr: '' });

@@ -8,7 +8,7 @@ import { writ } from './writ.ts';
 
 const request = { action_key: 'none.such', payload: {} };
 
-test('a running service is stopped and goes on, and the records name the user of the machine', async () => {
+test('a running service is stopped and resumed, and the records name the user of the machine', async () => {
   const service = await startService({ policies: 'policies' });
   onTestFinished(() => void service.end('SIGKILL'));
   const { data } = service;
@@ -50,7 +50,7 @@ test('a running service is stopped and goes on, and the records name the user of
   for (const line of changes) expect(line).toContain('on the machine of the service');
 });
 
-test('says what is wrong, and names where a token is made', async () => {
+test('reports errors, and says where to create a token', async () => {
   const data = temporaryFolder();
   await addAgent(data, 'buyer');
   const on = (...args: readonly string[]) =>

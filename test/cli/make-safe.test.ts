@@ -43,7 +43,7 @@ describe.each(kinds)('a restored store in %s', (_kind, createPlace) => {
     return { place, open, restore, store: await open() };
   }
 
-  test('has no request that can be used a second time', async () => {
+  test('has no request that can be used again', async () => {
     const { store, restore, open } = await setUp();
     const rows = [pendingRow(), pendingRow(), requestRow(), requestRow({ expiresAtMs: startMs + 1 })];
     for (const row of rows) await store.requests.append(row, limits);
@@ -61,7 +61,7 @@ describe.each(kinds)('a restored store in %s', (_kind, createPlace) => {
     expect(await verifyChain(after)).toMatchObject({ kind: 'whole' });
   });
 
-  test('grants nothing before an operator has looked, and lets nobody in who was', async () => {
+  test('grants nothing before an operator has released it, and ends all sessions', async () => {
     const { store, restore, open } = await setUp();
     const session = {
       kind: 'session',
@@ -99,7 +99,7 @@ describe.each(kinds)('a restored store in %s', (_kind, createPlace) => {
     expect(await known.nonces.validFromMs()).toBe(nowMs + 5);
   });
 
-  test('is not served while it is made so, and one that had moved is served again', async () => {
+  test('is not served during the command; a store that was moved is served again', async () => {
     const { store, place, restore, open } = await setUp();
     await store.serve();
     await expect(restore()).rejects.toMatchObject({ code: 'already-served' });

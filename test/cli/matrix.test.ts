@@ -40,7 +40,7 @@ policy careful on doc.* {
 `;
 
 describe('matrixOf', () => {
-  it('shows beside each action the rules that can meet it, with what they need', () => {
+  it('shows for each action the rules that can apply, with their requirements', () => {
     const byAction = Object.fromEntries(
       rows().map(({ action, rules }) => [
         action,
@@ -68,7 +68,7 @@ describe('matrixOf', () => {
     });
   });
 
-  it('says what nothing can allow, and why', () => {
+  it('shows which actions nothing can allow, and why', () => {
     expect(rows().map(({ action, closed }) => [action, closed])).toEqual([
       ['doc.drop', 'careful/dropping always denies it'],
       ['doc.read', null],
@@ -77,7 +77,7 @@ describe('matrixOf', () => {
     ]);
   });
 
-  it('is drawn in columns, and in Markdown', () => {
+  it('is printed in columns and in Markdown', () => {
     expect(matrixToText(rows())).toBe(`action     policy   allow             escalate  deny
 doc.drop   careful  ○ key (reauth)    ○ risky   ● dropping
            changes                              ○ foreign +20 (shadow)
@@ -101,7 +101,7 @@ never allowed:
 });
 
 describe('writ matrix', () => {
-  it('answers in each format, and not at all for broken policies', async () => {
+  it('prints each format, and nothing for policies with errors', async () => {
     const folder = createFolder({ 'a.policy': policies });
     const broken = createFolder({ 'a.policy': 'policy' });
     const [json, markdown, wrong] = await Promise.all([

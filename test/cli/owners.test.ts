@@ -50,7 +50,7 @@ describe('owners.yaml', () => {
     expect(await writ(['check', '.'], { cwd: createFolder(files(10, 5)) })).toMatchObject({ code: 0 });
   });
 
-  it('groups what `writ diff` and `writ summary` say', async () => {
+  it('groups the output of `writ diff` and `writ summary`', async () => {
     const [old, now] = [createFolder(files(10, 5)), createFolder(files(20, 6))];
     const diff = await writ(['diff', '--old', old, '--new', now]);
     expect(diff.stdout).toMatch(/\nplatform\/\*\*\n.*deploy\.start.*\npayments\/\*\*\n.*payment\.create/s);
@@ -81,7 +81,7 @@ describe('owners.yaml', () => {
     expect((await writ(['owners'], { cwd })).stdout).toContain('payment.*');
   });
 
-  it('is no CODEOWNERS when somebody would be left out', async () => {
+  it('is not written as CODEOWNERS if that would leave out an owner', async () => {
     const cwd = createFolder({ ...files(1, 1), 'owners.yaml': 'owners: { "**": ["*"] }\n' });
     expect(await writ(['owners', '.', '--codeowners'], { cwd })).toMatchObject({
       code: 1,

@@ -15,7 +15,7 @@ const packs = ['policies', 'examples/packs'].flatMap((folder) =>
 );
 
 describe.each(packs)('the pack $name', ({ name, folder }) => {
-  it('is in order where it is put', async () => {
+  it('passes its checks where it is installed', async () => {
     const cwd = createFolder();
     expect(await writ(['init', 'rules', '--pack', name], { cwd })).toMatchObject({ code: 0, stderr: '' });
     expect(await writ(['fmt', '--check', 'rules'], { cwd })).toMatchObject({ code: 0 });
@@ -28,7 +28,7 @@ describe.each(packs)('the pack $name', ({ name, folder }) => {
     expect(tested).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('has a page whose links and commands hold there, and a row in the list of packs', async () => {
+  it('has a page with valid links and commands, and a row in the list of packs', async () => {
     const cwd = createFolder();
     await writ(['init', 'rules', '--pack', name], { cwd });
     const page = readFileSync(join(cwd, 'rules/README.md'), 'utf8');
@@ -43,7 +43,7 @@ describe.each(packs)('the pack $name', ({ name, folder }) => {
   });
 });
 
-it('names the packs where there is none of that name', async () => {
+it('names the packs after an unknown name', async () => {
   const cwd = createFolder();
   const [near, far] = await Promise.all([
     writ(['init', '--pack', 'devop'], { cwd }),

@@ -15,14 +15,14 @@ function temporaryFile(name: string): string {
 }
 
 describe('writ prove', () => {
-  it('proves the guarantees of a pack, and says what that speaks of', async () => {
+  it('proves the guarantees of a pack, and explains their meaning', async () => {
     const { code, stdout } = await writ(['prove', payments, '--explain']);
     expect(code).toBe(0);
     expect(stdout).toContain('payment_ceiling: never allow when payload.amount > 10_000 USD proved');
     expect(stdout).toMatch(/every request of the declared shape.*payload\.amount: \d+ cells/s);
   });
 
-  it('refutes a question with a request that is decided so', async () => {
+  it('refutes a claim with a request that is decided so', async () => {
     const claim = 'never allow when payload.amount > 9_000 USD';
     const { code, stdout } = await writ(['prove', payments, claim, '--on', 'payment.create', '--json']);
     expect(code).toBe(1);
@@ -47,7 +47,7 @@ guarantee passing on pay.make { always allow when paid > 1 and payload.amount < 
     expect(stdout.match(/the condition is unknown for this request/g)).toHaveLength(1);
   });
 
-  it('shows what is wrong with a question', async () => {
+  it('shows errors in a claim', async () => {
     const { code, stderr } = await writ([
       'prove',
       payments,
@@ -60,7 +60,7 @@ guarantee passing on pay.make { always allow when paid > 1 and payload.amount < 
     expect((await writ(['prove', payments, 'never allow'])).code).toBe(2);
   });
 
-  it('names of a condition that goes on and on the beginning', async () => {
+  it('shortens a long condition', async () => {
     const claim = 'never allow unapproved when payload.command contains "rm -rf"';
     const { code, stdout } = await writ(['prove', coding, claim, '--on', 'shell.run']);
     expect(code).toBe(0);
@@ -68,7 +68,7 @@ guarantee passing on pay.make { always allow when paid > 1 and payload.amount < 
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(500);
   });
 
-  it('writes proofs that check, and not once a clause is missing or the policies are others', async () => {
+  it('writes proofs that can be checked, and that fail with a clause removed or other policies', async () => {
     const file = temporaryFile('proofs.json');
     expect((await writ(['prove', payments, '--certificate', file])).code).toBe(0);
     expect((await writ(['prove', payments, '--verify', file])).code).toBe(0);

@@ -74,7 +74,7 @@ function cells(matrix: Readonly<Record<string, Readonly<Record<string, number>>>
 }
 
 describe('writ replay', () => {
-  it('says that the same policies decide everything as before', async () => {
+  it('reports that the same policies decide everything as before', async () => {
     const { data, asked, same } = await setUp();
     const { code, stdout, stderr } = await replay('--policies', same, '--data', data);
     expect([code, stderr]).toEqual([0, '']);
@@ -88,7 +88,7 @@ describe('writ replay', () => {
     expect(stdout).toContain('assumed: 3 minutes per vote');
   });
 
-  it('says the same of a store and of its export, and counts every request', async () => {
+  it('reports the same for a store and its export, and counts every request', async () => {
     const { data, asked, changed, log } = await setUp();
     const fromStore = await replay('--policies', changed, '--data', data, '--json');
     const fromFile = await replay(log, '--policies', changed, '--json');
@@ -126,7 +126,7 @@ describe('writ replay', () => {
     });
   });
 
-  it('names lines that it cannot read, shows the rest, and ends with 1', async () => {
+  it('names unreadable lines, shows the rest, and exits with 1', async () => {
     const { asked, same, log } = await setUp();
     const lines = readFileSync(log, 'utf8').split('\n');
     const place = lines.findIndex((line) => line.includes('"kind":"request"'));
@@ -140,7 +140,7 @@ describe('writ replay', () => {
     expect(stderr).toContain('error: 1 unreadable, not in the figures\n');
   });
 
-  it('files each request under the finding of the comparison that it meets', async () => {
+  it('assigns each request to its finding of the comparison', async () => {
     const { asked, same, changed, log } = await setUp();
     const run = (...args: readonly string[]) => replay(log, '--policies', changed, ...args);
     const csv = join(temporaryFolder(), 'changed.csv');
@@ -197,7 +197,7 @@ describe('writ replay', () => {
     expect(some.stdout).toMatch(/\d+ requests? decided differently without a finding\n/);
   });
 
-  it('says why nothing is compared, and refuses policies that are not there or have errors', async () => {
+  it('explains why nothing is compared, and refuses missing policies and ones with errors', async () => {
     const { changed, log } = await setUp();
     const run = (...args: readonly string[]) => replay(log, '--policies', changed, ...args);
     const alone = await run('--json');
@@ -216,7 +216,7 @@ describe('writ replay', () => {
     });
   });
 
-  it('takes the last days alone, and a store of which nothing is left', async () => {
+  it('reads only the last days, also if no records are left', async () => {
     const { data, asked, same } = await setUp();
     const none = await replay('--policies', same, '--data', data, '--since', '2100-01-01');
     expect(none).toMatchObject({ code: 0, stdout: 'the log has no requests\n' });
@@ -272,7 +272,7 @@ describe('writ diff --log', () => {
     expect(met(back.findings, 'ALLOW', 'ESCALATE')).toBe(turned);
   });
 
-  it('says so in text and Markdown, and names what it cannot read', async () => {
+  it('reports so in text and Markdown, and names unreadable lines', async () => {
     const { asked, same, changed, log } = await setUp();
     const sides = ['--old', same, '--new', changed];
     const text = await diff(...sides, '--log', log);

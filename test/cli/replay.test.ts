@@ -79,7 +79,7 @@ async function record({ policies: files, payloads }: ToRecord): Promise<Recorded
 }
 
 describe('writ audit replay', () => {
-  it('decides one request or all again, and says that they are the same', async () => {
+  it('decides one request or all again, and reports that they are the same', async () => {
     const { ids, run } = await recordPayloads({ n: 1 }, { n: 13 }, { n: 99 }, { n: 'x' }, {});
     expect(await run(ids[1]!)).toMatchObject({
       code: 0,
@@ -92,7 +92,7 @@ describe('writ audit replay', () => {
     });
   });
 
-  it('compares the decision alone where secrets were withheld, and says what cannot be repeated', async () => {
+  it('compares only the decision if secrets were withheld, and names what cannot be repeated', async () => {
     const { run } = await recordPayloads(
       { n: 1, token: 'sesame' },
       { n: 13, token: 'sesame' },
@@ -103,7 +103,7 @@ describe('writ audit replay', () => {
     expect(JSON.parse(stdout)).toMatchObject({ same: 2, decision_only: 2, withheld: 1, different: 0 });
   });
 
-  it('lists what was recorded otherwise, to the place', async () => {
+  it('lists differences to the record with their places', async () => {
     const { ids, run, tamper } = await recordPayloads({ n: 1 }, { n: 13 });
     tamper(
       `UPDATE requests SET record_json = replace(record_json, '"outcome":"DENY"', '"outcome":"ALLOW"') WHERE id = '${ids[1]}'`,
@@ -127,7 +127,7 @@ describe('writ audit replay', () => {
     });
   });
 
-  it('judges by the same policies alone', async () => {
+  it('only compares requests decided by the same policies', async () => {
     const { ids, run, policyFile } = await recordPayloads({ n: 1 }, { n: 13 });
     writeFileSync(policyFile, policyText.replace('< 50', '< 60'));
     expect(await run(ids[0]!)).toMatchObject({
@@ -139,7 +139,7 @@ describe('writ audit replay', () => {
     expect(await run('--all')).toMatchObject({ code: 0 });
   });
 
-  it('names the cells of tables that are others by now', async () => {
+  it('names the cells of tables that have changed', async () => {
     const text = `
 action a.b { n: integer 0..100, token?: secret string 4..20 }
 table grades from "grades.csv" key n: integer { name: string, open: boolean }
@@ -180,7 +180,7 @@ policy p on a.* { allow small when grades[payload.n].name == "low" and grades[pa
     ]);
   });
 
-  it('says that another engine decided', async () => {
+  it('reports that another engine decided', async () => {
     const { ids, data, policies } = await recordPayloads({ n: 1 });
     const preload = join(createFolder(), 'unicode.mjs');
     writeFileSync(
@@ -197,7 +197,7 @@ policy p on a.* { allow small when grades[payload.n].name == "low" and grades[pa
     expect((await later('explain', ids[0]!)).stdout).toMatch(/^note: decided under Unicode \S+, now 9\.9$/m);
   });
 
-  it('takes one id or --all, of a request that is there', async () => {
+  it('requires one known id or --all', async () => {
     const { run, data } = await recordPayloads({ n: 1 });
     expect(await run()).toMatchObject({ code: 2 });
     expect(await run('x', '--all')).toMatchObject({ code: 2 });

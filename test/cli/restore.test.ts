@@ -37,7 +37,7 @@ function contentOf(folder: string): readonly (readonly [string, string])[] {
     .map((name) => [name, readFileSync(join(folder, name), 'base64')]);
 }
 
-test('a backup is put in place, all stays stopped, and the store from before is kept', async () => {
+test('a backup replaces the store, everything stays stopped, and the old store is kept', async () => {
   const { folder, data, backup, key, run, agents } = await setUp();
   const policies = join(folder, 'policies');
   mkdirSync(policies);
@@ -73,7 +73,7 @@ test('a backup is put in place, all stays stopped, and the store from before is 
   expect(await agents()).toContain('late');
 });
 
-test('a backup is restored where no store is left, with what it was as JSON', async () => {
+test('a backup is restored without an old store, and described as JSON', async () => {
   const { data, backup, run, agents } = await setUp();
   rmSync(data, { recursive: true });
   const { code, stdout } = await run('restore', backup, '--json');
@@ -136,7 +136,7 @@ test.each(faults)('with %s nothing is changed', async (_name, breakBackup, messa
   expect(await agents()).toContain('late');
 });
 
-test('the store itself, and one that a service uses, are no backups', async () => {
+test('the store itself, and one that a service uses, are refused as backups', async () => {
   const { data, run, folder } = await setUp();
   expect((await run('restore', join(data, 'writ.db'))).stderr).toContain('is the store itself');
   const policies = join(folder, 'policies');
@@ -184,7 +184,7 @@ test('a restore that was killed halfway leaves a store that every command refuse
   expect(await agents()).toContain('early');
 });
 
-test('a wrong command line says what to write, and a database is for its own tools', async () => {
+test('wrong usage names the correct one, and a database needs its own tools', async () => {
   const { backup, run } = await setUp();
   const database = ['--store', 'postgres://writ@127.0.0.1:1/writ'];
   for (const [args, message] of [
@@ -198,7 +198,7 @@ test('a wrong command line says what to write, and a database is for its own too
   }
 });
 
-test('a store that was restored by other means is made safe in its place', async () => {
+test('a store that was restored by other tools is prepared in place', async () => {
   const { data, agents, run } = await setUp();
   const { code, stdout } = await writProcess(['restore', '--in-place', '--data', data]);
   expect([code, stdout]).toEqual([0, expect.stringContaining('the kill switch is on for everything')]);

@@ -9,13 +9,13 @@ it.each(requestStatuses)('%s has a word that is not its name in the API', (statu
   expect(requestStatusText(status)).toMatch(/^[A-Z][a-z]+( [a-z]+)*$/);
 });
 
-it('tells a grant that is over from a request that nobody answered', () => {
+it('separates an expired grant from an unanswered request', () => {
   expect(requestStatusText('expired', 'ALLOW')).toBe('Grant over');
   expect(requestStatusText('expired', 'ESCALATE')).toBe('Unanswered');
   expect(requestStatusText('new_status')).toBe('new_status');
 });
 
-it('is what a request is shown with', () => {
+it('equals the status in the list of requests', () => {
   const request = {
     request_id: 'r1',
     decision: 'ALLOW',

@@ -38,7 +38,7 @@ async function setUp() {
   return { data, start, service, pay, store };
 }
 
-test('the records of a running service move into a database, and its budgets with them', async () => {
+test('the records of a running service are moved into a database with their budgets', async () => {
   const { data, start, service, pay, store } = await setUp();
   const { url } = await server.createEmptyDatabase();
   expect(await pay(60, service.url)).toBe('ALLOW');
@@ -62,7 +62,7 @@ test('the records of a running service move into a database, and its budgets wit
   expect((await writ(['agent', 'list', '--data', data])).stderr).toContain('the records have moved to');
 });
 
-test('says what is wrong with what it is given', async () => {
+test('reports invalid arguments', async () => {
   const data = temporary('data');
   const wrong = [
     ['store', 'copy', '--data', data],

@@ -60,7 +60,7 @@ describe('writ suggest', () => {
     expect(decided.code).toBe(0);
   });
 
-  it('counts a log under what each suggestion changes', async () => {
+  it('counts the requests of a log that each suggestion would decide differently', async () => {
     const cwd = createFolder({
       'a.policy': policy,
       'request.json': `{"action": "a.b", "payload": ${payload}}`,
@@ -71,7 +71,7 @@ describe('writ suggest', () => {
     expect(since).toMatchObject({ code: 2, stderr: expect.stringContaining('--since needs --log') });
   });
 
-  it('says so when the request is allowed already, and when nothing is to be suggested', async () => {
+  it('reports that the request is allowed already, and that there is no suggestion', async () => {
     const cwd = createFolder({
       'a.policy': `${policy}\nguarantee few on a.b {\n  never allow when payload.n > 10\n}\n`,
     });

@@ -23,7 +23,7 @@ describe('writ summary', () => {
       for (const sentence of sentences) expect(sentence).toMatchObject({ confirmed: true });
   });
 
-  it('says what the payments may do, each sentence with its line, and what the names mean', async () => {
+  it('describes what payments can do, each sentence with its line, and explains the names', async () => {
     const { stdout } = await writ(['summary', 'policies/payments'], { cwd: root });
     expect(stdout).toContain(
       [
@@ -47,7 +47,7 @@ describe('writ summary', () => {
     );
   });
 
-  it('shows what is wrong with policies in place of sentences', async () => {
+  it('shows errors of policies instead of sentences', async () => {
     const cwd = createFolder({
       'policies/a.policy': 'action a.b { n: integer }\npolicy p on a.c { allow all }\n',
     });

@@ -20,7 +20,7 @@ const moreTests = `${tests}  - { name: hundred, action: a.b, payload: { n: 100 }
 `;
 
 describe('writ test', () => {
-  it('says that a policy file is no test file', async () => {
+  it('reports that a policy file is not a test file', async () => {
     const cwd = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });
     expect(await writ(['test', 'a.policy'], { cwd })).toMatchObject({
       code: 2,
@@ -30,7 +30,7 @@ describe('writ test', () => {
 });
 
 describe('writ test --coverage-min', () => {
-  it('fails below it and says which rule lacks what', async () => {
+  it('fails below it and names the rule with the missing part', async () => {
     const little = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });
     const [below, table, wrong] = await Promise.all([
       writ(['test', '--coverage-min', '51'], { cwd: little }),
@@ -74,7 +74,7 @@ describe('writ test --mutate', () => {
     });
   });
 
-  it('tries none while a test fails', async () => {
+  it('tries no mutants while a test fails', async () => {
     const folder = createFolder({ 'a.policy': policy, 'a.test.yaml': tests.replace('ALLOW', 'DENY') });
     const failed = await writ(['test', '--mutate-min', '10'], { cwd: folder });
     expect(failed).toMatchObject({ code: 1, stderr: 'mutants are tried only when every test passes\n' });
@@ -115,7 +115,7 @@ describe('writ test --watch', () => {
     return { child, printed, ended, runs };
   }
 
-  it('runs again after a change, says what changed, and ends at q', async () => {
+  it('runs again after a change, names the change, and ends at q', async () => {
     const folder = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });
     const { child, printed, ended, runs } = start(folder);
     await until(() => runs() === 1, 60_000);
@@ -135,7 +135,7 @@ describe('writ test --watch', () => {
     expect(printed.err).toBe('');
   });
 
-  it('ends at an interrupt, and goes with nothing that machines read', async () => {
+  it('ends at an interrupt, and refuses options with output for machines', async () => {
     const folder = createFolder({ 'a.policy': policy, 'a.test.yaml': tests });
     const { child, ended, runs } = start(folder);
     await until(() => runs() === 1, 60_000);

@@ -28,7 +28,7 @@ function folder(): string {
   return path;
 }
 
-test('the types compile, and hold calls to the declared shape', async () => {
+test('the types compile, and check calls against the declarations', async () => {
   const path = folder();
   writeFileSync(join(path, 'a.policy'), policies);
   const { stdout, code } = await writ(['types', path]);
@@ -61,7 +61,7 @@ test('the types compile, and hold calls to the declared shape', async () => {
   expect(compiled.status).toBe(0);
 });
 
-test('policies with errors have no types', async () => {
+test('policies with errors produce no types', async () => {
   const path = folder();
   writeFileSync(join(path, 'a.policy'), 'action a.b { x: nothing }');
   const { code, stdout, stderr } = await writ(['types', path]);

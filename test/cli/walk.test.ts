@@ -21,7 +21,7 @@ const step = (given: object, ...args: readonly string[]) =>
   });
 
 describe('a walk through a decision', () => {
-  it('goes from the gate over grants and guards to the decision, and says why something is unknown', async () => {
+  it('goes from the gate to grants and guards to the decision, and explains unknown conditions', async () => {
     const { code, stdout } = await step({});
     expect(code).toBe(0);
     const places = [
@@ -38,7 +38,7 @@ describe('a walk through a decision', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 
-  it('shows that a guard acts on what is unknown, and that an allow does not', async () => {
+  it('shows that a guard applies if it is unknown, and that an allow does not', async () => {
     const text = `action a.b { n: integer } policy p on a.b {
       allow tagged when "x" in agent.tags  allow small when payload.n < 5  deny marked when "y" in agent.tags }`;
     const cwd = createFolder({ 'policies/a.policy': text });
@@ -49,12 +49,12 @@ describe('a walk through a decision', () => {
     expect(stdout).toContain('\nDENY by p/marked');
   });
 
-  it('says what people have given', async () => {
+  it('shows approvals', async () => {
     const { stdout } = await step({ satisfied: { escalate: ['vendor_payments/large_payment'] } });
     expect(stdout).toContain('so it asks for approval by 2 of finance, which has been given');
   });
 
-  it('ends at the gate where that refuses', async () => {
+  it('ends at the gate if that refuses', async () => {
     const { stdout } = await step({ payload: { amount: 'much' } });
     expect(stdout).toMatch(/^The gate refuses: .*\/amount.*\n\nDENY by invalid_payload: /);
   });

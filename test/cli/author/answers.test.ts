@@ -20,7 +20,7 @@ const answer = (entries: readonly Entry[], lead = 'lead') => ({
 });
 
 describe('an answer', () => {
-  test('is read to its end in parts, each within the bounds', () => {
+  test('is read completely in parts, each within the limits', () => {
     const entries = Array.from({ length: 300 }, (_, at) => entry(`${at} ${'é'.repeat(at)}`));
     const read: unknown[] = [];
     for (let from: number | null = 0; from !== null; ) {
@@ -36,7 +36,7 @@ describe('an answer', () => {
     expect(read).toEqual(entries.map(({ data }) => data));
   });
 
-  test('shortens what is too long by itself, and says how much is missing', () => {
+  test('shortens a part that is too long, and returns how much is missing', () => {
     const huge = entry('x'.repeat(50_000), { text: 'y'.repeat(50_000), list: Array(5_000).fill('z') });
     const { text, structured } = boundedAnswer(answer([huge, entry('next')], 'l'.repeat(9_000)));
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(textBytesMax);
@@ -45,7 +45,7 @@ describe('an answer', () => {
     expect(structured).toMatchObject({ left_out: 1, next_from: 1 });
   });
 
-  test('has no entry behind the last', () => {
+  test('has no entry after the last', () => {
     expect(() => boundedAnswer(answer([entry('a')]), 1)).toThrow('less than 1');
     expect(boundedAnswer(answer([]), 0).structured).toEqual({
       ok: true,
@@ -56,7 +56,7 @@ describe('an answer', () => {
   });
 });
 
-test('the errors of a broken set come in parts, the first ones first', async () => {
+test('the errors of a set are returned in parts, in their order', async () => {
   const folder = emptyFolder();
   const broken = Array.from({ length: 200 }, (_, at) => `action a.b${at} { n: strng }`).join('\n');
   put(folder, 'a.policy', `${broken}\n`);

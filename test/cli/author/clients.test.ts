@@ -110,7 +110,7 @@ test('resources have every section, diagnostic and pack, and each can be read', 
   }
 });
 
-test('each prompt holds what the person gave', async () => {
+test('each prompt contains the arguments of the person', async () => {
   const { client } = await startAuthor(emptyFolder());
   const { prompts } = await client.listPrompts();
   expect(prompts.map(({ name }) => name)).toEqual([

@@ -115,7 +115,7 @@ const badCalls: readonly (readonly [tool: string, args: object, why: RegExp])[] 
 ];
 
 describe('a bad call', () => {
-  test('gets a message, and the server goes on', async () => {
+  test('gets an error, and the server continues', async () => {
     const folder = workspace();
     put(folder, 'text.txt', 'no export\n');
     commit(folder);
@@ -128,7 +128,7 @@ describe('a bad call', () => {
     expect((await call('check')).data.ok).toBe(true);
   });
 
-  test('of `diff` says that there is no repository', async () => {
+  test('of `diff` reports that there is no repository', async () => {
     const { call } = await startAuthor(workspace());
     const { isError, text } = await call('diff');
     expect([isError, text]).toEqual([true, expect.stringContaining('is in no git repository')]);
@@ -157,7 +157,7 @@ describe('a bad call', () => {
   });
 });
 
-test('the server ends where there is no directory', async () => {
+test('the server does not start without its directory', async () => {
   const folder = emptyFolder();
   writeFileSync(join(folder, 'file'), '');
   mkdirSync(join(folder, 'ok'));

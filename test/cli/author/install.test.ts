@@ -25,7 +25,7 @@ describe.each(jsonClients)('%s', (client) => {
   const file = files[client];
   const section = sections[client] ?? 'mcpServers';
 
-  test('starts the server with what is written', async () => {
+  test('starts the server with the written configuration', async () => {
     const folder = emptyFolder();
     const { code, stdout, stderr } = await install(folder, client);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`${file}:`)]);

@@ -100,7 +100,7 @@ test('malformed messages get errors, and the next message its answer', async () 
   expect(await server.end()).toBe(0);
 });
 
-test('what was asked before the input ends is answered', async () => {
+test('a call before the end of the input is answered', async () => {
   const folder = emptyFolder();
   put(folder, 'a.policy', 'action a.read {}\npolicy p on a.read { allow all }\n');
   const server = startPlain(folder);
@@ -184,7 +184,7 @@ test('a thread that dies loses its call only', async () => {
   ]);
 });
 
-test('a thread that cannot start fails each request, and the server goes on', async () => {
+test('a thread that cannot start fails each request, and the server continues', async () => {
   const tools = startToolThread({ timeoutMs: 1_000, script: new URL('file:///nowhere/thread.mjs') });
   onTestFinished(() => tools.close());
   const sent: Got[] = [];

@@ -86,7 +86,7 @@ async function change(statement: string): Promise<void> {
   opened.close();
 }
 
-test('an installation without a fault has none, and is not changed', async () => {
+test('finds nothing wrong with a good installation, and does not change it', async () => {
   const bytes = () => [database, `${database}.key`].map((path) => readFileSync(path).toString('base64'));
   const before = bytes();
   const said = await doctor();
@@ -99,7 +99,7 @@ test('an installation without a fault has none, and is not changed', async () =>
   expect(existsSync(join(folder, 'nothing'))).toBe(false);
 });
 
-test('rules are counted as the service and `writ build` count them: once, however many actions they are for', async () => {
+test('counts each rule once, as the service and `writ build` do', async () => {
   writeFileSync(
     join(folder, 'policies/a.policy'),
     'action a.b, a.c, a.d { n: integer }\npolicy p on a.* { allow x when payload.n > 1\n deny y when payload.n > 9 }\n',
@@ -112,7 +112,7 @@ test('rules are counted as the service and `writ build` count them: once, howeve
   expect(compiled.result).toMatchObject({ kind: 'compiled', set: { rules: 2 } });
 });
 
-test('for people, a fault is told with its fix', async () => {
+test('prints each fault with its fix', async () => {
   chmodSync(`${database}.key`, 0o644);
   const { code, stdout } = await writ(['doctor', '--port', '0'], { cwd: folder });
   expect(code).toBe(1);
@@ -126,7 +126,7 @@ test('settings', async () => {
 });
 
 describe('the machine', () => {
-  test('a place that takes no data', async () => {
+  test('a data directory that is not writable', async () => {
     writeFileSync(join(folder, 'file'), '');
     expect(await fault('data', { WRIT_DATA: join(folder, 'file/var') })).toMatch(/cannot be written.*chown/);
   });
@@ -145,12 +145,12 @@ describe('the machine', () => {
     });
   });
 
-  test('a disk on which each commit waits long', () => {
+  test('a disk with slow commits', () => {
     expect(diskFinding(0.2, 'here')).toMatchObject({ state: 'ok' });
     expect(diskFinding(80, 'here')).toMatchObject({ state: 'warning', fix: expect.stringContaining('SSD') });
   });
 
-  test('a port that another program has', async () => {
+  test('a port that another program uses', async () => {
     const port = await listening(createServer());
     const { code, stdout } = await writ(['doctor', '--port', String(port)], { cwd: folder });
     expect([code, stdout]).toEqual([
@@ -159,7 +159,7 @@ describe('the machine', () => {
     ]);
   });
 
-  test('a port that the service has', async () => {
+  test('a port that the service uses', async () => {
     const store = await openStore({ path: database });
     onTestFinished(() => store.close());
     await store.serve();
@@ -218,7 +218,7 @@ describe('the records', () => {
     expect(await fault('clock')).toMatch(/the newest record is from.*correct the clock/);
   });
 
-  test('a clock that others contradict', async () => {
+  test('a clock that differs from other clocks', async () => {
     const address = await serving((_request, reply) => {
       reply.setHeader('date', new Date(Date.now() + 120_000).toUTCString());
       reply.end();
@@ -235,7 +235,7 @@ describe('the policies', () => {
     expect(await fault('policies')).toMatch(/have an error: .*\| writ check/);
   });
 
-  test('that are not there', async () => {
+  test('that are missing', async () => {
     rmSync(join(folder, 'policies'), { recursive: true });
     expect(await fault('policies')).toMatch(/does not exist \| writ init /);
   });
@@ -246,7 +246,7 @@ describe('the policies', () => {
     );
   });
 
-  test('that everybody may change', async () => {
+  test('that every user can change', async () => {
     chmodSync(join(folder, 'policies'), 0o777);
     expect(await fault('policies')).toMatch(/every user.*chmod -R o-w/);
   });
@@ -269,7 +269,7 @@ describe('a bundle', () => {
   const settings = { WRIT_BUNDLE: 'policies.writ', WRIT_BUNDLE_KEY: key };
   const put = (bytes: Uint8Array) => writeFileSync(join(folder, 'policies.writ'), bytes);
 
-  test('that is right', async () => {
+  test('that is valid', async () => {
     put(await bundleAt(2_000));
     expect(faultsIn(await doctor(settings))).toEqual([]);
   });
@@ -317,7 +317,7 @@ describe('the address', () => {
     return `https://localhost:${await listening(server, 'localhost')}`;
   }
 
-  test('with a certificate that holds', async () => {
+  test('with a valid certificate', async () => {
     const address = await served('right');
     expect(await examine(address)).toMatchObject({ state: 'ok' });
     expect(await examine(address, [])).toMatchObject({
@@ -345,7 +345,7 @@ describe('the address', () => {
     });
   });
 
-  test('that nobody answers, or that is not encrypted', async () => {
+  test('where no service answers, or without encryption', async () => {
     expect(await fault('address', { WRIT_PUBLIC_URL: 'https://127.0.0.1:1' })).toMatch(
       /ECONNREFUSED.*start the proxy/,
     );
@@ -364,7 +364,7 @@ describe('mail', () => {
     expect(taken).toEqual([]);
   });
 
-  test('whose server is away, or does not know us', async () => {
+  test('whose server is unreachable, or refuses the credentials', async () => {
     expect(await fault('mail', { WRIT_SMTP_URL: 'smtp://127.0.0.1:1', ...from })).toMatch(
       /refuses the connection.*smtp\.url/,
     );

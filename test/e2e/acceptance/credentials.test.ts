@@ -67,7 +67,7 @@ function signatureOf(secret: string): string {
 }
 
 describe('the state of an agent', () => {
-  test('disabled, enabled, and revoked for good', async () => {
+  test('disabled, enabled, and permanently revoked', async () => {
     const { name, key } = await newAgent();
     await expectSoon(key, 'ALLOW');
     expect(await agent('disable', name)).toMatchObject({ code: 0, stdout: `${name} is disabled\n` });
@@ -86,7 +86,7 @@ describe('the state of an agent', () => {
     expect(await outcome(key)).toBe('agent_revoked');
   });
 
-  test('an agent that is not there', async () => {
+  test('an unknown agent', async () => {
     for (const args of [['show'], ['disable'], ['rotate'], ['signing', 'required'], ['revoke', '--yes']]) {
       const [command = '', ...rest] = args;
       const ran = await agent(command, 'nobody', ...rest);
@@ -106,7 +106,7 @@ interface Shown {
 }
 
 describe('keys', () => {
-  test('rotated: both are good, the old one is flagged in reply, record and log, and a third is refused', async () => {
+  test('rotated: both are valid, the old one is flagged in reply, record and log, and a third is refused', async () => {
     const { name, key } = await newAgent();
     await expectSoon(key, 'ALLOW');
     const rotated = await agentJson<Rotated>('rotate', name, '--grace', '30m');
@@ -140,7 +140,7 @@ describe('keys', () => {
     ).toEqual(new Set(['false']));
   });
 
-  test('rotated with `now`: every older key ends at once', async () => {
+  test('rotated with `now`: every older key expires at once', async () => {
     const { name, key } = await newAgent();
     const second = await agentJson<Rotated>('rotate', name);
     const third = await agentJson<Rotated>('rotate', name, '--grace', 'now');
@@ -149,7 +149,7 @@ describe('keys', () => {
     expect(await outcome(third.api_key)).toBe('ALLOW');
   });
 
-  test.each(['soon', '5', '1y', '-1h', ''])('a time that is none: `%s`', async (grace) => {
+  test.each(['soon', '5', '1y', '-1h', ''])('an invalid time: `%s`', async (grace) => {
     expect(await agent('rotate', 'nobody', `--grace=${grace}`)).toMatchObject({ code: 2 });
   });
 });
@@ -192,7 +192,7 @@ describe('signatures', () => {
     expect((await agentJson<Shown>('show', name)).signing).toBe('off');
   });
 
-  test('the form without time and nonce, where a setting forbids it', async () => {
+  test('the form without time and nonce is refused by a setting', async () => {
     const { name, key } = await newAgent();
     const { signing_secret: secret } = await agentJson<{ signing_secret: string }>(
       'signing',
@@ -222,7 +222,7 @@ describe('signatures', () => {
   });
 });
 
-test('bad keys slow down the address that sends them, and not those who have a good one', async () => {
+test('wrong keys are rate limited by address, without an effect on valid keys', async () => {
   const other = await startService({ policies: 'policies/payments' });
   const key = await addAgent(other.data, 'buyer');
   try {

@@ -16,7 +16,7 @@ const policy = `
 const body = '{"action_key":"pay.send","payload":{"amount":1}}';
 const uses = 300;
 
-test('no use is gained or lost, whenever the service is killed', { timeout: 120_000 }, async () => {
+test('no use is lost or counted twice, whenever the service is killed', { timeout: 120_000 }, async () => {
   const [policies, data] = [temporary('policies'), temporary('data')];
   writeFileSync(join(policies, 'a.policy'), policy);
   const apiKey = await addAgent(data, 'parent');

@@ -10,7 +10,7 @@ import {
   recordedCalls,
 } from '../../../bench/evidence.ts';
 
-it('lets users work and stops attackers, as the page says', async () => {
+it('permits the work of users and stops attackers, as the page says', async () => {
   const evidence = await gatherEvidence(recordedCalls, 'policies');
   console.log(`${evidenceTable(evidence)}\n${attacksSentence(evidence)}`);
   expect(evidence.userCalls.filter(({ decision }) => decision === 'DENY')).toEqual([]);

@@ -26,7 +26,7 @@ describe('a budget that many spend from at once', () => {
   });
 });
 
-it('an attack that is split into small transfers is stopped by their sum', async () => {
+it('an attack in small transfers is stopped by their sum', async () => {
   const service = await startService({ policies: 'policies/banking' });
   const key = await addAgent(service.data, 'assistant');
   const transfer = { recipient: 'GB29NWBK60161331926819', amount: 500, subject: 'Rent', date: '2026-03-02' };
@@ -43,7 +43,7 @@ it('an attack that is split into small transfers is stopped by their sum', async
 
 // Only a file excludes a second process; several processes may serve a database.
 describe.skipIf(isOnPostgres)('one store in a file', () => {
-  it('is served by one process at a time, and by the next at once when that is killed', async () => {
+  it('is served by one process, and by the next one as soon as that is killed', async () => {
     const data = temporary('served');
     const first = await startService({ policies: 'policies/payments', data });
     await expect(startService({ policies: 'policies/payments', data })).rejects.toThrow(
@@ -56,7 +56,7 @@ describe.skipIf(isOnPostgres)('one store in a file', () => {
 });
 
 describe('a week of windows', () => {
-  it('is read as the definition says, over changes of the clock and starts', {
+  it('is read as the definition says, over clock changes and restarts', {
     timeout: 240_000,
   }, async () => {
     const path = join(temporaryFolder(), 'writ.db');

@@ -50,7 +50,7 @@ async function setUp() {
   return { database, data, start, service, pay, ready, run };
 }
 
-test('decides, keeps its budget over a loss of the server, and is verified by the command', async () => {
+test('decides, keeps its budget after a loss of the server, and is verified by the command', async () => {
   const { pay, ready, run, service, database } = await setUp();
   expect(service.output()).toContain(database.url);
   expect((await pay(60)).body).toMatchObject({ decision: 'ALLOW' });
@@ -71,7 +71,7 @@ test('decides, keeps its budget over a loss of the server, and is verified by th
   expect(await run('audit', 'verify')).toMatch(/are unchanged/);
 });
 
-test('a second process serves beside the first, from the same budget, and goes on when the first is killed', async () => {
+test('a second process shares the budget, and continues when the first is killed', async () => {
   const { start, service, pay, ready } = await setUp();
   expect((await pay(60)).body).toMatchObject({ decision: 'ALLOW' });
   const next = await start();
@@ -83,7 +83,7 @@ test('a second process serves beside the first, from the same budget, and goes o
   expect((await pay(10, next.url)).body).toMatchObject({ decision: 'ALLOW' });
 });
 
-test('a process that was stopped while another went on grants nothing on what it remembers when it wakes', async () => {
+test('a process that was suspended grants nothing with outdated facts afterwards', async () => {
   const { start, service, pay } = await setUp();
   expect((await pay(60)).body).toMatchObject({ decision: 'ALLOW' });
   const next = await start();
@@ -96,7 +96,7 @@ test('a process that was stopped while another went on grants nothing on what it
   expect((await pay(1, next.url)).body).toMatchObject({ decision: 'DENY' });
 });
 
-test('a process that has lost its place says why and ends with code 1, so that its supervisor starts another', async () => {
+test('a process that has lost its slot logs the reason and exits with code 1, so that its supervisor restarts it', async () => {
   const { database, service, start, pay } = await setUp();
   service.process.kill('SIGSTOP');
   await server.query(

@@ -41,7 +41,7 @@ function outcomeOf({ reply }: Answered): string {
   return [reply.status, decision, matched_policy, reason, status, risk_score].join(' | ');
 }
 
-it('decides every request by one set or the other, and soon by the new one alone', async () => {
+it('decides every request by the old or the new set, and soon by the new one only', async () => {
   const answered = await runLoad({
     url: service.url,
     key,
@@ -66,7 +66,7 @@ it('decides every request by one set or the other, and soon by the new one alone
   expect(lateByOld).toEqual([]);
 });
 
-it('keeps deciding by the last good set when an edit is broken, and says so', async () => {
+it('keeps deciding by the last good set after an edit with errors, and reports it', async () => {
   edit((text) => text.replace('allow known_vendor for 10m', 'allow known_vendor fro 10m'));
   const state = await stateWhen((one) => one.status === 'stale');
   expect(JSON.stringify(state)).toContain('payments.policy');

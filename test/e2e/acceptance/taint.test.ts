@@ -123,7 +123,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
   },
 );
 
-it('a call that is under way when the process ends taints for as long as nobody says what it returned', async () => {
+it('a call interrupted by the end of the process taints the session until its result is reported', async () => {
   const session = 'pending';
   const calls = await Promise.all(Array.from({ length: 8 }, () => fetched(gateway(session))));
   await restart('SIGKILL');
@@ -135,7 +135,7 @@ it('a call that is under way when the process ends taints for as long as nobody 
   expect(await send(gateway(session))).toBe('ALLOW');
 });
 
-it('the agent gains nothing by another session, by none, or by asking alone', async () => {
+it('the agent gains nothing from another session, no session, or asking without the proxy', async () => {
   const session = 'bound';
   const read = await fetched(gateway(session));
   await report(gateway(session), read.id, ['untrusted']);
@@ -162,7 +162,7 @@ it('the agent gains nothing by another session, by none, or by asking alone', as
   expect(await send(gateway(session))).toBe('DENY');
 });
 
-it('a row that was pushed is read after an end without warning', async () => {
+it('a pushed row is still there after a crash', async () => {
   writeFileSync(
     join(policies, 'orders.policy'),
     `action order.see { id: string }

@@ -36,7 +36,7 @@ async function apply(email: string, reason: string): Promise<void> {
   expect(reply.status).toBe(201);
 }
 
-test('an application that waits for too long is told so, and is declined with a reason', async () => {
+test('an overdue application is marked, and declined with a reason', async () => {
   await people();
   time.behindMs = 30 * hourMs;
   await apply('late@example.com', 'please');
@@ -62,7 +62,7 @@ test('an application that waits for too long is told so, and is declined with a 
   await page.getByText('No open applications').waitFor();
 });
 
-test('somebody applies, an operator grants it, and they come in by the link', async () => {
+test('a person applies, an operator grants it, and the link signs the person in', async () => {
   await people();
   const { page } = await open(service(), { size: sizes.phone, expected: /401|400/ });
   await page.goto('/apply');
@@ -118,7 +118,7 @@ test('somebody applies, an operator grants it, and they come in by the link', as
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 });
 
-test('an admin makes a link for a lost password, which sets another once', async () => {
+test('an admin creates a link for a lost password, which works once', async () => {
   await people();
   const admin = { id: (await (await signedIn(service(), ann)).send('/v1/session')).body.person };
   await personWith(service(), admin.id, { email: 'lost@example.com', roles: ['auditor'] });
@@ -161,7 +161,7 @@ test('an admin makes a link for a lost password, which sets another once', async
   await again.getByText('ask an admin for a new link').waitFor();
 });
 
-test('an admin invites, changes roles and groups, resets codes, and shuts out', async () => {
+test('an admin invites, changes roles and groups, resets codes, and disables a person', async () => {
   await people();
   const cleo = await signedIn(service(), 'cleo@example.com');
   const { secret } = (await cleo.send('/v1/session/totp', { method: 'POST' })).body;
@@ -259,7 +259,7 @@ test('a webhook is added, tested, given another secret, disabled and deleted', a
   await page.getByText('No webhook yet').waitFor();
 });
 
-test('changes are found by filters that stand in the address', async () => {
+test('changes are found by filters in the address', async () => {
   await people();
   const admin = await signedIn(service(), ann);
   const { id } = service().agent;
@@ -289,7 +289,7 @@ test('changes are found by filters that stand in the address', async () => {
   expect(JSON.parse(exported.split('\n')[0] ?? '')).toMatchObject({ sequence: 1 });
 });
 
-test('open invitations are seen, and withdrawn, by an operator but for those of admins', async () => {
+test('operators see open invitations and withdraw them, except those of admins', async () => {
   await people();
   const admin = await signedIn(service(), ann);
   const invite = async (email: string, name: string, role: string): Promise<string> => {
@@ -342,7 +342,7 @@ test('open invitations are seen, and withdrawn, by an operator but for those of 
   await hers.getByText('ask for a new invitation').waitFor();
 });
 
-test('the chain is found whole, a changed stored row is named, and the chain is broken where a record was changed', async () => {
+test('the chain is verified, a changed row is named, and a changed record breaks the chain', async () => {
   const own = await startService({ isInFile: true });
   const admin = await firstAdmin(own);
   await personWith(own, admin, { email: 'audrey@example.com', roles: ['auditor'] });

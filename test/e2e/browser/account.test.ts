@@ -21,7 +21,7 @@ async function people(): Promise<void> {
   await personWith(service(), admin, { email: 'cleo@example.com', roles: ['auditor'] });
 }
 
-test('one-time codes are set up by a QR code or its text, asked for, and given up', async () => {
+test('one-time codes are set up by QR code or text, required, and removed', async () => {
   await people();
   const { page } = await open(service(), { email: 'ben@example.com', expected: /400|401|403/ });
   await page.goto('/account');
@@ -82,7 +82,7 @@ test('one-time codes are set up by a QR code or its text, asked for, and given u
   await page.getByText('Not set up', { exact: true }).waitFor();
 });
 
-test('a token is made for some of the roles, shown once, works, and is removed', async () => {
+test('a token is created for some of the roles, shown once, works, and is removed', async () => {
   await people();
   const { page } = await open(service(), { email: 'ben@example.com', theme: 'dark', expected: /400|401/ });
   await page.goto('/account');
@@ -118,7 +118,7 @@ test('a token is made for some of the roles, shown once, works, and is removed',
   expect((await send(service(), '/v1/session', { headers })).status).toBe(401);
 });
 
-test('another password ends the other sessions, and this page goes on', async () => {
+test('a new password ends the other sessions and keeps this one', async () => {
   await people();
   const cleo = 'cleo@example.com';
   const { page } = await open(service(), { email: cleo, size: sizes.phone, expected: /401|400/ });
@@ -169,7 +169,7 @@ async function startReachable() {
   return { ...behind, url };
 }
 
-test('a passkey is made, steps up for an agent, signs in, and is removed', async () => {
+test('a passkey is created, steps up for an agent, signs in, and is removed', async () => {
   const reachable = await startReachable();
   await firstAdmin(reachable);
   const { page, context } = await open(reachable, { email: ann, expected: /401|403/ });
@@ -213,7 +213,7 @@ test('a passkey is made, steps up for an agent, signs in, and is removed', async
   await page.getByText('A passkey is your fingerprint').waitFor();
 });
 
-test('sessions are listed, and one that is somewhere else is ended', async () => {
+test('sessions are listed, and another one is ended', async () => {
   await people();
   const { page } = await open(service(), { email: ann, size: sizes.phone });
   const { page: other } = await open(service(), { email: ann, expected: /401/ });

@@ -41,7 +41,7 @@ async function statusOf(shared: Service, key: string): Promise<number> {
   return (await authorize(shared, { key })).status;
 }
 
-test('an agent is registered by keyboard, asks with its key, and is found again', async () => {
+test('an agent is registered by keyboard, asks with its key, and is found', async () => {
   await people();
   const { page, context } = await open(service(), { email });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -87,7 +87,7 @@ test('an agent is registered by keyboard, asks with its key, and is found again'
   expect(await page.getByLabel('Search').inputValue()).toBe('');
 });
 
-test('a name that is taken is said at its field, and nothing typed is lost', async () => {
+test('a taken name is reported at its field, and the input stays', async () => {
   await people();
   const { page } = await open(service(), { email, expected: /400/ });
   await page.goto('/agents/new');
@@ -103,7 +103,7 @@ test('a name that is taken is said at its field, and nothing typed is lost', asy
   expect(await page.getByLabel('Tags').inputValue()).toBe('kept');
 });
 
-test('keys are rotated, limits and signatures are set', async () => {
+test('keys are rotated, and limits and signatures are set', async () => {
   await people();
   const { id, key } = await register('rotated');
   const { page } = await open(service(), { email, theme: 'dark' });
@@ -144,7 +144,7 @@ test('keys are rotated, limits and signatures are set', async () => {
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test('an agent is stopped, disabled, enabled and, by its name, revoked', async () => {
+test('an agent is stopped, disabled, enabled, and revoked after its name is typed', async () => {
   await people();
   const { id, key } = await register('doomed');
   const { page } = await open(service(), { email });
@@ -215,7 +215,7 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
     expect(await page.getByRole('button', { name }).count()).toBe(0);
 });
 
-test('what somebody else changes shows by itself', async () => {
+test('changes by others are shown without a reload', async () => {
   await people();
   const { id } = await register('watched');
   const { page } = await open(service(), { email });
@@ -228,7 +228,7 @@ test('what somebody else changes shows by itself', async () => {
   await page.getByText('fresh', { exact: true }).waitFor();
 });
 
-test('an owner sees their own agents, may disable and step up, and no more', async () => {
+test('an owner sees only their own agents, and can disable them and step up', async () => {
   await people();
   const { id } = await register('of-olga', 'olga@example.com');
   const other = await register('of-ann');
@@ -267,7 +267,7 @@ test('an owner sees their own agents, may disable and step up, and no more', asy
   await page.getByText('Agent not found').waitFor();
 });
 
-test('an auditor sees all and finds nothing to press', async () => {
+test('an auditor sees everything and has no buttons', async () => {
   await people();
   const { page } = await open(service(), { email: 'audrey@example.com', theme: 'dark' });
   await page.goto('/agents?text=buyer');
@@ -279,7 +279,7 @@ test('an auditor sees all and finds nothing to press', async () => {
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test('an agent with as many waiting requests as it may have is told of on its page, with what was refused by code', async () => {
+test('an agent at its limit of pending requests is marked, with its refusals by code', async () => {
   await people();
   const { id, key } = await register('crowded');
   const escalated = { action_key: 'demo.escalate', payload: { amount: 5 } };
@@ -297,7 +297,7 @@ test('an agent with as many waiting requests as it may have is told of on its pa
   await page.getByRole('listitem').filter({ hasText: 'Too many pending requests' }).waitFor();
 });
 
-test('on a phone an agent of the list takes two lines, without what is of little use there', async () => {
+test('on a phone an agent takes two lines of the list', async () => {
   await people();
   await register('listed');
   const { page } = await open(service(), { email, size: sizes.phone });

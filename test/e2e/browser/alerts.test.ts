@@ -12,7 +12,7 @@ const service = shareService({ areWebhooksPrivate: true, alerts: { everyMs: 100 
 const open = shareBrowser();
 const email = 'ann@example.com';
 
-test('a rule is added, told to a chat, and goes on and off by itself', async () => {
+test('a rule is added, announced in a chat, and starts and ends an alert', async () => {
   const admin = await firstAdmin(service());
   await personWith(service(), admin, { email: 'otto@example.com', roles: ['operator'] });
   // A group that policies ask and that nobody is in would be an alert, too.
@@ -67,7 +67,7 @@ test('a rule is added, told to a chat, and goes on and off by itself', async () 
   await expect.poll(() => got.at(-1)).toMatch(/^Ended: Broken bodies\. It lasted from /);
 });
 
-test('a kill switch is an alert that an operator sees on a phone, but whose rules they do not change', async () => {
+test('a kill switch is an alert for operators on a phone, who cannot change its rule', async () => {
   const ann = await signedIn(service(), email);
   const stopped = await ann.send('/v1/kill-switches', {
     method: 'POST',

@@ -34,7 +34,7 @@ function chunksOf(png: Buffer): readonly { readonly kind: string; readonly data:
   return found;
 }
 
-test('the frames follow each other, the first as a plain picture', () => {
+test('the frames are in order, the first one as a plain picture', () => {
   const joined = animatedPng([
     { png: grey(4, 3, 0), left: 0, top: 0, shownMs: 1_500 },
     { png: grey(2, 2, 255), left: 1, top: 1, shownMs: 300 },
@@ -50,7 +50,7 @@ test('the frames follow each other, the first as a plain picture', () => {
   expect([...inflateSync(pixels?.subarray(4) ?? Buffer.alloc(0))]).toEqual([0, 255, 255, 0, 255, 255]);
 });
 
-test('a frame beyond the first one is refused, and so is no frame', () => {
+test('too many frames are refused, and so is none', () => {
   const whole = { png: grey(4, 3, 0), left: 0, top: 0, shownMs: 100 };
   expect(() => animatedPng([whole, { ...whole, left: 1 }])).toThrow('does not fit');
   expect(() => animatedPng([])).toThrow('needs a frame');

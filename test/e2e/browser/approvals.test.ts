@@ -26,7 +26,7 @@ async function statusOf(id: string): Promise<string | undefined> {
   return (await service().store.requests.find(id))?.status;
 }
 
-test('an empty queue says what would stand there, and to whom nothing ever will', async () => {
+test('an empty inbox explains what it will contain, or that it stays empty for this person', async () => {
   await world();
   const ben = await open(service(), { email: 'ben@example.com' });
   await ben.page.goto('/approvals');
@@ -40,7 +40,7 @@ test('an empty queue says what would stand there, and to whom nothing ever will'
   await ann.page.getByRole('heading', { name: 'People & access' }).waitFor();
 });
 
-test('the queue is by deadline and is worked through by keys alone', async () => {
+test('the inbox is sorted by deadline and used with keys only', async () => {
   const { ask } = await world();
   const { request_id: later } = await ask('pay.create', large);
   const { page } = await open(service(), { email: 'ben@example.com', size: sizes.phone });
@@ -141,7 +141,7 @@ async function outOfSight(all: readonly Locator[]): Promise<readonly string[]> {
   return found.flat();
 }
 
-test('on a phone it takes three touches from the mail to an approval, with all that it is about in sight', async () => {
+test('on a phone three touches lead from the mail to an approval, with all details in view', async () => {
   const { ask } = await world();
   const note = 'what it is for\n'.repeat(80);
   const { request_id: id } = await ask('pay.create', { amount: 4200, vendor: 'Acme', note });
@@ -193,7 +193,7 @@ test('on a phone it takes three touches from the mail to an approval, with all t
   await page.getByText('Decided: rejected').waitFor();
 });
 
-test('two people who decide at once see the word of each other, and what is decided cannot be decided', async () => {
+test('two people who decide at once see the vote of each other, and a decided request has no buttons', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 160, vendor: 'Acme' });
   const [ben, cleo, dora] = await Promise.all(
@@ -223,7 +223,7 @@ test('two people who decide at once see the word of each other, and what is deci
   expect(await statusOf(id)).toBe('approved');
 });
 
-test('a word that comes too late is told so, and what was written stays', async () => {
+test('a vote after the deadline is refused, and its comment stays', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 170, vendor: 'Acme' });
   const { page } = await open(service(), { email: 'ben@example.com', expected: /409|Failed to load/ });
@@ -251,7 +251,7 @@ test('a word that comes too late is told so, and what was written stays', async 
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test('a deadline that passes while one looks ends it', async () => {
+test('a deadline that passes ends the open request on the page', async () => {
   const { ask } = await world();
   const { page } = await open(service(), { email: 'ben@example.com' });
   // Asked as late as possible, because its wait is short.
@@ -264,7 +264,7 @@ test('a deadline that passes while one looks ends it', async () => {
   expect(await page.getByLabel('Comment that was not sent').inputValue()).toBe('half a sent');
 });
 
-test('of several groups one is chosen', async () => {
+test('one of several groups is chosen', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.both', { amount: 2 });
   const { page } = await open(service(), { email: 'dora@example.com', theme: 'dark' });
@@ -279,7 +279,7 @@ test('of several groups one is chosen', async () => {
   await expect.poll(() => votePanel(page).textContent()).not.toContain('legal: 0');
 });
 
-test('what will be done stands there whole, beside what is usual, with what cannot be seen', async () => {
+test('the complete payload is shown with usual values and invisible characters', async () => {
   const { ask, ownKey } = await world();
   const usual = { vendor: 'Staples', payee: 'Acme' };
   await ask('pay.create', { amount: 10, ...usual }, ownKey);
@@ -330,7 +330,7 @@ test('what will be done stands there whole, beside what is usual, with what cann
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
 });
 
-test('an approval leads to other requests of its agent, its action and its payee', async () => {
+test('a request links to other requests of its agent, action and payee', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 150, vendor: 'Northline Rail' });
   await ask('pay.create', { amount: 170, vendor: 'Northline Rail' });
@@ -344,7 +344,7 @@ test('an approval leads to other requests of its agent, its action and its payee
   await expect.poll(() => page.locator('tbody tr:not(.table-group)').count()).toBe(2);
 });
 
-test('a session that ends in the middle of a comment loses nothing', async () => {
+test('a session that ends during a comment loses nothing', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 180, vendor: 'Acme' });
   const { page, context } = await open(service(), { email: 'cleo@example.com', expected: /401/ });
@@ -376,7 +376,7 @@ test('a session that ends in the middle of a comment loses nothing', async () =>
   expect(await page.getByLabel('Why you approve').inputValue()).toBe('begun');
 });
 
-test('what asks the control owner waits for that person, who approves it here without any group', async () => {
+test('a request to the control owner is approved by that person without a group', async () => {
   const { ask, ownKey } = await world();
   const { request_id: id } = await ask('pay.large_own', { amount: 1 }, ownKey);
   const { request_id: steps } = await ask('pay.owner', { amount: 2 }, ownKey);
@@ -395,7 +395,7 @@ test('what asks the control owner waits for that person, who approves it here wi
   await eventually(() => statusOf(id)).toBe('approved');
 });
 
-test('where a step-up comes first, the control owner gives it here, too', async () => {
+test('the control owner steps up on the page if that comes first', async () => {
   const { ask, ownKey } = await world();
   const { request_id: id } = await ask('pay.owner', { amount: 1 }, ownKey);
   const { page } = await open(service(), { email: 'olga@example.com' });
@@ -411,7 +411,7 @@ test('where a step-up comes first, the control owner gives it here, too', async 
   await votePanel(page).getByRole('button', { name: 'Step up' }).waitFor();
 });
 
-test('an approval that the active policies refuse says so', async () => {
+test('an approval that the active policies refuse is reported as refused', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.both', { amount: 3 });
   const [dora, ben] = [

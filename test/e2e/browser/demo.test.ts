@@ -12,7 +12,7 @@ const open = shareBrowser();
 /** Nobody is signed in when the page first loads. */
 const looked = /401/;
 
-test('a newcomer signs in with what the page offers, approves, and sees agents at work', async () => {
+test('a newcomer signs in with the shown account, approves, and sees agents at work', async () => {
   const room = temporaryFolder();
   const demo = await startServing(['--demo'], { env: { TMPDIR: room } });
   onTestFinished(async () => void (await demo.end('SIGKILL')));

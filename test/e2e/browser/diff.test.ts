@@ -49,7 +49,7 @@ async function press(page: Page, button: ReturnType<typeof diffButton>): Promise
   await page.keyboard.press('Enter');
 }
 
-test('the loosest comes first, with what it rests on and a request that is tried at once', async () => {
+test('the loosest change comes first, with its basis and a request that can be tried', async () => {
   const { page } = await open(await world(), { email });
   await page.goto('/playground');
   await press(page, diffButton(page));
@@ -105,7 +105,7 @@ test('the loosest comes first, with what it rests on and a request that is tried
   expect(await diffButton(page).getAttribute('aria-pressed')).toBe('false');
 });
 
-test('what is only said otherwise changes no decision, and what does not compile is not compared', async () => {
+test('rewording changes no decision, and files with errors are not compared', async () => {
   const { page } = await open(await world(), { email, size: sizes.phone });
   await page.goto('/playground');
   await write(page, policies.replace('payload.amount <= 1_000\n', 'not (payload.amount > 1_000)\n'));
@@ -122,7 +122,7 @@ test('what is only said otherwise changes no decision, and what does not compile
   await page.locator('.playground-diagnostics').getByText('The policies have 1 error.').waitFor();
 });
 
-test('a diff that is refused says so, and is asked for again by one press', async () => {
+test('a refused diff is reported, and can be requested again', async () => {
   const { page } = await open(await world(), { email, expected: /503/ });
   await page.route('**/v1/policies/diff', (route) =>
     route.fulfill({

@@ -24,7 +24,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
   });
 });
 
-test('the search finds a code, a section and a word, by keys alone', async () => {
+test('the search finds a code, a section and a word with keys only', async () => {
   const { page } = await open(service());
   await page.goto('/docs');
   await page.keyboard.press('/');
@@ -48,7 +48,7 @@ test('the search finds a code, a section and a word, by keys alone', async () =>
   expect(await page.getByRole('listbox').count()).toBe(0);
 });
 
-test('the theme that is chosen stays, and code is copied', async () => {
+test('the chosen theme is kept, and code is copied', async () => {
   const { page, context } = await open(service());
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto('/docs/language');
@@ -72,7 +72,7 @@ test('on a phone the menu opens', async () => {
   await page.waitForURL('**/docs/cookbook');
 });
 
-test('a missing page leads on', async () => {
+test('a missing page has links', async () => {
   const { page } = await open(service(), { expected: /404/ });
   await page.goto('/docs/nothing');
   await page.getByRole('link', { name: 'the first page' }).click();

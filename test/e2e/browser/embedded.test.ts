@@ -68,7 +68,7 @@ describe('policies in a program', () => {
     },
   );
 
-  test('decide by a bundle in a place without Node and without code of texts', async () => {
+  test('decide by a bundle without Node and without code generation', async () => {
     const { crypto, TextEncoder, TextDecoder, atob, Request, Response } = globalThis;
     const context = createContext(
       { crypto, TextEncoder, TextDecoder, atob, Request, Response, bundle, key },
@@ -79,7 +79,7 @@ describe('policies in a program', () => {
     expect(await runInContext(calls, context)).toBe(answers);
   });
 
-  test('decide by a bundle in a browser that makes no code of texts', async () => {
+  test('decide by a bundle in a browser without code generation', async () => {
     const files: Readonly<Record<string, string | Uint8Array>> = {
       '/worker.js': script,
       '/policies.writ': bundle,

@@ -28,7 +28,7 @@ async function start(): Promise<Started> {
   return { url: new URL(link).origin, link };
 }
 
-test('from the link that the first start prints to the first decision', async () => {
+test('from the link of the first start to the first decision', async () => {
   const { url, link } = await start();
   const { page } = await open({ url }, { expected: looked });
   await page.goto(link);
@@ -110,7 +110,7 @@ test('from the link that the first start prints to the first decision', async ()
   expect(await page.getByLabel('Your name').inputValue()).toBe('Eve');
 });
 
-test('the first question can be asked from the page, on a telephone', async () => {
+test('the first request can be sent from the page on a phone', async () => {
   const { url, link } = await start();
   const { page } = await open({ url }, { expected: looked, size: sizes.phone, theme: 'dark' });
   await page.goto('/setup');

@@ -17,7 +17,7 @@ policy pay on pay.create {
 }
 `;
 
-test('pending requests that nobody can approve are told, and an admin adds themselves', async () => {
+test('pending requests that nobody can approve are shown, and an admin adds themselves', async () => {
   const service = await startService();
   const admin = await firstAdmin(service);
   await usePolicies(service, policies);
@@ -65,7 +65,7 @@ test('pending requests that nobody can approve are told, and an admin adds thems
   expect(await banner.count()).toBe(0);
 });
 
-test('an invitation for a group has the role and the group, and says the truth about mail', async () => {
+test('an invitation for a group has the role and the group, and says whether mail is sent', async () => {
   const service = await startService();
   await firstAdmin(service);
   await usePolicies(service, policies);

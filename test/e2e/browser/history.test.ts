@@ -32,7 +32,7 @@ async function world(): Promise<Service> {
   return shared;
 }
 
-test('the history says what changed with a set, and leads to the full diff, which can be handed on', async () => {
+test('the history shows what changed with a set, and links to the full diff', async () => {
   const shared = await world();
   const { page } = await open(shared, { email: 'ann@example.com' });
   await page.goto('/policies?tab=history');
@@ -71,7 +71,7 @@ test('the history says what changed with a set, and leads to the full diff, whic
   await page.getByRole('textbox', { name: 'Request as JSON' }).getByText('pay.make').waitFor();
 });
 
-test('the page begins with the active policies and the set before them; the same set twice changes nothing; one that is not kept says so', async () => {
+test('the page compares the active policies with the set before; equal or deleted sets are reported', async () => {
   const { page } = await open(await world(), { email: 'ann@example.com', expected: /404/ });
   await page.goto('/diff');
   await page.getByRole('heading', { name: /Loosened/ }).waitFor();
@@ -84,7 +84,7 @@ test('the page begins with the active policies and the set before them; the same
   expect(await from.inputValue()).toBe('sha256:00');
 });
 
-test('where one set is known there is no diff yet', async () => {
+test('with one known set there is no diff', async () => {
   const { page } = await open(await world(), { email: 'ann@example.com' });
   await page.route('**/v1/policies/history', (route) =>
     route.fulfill({ json: { items: [], no_roll_back: null } }),
@@ -94,7 +94,7 @@ test('where one set is known there is no diff yet', async () => {
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test('where no set can be written back the history says why, and offers no button', async () => {
+test('if no set can be restored, the history gives the reason and has no button', async () => {
   const shared = await startService({ isInFile: true });
   await prepare(shared);
   const { page } = await open(shared, { email: 'ann@example.com' });
@@ -112,7 +112,7 @@ test('where no set can be written back the history says why, and offers no butto
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test('an admin rolls back from the history with a reason; who may not sees no way to', async () => {
+test('an admin rolls back from the history with a reason; others have no button', async () => {
   const shared = await startService({ isInFile: true });
   await prepare(shared);
   const { page } = await open(shared, { email: 'ann@example.com' });

@@ -28,7 +28,7 @@ async function statusOf(id: string): Promise<string | undefined> {
   return (await service().store.requests.find(id))?.status;
 }
 
-test('several are rejected for one reason by keys alone; each says what came of it', async () => {
+test('several requests are rejected for one reason with keys only, each with its result', async () => {
   const { ask } = await world();
   const ids: string[] = [];
   for (const amount of [201, 202, 203, 204])
@@ -99,7 +99,7 @@ test('several are rejected for one reason by keys alone; each says what came of 
   ]);
 });
 
-test('several are approved on a phone, each for its group; what needs a step-up first is not sent', async () => {
+test('several requests are approved on a phone, each for its group, except those that need a step-up first', async () => {
   const { ask, ownKey } = await world();
   const { request_id: single } = await ask('pay.both', { amount: 205 });
   const { request_id: double } = await ask('pay.both', { amount: 206 });
@@ -140,7 +140,7 @@ test('several are approved on a phone, each for its group; what needs a step-up 
   expect([await statusOf(own), await statusOf(steps)]).toEqual(['approved', 'pending']);
 });
 
-test('what may deceive is marked in the row, and is not approved together with others', async () => {
+test('confusable characters are marked in the row, which is not approved in bulk', async () => {
   const { ask, ownKey } = await world();
   // Each word is of one script, so only the service knows that it looks like a vendor that was granted before.
   for (const amount of [10, 20]) await ask('pay.create', { amount, vendor: 'ACME' }, ownKey);
@@ -174,7 +174,7 @@ test('what may deceive is marked in the row, and is not approved together with o
   expect(await Promise.all(approvals)).toEqual([0, 0, 0, 1]);
 });
 
-test('the warning comes with the request itself, before anything can be approved', async () => {
+test('the warning is part of the request, before it can be approved', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 231, vendor: 'St\u0430ples' });
   const { page } = await open(service(), { email: 'ben@example.com' });
@@ -224,7 +224,7 @@ test('repeats are one row, which is unfolded or decided as a whole', async () =>
   expect(await Promise.all(ids.map(statusOf))).toEqual(['rejected', 'rejected', 'rejected']);
 });
 
-test('a request is read and decided beside the list by keys; on a phone its page opens', async () => {
+test('a request is read and decided beside the list with keys; on a phone its page opens', async () => {
   const { ask } = await world();
   const { request_id: first } = await ask('pay.create', { amount: 251, vendor: 'Peek One' });
   const { request_id: second } = await ask('pay.create', { amount: 252, vendor: 'Peek Two' });
@@ -259,7 +259,7 @@ test('a request is read and decided beside the list by keys; on a phone its page
   await page.waitForURL(`**/approvals/${first}`);
 });
 
-test('what one cannot approve is out of the count, and listed with the reason', async () => {
+test('requests that the person cannot approve are not counted, and listed with the reason', async () => {
   const { ask, ownKey } = await world();
   const admin = await signedIn(service(), 'ann@example.com');
   const { items: people } = (await admin.send('/v1/people')).body;
@@ -314,7 +314,7 @@ function isCut(element: Element): boolean {
   return false;
 }
 
-test('by keys alone one assigns a request to oneself and snoozes it; others see the former, and it comes back', async () => {
+test('requests are assigned and snoozed with keys only; others see the assignment, and the request returns', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 211, vendor: 'Acme' });
   const ben = (await open(service(), { email: 'ben@example.com' })).page;
@@ -355,7 +355,7 @@ test('by keys alone one assigns a request to oneself and snoozes it; others see 
   expect((await give(await signedIn(service(), 'ben@example.com'), id, 'reject')).status).toBe(200);
 });
 
-test('a view is saved by its name, for its list and its person', async () => {
+test('a view is saved with its name, for its list and its person', async () => {
   await world();
   const { page } = await open(service(), { email: 'ben@example.com', size: phone });
   await page.goto('/approvals?order=risk&text=acme');
@@ -380,7 +380,7 @@ test('a view is saved by its name, for its list and its person', async () => {
   expect(await view.count()).toBe(0);
 });
 
-test('who is reviewing a request is seen by others, who decide all the same', async () => {
+test('others see who is reviewing a request, and can still decide', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 209, vendor: 'Acme' });
   const ben = (await open(service(), { email: 'ben@example.com' })).page;

@@ -32,7 +32,7 @@ async function isTooWide(page: Page): Promise<boolean> {
   return await page.evaluate('document.documentElement.scrollWidth > innerWidth');
 }
 
-test('while nothing has been asked it says how a request comes about, and shows the first one by itself', async () => {
+test('without requests it explains how to send one, and then shows the first one without a reload', async () => {
   await addPeople(service());
   const { page } = await open(service(), { email });
   await page.goto('/overview');
@@ -47,14 +47,14 @@ test('while nothing has been asked it says how a request comes about, and shows 
   expect(await countOf(page, 'Allow')).toBe('1');
 });
 
-test('plots are drawn where the language of the browser is no language tag', async () => {
+test('plots are drawn if the browser has an invalid language tag', async () => {
   const { page } = await open(service(), { email });
   await page.addInitScript("Object.defineProperty(navigator, 'language', { get: () => 'en-US@posix' })");
   await page.goto('/overview');
   await drawn(page);
 });
 
-test('numbers follow what happens, and what is taken away stays away', async () => {
+test('numbers are updated, and removed parts stay removed', async () => {
   await ask(service(), 'demo.deny', 'demo.escalate', 'demo.reauth', 'demo.unknown');
   const { page } = await open(service(), { email });
   await page.goto('/overview?hide=allow');
@@ -89,7 +89,7 @@ test('numbers follow what happens, and what is taken away stays away', async () 
     .toEqual(['The body is not strict JSON invalid_json1']);
 });
 
-test('with the keyboard alone one reads a plot, zooms in and out again', async () => {
+test('a plot is read and zoomed with the keyboard only', async () => {
   const { page } = await open(service(), { email, theme: 'dark' });
   await page.goto('/overview');
   await drawn(page);
@@ -120,7 +120,7 @@ test('with the keyboard alone one reads a plot, zooms in and out again', async (
   expect(new URL(page.url()).search).toBe('');
 });
 
-test('the mouse shows values, and dragging zooms; risk by itself', async () => {
+test('the mouse shows values, and dragging zooms', async () => {
   const { page } = await open(service(), { email });
   await page.goto('/overview');
   await drawn(page);

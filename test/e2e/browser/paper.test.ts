@@ -15,7 +15,7 @@ function world(): Promise<Payments> {
   return scene;
 }
 
-test('on paper a request and the audit are whole, light and exact, without what one clicks', async () => {
+test('a printed request and audit page are complete, light and exact, without buttons', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', hostile);
   const { page } = await open(service(), { email, theme: 'dark' });

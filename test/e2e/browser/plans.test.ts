@@ -118,7 +118,7 @@ test('twelve steps are approved with three touches on a phone, and the agent exe
   expect((await service.store.requests.find(other.request_id))?.status).toBe('pending');
 });
 
-test('single steps are left out or rejected; what others decide or what needs a look of its own stays', async () => {
+test('single steps are excluded or rejected; steps of other approvers, or to be opened first, stay pending', async () => {
   const service = await start();
   const sign: Step = { action_key: 'doc.sign', payload: { name: 'contract' } };
   const read: Step = { action_key: 'doc.read', payload: { path: '/a' } };

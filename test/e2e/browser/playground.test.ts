@@ -70,7 +70,7 @@ async function write(page: Page, editor: ReturnType<typeof policyEditor>, text: 
   await page.keyboard.insertText(text);
 }
 
-test('a copy is tried as one types: decision, rules, what would change it, mistakes with their fixes', async () => {
+test('a copy is tried while typing: decision, rules, smallest changes, mistakes with their fixes', async () => {
   const { shared } = await world();
   const before = await recorded(shared);
   const { page } = await open(shared, { email });
@@ -139,7 +139,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   expect(shared.policies.state().failure).toBeNull();
 });
 
-test('a worker says what names are, completes and formats', async () => {
+test('a worker describes names, completes and formats', async () => {
   const { shared } = await world();
   const { page } = await open(shared, { email });
   await page.goto('/playground');
@@ -170,7 +170,7 @@ test('a worker says what names are, completes and formats', async () => {
 const isFocused = (editor: ReturnType<typeof policyEditor>): Promise<boolean> =>
   editor.evaluate((element) => (element.getRootNode() as ShadowRoot).activeElement === element);
 
-test('the editor completes by the action, obeys the content policy, and lets the keyboard out', async () => {
+test('the editor completes by the action, follows the content security policy, and can be left with the keyboard', async () => {
   const { shared } = await world();
   const { page } = await open(shared, { email, theme: 'dark' });
   await page.goto('/playground');
@@ -216,7 +216,7 @@ test('the editor completes by the action, obeys the content policy, and lets the
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test('what is wrong with a request is told where it stands, and the active policies may change meanwhile', async () => {
+test('errors of a request are shown at their place, and the active policies can change meanwhile', async () => {
   const { shared } = await world();
   const { page } = await open(shared, { email, expected: /400/ });
   await page.goto('/playground');
@@ -273,7 +273,7 @@ test('what is wrong with a request is told where it stands, and the active polic
   await answer(page).locator('strong').getByText('Not today').waitFor();
 });
 
-test('a logged request is tried on the facts of its record, hostile as it may be, also on a phone', async () => {
+test('a recorded request is tried with its recorded facts, whatever it contains, also on a phone', async () => {
   const { shared, id } = await world();
   const { page } = await open(shared, { email, size: sizes.phone, theme: 'dark' });
   await page.goto(`/playground?request=${id}`);
@@ -301,7 +301,7 @@ test('a logged request is tried on the facts of its record, hostile as it may be
   expect(await page.title()).toBe('Playground · Writ');
 });
 
-test('where the editor cannot be loaded, a plain field takes its place', async () => {
+test('a plain field replaces an editor that cannot be loaded', async () => {
   const { shared } = await world();
   const { page } = await open(shared, { email, expected: /Failed to load resource/ });
   await page.route(/\/assets\/editor-/, (route) => route.abort());
@@ -367,7 +367,7 @@ test('a draft is saved on the service, opens in another window, and never become
   ).toBe(0);
 });
 
-test('a draft that another window has saved is not overwritten unseen, and can be deleted', async () => {
+test('a draft that another window has saved is not overwritten silently, and can be deleted', async () => {
   const { shared } = await world();
   const { page } = await open(shared, { email: 'cleo@example.com', expected: /409/ });
   await page.goto('/playground?view=changes');
@@ -388,7 +388,7 @@ test('a draft that another window has saved is not overwritten unseen, and can b
   expect((await cleo.send('/v1/policies/draft')).body.draft).toBeNull();
 });
 
-test('while the playground loads, it says nothing of the request or the policies', async () => {
+test('the playground shows no request or policies before they are loaded', async () => {
   const { shared } = await world();
   const { page } = await open(shared, { email });
   const held: (() => void)[] = [];

@@ -14,7 +14,7 @@ const phone = { width: 390, height: 844 };
 const asked = (key: string, headers: Readonly<Record<string, string>> = {}) =>
   authorize(service(), { key, headers: { 'x-writ-agent': 'buyer', ...headers } });
 
-test('a point is registered by keyboard, asks, is seen, rotated, disabled and revoked', async () => {
+test('a point is registered by keyboard, asks, is listed, rotated, disabled and revoked', async () => {
   const admin = await firstAdmin(service());
   await personWith(service(), admin, { email: 'audrey@example.com', roles: ['auditor'] });
   const { page, context } = await open(service(), { email });
@@ -96,7 +96,7 @@ test('a point is registered by keyboard, asks, is seen, rotated, disabled and re
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test('an auditor sees all of it on a phone and finds nothing to press; without a point the agent asked itself', async () => {
+test('an auditor sees everything on a phone and has no buttons; a request without a point names the agent', async () => {
   const { page } = await open(service(), { email: 'audrey@example.com', theme: 'dark', size: phone });
   await page.goto('/enforcement-points');
   await page.getByRole('link', { name: 'files <proxy>' }).waitFor();

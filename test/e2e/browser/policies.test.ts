@@ -60,7 +60,7 @@ const rowOf = (page: Page, rule: string) =>
 const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > innerWidth');
 
-test('what is active: rules with their hits, effects of shadow rules, groups, meters, hostile names as text', async () => {
+test('the active set is shown: rules with hits, effects of shadow rules, groups, meters, markup as text', async () => {
   const { page } = await open(await world(), { email });
   await page.goto('/policies?tab=hits');
   await page.getByText('Active', { exact: true }).waitFor();
@@ -89,7 +89,7 @@ test('what is active: rules with their hits, effects of shadow rules, groups, me
   expect(await page.title()).toBe('Policies · Writ');
 });
 
-test('the tabs are gone through by keyboard, each has an address, and none is a long page', async () => {
+test('the tabs work by keyboard, each has an address, and none is a long page', async () => {
   const shared = await world();
   const { page } = await open(shared, { email });
   await page.goto('/policies');
@@ -144,7 +144,7 @@ test('the tabs are gone through by keyboard, each has an address, and none is a 
   }
 });
 
-test('what the policies do is said in sentences, each with its line', async () => {
+test('the policies are described in sentences, each with its line', async () => {
   const { page } = await open(await world(), { email });
   await page.goto('/policies?tab=sentences');
   const said = page.getByRole('list', { name: 'What the policies do' });
@@ -157,7 +157,7 @@ test('what the policies do is said in sentences, each with its line', async () =
   await page.waitForURL(`**/policies/file?path=demo.policy#L${number}`);
 });
 
-test('a reload that fails and recovers is seen as it happens, with what is wrong where it stands', async () => {
+test('a failed reload and its recovery are shown live, with the errors at their places', async () => {
   const shared = await world();
   const { page } = await open(shared, { email, theme: 'dark' });
   await page.goto('/policies');
@@ -215,7 +215,7 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   await page.getByRole('link', { name: 'Policies', exact: true }).waitFor();
 });
 
-test('who may reads the directory again; the others see no button', async () => {
+test('people with the permission reload the directory; others see no button', async () => {
   const shared = await world();
   const admin = await open(shared, { email });
   await admin.page.goto('/policies');
@@ -229,7 +229,7 @@ test('who may reads the directory again; the others see no button', async () => 
   expect(await approver.page.getByRole('button', { name: 'Reload' }).count()).toBe(0);
 });
 
-test('a file has a line to link to, leads from a rule to its text, and a long list is shown in parts', async () => {
+test('a file has a link for each line, a rule links to its text, and a long list is shown in parts', async () => {
   const { page } = await open(await world(), { email, size: sizes.phone, theme: 'dark' });
   await page.goto('/policies?tab=hits');
   await rowOf(page, 'demo/one').waitFor();
@@ -259,7 +259,7 @@ test('a file has a line to link to, leads from a rule to its text, and a long li
   expect(await page.title()).toBe('names.txt · Writ');
 });
 
-test('a file that is not there is told, and what was shown of one that goes stays until then', async () => {
+test('a missing file is reported, and a deleted one stays visible until then', async () => {
   const shared = await world();
   const { page } = await open(shared, { email, expected: /404/ });
   await page.goto('/policies/file?path=gone.policy');
@@ -277,7 +277,7 @@ test('a file that is not there is told, and what was shown of one that goes stay
   await page.getByText('The address names no policy file').waitFor();
 });
 
-test('who serves is shown to operators: the replica, its set and its version', async () => {
+test('operators see the replicas with their sets and versions', async () => {
   const own = await startService({ isInFile: true });
   await addPeople(own);
   const { page } = await open(own, { email });

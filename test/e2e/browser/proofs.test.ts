@@ -65,7 +65,7 @@ globalThis.verdicts = (text) => {
 };
 `;
 
-test('the prover runs in a page as it is', async () => {
+test('the prover runs unchanged in a page', async () => {
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());
   const page = await browser.newPage();

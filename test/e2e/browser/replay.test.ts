@@ -50,7 +50,7 @@ async function press(page: Page, button: ReturnType<typeof run>): Promise<void> 
   await page.keyboard.press('Enter');
 }
 
-test('a raised limit is run on the last seven days, and leads to the request that it lets pass', async () => {
+test('a raised limit is replayed on the last seven days, and links to the request that it would allow', async () => {
   const [shared, passed] = await world();
   const { page } = await open(shared, { email });
   await page.goto('/playground');
@@ -82,7 +82,7 @@ test('a raised limit is run on the last seven days, and leads to the request tha
   await page.waitForURL(`**/requests/${passed}`);
 });
 
-test('on a telephone nothing is wider than the page; a copy with errors is not tried; no change says so', async () => {
+test('on a phone nothing is too wide; a copy with errors or without changes is not replayed', async () => {
   const { page } = await open((await world())[0], { email, size: sizes.phone });
   await page.goto('/playground');
   await write(page, policies.replace('by finance', 'by fnance'));
@@ -98,7 +98,7 @@ test('on a telephone nothing is wider than the page; a copy with errors is not t
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
 });
 
-test('a run shows how far it is and can be stopped; one that fails or is cut off says so', async () => {
+test('a replay shows its progress and can be stopped; a failure is reported', async () => {
   const { page } = await open((await world())[0], { email, expected: /ERR|Failed|502/ });
   await page.goto('/playground');
   // The request hangs until the page gives up.

@@ -28,7 +28,7 @@ const focusedRow = (page: Page): Promise<string | null> =>
 const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > innerWidth');
 
-test('an empty list says how requests come about, and takes the first by itself', async () => {
+test('an empty list explains how to send requests, and then shows the first one', async () => {
   const fresh = await startService();
   const { ask } = await payments(fresh);
   const { page } = await open(fresh, { email });
@@ -39,7 +39,7 @@ test('an empty list says how requests come about, and takes the first by itself'
   await eventually(() => rows(page).count()).toBe(1);
 });
 
-test('the list is live, moves by keys, does not move what one reads, and is found again as it was left', async () => {
+test('the list is live, is used with keys, does not move while reading, and keeps its state', async () => {
   const { ask } = await world();
   for (let at = 0; at < 70; at += 1) await ask('pay.create', { amount: at, vendor: `Vendor ${at}` });
   const { page } = await open(service(), { email });
@@ -90,7 +90,7 @@ test('the list is live, moves by keys, does not move what one reads, and is foun
   expect(await focusedRow(page)).toBe(opened);
 });
 
-test('filters stand in the address, as chips, and in what is exported', async () => {
+test('filters are in the address, as chips, and in exports', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 7, vendor: 'Needle & Co' });
   await ask('pay.create', { amount: 7, vendor: 'Shady' });
@@ -142,7 +142,7 @@ test('filters stand in the address, as chips, and in what is exported', async ()
   await eventually(() => rows(page).count()).toBe(1);
 });
 
-test('a filter that the service does not take says so and can be cleared', async () => {
+test('an invalid filter is reported and can be cleared', async () => {
   await world();
   const { page } = await open(service(), { email, expected: /400/ });
   await page.goto('/requests?risk_min=nonsense');
@@ -153,7 +153,7 @@ test('a filter that the service does not take says so and can be cleared', async
   expect(await page.getByRole('alert').count()).toBe(0);
 });
 
-test('of many requests a list costs what is seen of it, and a search that finds little goes on by itself', async () => {
+test('a long list loads only what is visible, and a search with few results continues automatically', async () => {
   const fresh = await startService();
   const { ask } = await payments(fresh);
   const { request_id: rare } = await ask('pay.owner', {});
@@ -202,7 +202,7 @@ test('of many requests a list costs what is seen of it, and a search that finds 
   await page.getByText('No requests match').waitFor();
 });
 
-test('the list counts, has the days and the columns that one wants, and tells what nobody answered from what is over', async () => {
+test('the list counts, groups by day, has a choice of columns, and separates expired from unanswered requests', async () => {
   const fresh = await startService();
   const { ask } = await payments(fresh);
   const granted = await ask('pay.create', { amount: 1, vendor: 'Zweig & Söhne' });
@@ -257,7 +257,7 @@ function countChangesOfRows(): void {
   if (body !== null) observer.observe(body, options);
 }
 
-test('the page of a request tells what was decided and why, whatever its payload tries', async () => {
+test('the page of a request shows the decision and the reason, whatever its payload contains', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', hostile);
   const { page } = await open(service(), { email });
@@ -311,7 +311,7 @@ test('the page of a request tells what was decided and why, whatever its payload
   expect(await isTooWide(page)).toBe(false);
 });
 
-test('a request that is not there, and one that no rule decided', async () => {
+test('an unknown request, and one without a deciding rule', async () => {
   const { ask } = await world();
   const { page } = await open(service(), { email, expected: /404/ });
   await page.goto('/requests/019a0000-0000-7000-8000-000000000000');
@@ -323,7 +323,7 @@ test('a request that is not there, and one that no rule decided', async () => {
   await page.getByText('No rule was evaluated.', { exact: true }).waitFor();
 });
 
-test('whoever knows reports what became of a grant, and the page follows', async () => {
+test('people with the permission report the outcome of a grant, and the page is updated', async () => {
   const { ask } = await world();
   const { request_id: id } = await ask('pay.create', { amount: 3, vendor: 'Uline' });
   const { page } = await open(service(), { email });
@@ -337,7 +337,7 @@ test('whoever knows reports what became of a grant, and the page follows', async
   expect((await service().store.requests.find(id))?.status).toBe('consumed');
 });
 
-test('the control owner steps up with password and code, and nobody else is asked to', async () => {
+test('the control owner steps up with password and code; nobody else has the button', async () => {
   const scene = await world();
   const { request_id: id } = await scene.ask('pay.owner', { amount: 1 }, scene.ownKey);
   const admin = await open(service(), { email });

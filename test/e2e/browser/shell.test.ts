@@ -62,7 +62,7 @@ const focused = (page: Page): Promise<string> =>
 const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > innerWidth');
 
-test('a person signs in with a password and out again', async () => {
+test('a person signs in with a password and signs out', async () => {
   await people();
   const { page } = await open(service(), { expected: /401|403/ });
   await page.goto('/account');
@@ -78,7 +78,7 @@ test('a person signs in with a password and out again', async () => {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
-test('the kill switch stops everything and lets it act again', async () => {
+test('the kill switch stops everything and is turned off again', async () => {
   await people();
   const { page } = await open(service(), { email: ann });
   await page.goto('/account');
@@ -112,7 +112,7 @@ test('a stopped agent is named above the page', async () => {
   await letAct(page);
 });
 
-test('a session that ends in the middle takes nothing away: one signs in and goes on', async () => {
+test('a session that expires loses nothing: the person signs in and continues', async () => {
   await people();
   const { page, context } = await open(service(), { email: ann, expected: /401/ });
   await page.goto('/account');
@@ -132,7 +132,7 @@ test('a session that ends in the middle takes nothing away: one signs in and goe
   await letAct(page);
 });
 
-test('somebody else who signs in there gets a fresh start, and what was under way is not done', async () => {
+test('another person who signs in gets a new page, and the earlier action is not sent', async () => {
   await people();
   const { page, context } = await open(service(), { email: ann, expected: /401/ });
   await page.goto('/account');
@@ -150,7 +150,7 @@ test('somebody else who signs in there gets a fresh start, and what was under wa
   expect(body.items).toEqual([]);
 });
 
-test('who gives up the session that has ended stands at the sign-in', async () => {
+test('cancelling the sign-in of an expired session leads to the sign-in page', async () => {
   await people();
   const { page, context } = await open(service(), { email: ann, expected: /401|ERR_/ });
   await page.goto('/account');
@@ -163,7 +163,7 @@ test('who gives up the session that has ended stands at the sign-in', async () =
   expect(await page.getByRole('navigation').count()).toBe(0);
 });
 
-test('signing in anew in another window changes nothing for the same person, and the person for another', async () => {
+test('signing in again in another window keeps the page of the same person, and replaces that of another', async () => {
   await people();
   const { page, context } = await open(service(), { email: ann, expected: /401|403/ });
   await page.goto('/account');
@@ -183,7 +183,7 @@ test('signing in anew in another window changes nothing for the same person, and
   await page.getByRole('navigation').getByText(ben).waitFor();
 });
 
-test('the service goes away and comes back: a banner, pages that can be tried again, and news as before', async () => {
+test('while the service is unreachable there is a banner and a retry; events continue afterwards', async () => {
   await people();
   const { service: near, cut, fix } = await lineTo(service());
   const { page } = await open(near, {
@@ -220,7 +220,7 @@ test('the service goes away and comes back: a banner, pages that can be tried ag
   await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
 });
 
-test('a loss that the event stream outlives heals by itself', async () => {
+test('after a loss that the event stream survives, the page is updated', async () => {
   await people();
   const { page, context } = await open(service(), { email: ann, expected: /ERR_|Failed to load/ });
   await page.goto('/agents');
@@ -234,7 +234,7 @@ test('a loss that the event stream outlives heals by itself', async () => {
   await page.getByText('No agents match these filters').waitFor();
 });
 
-test('opened while the service does not answer, it says so and can be tried again', async () => {
+test('opened without the service, the page reports it and can be retried', async () => {
   await people();
   const { page, context } = await open(service(), { email: ann, expected: /Failed to load/ });
   await context.route('**/v1/session', (route) => route.fulfill({ status: 500, body: 'not JSON' }));
@@ -246,7 +246,7 @@ test('opened while the service does not answer, it says so and can be tried agai
   await page.getByRole('heading', { level: 1, name: /account/i }).waitFor();
 });
 
-test('a page that breaks takes nothing else with it', async () => {
+test('an error in one page leaves the others working', async () => {
   await people();
   const { page, context } = await open(service(), { email: ann, expected: /undefined/ });
   await context.route('**/v1/overview*', (route) => route.fulfill({ json: { total: 1 } }));
@@ -256,7 +256,7 @@ test('a page that breaks takes nothing else with it', async () => {
   await page.getByRole('heading', { level: 1, name: /account/i }).waitFor();
 });
 
-test('the theme that was chosen is kept, and there before the page is drawn', async () => {
+test('the chosen theme is kept, and applied before the page is drawn', async () => {
   await people();
   const { page } = await open(service(), { email: ann });
   await page.goto('/account');
@@ -278,7 +278,7 @@ test('the theme that was chosen is kept, and there before the page is drawn', as
   expect(await theme()).toBe('system');
 });
 
-test('with the keyboard one skips to the page and walks through the menu', async () => {
+test('the keyboard skips to the page and walks through the menu', async () => {
   await people();
   const { page } = await open(service(), { email: ann });
   await page.goto('/account');
@@ -324,7 +324,7 @@ test('with the keyboard one skips to the page and walks through the menu', async
   expect(await page.getByRole('link', { name: 'Audit' }).getAttribute('aria-current')).toBe('page');
 });
 
-test('by Ctrl+K one goes to a page, an agent, a request or something to do, without a mouse', async () => {
+test('Ctrl+K finds pages, agents, requests and actions without a mouse', async () => {
   await people();
   const { page } = await open(service(), { email: ann });
   await page.goto('/account');
@@ -372,7 +372,7 @@ test('by Ctrl+K one goes to a page, an agent, a request or something to do, with
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
-test('every page has a help with the documentation, the shortcuts and the version', async () => {
+test('every page has help with the documentation, the shortcuts and the version', async () => {
   await people();
   const { page } = await open(service(), { email: ann });
   for (const [address, theme] of [
@@ -413,7 +413,7 @@ test('every page has a help with the documentation, the shortcuts and the versio
   expect(await isTooWide(page)).toBe(false);
 });
 
-test('on a phone an approver finds by the same what their roles grant, and no more', async () => {
+test('on a phone, Ctrl+K finds only what the roles of an approver permit', async () => {
   await people();
   const { page } = await open(service(), { email: 'ben@example.com', size: sizes.phone, theme: 'dark' });
   await page.goto('/approvals');
@@ -432,7 +432,7 @@ test('on a phone an approver finds by the same what their roles grant, and no mo
   expect(await page.getByRole('button', { name: 'Menu' }).getAttribute('aria-expanded')).toBe('false');
 });
 
-test('on a phone the menu lies over the page, and closes by Escape, by going somewhere and by growing', async () => {
+test('on a phone the menu covers the page, and closes by Escape, by navigation and by a wider window', async () => {
   await people();
   const { page } = await open(service(), { email: ann, size: sizes.phone });
   await page.goto('/account');
@@ -459,7 +459,7 @@ test('on a phone the menu lies over the page, and closes by Escape, by going som
   expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(true);
 });
 
-test('at 400 % nothing is cut off or reached by scrolling sideways', async () => {
+test('at 400 % nothing is cut off or needs horizontal scrolling', async () => {
   await people();
   const { page } = await open(service(), { email: ann, size: { width: 320, height: 256 } });
   for (const address of ['/overview', '/account']) {
@@ -480,7 +480,7 @@ test('at 400 % nothing is cut off or reached by scrolling sideways', async () =>
   await letAct(page);
 });
 
-test('in forced colours and without motion all is there', async () => {
+test('with forced colours and reduced motion everything is visible', async () => {
   await people();
   const { page, context } = await open(service(), { email: ann });
   await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
@@ -501,7 +501,7 @@ test('in forced colours and without motion all is there', async () => {
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test('an address that is not there, and one that is for other roles', async () => {
+test('an unknown address, and one for other roles', async () => {
   await people();
   const { page } = await open(service(), { email: ben, theme: 'dark' });
   await page.goto('/audit');
@@ -516,7 +516,7 @@ test('an address that is not there, and one that is for other roles', async () =
   await page.waitForURL('**/approvals');
 });
 
-test('roles that are taken away in the middle are told in the page', async () => {
+test('roles that are removed during a session are reported on the page', async () => {
   await people();
   const admin = await signedIn(service(), ann);
   const { body } = await admin.send('/v1/people');

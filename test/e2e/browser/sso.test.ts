@@ -10,7 +10,7 @@ import { accessibilityFaults, shareBrowser } from './browser.ts';
 const open = shareBrowser();
 const phone = { width: 390, height: 844 };
 
-test('a person signs in at the provider with the roles of their groups, and is out once removed there', async () => {
+test('a person signs in at the provider with the roles of their groups, and is signed out after removal there', async () => {
   const { service, oidc } = await startSsoService({ recheckMs: 300 });
   await firstAdmin(service);
   const ben = { email: 'ben@example.com', email_verified: true, name: 'Ben Miller' };
@@ -52,7 +52,7 @@ test('a person signs in at the provider with the roles of their groups, and is o
   await button.waitFor();
 });
 
-test('while nobody has access, the sign-in page says which link to open', async () => {
+test('while nobody has access, the sign-in page names the link to open', async () => {
   const service = await startService();
   const { page } = await open(service, { size: phone, expected: /401/ });
   await page.goto('/');

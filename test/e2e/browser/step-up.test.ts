@@ -16,7 +16,7 @@ const minuteMs = 60_000;
 const berlin = (ms: number): string =>
   new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: 'Europe/Berlin' }).format(ms);
 
-test('a factor that is too new says from when on it counts, and what becomes of the request', async () => {
+test('a factor that is too new shows when it can be used, and whether the request ends before that', async () => {
   const service = await startService();
   const scene = await payments(service);
   const setUpMs = Date.now() - 10 * minuteMs;
@@ -43,7 +43,7 @@ function later({ totpSecret }: { readonly totpSecret: string }): string {
   return totpAt(totpSecret, Date.now() + 30_000);
 }
 
-test('a code that was used says so once, at its field, and the next one steps up', async () => {
+test('a used code is reported once at its field, and the next one works', async () => {
   const service = await startService();
   const scene = await payments(service);
   const clock = () => Date.now() - 120 * minuteMs;

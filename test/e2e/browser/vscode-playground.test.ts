@@ -13,7 +13,7 @@ policy payments on payment.create {
 }
 `;
 
-test('a request is walked through, by what is typed and not saved', async () => {
+test('a request is stepped through with unsaved text', async () => {
   const editor = await openEditor({ [file]: policies });
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());
