@@ -446,7 +446,7 @@ describe('writ requests, approve, reject', () => {
     const stranger = await asBen!('requests', 'assign', id, 'Somebody else');
     expect([stranger.code, stranger.stderr]).toEqual([
       1,
-      `error: nobody with this name can answer it: people who can: ${asked.map((one) => (one.is_you ? `${one.name} (me)` : one.name)).join(', ')}\n`,
+      `error: nobody with this name can decide it: people who can: ${asked.map((one) => (one.is_you ? `${one.name} (me)` : one.name)).join(', ')}\n`,
     ]);
     const kim = asked.find((one) => !one.is_you)!;
     expect((await asBen!('requests', 'assign', id, kim.name)).code).toBe(0);

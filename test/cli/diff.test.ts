@@ -208,7 +208,7 @@ policy p on pay.make {
   it.each([
     [['no-such'], 'git knows no revision `no-such` here'],
     [['main', 'nowhere'], '`nowhere` does not exist in `main`'],
-    [['--old', 'policies'], '--old and --new need each other'],
+    [['--old', 'policies'], 'give --old and --new together'],
     [['main', '--max', '0'], '--max takes a whole number from 1'],
   ])('%j is wrong usage', async (args, message) => {
     const { code, stderr } = await writ(['diff', ...args], { cwd: root });

@@ -176,7 +176,7 @@ async function diffSides(
 }
 
 function folders(first: string | undefined, { old, new: now }: Options): DiffSides {
-  if (old === undefined || now === undefined) throw new UsageError('--old and --new need each other');
+  if (old === undefined || now === undefined) throw new UsageError('give --old and --new together');
   if (first !== undefined) throw new UsageError('--old and --new cannot be combined with revisions or paths');
   const side = (path: string): SideSource => ({ revision: null, name: path, path });
   return { old: side(old), new: side(now) };

@@ -218,7 +218,7 @@ type RequestView = Reply<'getRequestAssignment'>;
 export function defineAssign(command: Command, finish: Finish): void {
   withApiOptions(command.command('assign').description('assign a pending request to a person'))
     .argument('<id>')
-    .argument('<person>', 'the name of a person who can answer it, `me`, or `nobody`')
+    .argument('<person>', 'the name of a person who can decide it, `me`, or `nobody`')
     .action(async (id: string, person: string, _own: unknown, command: Command) => {
       finish(await withApi(command.optsWithGlobals<ApiOptions>(), (api) => assign(api, id, person)));
     });
@@ -235,9 +235,9 @@ async function assign(api: Api, id: string, person: string): Promise<void> {
   const [one] = matches;
   if (one === undefined || matches.length > 1) {
     const names = people.map(({ name, is_you }) => (is_you ? `${name} (me)` : name)).join(', ');
-    const how = matches.length > 1 ? 'several people have this name' : 'nobody with this name can answer it';
+    const how = matches.length > 1 ? 'several people have this name' : 'nobody with this name can decide it';
     refuse(
-      `${how}: ${people.length === 0 ? 'nobody can answer it' : `people who can: ${escapeForTerminal(names)}`}`,
+      `${how}: ${people.length === 0 ? 'nobody can decide it' : `people who can: ${escapeForTerminal(names)}`}`,
     );
   }
   await api.post(`${path}/assignment`, { person: one.id });

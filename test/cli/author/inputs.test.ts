@@ -101,7 +101,7 @@ const badCalls: readonly (readonly [tool: string, args: object, why: RegExp])[] 
   ['explain', { export: 'none.jsonl', id: 'x' }, /`none.jsonl` does not exist/],
   ['explain', { export: 'policies', id: 'x' }, /not a regular file/],
   ['explain', { export: 'text.txt', id: 'x' }, /has no recorded request `x`/],
-  ['prove', { on: 'a.read' }, /need each other/],
+  ['prove', { on: 'a.read' }, /`on` and `claim` together/],
   ['prove', { on: 'a.read', claim: 'never ever' }, /the policies have errors/],
   ['prove', { on: 'b.read', claim: 'never allow' }, /b\.read/],
   ['diff', { revision: 'nowhere' }, /git knows no revision `nowhere`/],

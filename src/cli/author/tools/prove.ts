@@ -33,8 +33,7 @@ export const prove = defineTool({
     ),
   },
   async run({ path, on, claim }) {
-    if ((on === undefined) !== (claim === undefined))
-      throw new UsageError('`on` and `claim` need each other');
+    if ((on === undefined) !== (claim === undefined)) throw new UsageError('give `on` and `claim` together');
     const question = on === undefined || claim === undefined ? null : { on, claim };
     const query = await loadClaims(policiesInWorkspace(path), question);
     if ('errors' in query) throw policyErrors(query.errors, query);

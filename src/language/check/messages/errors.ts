@@ -133,7 +133,7 @@ export function typeRecursive(name: NameNode): Diagnostic {
 }
 
 export function typeTooLarge(name: NameNode, fieldsMax: number): Diagnostic {
-  const message = `\`${name.text}\` has more than ${fieldsMax} fields, those of its types included`;
+  const message = `\`${name.text}\` has more than ${fieldsMax} fields, including those of nested types`;
   return error('type-too-large', name.span, message, {
     help: 'payloads of this size are checked too slowly',
   });

@@ -180,7 +180,7 @@ export function caseOnOtherType(name: NameNode, type: Type): Diagnostic {
 
 export function listCyclic(name: NameNode, path: readonly string[]): Diagnostic {
   const way = path.map((step) => `\`${step}\``).join(' joins ');
-  return error('list-cyclic', name.span, `list \`${name.text}\` is joined into itself: ${way}`, {
+  return error('list-cyclic', name.span, `list \`${name.text}\` contains itself: ${way}`, {
     help: 'break the circle',
   });
 }
