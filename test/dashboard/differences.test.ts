@@ -10,7 +10,7 @@ import {
 import { startOfDay } from '../../src/dashboard/pages/audit/days.ts';
 import { differences } from '../../src/dashboard/pages/audit/differences.ts';
 
-test('only what differs is told', () => {
+test('returns only the fields that differ', () => {
   const before = { status: 'active', tags: ['a'], rate: { burst: 10, per: 1 } };
   const after = { status: 'disabled', tags: ['a', 'b'], rate: { burst: 20, per: 1 } };
   expect(differences(before, after)).toEqual([

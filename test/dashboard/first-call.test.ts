@@ -117,7 +117,7 @@ describe('the lines of a program', () => {
     expect(exportLine("it's")).toBe(`export WRIT_API_KEY='it'\\''s'`);
   });
 
-  test('of the proxy and the hook name commands and options that there are', async () => {
+  test('of the proxy and the hook name existing commands and options', async () => {
     const commands = [...`${mcpLines('u')}\n${hookLines('u')}`.matchAll(/^writ (\w+ \w+)(.*)$/gm)];
     expect(commands.length).toBe(5);
     for (const [, command = '', rest = ''] of commands) {

@@ -50,7 +50,7 @@ describe('JSON', () => {
     expect(shown('/other')).toBe('{');
   });
 
-  it('says what is wrong, and where', () => {
+  it('reports an error and its place', () => {
     const fault = (text: string) => readJson(text).fault;
     expect(fault('{"a": }')).toEqual({ message: 'a value is expected here', from: 6, to: 7 });
     expect(fault('{"a": 1')).toEqual({ message: 'a comma or } is expected here', from: 7, to: 7 });
@@ -68,7 +68,7 @@ describe('JSON', () => {
     expect(fault('1 2')?.message).toBe('nothing may follow the value');
   });
 
-  it('takes a member named like a part of every object for nothing special', () => {
+  it('reads a member with the name of an object method as a plain member', () => {
     expect(Object.hasOwn(readJson('{"__proto__": {"x": 1}}').value as object, '__proto__')).toBe(true);
   });
 });

@@ -29,7 +29,7 @@ function range(text: string, zoneMinutes = 0) {
   return readRange(new URLSearchParams(text), { nowMs, zoneMs: zoneMinutes * 60_000, isNarrow: false });
 }
 
-describe('the stretch of time', () => {
+describe('the time range', () => {
   test('is the last 24 hours in whole steps, unless another is said', () => {
     expect(rangeQuery(range(''))).toEqual({
       from: '2026-03-01T10:30Z',
@@ -65,7 +65,7 @@ describe('the stretch of time', () => {
     expect(rangeQuery(range('range=30d', -330))).toMatchObject({ to: '2026-03-02T17:30Z' });
   });
 
-  test('of a zoom is made wider up to steps, and is live only where it holds now', () => {
+  test('of a zoom is widened to whole steps, and is live only if it includes the present', () => {
     expect(rangeQuery(range('from=2026-03-02T08:03Z&to=2026-03-02T08:49Z'))).toEqual({
       from: '2026-03-02T08:03Z',
       to: '2026-03-02T08:49Z',
@@ -150,7 +150,7 @@ describe('series', () => {
     expect(outcomeTotals(overview)).toEqual({ ...none, allow: 7, deny: 1, refused: 3 });
   });
 
-  test('can be told apart without their colours', () => {
+  test('can be distinguished without their colours', () => {
     const all: readonly Series[] = outcomeSeries(overview, [
       'allow',
       'deny',

@@ -48,7 +48,7 @@ function demoFiles(): Record<string, string> {
 }
 
 describe('an example request', () => {
-  it('of every action is of the declared shape', () => {
+  it('of every action matches its declaration', () => {
     const desk = createWorkspace();
     desk.take(textsOf({ ...demoFiles(), 'odd.policy': odd }));
     const laid = desk.compileWith([]);
@@ -95,7 +95,7 @@ describe('the copy', () => {
     expect(keepDraft(full, 'ann', draft)).toBe(false);
   });
 
-  it('takes names of policy files for new files', () => {
+  it('accepts names of policy files for new files', () => {
     expect(nameFault('payments/limits.policy', [])).toBeNull();
     for (const name of ['', '/a.policy', '../a.policy', 'a\\b.policy', '.hidden.policy', 'a\u202e.policy'])
       expect(nameFault(name, []), name).toMatch(/is a path/);
@@ -123,7 +123,7 @@ function memoryStorage() {
   };
 }
 
-describe('what was changed', () => {
+describe('the list of changes', () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
 
   it('leads from the one text to the other, and back', () => {
@@ -138,7 +138,7 @@ describe('what was changed', () => {
     );
   });
 
-  it('is no more than was changed', () => {
+  it('contains only the changed lines', () => {
     const diff = diffLines('a\nb\nc\nd\ne\nf\ng\n', 'a\nb\nc\nX\ne\nf\ng\n');
     expect(diff.filter(({ kind }) => kind !== 'kept')).toEqual([
       { kind: 'gone', text: 'd', line: 4 },
@@ -150,7 +150,7 @@ describe('what was changed', () => {
     expect(hunksOf(diffLines('same\n', 'same\n'))).toEqual([]);
   });
 
-  it('is told of texts that share nothing, too', () => {
+  it('covers texts without a common line', () => {
     const [before, after] = ['o', 'n'].map((word) =>
       Array.from({ length: 3_000 }, (_, at) => `${word}${at}`),
     );

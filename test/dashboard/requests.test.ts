@@ -231,7 +231,7 @@ test.each([
   expect(compared?.words).toMatch(words);
 });
 
-test('below ten grants, or where a field differs nearly always, there is nothing to compare with', () => {
+test('below ten grants, or for a field with almost only different values, nothing is compared', () => {
   expect(profileNoteOf({ ...profile, count: 0, fields: [] }, 'amount', 1)).toBeNull();
   expect(profileNoteOf({ ...profile, count: 9 }, 'amount', 101)).toBeNull();
   expect(profileNoteOf(profile, 'note', 'b')).toBeNull();

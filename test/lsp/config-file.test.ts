@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const wrong = 'prt: 1\nlimits:\n  burst: many\nlog:\n  level: loud\n';
 
-test('is told what is wrong with it, where that stands', async () => {
+test('gets diagnostics at their places', async () => {
   editor.open(file, wrong);
   const places = () => editor.diagnostics(file)?.map(({ range }) => range.start.line + 1);
   await expect.poll(places).toEqual([1, 3, 5]);
@@ -27,7 +27,7 @@ test('is told what is wrong with it, where that stands', async () => {
   await expect.poll(places).toEqual([]);
 });
 
-test('is told nothing that `writ config` does not say', async () => {
+test('gets no diagnostic that `writ config` does not print', async () => {
   editor.open(file, wrong);
   await expect.poll(() => editor.diagnostics(file)?.length).toBe(3);
   editor.write(file, wrong);

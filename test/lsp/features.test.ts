@@ -216,7 +216,7 @@ describe('names', () => {
     await expect(rename('payload')).rejects.toThrow('every request');
   });
 
-  test('of the payload are not changed', async () => {
+  test('of the payload cannot be renamed', async () => {
     const position = open(rules.replace('payload.amount', 'payload.am|ount'));
     expect(await editor.at('textDocument/prepareRename', file, position)).toBeNull();
   });

@@ -136,7 +136,7 @@ describe('what changes since HEAD', () => {
 
   const ask = (command: string) => carryOut({ command, arguments: [editor.uri(policyFile)] });
 
-  test('is not told where there is no repository', async () => {
+  test('are not shown without a repository', async () => {
     await expect(ask('writ.showChanges')).rejects.toThrow('no git repository');
   });
 

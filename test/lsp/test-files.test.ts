@@ -115,7 +115,7 @@ describe('names', () => {
     expect(places(await editor.at('textDocument/definition', file, position))).toEqual([place]);
   });
 
-  test('of policies are found and changed in tests, too', async () => {
+  test('of policies are found and renamed in tests, too', async () => {
     open(tests);
     const position = editor.open('policies/payments.policy', policies.replace('allow small', 'allow sm|all'));
     const path = 'policies/payments.policy';

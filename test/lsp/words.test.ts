@@ -10,7 +10,7 @@ const undescribed = [
   ...['string', 'number', 'year', 'years', 'this', 'week', 'month', 'months'],
 ];
 
-test('there is one for every word', () => {
+test('every keyword has a description', () => {
   const described = new Set(Object.keys(wordDescriptions).flatMap((phrase) => phrase.split(' ')));
   const words = [...reservedWords, ...contextualWords];
   expect(words.filter((word) => !described.has(word) && !undescribed.includes(word))).toEqual([]);

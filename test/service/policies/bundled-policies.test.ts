@@ -122,14 +122,14 @@ describe('a first start', () => {
     expect([allows(host, 10), allows(host, 11)]).toEqual([true, false]);
   });
 
-  it('of a bundle that nobody has to have signed decides by its texts alone', async () => {
+  it('of a bundle without a required signature decides only by its texts', async () => {
     const place = createPlace();
     place.put(await wholeBundleOf(limit(99), { madeMs: 1_000, signer: null, told: limit(10) }));
     const host = await started(place, { key: null });
     expect([allows(host, 10), allows(host, 99)]).toEqual([true, false]);
   });
 
-  it('gives way to what the texts of the bundle compile to', async () => {
+  it('is replaced by the compiled texts of the bundle', async () => {
     const place = createPlace();
     place.put(await wholeBundleOf(limit(99), { madeMs: 1_000, told: limit(10) }));
     const host = await started(place);
@@ -150,7 +150,7 @@ describe('a first start', () => {
 const summaryOf = (host: PolicyHost) => host.state().failure?.summary ?? '';
 
 describe('a bundle in a file', () => {
-  it('decides as its texts say, names its commit, and gives way to a later one', async () => {
+  it('decides as its texts say, names its commit, and is replaced by a later one', async () => {
     const place = createPlace();
     place.put(await bundleOf(limit(10), { madeMs: 1_000 }));
     const host = await open(place);
@@ -227,7 +227,7 @@ describe('a bundle in a file', () => {
     expect(host.state()).toMatchObject({ status: 'current', failure: null });
   });
 
-  it('starts with the last good one where there is none, a broken one, or one that does not compile', async () => {
+  it('a start uses the last good one if it is missing, broken, or has errors', async () => {
     const place = createPlace();
     place.put(await bundleOf(limit(10), { madeMs: 1_000 }));
     await (await open(place)).close();
@@ -305,7 +305,7 @@ describe('a bundle at an address', () => {
     expect([allows(host, 20), host.state().status]).toEqual([true, 'current']);
   });
 
-  it('whose server stalls, compresses it or redirects is told so, and the next look finds the right one', async () => {
+  it('whose server stalls, compresses it or redirects is reported, and the next poll finds the right one', async () => {
     let answer: (reply: ServerResponse) => void = () => undefined;
     const server = createServer((_request, reply) => answer(reply));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -46,7 +46,7 @@ describe('commitOf', () => {
     expect(await commitOf(folder)).toBe(second);
   });
 
-  it('is null where there is none to be told', async () => {
+  it('is null without a commit', async () => {
     const folder = createFolder({ '.git/HEAD': 'ref: refs/heads/../../../secret\n', secret: first });
     expect(await commitOf(folder)).toBeNull();
     writeFiles(folder, { '.git/HEAD': 'nonsense' });

@@ -90,7 +90,7 @@ describe('a compiler that fails', () => {
     expect((failure as BrokenPolicies).text).toBe('');
   });
 
-  it('is not tried again on the same content, unless somebody asks', async () => {
+  it('is not tried again on the same content, except on request', async () => {
     const { host, folder, errors } = await open(limit(10));
     const flag = join(createFolder({ flag: '' }), 'flag');
     writeFiles(folder, { 'a.policy': faulty(`exit while ${flag}`, 20) });
@@ -106,7 +106,7 @@ describe('a compiler that fails', () => {
     expect([host.state().status, allows(host, 20)]).toEqual(['current', true]);
   });
 
-  it('gives way when the directory is again what is active', async () => {
+  it('is forgotten when the directory has the active content again', async () => {
     const { host, folder } = await open(limit(10));
     const before = host.current();
     writeFiles(folder, { 'a.policy': faulty('exit', 20) });
@@ -171,7 +171,7 @@ describe('an end', () => {
     expect(allows(host, 10)).toBe(true);
   });
 
-  it('of a start that is under way', async () => {
+  it('during a start', async () => {
     const controller = new AbortController();
     const opened = open(faulty('hang', 10), { signal: controller.signal });
     await pause(100);

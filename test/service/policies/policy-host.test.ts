@@ -111,7 +111,7 @@ describe('a policy directory that is active', () => {
     ]);
   });
 
-  it('takes the set whole: what a request holds does not change under it', async () => {
+  it('replaces the set as a whole: it does not change during a request', async () => {
     const folder = createFolder({ 'a.policy': limit(10) });
     const host = await open(folder);
     const before = host.current();
@@ -179,7 +179,7 @@ describe('a broken set', () => {
     });
   });
 
-  it('never takes over, is told to listeners, and gives way when fixed', async () => {
+  it('never becomes active, is reported to listeners, and is replaced when fixed', async () => {
     const folder = createFolder({ 'a.policy': limit(10) });
     const host = await open(folder);
     const states: PolicyState[] = [];
@@ -308,7 +308,7 @@ describe('a directory that moves', () => {
 });
 
 describe('reload', () => {
-  it('is done when what stands there is active', async () => {
+  it('is done when the content of the directory is active', async () => {
     const parent = createFolder({ 'policies/a.policy': limit(10) });
     const host = await open(join(parent, 'policies'));
     cpSync(join(parent, 'policies/a.policy'), join(parent, 'policies/b.txt'));

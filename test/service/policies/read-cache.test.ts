@@ -8,8 +8,8 @@ import { createReadCache } from '../../../src/service/policies/read-cache.ts';
 import { readPolicies } from '../../../src/service/policies/read-policies.ts';
 import { createFolder, writeFiles } from './folder.ts';
 
-describe('reading with a memory', () => {
-  it('keeps what is as it was, and reads what is not', async () => {
+describe('reading with a cache', () => {
+  it('reuses unchanged files, and reads changed ones', async () => {
     const folder = createFolder({ 'a.policy': '# a\n', 'b.policy': '# b\n', 'n.txt': '1\n' });
     const memory = createReadCache();
     const first = (await readPolicies(folder, memory)).sources;
@@ -34,7 +34,7 @@ describe('reading with a memory', () => {
     }
   });
 
-  it('does not read again what was last touched long ago, unless it is told to', async () => {
+  it('does not read files again that have not changed for long, except on request', async () => {
     const memory = createReadCache();
     const reads: string[] = [];
     const read = () => async (file: FoundFile) => {

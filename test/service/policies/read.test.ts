@@ -88,7 +88,7 @@ describe('readPolicies', () => {
     },
   );
 
-  it('takes every policy file under the directory, sorted, and nothing else', async () => {
+  it('reads every policy file under the directory, sorted, and no other file', async () => {
     const folder = createFolder({
       'b.policy': '# b',
       'sub/deep/a.policy': '# a',
@@ -133,7 +133,7 @@ describe('readPolicies', () => {
     expect(await codesOf(folder)).toEqual(['file-outside a.policy', 'file-outside sub']);
   });
 
-  it('says what cannot be read, and why', async () => {
+  it('reports unreadable files with the reason', async () => {
     const folder = createFolder({ 'latin.policy': Buffer.from([0x23, 0xe9]), 'fine.policy': '' });
     symlinkSync('gone', join(folder, 'dangling.policy'));
     symlinkSync('gone', join(folder, 'irrelevant'));
@@ -153,7 +153,7 @@ describe('readPolicies', () => {
     expect(await codesOf(folder)).toEqual(['file-unreadable closed']);
   });
 
-  it('takes a file of exactly the largest size', async () => {
+  it('accepts a file of exactly the maximum size', async () => {
     const folder = createFolder({ 'a.policy': '#'.repeat(policyBytesMax) });
     expect(await pathsOf(folder)).toEqual(['a.policy']);
   });
@@ -221,7 +221,7 @@ describe('list files', () => {
 });
 
 describe('readPaths', () => {
-  it('takes files and directories, and names them from the folder that holds all', async () => {
+  it('accepts files and directories, and names them from their common folder', async () => {
     const folder = createFolder({
       'one/a.policy': '',
       'one/b.policy': '',
@@ -233,14 +233,14 @@ describe('readPaths', () => {
     expect(sources.files.map(({ path }) => path)).toEqual(['one/a.policy', 'two/c.policy']);
   });
 
-  it('takes a single file with the lists beside it', async () => {
+  it('accepts a single file with the lists beside it', async () => {
     const folder = createFolder({ 'a.policy': '', 'b.policy': '', 'lists/x.txt': 'x' });
     const { sources } = await readPaths([join(folder, 'a.policy'), join(folder, 'a.policy')]);
     expect(sources.files.map(({ path }) => path)).toEqual(['a.policy']);
     expect(sources.readListFile('lists/x.txt')).toEqual({ text: 'x' });
   });
 
-  it('says what is not there', async () => {
+  it('reports missing paths', async () => {
     const path = join(createFolder(), 'gone.policy');
     const { diagnostics } = await readPaths([path]);
     expect(diagnostics.map(({ code, span }) => [code, span.file])).toEqual([['file-unreadable', path]]);

@@ -164,7 +164,7 @@ describe('a start', () => {
     await expect(open()).rejects.toThrow(/cannot be used/);
   });
 
-  it('goes on where nothing can be kept', async () => {
+  it('continues if nothing can be cached', async () => {
     const folder = createFolder({ 'a.policy': limit(10), file: '' });
     mkdirSync(join(folder, 'taken.writ'));
     for (const keptIn of [join(folder, 'file', 'compiled.writ'), join(folder, 'taken.writ')]) {

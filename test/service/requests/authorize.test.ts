@@ -179,7 +179,7 @@ describe('the record', () => {
     expect(readFileSync(`${path}-wal`).includes(id)).toBe(true);
   });
 
-  test('without a session there is none, rather than an empty one', async () => {
+  test('has no session if the call had none', async () => {
     const { ask, world } = await setUp();
     await ask();
     expect(world.active.asked[0]?.request).toEqual({ ip: '192.0.2.7', signed: false });
@@ -250,8 +250,8 @@ describe('the record', () => {
   });
 });
 
-describe('looking a request up', () => {
-  test('all of it is told', async () => {
+describe('reading a request', () => {
+  test('returns the whole record', async () => {
     const { ask, find, agent } = await setUp(escalated);
     const view = decided(await ask());
     expect(await find(view.request_id)).toEqual({
@@ -288,7 +288,7 @@ describe('looking a request up', () => {
     });
   });
 
-  test('it is told where rules saw another spelling than was sent, and keeps what was sent', async () => {
+  test('shows the canonical spelling that rules saw, and keeps the original', async () => {
     const { ask, find, world, store } = await setUp();
     const { decideTraced } = world.active;
     const resolved = [{ pointer: '/vendor', resolved: '/a' }];
@@ -352,7 +352,7 @@ describe('idempotency', () => {
     expect(decided(await ask({ idempotencyKey: 'k-2' })).request_id).not.toBe(first.request_id);
   });
 
-  test('of many at once, one is decided for all', async () => {
+  test('of many concurrent calls, one is decided for all', async () => {
     const { ask } = await setUp(escalated);
     const results = await Promise.all(Array.from({ length: 30 }, () => ask(keyed)));
     expect(new Set(results.map((result) => decided(result).request_id)).size).toBe(1);

@@ -16,7 +16,7 @@ function start(expireDue: ExpiryOptions['requests']['expireDue']) {
   return { expiry, failures };
 }
 
-test('a sweep goes on until nothing is due, and the next comes after it', async () => {
+test('a sweep continues until nothing is due, and the next one starts after it', async () => {
   const asked: [number, number][] = [];
   const ended = (count: number) => Array.from({ length: count }, (_, at) => `request ${at}`);
   const left = [500, 500, 3];
@@ -30,7 +30,7 @@ test('a sweep goes on until nothing is due, and the next comes after it', async 
   expect(failures).toEqual([]);
 });
 
-test('what cannot be recorded is told, and tried again', async () => {
+test('a failed record is reported, and tried again', async () => {
   let count = 0;
   const { failures } = start(async () => {
     count += 1;

@@ -21,7 +21,7 @@ test('ids rise within a millisecond, beyond what its counter holds', () => {
   for (const id of ids) expect(id).toMatch(form);
 });
 
-test('ids rise when the clock steps back and when it goes on', () => {
+test('ids rise when the clock steps back and afterwards', () => {
   const next = createIdSource();
   const ids = [startMs, startMs - 5000, startMs - 4999, startMs + 1, startMs + 1.5, startMs + 2].map(next);
   expect(ids.toSorted()).toEqual(ids);

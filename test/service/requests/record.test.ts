@@ -124,7 +124,7 @@ test('law: the row holds all that is not a column', () => {
   );
 });
 
-test('law: traces come back as they were', () => {
+test('law: a stored trace is read back unchanged', () => {
   fc.assert(
     fc.property(trace, (each) => {
       expect(readTrace(JSON.parse(traceText(each)))).toEqual(each);

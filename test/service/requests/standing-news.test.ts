@@ -56,7 +56,7 @@ async function setUp() {
   return { world, ask, approve, look, told, failures, state, approvals: createStandingApprovals(deps) };
 }
 
-test('what was given, is used up, and was revoked is told once', async () => {
+test('each standing approval is announced once when given, used up and revoked', async () => {
   const { world, ask, approve, look, approvals } = await setUp();
   await approve('Other', null);
   expect(await look()).toEqual([]);

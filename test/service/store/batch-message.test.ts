@@ -53,7 +53,7 @@ function sent(message: BatchMessage): BatchMessage {
   return received.message;
 }
 
-test('law: what comes back equals what went in, whatever was sent before', () => {
+test('law: a decoded message equals the encoded one, whatever was sent before', () => {
   const pack = createBatchPacker();
   fc.assert(
     fc.property(batch, (each) => {

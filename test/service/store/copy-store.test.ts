@@ -105,7 +105,7 @@ async function told(store: Store) {
   };
 }
 
-test('a copy has every record and row as it was, with the same hashes, and goes on from there', async () => {
+test('a copy has every record and row with the same hashes, and continues from there', async () => {
   const { from, copy, openCopy, place, path } = await setUp();
   const { end, recordCount } = await copy();
   const before = await told(from);
@@ -123,7 +123,7 @@ test('a copy has every record and row as it was, with the same hashes, and goes 
   expect(await verifyChain(to)).toMatchObject({ kind: 'whole', end: { sequence: end.sequence + 1 } });
 });
 
-test('what the service stores while the copy goes on comes with it, and the copy waits until it has stopped', async () => {
+test('writes of the service during the copy are copied, and the copy ends only after the service has stopped', async () => {
   const { from, copy, openCopy } = await setUp();
   await from.serve();
   let isStopped = false;
@@ -155,7 +155,7 @@ test('once it has moved the file is neither served nor opened, and the command s
   await (await openStore(place)).close();
 });
 
-test('a copy that is cut midway is used by nobody, and goes on where it ended', async () => {
+test('an interrupted copy cannot be served, and continues where it ended', async () => {
   const { from, copy, database, place, openCopy } = await setUp();
   await from.serve();
   const wire = await openWire(server, database);

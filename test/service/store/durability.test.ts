@@ -133,7 +133,7 @@ async function afterTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await setImmediate();
 }
 
-test('after a batch that failed whole the chain goes on without a gap', async () => {
+test('after a failed batch the chain continues without a gap', async () => {
   const path = join(temporaryFolder(), 'writ.db');
   const store = await openStore({ path, busyTimeoutMs: 50 });
   onTestFinished(() => store.close());

@@ -77,7 +77,7 @@ async function expectTruth(store: Store, answers: ReadonlyMap<string, string>): 
   expect(await verifyChain(store)).toMatchObject({ kind: 'whole' });
 }
 
-test('a server that is killed and comes back: what was told is so, and the store goes on by itself', async () => {
+test('after a server is killed and restarted, acknowledged records are there, and the store continues without help', async () => {
   const { store } = await setUp();
   const answers = await askUntil(
     store,

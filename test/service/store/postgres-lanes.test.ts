@@ -149,7 +149,7 @@ test('what is still being written is waited for, and not left out', async () => 
   expect(await verifyChain(other)).toMatchObject({ kind: 'whole', end: { sequence: last + 2 } });
 });
 
-test('a walk goes on where it was stopped, in every lane', async () => {
+test('a walk continues where it stopped, in every lane', async () => {
   const { stores, sql } = await setUp();
   const part = await verifyChain(stores[0], { recordsAtOnce: 9, onSegment: async () => 'stop' });
   if (part.kind === 'broken') throw new Error(part.break.message);
@@ -302,7 +302,7 @@ describe('somebody with the database', () => {
     }
   });
 
-  test('leaves all as it was in these tests', async () => {
+  test('leaves everything unchanged in these tests', async () => {
     expect(isWhole(await verifyStore(lanes.stores[0]))).toBe(true);
   });
 });
@@ -331,7 +331,7 @@ test('a checkpoint names the end of every lane, and shows what was written anew'
   expect(await verifyChain(other)).toMatchObject({ break: { difference: 'truncated' } });
 });
 
-test('records are pruned in all lanes, and the chain goes on from there', async () => {
+test('records are pruned in all lanes, and the chain continues', async () => {
   const { stores } = await setUp();
   const [other, one, two] = stores;
   const nowMs = startMs + 10_000_000;
@@ -386,7 +386,7 @@ test('a process ties what others have stored once a second, and once more when i
   expect(await knots()).toBe(2);
 });
 
-test('a database of the version before is brought up to date, unless somebody serves it', async () => {
+test('a database of an earlier version is upgraded, unless a process serves it', async () => {
   const { name, url, keyFile } = await server.createEmptyDatabase();
   const sql = (text: string) => server.query(text, name);
   await sql(readFileSync('src/service/store/postgres/server/migrations/003.sql', 'utf8'));

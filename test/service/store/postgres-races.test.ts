@@ -279,7 +279,7 @@ test('what was entered for a request that the database refuses is taken back, an
   expect(bad!.decided - bad!.takenBack).toBe(0);
 });
 
-test('a process that is told by a write that it lost its slot ends at once', async () => {
+test('a process that loses its slot exits at its next write', async () => {
   const { open, sql } = await setScene();
   const store = await open();
   const ended: string[] = [];

@@ -66,7 +66,7 @@ test('a server that stops keeping what it acknowledges stores nothing until it d
   await expectStored(store);
 });
 
-test('a server that stops keeping what it acknowledges makes its replicas not ready, also where nobody asks', async () => {
+test('a server that loses its durability settings makes its replicas not ready, also without requests', async () => {
   const store = await open('managed');
   await store.serve();
   await set('full_page_writes = off');
@@ -88,7 +88,7 @@ test('a server that has no standby is served from only where that is not promise
   });
 });
 
-test('a server that is told to wait for its standby no more stores nothing of who was promised a second copy', async () => {
+test('a server that no longer waits for its standby stores nothing of a replica that requires one', async () => {
   const [replicated, managed] = [await open('replicated'), await open('managed')];
   await set("synchronous_standby_names = 'second'");
   const standby = await startFakeStandby(server, 'second');
@@ -103,7 +103,7 @@ test('a server that is told to wait for its standby no more stores nothing of wh
   await expectStored(replicated);
 });
 
-test('a server that a pooler has told not to wait for the disk is not served from', async () => {
+test('a server that does not wait for its disk, because a pooler said so, is refused', async () => {
   const store = await open('single');
   const [{ name } = { name: '' }] = await server.query<{ name: string }>(
     `SELECT datname AS name FROM pg_database ORDER BY oid DESC LIMIT 1`,

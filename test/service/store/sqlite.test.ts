@@ -260,7 +260,7 @@ test('of a damaged database no copy is kept', async () => {
   expect(readdirSync(folder).filter((file) => file.startsWith('copy'))).toEqual([]);
 });
 
-test('a copy into a folder that is not there is refused', async () => {
+test('a copy into a missing folder is refused', async () => {
   const folder = temporaryFolder();
   const store = await open({ path: join(folder, 'writ.db') });
   await expect(store.copyTo(join(folder, 'no/copy.db'))).rejects.toMatchObject({ code: 'unwritable' });

@@ -81,7 +81,7 @@ describe('a message', () => {
     expect(await deliveries(hooks, webhook.id)).toMatchObject([{ status: 'delivered', attempts: 2 }]);
   });
 
-  test('that is told while the service stops is sent after the next start', async () => {
+  test('that is emitted while the service stops is sent after the next start', async () => {
     const hooks = await startHooks();
     const receiver = await startReceiver();
     await hooks.hook(receiver.url);
@@ -154,7 +154,7 @@ describe('a message', () => {
     expect([one.received.length, other.received.length]).toEqual([0, 2]);
   });
 
-  test('that nobody wants is not stored', async () => {
+  test('without a subscriber is not stored', async () => {
     const hooks = await startHooks();
     const { webhook } = await hooks.hook('http://127.0.0.1:1/', ['agent.revoked']);
     hooks.dispatcher.emit(webhookPayload('r1', hooks.time.nowMs));
@@ -189,8 +189,8 @@ describe('a message', () => {
   });
 });
 
-describe('telling', () => {
-  test('costs nobody anything and stores what it can once the store works again', async () => {
+describe('an event', () => {
+  test('delays nobody, and stores what it can once the store works again', async () => {
     const hooks = await startHooks();
     const receiver = await startReceiver();
     await hooks.hook(receiver.url);
@@ -205,7 +205,7 @@ describe('telling', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('is stored once, also where nobody knows whether the first write was stored', async () => {
+  test('is stored once, also if the result of the first write is unknown', async () => {
     const hooks = await startHooks();
     const receiver = await startReceiver();
     const { webhook } = await hooks.hook(receiver.url);
@@ -332,7 +332,7 @@ describe('a webhook', () => {
 });
 
 describe('revocations', () => {
-  test('are told once, whoever made them, and by one process', async () => {
+  test('are announced once by one process, whoever made them', async () => {
     const { directory, store, time, dispatcher, hook } = await startHooks();
     const { webhook } = await hook('http://127.0.0.1:9/hook', ['agent.revoked']);
     const follow = (from = directory, chain: Pick<typeof store.chain, 'changes'> = store.chain) =>

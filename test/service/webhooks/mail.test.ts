@@ -47,14 +47,14 @@ test('a server that says later is asked again', async () => {
   expect([taken.length, failures.length]).toEqual([1, 0]);
 });
 
-test('a server that is down costs nobody anything, and is told once', async () => {
+test('a server that is down delays nobody, and is reported once', async () => {
   const { mailer, failures } = start({ url: 'smtp://127.0.0.1:1' });
   expect(mailer.post(mail)).toBeUndefined();
   await mailer.settled();
   expect(failures).toEqual([new Error('the mail server did not take a message (ESOCKET)')]);
 });
 
-test('a refusal is told without the address, which the server repeats', async () => {
+test('a refusal is reported without the address, which the server repeats', async () => {
   const { url, taken } = await startMailServer(2);
   const { mailer, failures } = start({ url });
   mailer.post(mail);

@@ -71,7 +71,7 @@ describe('an attempt', () => {
     expect(await send(attempt(`http://127.0.0.1:${port}/`))).toEqual({ kind: 'delivered', status: 200 });
   });
 
-  it('fails where nobody listens', async () => {
+  it('fails if no server listens', async () => {
     const port = await receiver(() => undefined);
     for (const server of servers.splice(0)) await new Promise((closed) => server.close(closed));
     expect(await send(attempt(`http://127.0.0.1:${port}/`))).toMatchObject({ reason: 'ECONNREFUSED' });
@@ -95,7 +95,7 @@ describe('an attempt', () => {
     expect((result as { reason: string }).reason).not.toBe('ECONNREFUSED');
   });
 
-  it('is not made to a name that leads to this machine, though somebody listens', async () => {
+  it('is not made to a name that resolves to this machine, although a server listens', async () => {
     let calls = 0;
     const port = await receiver((_request, response) => {
       calls++;
