@@ -5,6 +5,7 @@ import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createRequestEvents } from '../../../src/service/requests/record/request-events.ts';
+import { webhookEvents } from '../../../src/service/webhooks/webhook.ts';
 import { createAuthenticator } from '../people/authenticator.ts';
 import { tamper } from '../store/place.ts';
 import { startMailServer } from '../webhooks/mail-server.ts';
@@ -312,6 +313,15 @@ describe('a webhook', () => {
     expect((await ann.send(path)).status).toBe(404);
     expect((await ann.send(`${path}/deliveries`)).status).toBe(404);
     expect((await ann.send(`${path}/test`, post())).status).toBe(404);
+  });
+
+  test('may be told of every event', async () => {
+    const { ann } = await startWithAdmin();
+    const made = await ann.send(
+      '/v1/webhooks',
+      post({ url: 'https://hooks.example.com/', events: webhookEvents }),
+    );
+    expect([made.status, made.body.webhook.events.toSorted()]).toEqual([201, webhookEvents.toSorted()]);
   });
 
   test('shows its complete address only to people who may change it', async () => {

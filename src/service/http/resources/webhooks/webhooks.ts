@@ -37,7 +37,7 @@ import { actorOf, type ManagedCall, type Route, route } from '../../routing/rout
 const eventsSchema: JsonSchema = {
   type: 'array',
   items: { type: 'string', enum: webhookEvents },
-  maxItems: 10,
+  maxItems: webhookEvents.length,
 };
 
 const formatSchema: JsonSchema = {
