@@ -9,9 +9,11 @@ import { defineCheck as check } from '../../src/cli/commands/check.ts';
 import { defineDiff as diff } from '../../src/cli/commands/diff.ts';
 import { defineFmt as fmt } from '../../src/cli/commands/fmt.ts';
 import { defineMatrix as matrix } from '../../src/cli/commands/matrix.ts';
+import { defineOwners as owners } from '../../src/cli/commands/owners.ts';
+import { defineSummary as summary } from '../../src/cli/commands/summary.ts';
 import { defineTest as test } from '../../src/cli/commands/test.ts';
 
-const commands: Readonly<Record<string, typeof check>> = { check, diff, fmt, matrix, test };
+const commands: Readonly<Record<string, typeof check>> = { check, diff, fmt, matrix, owners, summary, test };
 
 function read(path: string): string {
   return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -34,8 +36,8 @@ const hooks: readonly Hook[] = parse(read('.pre-commit-hooks.yaml'));
 const workflow: Workflow = parse(read('.github/workflows/policies.yml'));
 const page = read('docs/CI.md');
 
-/** The YAML examples of the page, in order. */
-const [hookExample, workflowExample] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(
+/** The YAML examples of the page, in order; the first shows owners. */
+const [, hookExample, workflowExample] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(
   ([, text]): unknown => parse(text!),
 );
 
