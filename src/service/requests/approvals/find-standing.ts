@@ -201,3 +201,9 @@ function isOf({ rules }: Vote, rule: string): boolean {
 export function chosenIn({ standing }: Vote, rule: string): StandingVoteRule | undefined {
   return standing?.rules.find((one) => one.rule === rule);
 }
+
+/** Ids of the people whose approvals chose a standing approval for the rule, each once. */
+export function giversOf(votes: readonly Vote[], rule: string): readonly string[] {
+  const chosen = votes.filter((vote) => vote.isApproved && chosenIn(vote, rule) !== undefined);
+  return [...new Set(chosen.map(({ person }) => person))];
+}

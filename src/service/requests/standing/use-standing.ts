@@ -6,7 +6,7 @@ import { oneUse, standingMeter } from '../../../language/model/lasting-meters.ts
 import type { MeterUse } from '../../../language/model/metering.ts';
 import type { RuleRequirement } from '../../../language/model/rule-requirement.ts';
 import { compare, fromNumber, toNumber } from '../../../language/value/decimal.ts';
-import { chosenIn, type FoundStanding } from '../approvals/find-standing.ts';
+import { type FoundStanding, giversOf } from '../approvals/find-standing.ts';
 import { hasStanding } from '../approvals/standing-approval.ts';
 import type { Metering } from '../metering/metering.ts';
 import type { StandingGiver } from '../record/record.ts';
@@ -49,14 +49,9 @@ export function takeStanding(
     if (high === null || (times !== null && compare(high, fromNumber(times)) > 0)) continue;
     standing[rule.rule] = id;
     uses.push({ ...use, names: [] });
-    givers.push(...giversOf(one));
+    givers.push(...giversOf(one.origin.votes, rule.rule).map((person) => ({ rule: rule.rule, person })));
   }
   return { standing, uses, givers };
-}
-
-function giversOf({ rule: { rule }, origin }: FoundStanding): readonly StandingGiver[] {
-  const chosen = origin.votes.filter((vote) => vote.isApproved && chosenIn(vote, rule) !== undefined);
-  return [...new Set(chosen.map(({ person }) => person))].map((person) => ({ rule, person }));
 }
 
 /** How many requests have used a standing approval for a rule; null when that is not known yet. */

@@ -9,7 +9,7 @@ import type { DocumentPut } from '../../store/contract/documents.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { FindPeople } from '../approvals/current-person.ts';
-import { chosenIn, type FoundStanding, judgeStanding } from '../approvals/find-standing.ts';
+import { type FoundStanding, giversOf, judgeStanding } from '../approvals/find-standing.ts';
 import {
   type StandingApproval,
   type StandingNewsKind,
@@ -106,19 +106,18 @@ async function lookAt(deps: StandingWatchDeps, read: ReadDocument<StandingApprov
   const kind = await newsOf(deps, read, agent);
   if (kind === null || told.includes(kind)) return;
   const atMs = Math.trunc(clock());
-  const givers = await giversOf(deps, value);
+  const givers = await findGivers(deps, value);
   const { writes, taken } = await messagesOf({ kind, approval: value, agent, givers, atMs });
   const put = standingCollection(store.documents).put({ ...value, told: [...told, kind] }, version);
   if ((await store.documents.write([put, ...writes], null)) === 'changed') taken();
 }
 
-async function giversOf(
+async function findGivers(
   { store }: StandingWatchDeps,
   { requestId, rule }: StandingApproval,
 ): Promise<readonly string[]> {
   const history = await store.requests.history(requestId);
-  const votes = history === null ? [] : requestStateOf(history).votes;
-  return [...new Set(votes.filter((vote) => chosenIn(vote, rule)).map(({ person }) => person))];
+  return history === null ? [] : giversOf(requestStateOf(history).votes, rule);
 }
 
 /** What is to be told next, if it has not been told; null when there is nothing. */
