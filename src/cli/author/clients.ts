@@ -2,8 +2,8 @@
 // INVARIANT: whatever else the configuration holds keeps its text; a text that is not understood is not changed.
 
 import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
-import { CommentedJsonError, readCommentedJson, writeCommentedJson } from '../output/commented-json.ts';
 import { UsageError } from '../output/output.ts';
+import { changeConfiguration } from '../support/configuration-file.ts';
 
 export const clientNames = ['claude-code', 'cursor', 'vscode', 'codex'] as const;
 export type ClientName = (typeof clientNames)[number];
@@ -73,37 +73,16 @@ export const authorClients: Readonly<Record<ClientName, AuthorClient>> = {
 
 function addTo(section: 'mcpServers' | 'servers'): AuthorClient['add'] {
   return (before, server, file) => {
-    const isEmpty = before === null || before.replaceAll('\ufeff', '').trim() === '';
-    const whole = isEmpty ? {} : configurationIn(file, before);
-    const servers = whole[section] ?? {};
-    if (!isJsonObject(servers)) throw new UsageError(`${file}: \`${section}\` is not an object`);
-    const own = servers[serverName];
-    const entry = { ...(isJsonObject(own) ? own : {}), type: 'stdio', ...server, args: [...server.args] };
-    const changed = { ...whole, [section]: { ...servers, [serverName]: entry } };
-    return {
-      text: isEmpty ? `${JSON.stringify(changed, null, 2)}\n` : writtenIn(file, before, changed),
-      entry: `${JSON.stringify({ [section]: { [serverName]: entry } }, null, 2)}\n`,
-    };
+    let entry: JsonObject = {};
+    const text = changeConfiguration(file, before, (whole) => {
+      const servers = whole[section] ?? {};
+      if (!isJsonObject(servers)) throw new UsageError(`${file}: \`${section}\` is not an object`);
+      const own = servers[serverName];
+      entry = { ...(isJsonObject(own) ? own : {}), type: 'stdio', ...server, args: [...server.args] };
+      return { ...whole, [section]: { ...servers, [serverName]: entry } };
+    });
+    return { text, entry: `${JSON.stringify({ [section]: { [serverName]: entry } }, null, 2)}\n` };
   };
-}
-
-function configurationIn(file: string, text: string): JsonObject {
-  try {
-    const value = readCommentedJson(text);
-    if (isJsonObject(value)) return value;
-  } catch (error) {
-    if (!(error instanceof CommentedJsonError)) throw error;
-    throw new UsageError(`${file} is not a JSON object: ${error.message}`);
-  }
-  throw new UsageError(`${file} is not a JSON object`);
-}
-
-function writtenIn(file: string, before: string, changed: JsonObject): string {
-  try {
-    return writeCommentedJson(before, changed);
-  } catch (error) {
-    throw new UsageError(`${file} is unchanged: ${(error as Error).message}`);
-  }
 }
 
 /** Codex keeps a table for each server. An existing table of the server keeps its other lines. */

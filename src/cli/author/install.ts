@@ -2,12 +2,13 @@
 // shows what it wrote.
 
 import { readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { launcherIn } from '../mcp/launcher.ts';
 import { fileError } from '../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
+import { readTextOrNull } from '../support/configuration-file.ts';
 import { authorClients, type ClientName } from './clients.ts';
 
 export interface InstallOptions {
@@ -24,7 +25,7 @@ export async function installAuthor(host: ClientName, options: InstallOptions): 
     throw new UsageError(`--workspace ${options.workspace} is not below this folder`);
   const place = below === '' ? client.project : `${client.project}/${below}`;
   const server = { command: launch.command, args: [...launch.args, 'author', place] };
-  const before = await textIn(client.path);
+  const before = await readTextOrNull(client.path);
   const { text, entry } = client.add(before, server, client.path);
   const skill = options.skill === true ? [join(client.skills, 'writ/SKILL.md')] : [];
   if (options.dryRun === true) {
@@ -32,7 +33,7 @@ export async function installAuthor(host: ClientName, options: InstallOptions): 
     return exitCodes.ok;
   }
   await write(client.path, before, text);
-  for (const path of skill) await write(path, await textIn(path), skillText());
+  for (const path of skill) await write(path, await readTextOrNull(path), skillText());
   const others = skill.map((path) => `${path}: how a policy is written, step by step\n`);
   print(`${client.path}:\n${entry}${others.join('')}${client.next}\n`);
   if (!launch.isShared)
@@ -44,16 +45,6 @@ export async function installAuthor(host: ClientName, options: InstallOptions): 
 
 function skillText(): string {
   return readFileSync(new URL('../../../integrations/skills/writ/SKILL.md', import.meta.url), 'utf8');
-}
-
-/** The text of a file; null when there is none. */
-async function textIn(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new UsageError(`cannot read ${file}: ${fileError(error)}`);
-  }
 }
 
 async function write(file: string, before: string | null, text: string): Promise<void> {

@@ -3,15 +3,13 @@
 // says that the host asks only when nothing that it knows of speaks against that.
 
 import { accessSync, constants } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
 import { isPointKey } from '../client/key-file.ts';
-import { CommentedJsonError, readCommentedJson, writeCommentedJson } from '../output/commented-json.ts';
-import { fileError } from '../output/file-error.ts';
 import { type ExitCode, exitCodes, print, UsageError } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
+import { changeConfiguration, readTextOrNull } from '../support/configuration-file.ts';
 import { answerHook, answerWithin, type HookAnswer } from './answer-hook.ts';
 import { askHelper } from './ask-helper.ts';
 import { dialects } from './dialects.ts';
@@ -35,7 +33,7 @@ export async function installHook(host: HostName, choice: InstallChoice): Promis
   const hooked = hookedHosts[host];
   const service = serviceOf(host, choice);
   const { file = hooked.path, dryRun } = choice;
-  const before = await textIn(file);
+  const before = await readTextOrNull(file);
   const text = changedText({ file, before, hooked, service });
   if (dryRun === true) {
     print(text);
@@ -105,37 +103,11 @@ interface Change {
 
 /** The settings with the hook; comments in them stay. Throws a UsageError when they cannot be understood. */
 function changedText({ file, before, hooked, service }: Change): string {
-  const isEmpty = before === null || before.replaceAll('\ufeff', '').trim() === '';
-  const settings = isEmpty ? {} : settingsIn(file, before);
-  const changed = hooked.add(settings, service);
-  if (changed === null) throw new UsageError(`${file}: \`hooks\` has an unexpected shape`);
-  if (isEmpty) return `${JSON.stringify(changed, null, 2)}\n`;
-  try {
-    return writeCommentedJson(before, changed);
-  } catch (error) {
-    throw new UsageError(`${file} is unchanged: ${(error as Error).message}`);
-  }
-}
-
-function settingsIn(file: string, text: string): JsonObject {
-  try {
-    const value = readCommentedJson(text);
-    if (isJsonObject(value)) return value;
-  } catch (error) {
-    if (!(error instanceof CommentedJsonError)) throw error;
-    throw new UsageError(`${file} is not a JSON object: ${error.message}`);
-  }
-  throw new UsageError(`${file} is not a JSON object`);
-}
-
-/** The text of a file; null when there is none. Throws a UsageError when it cannot be read. */
-async function textIn(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new UsageError(`cannot read ${file}: ${fileError(error)}`);
-  }
+  return changeConfiguration(file, before, (settings) => {
+    const changed = hooked.add(settings, service);
+    if (changed === null) throw new UsageError(`${file}: \`hooks\` has an unexpected shape`);
+    return changed;
+  });
 }
 
 /** The hosts start `writ` by its name, but for Claude Code, which asks an address itself. */
