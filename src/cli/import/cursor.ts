@@ -4,7 +4,6 @@
 
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import { serverToolKey } from '../../service/http/resources/hooks/claude-code.ts';
-import { CommentedJsonError, readCommentedJson } from '../output/commented-json.ts';
 import {
   type CallPattern,
   type EntryLeftOut,
@@ -13,6 +12,7 @@ import {
   type HostRule,
   type HostSettings,
   type HostTool,
+  readJsonSettings,
   SettingsError,
 } from './host-settings.ts';
 import { globPatterns } from './path-patterns.ts';
@@ -40,7 +40,7 @@ interface ReadEntry {
 }
 
 export function readCursorSettings(source: string, folders: HostFolders): HostSettings {
-  const entries = entriesIn(settingsIn(source));
+  const entries = entriesIn(readJsonSettings(source));
   const keys = [...new Set(entries.flatMap((entry) => serverKey(entry) ?? []))];
   const read = entries.map((entry) => ruleOf(entry, { folders, keys }));
   return {
@@ -57,17 +57,6 @@ export function readCursorSettings(source: string, folders: HostFolders): HostSe
       'Tools that the report does not name are not declared, so they are denied.',
     ],
   };
-}
-
-function settingsIn(source: string): JsonObject {
-  try {
-    const settings = readCommentedJson(source);
-    if (!isJsonObject(settings)) throw new SettingsError('the file is not an object');
-    return settings;
-  } catch (error) {
-    if (error instanceof CommentedJsonError) throw new SettingsError(error.message);
-    throw error;
-  }
 }
 
 function entriesIn(settings: JsonObject): readonly CursorEntry[] {

@@ -4,13 +4,13 @@
 
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import { serverToolKey } from '../../service/http/resources/hooks/claude-code.ts';
-import { CommentedJsonError, readCommentedJson } from '../output/commented-json.ts';
 import {
   type EntryLeftOut,
   type HostEffect,
   type HostRule,
   type HostSettings,
   type HostTool,
+  readJsonSettings,
   SettingsError,
 } from './host-settings.ts';
 import { isToolKey, otherTool, toolName } from './tool-keys.ts';
@@ -70,7 +70,7 @@ interface GeminiRules {
 }
 
 export function readGeminiSettings(source: string): HostSettings {
-  const settings = settingsIn(source);
+  const settings = readJsonSettings(source);
   const tools = objectIn(settings, 'tools');
   const core = entriesIn('tools.core', tools.core ?? settings.coreTools);
   const excluded = entriesIn('tools.exclude', tools.exclude ?? settings.excludeTools) ?? [];
@@ -91,17 +91,6 @@ export function readGeminiSettings(source: string): HostSettings {
     rules: parts.flatMap((part) => part.rules),
     leftOut: parts.flatMap((part) => part.leftOut),
   });
-}
-
-function settingsIn(source: string): JsonObject {
-  try {
-    const settings = readCommentedJson(source);
-    if (!isJsonObject(settings)) throw new SettingsError('the file is not an object');
-    return settings;
-  } catch (error) {
-    if (error instanceof CommentedJsonError) throw new SettingsError(error.message);
-    throw error;
-  }
 }
 
 function objectIn(object: JsonObject, name: string): JsonObject {

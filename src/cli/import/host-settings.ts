@@ -2,6 +2,9 @@
 // `write-policies.ts` turns it into policies. INVARIANT: each entry of the settings is a rule or is not carried; an entry
 // that allows may be narrower than the host's, and one that asks or denies may be wider.
 
+import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
+import { CommentedJsonError, readCommentedJson } from '../output/commented-json.ts';
+
 export type HostEffect = 'allow' | 'ask' | 'deny';
 
 /** The calls of a tool that an entry is about. */
@@ -86,3 +89,15 @@ export interface HostFolders {
 
 /** The settings cannot be read; the message says where and why. */
 export class SettingsError extends Error {}
+
+/** Reads settings in JSON, which may have comments. Throws a SettingsError when they are no object. */
+export function readJsonSettings(source: string): JsonObject {
+  try {
+    const settings = readCommentedJson(source);
+    if (!isJsonObject(settings)) throw new SettingsError('the file is not an object');
+    return settings;
+  } catch (error) {
+    if (error instanceof CommentedJsonError) throw new SettingsError(error.message);
+    throw error;
+  }
+}
