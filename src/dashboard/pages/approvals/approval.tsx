@@ -4,7 +4,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
-import { go, useAddress } from '../../navigation/navigation.ts';
+import { go } from '../../navigation/navigation.ts';
 import type { PageProps } from '../../navigation/page-props.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
 import { StatusBadge } from '../../parts/layout/badge.tsx';
@@ -28,6 +28,7 @@ import { RelatedRequests } from './related.tsx';
 import { Reviewers, ReviewLockButton, useReviewLocks } from './review-locks.tsx';
 import { ReviewNotes } from './review-notes.tsx';
 import { type OwnDecision, StatusNote, useNext } from './status-note.tsx';
+import { useVoteOfAddress } from './vote-of-address.ts';
 import { VotePanel } from './vote-panel.tsx';
 import { HiddenThings } from './warnings.tsx';
 
@@ -173,17 +174,6 @@ function Whole({ request, problem, reload }: WholeProps) {
       </PageFrame>
     </div>
   );
-}
-
-/**
- * Opens the vote of the address: the inbox and mails link to `#approve` and `#reject`, also while the page is
- * open.
- */
-function useVoteOfAddress(ask: (vote: VoteKind) => void): void {
-  const { hash } = useAddress();
-  useEffect(() => {
-    if (hash === 'approve' || hash === 'reject') ask(hash);
-  }, [hash]);
 }
 
 const timerMsMax = 2 ** 31 - 1;

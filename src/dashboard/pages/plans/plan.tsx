@@ -1,10 +1,9 @@
 // A plan of an agent: its goal, its sums and all its steps. People approve or reject the chosen steps together, each by
 // itself underneath. INVARIANT: at first every step that the person can decide is chosen, and no other can be.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
-import { useAddress } from '../../navigation/navigation.ts';
 import type { PageProps } from '../../navigation/page-props.ts';
 import { DecisionBadge, StatusBadge } from '../../parts/layout/badge.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
@@ -16,6 +15,7 @@ import { BulkVote, reasonNotSent } from '../approvals/bulk-vote.tsx';
 import { Deadline } from '../approvals/deadline.tsx';
 import type { VoteKind } from '../approvals/draft.ts';
 import type { QueueItem } from '../approvals/queue-groups.ts';
+import { useVoteOfAddress } from '../approvals/vote-of-address.ts';
 import { Approvers } from '../requests/approvers.tsx';
 import './plan.css';
 
@@ -97,14 +97,6 @@ function Whole({ plan, problem, reload }: WholeProps) {
       )}
     </PageFrame>
   );
-}
-
-/** Opens the vote of the address: the inbox links to `#approve` and `#reject`. */
-function useVoteOfAddress(ask: (vote: VoteKind) => void): void {
-  const { hash } = useAddress();
-  useEffect(() => {
-    if (hash === 'approve' || hash === 'reject') ask(hash);
-  }, [hash]);
 }
 
 /** The request of a step, if it is pending. */
