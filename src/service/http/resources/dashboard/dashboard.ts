@@ -2,7 +2,8 @@
 // /assets what the page loads, which is named by its content and so may be kept for good. INVARIANT: only
 // files of the build are served.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -11,7 +12,9 @@ import {
   asksForHtml,
   contentTypes,
   packed,
+  readOnce,
   type StaticFile,
+  type StaticFiles,
   sendFile,
   staticHeaders,
 } from './static-file.ts';
@@ -71,15 +74,11 @@ export async function dashboardRoutes(
   app: FastifyInstance,
   { folder = builtFolder, demo = null }: DashboardRouteOptions,
 ): Promise<void> {
-  let files = readFiles(folder, demo);
-  /** The first start of a checkout serves before the dashboard is built, so files may appear later. */
-  const findFile = (name: string): StaticFile | undefined => {
-    if (files.size === 0) files = readFiles(folder, demo);
-    return files.get(name);
-  };
+  const takeFiles = readOnce(() => readFiles(folder, demo));
 
-  const send = (name: string, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const file = findFile(name);
+  const send = async (name: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const files = await takeFiles();
+    const file = files.get(name);
     if (file === undefined && files.size === 0 && isBeingBuilt(folder) && asksForPage(request))
       return sendWaitPage(reply);
     if (file === undefined) throw missing(files);
@@ -93,12 +92,13 @@ export async function dashboardRoutes(
   app.get<{ Params: { '*': string } }>('/assets/*', { config }, (request, reply) =>
     send(`assets/${request.params['*']}`, request, reply),
   );
-  app.get<{ Params: { '*': string } }>('/*', { config }, (request, reply) => {
+  app.get<{ Params: { '*': string } }>('/*', { config }, async (request, reply) => {
     const name = request.params['*'];
-    if (name !== indexName && findFile(name) !== undefined) return send(name, request, reply);
-    return asksForPage(request) && findFile(indexName) !== undefined
-      ? send(indexName, request, reply.code(404))
-      : reply.callNotFound();
+    const files = await takeFiles();
+    if (name !== indexName && files.has(name)) return send(name, request, reply);
+    if (asksForPage(request) && files.has(indexName)) return send(indexName, request, reply.code(404));
+    reply.callNotFound();
+    return reply;
   });
 }
 
@@ -152,51 +152,38 @@ function asksForPage(request: FastifyRequest): boolean {
   return asksForHtml(request) && !/^\/(?:v1|assets)\//.test(request.url);
 }
 
-function missing(files: ReadonlyMap<string, StaticFile>): ProblemError {
+function missing(files: StaticFiles): ProblemError {
   return files.size === 0
     ? new ProblemError('unknown_route', 'the dashboard has not been built: run `npm run build`')
     : new ProblemError('unknown_route', 'no such file');
 }
 
-/**
- * Files by path with `/`; empty when the dashboard has not been built, or is being removed at this moment.
- */
-function readFiles(root: string, demo: DemoAccount | null): ReadonlyMap<string, StaticFile> {
-  try {
-    const files = readAll(root);
-    return demo === null ? files : files.set(indexName, demoPage(join(root, indexName), demo));
-  } catch (error) {
-    // The service decides just as well without its dashboard.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
-    throw error;
-  }
+async function readFiles(root: string, demo: DemoAccount | null): Promise<StaticFiles> {
+  const names = await readdir(root, { recursive: true, encoding: 'utf8' });
+  const files = new Map(
+    await Promise.all(
+      names.flatMap((entry) => {
+        const type = contentTypes[extname(entry)];
+        // The documentation, in a folder of its own, has its own routes.
+        if (type === undefined || /^docs[\\/]/.test(entry)) return [];
+        const name = entry.replaceAll('\\', '/');
+        return [readPacked(join(root, entry), type, name).then((file) => [name, file] as const)];
+      }),
+    ),
+  );
+  return demo === null ? files : files.set(indexName, await demoPage(join(root, indexName), demo));
 }
 
-function readAll(root: string): Map<string, StaticFile> {
-  const files = new Map<string, StaticFile>();
-  for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
-    const type = contentTypes[extname(entry)];
-    // The documentation, in a folder of its own, has its own routes.
-    if (type === undefined || /^docs[\\/]/.test(entry)) continue;
-    const bytes = readFileSync(join(root, entry));
-    const br = readFileSync(join(root, `${entry}.br`));
-    const name = entry.replaceAll('\\', '/');
-    files.set(name, {
-      type,
-      bytes: packed(() => bytes, br),
-      isKept: name.startsWith('assets/'),
-      isCompressed: true,
-    });
-  }
-  return files;
+async function readPacked(path: string, type: string, name: string): Promise<StaticFile> {
+  const [bytes, br] = await Promise.all([readFile(path), readFile(`${path}.br`)]);
+  return { type, bytes: packed(() => bytes, br), isKept: name.startsWith('assets/'), isCompressed: true };
 }
 
 /** The page with the account in an attribute of its root element, where the page's own scripts read it. */
-function demoPage(path: string, demo: DemoAccount): StaticFile {
+async function demoPage(path: string, demo: DemoAccount): Promise<StaticFile> {
   const value = JSON.stringify(demo).replaceAll('&', '&amp;').replaceAll('"', '&quot;');
-  const bytes = Buffer.from(
-    readFileSync(path, 'utf8').replace('<html ', () => `<html data-demo="${value}" `),
-  );
+  const page = await readFile(path, 'utf8');
+  const bytes = Buffer.from(page.replace('<html ', () => `<html data-demo="${value}" `));
   const type = contentTypes['.html'] ?? '';
   return { type, bytes: packed(() => bytes, brotliCompressSync(bytes)), isKept: false, isCompressed: true };
 }

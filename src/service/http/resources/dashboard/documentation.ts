@@ -2,13 +2,21 @@
 // installation. INVARIANT: only files of the build are served, with the headers of the dashboard's. Only their
 // compressed forms are kept in memory.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { documentationPath } from '../../../../site/address.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { asksForHtml, contentTypes, packed, type StaticFile, sendFile } from './static-file.ts';
+import {
+  asksForHtml,
+  contentTypes,
+  packed,
+  readOnce,
+  type StaticFile,
+  type StaticFiles,
+  sendFile,
+} from './static-file.ts';
 
 const builtFolder = join(import.meta.dirname, '../../../../dashboard/dist/docs');
 const missingName = '404.html';
@@ -25,11 +33,10 @@ export async function documentationRoutes(
   app: FastifyInstance,
   { folder = builtFolder }: DocumentationRouteOptions,
 ): Promise<void> {
-  let files = readFiles(folder);
+  const takeFiles = readOnce(() => readFiles(folder));
 
-  const send = (path: string, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    // The first start of a checkout serves before the build, so files may appear later.
-    if (files.size === 0) files = readFiles(folder);
+  const send = async (path: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const files = await takeFiles();
     const pagePath = path.replace(/\/$/, '');
     const page = pagePath === '' ? 'index' : pagePath;
     const file = files.get(page) ?? files.get(`${page}.html`) ?? files.get(`${page}/index.html`);
@@ -48,25 +55,25 @@ export async function documentationRoutes(
   );
 }
 
-/** Files by path with `/`; empty when the documentation has not been built. */
-function readFiles(root: string): ReadonlyMap<string, StaticFile> {
-  try {
-    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).flatMap((entry) => {
-      const name = entry.replaceAll('\\', '/').replace(/\.br$/, '');
-      const type = extname(name) === '.json' ? json : contentTypes[extname(name)];
-      return type === undefined ? [] : [[name, readFile(join(root, entry), type, name)] as const];
-    });
-    return new Map(files);
-  } catch (error) {
-    // The service decides just as well without its documentation.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
-    throw error;
-  }
+async function readFiles(root: string): Promise<StaticFiles> {
+  const names = await readdir(root, { recursive: true, encoding: 'utf8' });
+  const files = names.flatMap((entry) => {
+    const name = entry.replaceAll('\\', '/').replace(/\.br$/, '');
+    const type = extname(name) === '.json' ? json : contentTypes[extname(name)];
+    return type === undefined ? [] : [{ path: join(root, entry), type, name }];
+  });
+  return new Map(await Promise.all(files.map(async (file) => [file.name, await readOne(file)] as const)));
 }
 
-function readFile(path: string, type: string, name: string): StaticFile {
+interface BuiltFile {
+  readonly path: string;
+  readonly type: string;
+  readonly name: string;
+}
+
+async function readOne({ path, type, name }: BuiltFile): Promise<StaticFile> {
   const isKept = name.startsWith('assets/');
-  const bytes = readFileSync(path);
+  const bytes = await readFile(path);
   if (extname(path) !== '.br') return { type, isKept, isCompressed: false, bytes: () => bytes };
   return { type, isKept, isCompressed: true, bytes: packed(() => brotliDecompressSync(bytes), bytes) };
 }

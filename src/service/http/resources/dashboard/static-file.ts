@@ -57,6 +57,35 @@ export function sendFile(file: StaticFile, request: FastifyRequest, reply: Fasti
   return reply.send(file.bytes(encoding));
 }
 
+/** Files by path with `/`. */
+export type StaticFiles = ReadonlyMap<string, StaticFile>;
+
+/**
+ * Reads a built folder whole when its first file is asked for, so a service starts without it, and a later build of
+ * the folder never mixes with this one. Nothing is kept while the folder has not been built: the first start of a
+ * checkout serves before the build.
+ */
+export function readOnce(read: () => Promise<StaticFiles>): () => Promise<StaticFiles> {
+  let reading: Promise<StaticFiles> | null = null;
+  return async () => {
+    reading ??= readIfBuilt(read);
+    const files = await reading;
+    if (files.size === 0) reading = null;
+    return files;
+  };
+}
+
+/** Empty when there is no folder, or when it is being removed at this moment. */
+async function readIfBuilt(read: () => Promise<StaticFiles>): Promise<StaticFiles> {
+  try {
+    return await read();
+  } catch (error) {
+    // The service decides just as well without its pages.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
+    throw error;
+  }
+}
+
 /** Gzip is made when it is first needed, because nearly all browsers take brotli. */
 export function packed(identity: () => Buffer, br: Buffer): StaticFile['bytes'] {
   let gzip: Buffer | null = null;
