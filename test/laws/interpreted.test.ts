@@ -8,11 +8,12 @@ import { interpret } from '../../src/language/emit/interpret/interpret.ts';
 import { link } from '../../src/language/emit/link.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { createRandom } from '../../src/language/value/random.ts';
+import { tries } from '../support/tries.ts';
 import { compileSet, ruleIdsOf } from './differential.ts';
 import { randomSet } from './policies.ts';
 import { randomFacts } from './requests.ts';
 
-const pairs = Number(process.env.WRIT_INTERPRETED ?? 800);
+const pairs = Number(process.env.WRIT_INTERPRETED ?? tries(300));
 const requestsPerSet = 40;
 
 /** Compares texts first, because most pairs have equal texts and comparing values is slow. */

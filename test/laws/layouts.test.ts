@@ -2,11 +2,12 @@
 // formats to itself. WRIT_LAYOUTS sets the number of layouts.
 
 import { expect, it } from 'vitest';
+import { tries } from '../support/tries.ts';
 import { formatKeepsTrees } from './format.ts';
 import { layoutsKeepTrees } from './layouts.ts';
 import { writtenConstructs } from './required.ts';
 
-const count = Number(process.env.WRIT_LAYOUTS ?? 150);
+const count = Number(process.env.WRIT_LAYOUTS ?? tries(60));
 const seed = Number(process.env.WRIT_LAYOUTS_SEED ?? (count > 1_000 ? Date.now() % 1e9 : 1));
 
 it('any layout is read as one tree, and printed with its tree and its comments, once and for all', {
@@ -23,7 +24,7 @@ it('any layout is read as one tree, and printed with its tree and its comments, 
 });
 
 it('random sets are printed with their trees', () => {
-  const { files, findings } = formatKeepsTrees(150, 1);
+  const { files, findings } = formatKeepsTrees(tries(60), 1);
   expect(findings.slice(0, 3)).toEqual([]);
-  expect(files).toBeGreaterThan(150);
+  expect(files).toBeGreaterThan(tries(60));
 });

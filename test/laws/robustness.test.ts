@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../src/language/model/request.ts';
 import { fileBytesMax } from '../../src/language/syntax/parse.ts';
 import type { CompileResult } from '../../src/pipeline.ts';
+import { tries } from '../support/tries.ts';
 import { compileSet } from './differential.ts';
 import { tryAnyTexts, tryMutations } from './mutations.ts';
 import { tryAnyRequests } from './robustness.ts';
@@ -11,8 +12,8 @@ import { tryAnyRequests } from './robustness.ts';
 const timeout = 120_000;
 
 describe.each([
-  ['mutated policy files', tryMutations, 500, 10],
-  ['any types and conditions', tryAnyTexts, 700, 50],
+  ['mutated policy files', tryMutations, tries(200), 4],
+  ['any types and conditions', tryAnyTexts, tries(250), 18],
 ] as const)('%s', (_, attempt, wanted, soundMin) => {
   it('compile, or are refused with a diagnostic', { timeout }, () => {
     const { count, sound, findings } = attempt(wanted, 1);
@@ -24,9 +25,9 @@ describe.each([
 
 describe('a policy that checks', () => {
   it('never fails, whatever it is asked', { timeout }, () => {
-    const { judged, findings } = tryAnyRequests(80, 1);
+    const { judged, findings } = tryAnyRequests(tries(30), 1);
     expect(findings).toEqual([]);
-    expect(judged).toBeGreaterThan(200);
+    expect(judged).toBeGreaterThan(tries(75));
   });
 });
 

@@ -8,13 +8,14 @@ import { type Facts, nothingSatisfied } from '../../src/language/model/request.t
 import type { TextKind } from '../../src/language/model/type.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { createRandom } from '../../src/language/value/random.ts';
+import { tries } from '../support/tries.ts';
 import { compileSet, ruleIdsOf } from './differential.ts';
 import { randomSet } from './policies.ts';
 import { randomFacts } from './requests.ts';
 import { respellings, respellPayload } from './spellings.ts';
 
 /** `npm run spellings` tries more. */
-const spellingsPerKind = Number(process.env.WRIT_SPELLINGS ?? 2_000);
+const spellingsPerKind = Number(process.env.WRIT_SPELLINGS ?? tries(800));
 
 /** A policy with every operator, and with a text of the kind in each place where one may stand. */
 const operators = (type: string, text: string, inner: string, folder: string | null): string => `
@@ -239,7 +240,7 @@ policy uses on place.* {
 
 it('random policies decide every spelling of a request alike', { timeout: 240_000 }, () => {
   let respelt = 0;
-  for (let seed = 1; respelt < 3_000; seed += 1) {
+  for (let seed = 1; respelt < tries(1_200); seed += 1) {
     const random = createRandom(seed);
     const generated = randomSet(random);
     const { set, engine } = compileSet(generated);
@@ -329,7 +330,7 @@ it('no spelling of what is guarded is granted', () => {
   for (const [action, base, field, kind, texts] of guardedPlaces) {
     expect(engine!.decide({ ...factsOf(base), action }).outcome).toBe('ALLOW');
     for (const text of texts) {
-      for (let at = 0; at < 1_000; at += 1) {
+      for (let at = 0; at < tries(400); at += 1) {
         const spelt = respellings[kind](random, text);
         const { outcome } = engine!.decide({ ...factsOf({ ...base, [field]: spelt }), action });
         if (outcome !== 'DENY') expect([spelt, outcome]).toEqual([spelt, 'DENY']);

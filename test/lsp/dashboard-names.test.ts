@@ -15,6 +15,7 @@ import { completionsAt } from '../../src/lsp/completion.ts';
 import { formatted } from '../../src/lsp/formatting.ts';
 import { hoverAt } from '../../src/lsp/hover.ts';
 import { createOpenSets, documentOf, type SetSnapshot } from '../../src/lsp/set/workspace.ts';
+import { tries } from '../support/tries.ts';
 
 const home = join(import.meta.dirname, '../..');
 const packs = [
@@ -42,7 +43,7 @@ describe.each(packs)('%s', (pack) => {
     let told = 0;
     for (const { path, text } of files) {
       told += compare({ snapshot: active, desk, file: path });
-      for (let edit = 0; edit < 3; edit += 1) {
+      for (let edit = 0; edit < tries(1); edit += 1) {
         const from = random.below(text.length);
         sets.put(uriOf(path), text.slice(0, from) + text.slice(from + random.below(8)));
         const snapshot = (await sets.snapshotOf(uriOf(path)))!;

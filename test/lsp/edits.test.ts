@@ -20,8 +20,9 @@ import { foldings, outline } from '../../src/lsp/symbols.ts';
 import { testCompletionsAt } from '../../src/lsp/test-completion.ts';
 import { checkSources, createCompileCache, findErrorsIn } from '../../src/pipeline.ts';
 import { readPolicies } from '../../src/service/policies/read-policies.ts';
+import { tries } from '../support/tries.ts';
 
-const edits = Number(process.env.EDITS ?? 100);
+const edits = Number(process.env.EDITS ?? tries(40));
 const folder = join(import.meta.dirname, '../../policies');
 const names = ['payments/payments.policy', 'slack/slack.policy'];
 

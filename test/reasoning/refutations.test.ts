@@ -22,6 +22,7 @@ import { differences } from '../../src/testing/expectation.ts';
 import { readTestFile } from '../../src/testing/read-test-file.ts';
 import { toFacts } from '../../src/testing/situation.ts';
 import { lawSets } from '../laws/proofs.ts';
+import { tries } from '../support/tries.ts';
 
 const span = { file: 'asked', start: 0, end: 0 };
 
@@ -78,7 +79,7 @@ function foundByCase(
 describe('a refutation', () => {
   it('decides as it says wherever it is read', { timeout: 240_000 }, async () => {
     let refuted = 0;
-    const sets = await lawSets(12);
+    const sets = await lawSets(tries(4));
     for (const { set, name } of sets) {
       const decide = decideWith(set);
       for (const action of set.actions.keys()) {
@@ -94,6 +95,6 @@ describe('a refutation', () => {
         }
       }
     }
-    expect(refuted).toBeGreaterThan(400);
+    expect(refuted).toBeGreaterThan(200);
   });
 });

@@ -14,6 +14,7 @@ import { authorize } from '../../../src/language/spec/authorize.ts';
 import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
 import type { CompileResult } from '../../../src/pipeline.ts';
 import { readTrace, traceText } from '../../../src/service/requests/record/stored-trace.ts';
+import { tries } from '../../support/tries.ts';
 import { opened } from '../program/programs.ts';
 import { compileText, factsOf } from './engine.ts';
 
@@ -142,11 +143,11 @@ describe('the index', () => {
     compileText(policies(createRandom(seed + 1), partRules)),
   );
 
-  it('finds every rule that takes part, once, in forty sets of a thousand rules', () => {
+  it('finds every rule that takes part, once, in sets of a thousand rules', () => {
     // The sets share templates, so most rules need no new code.
     const [indexedCache, plainCache] = [createFunctionCache(), createFunctionCache()];
     let left = 0;
-    for (let seed = 1; seed <= 40; seed += 1) {
+    for (let seed = 1; seed <= tries(15); seed += 1) {
       const random = createRandom(1_000 + seed);
       const set = joined(Array.from({ length: 28 }, () => random.pick(library)));
       const program = opened(set);
@@ -255,8 +256,8 @@ describe('the index', () => {
       counts.dropped += selected - count;
       counts.decided += decided.length;
     }
-    expect(counts.dropped).toBeGreaterThan(1_000);
-    expect(counts.decided).toBeGreaterThan(1_000);
+    expect(counts.dropped).toBeGreaterThan(tries(350));
+    expect(counts.decided).toBeGreaterThan(tries(350));
   });
 
   it('names few rules where each is told by a value of its own', () => {

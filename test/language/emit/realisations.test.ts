@@ -20,9 +20,10 @@ import { createRandom } from '../../../src/language/value/random.ts';
 import { compileSet, ruleIdsOf } from '../../laws/differential.ts';
 import { randomSet } from '../../laws/policies.ts';
 import { randomFacts } from '../../laws/requests.ts';
+import { tries } from '../../support/tries.ts';
 
 const realisations: readonly Realisation[] = ['by size', 'shared', 'indexed', 'without index'];
-const setsTried = 40;
+const setsTried = tries(15);
 const requestsPerSet = 25;
 
 /** By program, tracers that use no generated code except for reads of tables. */

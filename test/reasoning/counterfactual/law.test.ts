@@ -12,8 +12,9 @@ import { smallestChange } from '../../../src/reasoning/counterfactual/change.ts'
 import { compileSet, ruleIdsOf } from '../../laws/differential.ts';
 import { randomSet } from '../../laws/policies.ts';
 import { randomFacts } from '../../laws/requests.ts';
+import { tries } from '../../support/tries.ts';
 
-const sets = 25;
+const sets = tries(10);
 const requestsPerSet = 5;
 const triesMax = 300;
 
@@ -65,11 +66,11 @@ describe('a proposed change', () => {
     expect(asked).toBe(sets * requestsPerSet);
     for (const key of ['DENY to ALLOW', 'ESCALATE to ALLOW', 'REAUTH_REQUIRED to ALLOW', 'ALLOW to DENY'])
       expect(reached[key], key).toBeGreaterThan(0);
-    expect(Object.values(reached).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(50);
+    expect(Object.values(reached).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(20);
   });
 
   it('is the same each time it is asked for', () => {
-    for (let seed = 100; seed < 110; seed++) {
+    for (let seed = 100; seed < 100 + tries(4); seed++) {
       const random = createRandom(seed);
       const generated = randomSet(random);
       const { set, engine } = compileSet(generated);
@@ -115,7 +116,7 @@ describe('a range of numbers', () => {
 
   it('is as good as promised throughout, and found wherever there is one', () => {
     let ranges = 0;
-    for (let seed = 1; seed <= 150; seed++) {
+    for (let seed = 1; seed <= tries(60); seed++) {
       const random = createRandom(seed);
       const text = numberPolicy(random);
       const { set, engine, problem } = compileText(text);
@@ -150,7 +151,7 @@ describe('a range of numbers', () => {
       );
       if (isReachable) expect(own.length, text).toBeGreaterThan(0);
     }
-    expect(ranges).toBeGreaterThan(100);
+    expect(ranges).toBeGreaterThan(tries(40));
   });
 });
 

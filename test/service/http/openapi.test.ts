@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { OpenApiDocument, OperationObject } from '../../../src/service/http/contract/openapi.ts';
 import type { JsonSchema } from '../../../src/service/http/contract/operation.ts';
 import { problems } from '../../../src/service/http/contract/problem.ts';
+import { tries } from '../../support/tries.ts';
 import { mismatches, undocumentedIn } from './documented.ts';
 import { type Service, sandboxToken, shareService } from './service.ts';
 import { ssoSettings } from './sso-service.ts';
@@ -355,8 +356,8 @@ describe('requests made from it', () => {
     const document = await documentOf(service);
     const seen = new Set<number>();
     for (const found of operationsOf(document)) {
-      const reads = found.operation.requestBody === undefined ? 30 : 200;
-      const runs = isForPeople(found) || found.path.startsWith('/scim/') ? 15 : reads;
+      const reads = found.operation.requestBody === undefined ? tries(15) : tries(60);
+      const runs = isForPeople(found) || found.path.startsWith('/scim/') ? tries(6) : reads;
       await fc.assert(
         fc.asyncProperty(requestOf(service, found), async ({ url, method, headers, body }) => {
           const reply = await fetch(`${service.url}${url}`, { method, headers, body });

@@ -1,4 +1,4 @@
-// More than a hundred reloads, each of which changes rules and meters while requests wait: what the service keeps in
+// Sixty reloads, each of which changes rules and meters while requests wait: what the service keeps in
 // memory does not grow with them.
 
 import { dirname } from 'node:path';
@@ -12,7 +12,7 @@ import { ask } from './written-policies.ts';
 
 const waiting = 200;
 const settledAfter = 20;
-const reloads = 120;
+const reloads = 60;
 /** Megabytes; compiled code takes one of them. A window with 200 entries takes more than 0.02. */
 const growthMax = 1.8;
 

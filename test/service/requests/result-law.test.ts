@@ -10,6 +10,7 @@ import { formatDecimal } from '../../../src/language/value/decimal.ts';
 import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
 import { compile } from '../../../src/pipeline.ts';
 import { recordedFacts } from '../../../src/service/requests/approvals/decide-again.ts';
+import { tries } from '../../support/tries.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { activeOf } from './active-of.ts';
 import { begin, type World } from './metered.ts';
@@ -72,7 +73,7 @@ test.each([1, 2, 3, 4, 5])('reads what its definition reads, history %i', async 
   let service = await begin(path, world, agent);
   const granted: Granted[] = [];
   const seen = { known: 0, uncertain: 0, unknown: 0, reported: 0 };
-  for (let step = 0; step < 150; step += 1) {
+  for (let step = 0; step < tries(80); step += 1) {
     world.nowMs += random.pick([0, 1, 1, 60_000, 900_000]);
     const open = granted.filter(({ result, facts }) => result === null && facts.action.startsWith('web.'));
     const one = open.at(random.below(Math.max(1, open.length)));
