@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { at, measure, misbehave, misbehaviours, startTarget } from '../../../bench/service/neighbours.ts';
+import { at, measure, misbehave, misbehaviours, startTarget } from '../../bench/service/neighbours.ts';
 
 /**
  * The limit is on the median, which other work on the machine changes little. A flood that is served without

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { putText } from './kept-policies.ts';
-import { startService } from './service.ts';
-import { ask } from './written-policies.ts';
+import { putText } from '../service/http/kept-policies.ts';
+import { startService } from '../service/http/service.ts';
+import { ask } from '../service/http/written-policies.ts';
 
 const waiting = 200;
 const settledAfter = 20;
