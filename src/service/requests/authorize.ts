@@ -393,7 +393,7 @@ async function attemptToRecord(
   return { result, decided };
 }
 
-function noUsesLeft({ name }: ActingLink): IdentityRefusal {
+export function noUsesLeft({ name }: ActingLink): IdentityRefusal {
   const detail = `the delegation \`${name}\` has no uses left`;
   return { kind: 'not-allowed-now', why: 'delegation-ended', detail };
 }

@@ -380,15 +380,44 @@ describe('a sub-agent', () => {
     expect((await getPlan(service, body.plan_id)).status).toBe(200);
   });
 
-  test('with a maximum number of uses requests each step when it is due', async () => {
-    const service = await startService({ startsWith: policies });
-    const key = await delegate(service, { uses: 5 });
-    expect(codeOf(await plan(service, { submit: true, steps: [pay(500)] }, { key }))).toEqual([
-      409,
-      'conflict',
-    ]);
-    expect((await plan(service, { steps: [pay(500)] }, { key })).status).toBe(200);
-    expect(await traces(service)).toMatchObject({ open: 0 });
+  test('with a number of uses submits as many steps as it has uses left, and a rejected step gives its use back', async () => {
+    const service = await startService({ startsWith: policies, openRequestsMax: 100 });
+    const { ben } = await team(service);
+    const key = await delegate(service, { uses: 3 });
+    const steps = [pay(500), pay(50), pay(600)];
+    const refused = await plan(service, { submit: true, steps: [...steps, pay(700), pay(800)] }, { key });
+    expect(codeOf(refused)).toEqual([409, 'conflict']);
+    expect(refused.body.detail).toContain('`sub`');
+    expect(await traces(service)).toEqual(nothing);
+    const { body } = await plan(service, { submit: true, steps }, { key });
+    expect(body.steps.map(({ status }: View) => status)).toEqual(['pending', null, 'pending']);
+    // Two of three uses are taken: another plan of two does not fit, a preview of any number does.
+    expect(codeOf(await plan(service, { submit: true, steps }, { key }))).toEqual([409, 'conflict']);
+    expect((await plan(service, { steps }, { key })).status).toBe(200);
+    await ben.send(`/v1/plans/${body.plan_id}/votes`, {
+      method: 'POST',
+      body: { vote: 'approve', comment: '', steps: [{ step: 1 }] },
+    });
+    await ben.send(`/v1/plans/${body.plan_id}/votes`, {
+      method: 'POST',
+      body: { vote: 'reject', comment: '', steps: [{ step: 3 }] },
+    });
+    const ask = async ({ action_key, payload }: Step) =>
+      await authorize(service, {
+        key,
+        body: JSON.stringify({ action_key, payload }),
+        headers: { prefer: 'attach' },
+      });
+    for (const step of [pay(50), pay(51)])
+      expect(await (await ask(step)).json()).toMatchObject({ decision: 'ALLOW' });
+    expect((await ask(pay(52))).status).toBe(403);
+    expect(codeOf(await plan(service, { steps }, { key }))).toEqual([403, 'delegation_ended']);
+    // The use of the approved step was taken when it was submitted.
+    expect(await (await ask(pay(500))).json()).toMatchObject({
+      decision: 'ALLOW',
+      request_id: body.steps[0].request_id,
+    });
+    expect((await ask(pay(500))).status).toBe(403);
   });
 });
 

@@ -12,10 +12,11 @@ import {
   authenticateDelegate,
 } from '../../../src/service/agents/delegations/delegation.ts';
 import { createDelegatedPolicies } from '../../../src/service/policies/delegated-policies.ts';
-import type { AuthorizeResult } from '../../../src/service/requests/authorize.ts';
+import type { AuthorizeInput, AuthorizeResult } from '../../../src/service/requests/authorize.ts';
 import { createAuthorizer } from '../../../src/service/requests/authorize.ts';
 import { createUseCounter } from '../../../src/service/requests/metering/delegation-uses.ts';
 import { createMetering } from '../../../src/service/requests/metering/metering.ts';
+import { createPlanner, type PlanResult } from '../../../src/service/requests/plans/make-plan.ts';
 import { createRequestId } from '../../../src/service/requests/record/id.ts';
 import { createRequestChanges } from '../../../src/service/requests/request-changes.ts';
 import type { MeterStore } from '../../../src/service/store/contract/metering.ts';
@@ -55,21 +56,38 @@ async function startReplica(
   await chains.ready();
   const deciding = { store, clock, metering, chains, policies: () => world.active, ...bystanders };
   const authorizer = createAuthorizer({ ...deciding, openRequestsMax: 1_000 });
-  const ask = ({ agent, key, chain }: ActingDelegate, actionKey = 'pay.send'): Promise<AuthorizeResult> =>
-    authorizer.authorize({
-      agent,
-      key,
-      chain,
-      actionKey,
-      payload: { amount: 1 },
-      isSigned: false,
-      session: null,
-      clientAddress: '192.0.2.7',
-      idempotencyKey: null,
-      bodyDigest: null,
-      requestId: createRequestId(world.nowMs),
-    });
-  return { store, metering, ask, requestChanges: createRequestChanges(deciding) };
+  const planner = createPlanner({ ...deciding, openRequestsMax: 1_000 });
+  const callOf = ({ agent, key, chain }: ActingDelegate, actionKey: string): AuthorizeInput => ({
+    agent,
+    key,
+    chain,
+    actionKey,
+    payload: { amount: 1 },
+    isSigned: false,
+    session: null,
+    clientAddress: '192.0.2.7',
+    idempotencyKey: null,
+    bodyDigest: null,
+    requestId: createRequestId(world.nowMs),
+  });
+  return {
+    store,
+    metering,
+    ask: (by: ActingDelegate, actionKey = 'pay.send'): Promise<AuthorizeResult> =>
+      authorizer.authorize(callOf(by, actionKey)),
+    /** Asks for what the sub-agent has planned, as it is due. */
+    attach: (by: ActingDelegate, actionKey: string): Promise<AuthorizeResult> =>
+      authorizer.authorize({ ...callOf(by, actionKey), isAttaching: true }),
+    /** Submits a plan with one step for each action. */
+    plan: (by: ActingDelegate, actions: readonly string[]): Promise<PlanResult> =>
+      planner.plan({
+        caller: callOf(by, ''),
+        goal: null,
+        isSubmitted: true,
+        steps: actions.map((actionKey) => ({ actionKey, payload: { amount: 1 } })),
+      }),
+    requestChanges: createRequestChanges(deciding),
+  };
 }
 
 /** Processes on one store: those that decide, and those that only change delegations. */

@@ -101,6 +101,23 @@ describe.each(stores)('on %s', (_, start) => {
         if (result.kind === 'decided' && wanted === 'pending')
           pending.push({ id: result.request.request_id, link });
       },
+      async plan() {
+        const lasting = links.filter((link) => lasts(link, world.nowMs));
+        if (lasting.length === 0) return;
+        const link = pick(lasting);
+        const { store, plan } = pick(replicas);
+        const actions = Array.from({ length: 1 + below(3) }, () => pick(['pay.send', 'pay.large']));
+        const result = await plan((await identify(store, link.key, world.nowMs))!, actions);
+        const least = Math.min(...chainOf(link).map(({ uses, used }) => (uses ?? 1_000) - used));
+        const asking = actions.filter((action) => action === 'pay.large').length;
+        const wanted = least <= 0 ? 'not-allowed-now' : asking > least ? 'too-few-uses' : 'made';
+        expect([actions, least, result.kind]).toEqual([actions, least, wanted]);
+        count(`plan ${result.kind}`);
+        if (result.kind !== 'made') return;
+        spend(link, asking);
+        for (const { requestId } of result.plan.steps)
+          if (requestId !== null) pending.push({ id: requestId, link });
+      },
       async approve() {
         const [one] = pending.splice(below(Math.max(1, pending.length)), 1);
         if (one === undefined) return;
@@ -131,6 +148,7 @@ describe.each(stores)('on %s', (_, start) => {
       'ask',
       'ask',
       'ask',
+      'plan',
       'approve',
       'approve',
       'reject',
@@ -138,8 +156,9 @@ describe.each(stores)('on %s', (_, start) => {
     for (let at = 0; at < 300; at += 1)
       await steps[pick(below(12) === 0 ? (['revoke', 'wait'] as const) : often)]();
 
-    for (const name of ['auto_approved', 'pending', 'not-allowed-now', 'approval changed'])
+    for (const name of ['auto_approved', 'pending', 'not-allowed-now', 'approval changed', 'plan made'])
       expect([name, seen.get(name) ?? 0]).toEqual([name, expect.toSatisfy((times) => times > 2)]);
+    expect((seen.get('plan too-few-uses') ?? 0) + (seen.get('plan not-allowed-now') ?? 0)).toBeGreaterThan(0);
     expect(Math.max(...links.map(({ depth }) => depth))).toBe(5);
     expect(await verifyChain(replicas[0]!.store)).toMatchObject({ kind: 'whole' });
   });
@@ -209,6 +228,44 @@ describe.each(stores)('on %s', (_, start) => {
     expect((await recordedUses(replicas[0]!.store)).get(top!.id)).toBe(10);
   });
 
+  test('64 plans and requests at once take a count of 10 exactly, whole plans only, and execute what was approved', async () => {
+    const processes = await start();
+    const { world, replicas } = processes;
+    const [{ store, requestChanges }] = replicas as [(typeof replicas)[0]];
+    const top = await delegate(processes, null, { uses: 10 });
+    const last = await delegate(processes, top!.key);
+    const callers = await Promise.all([top, last].map((one) => identify(store, one!.key, world.nowMs)));
+    const caller = (at: number) => callers[at % 2]!;
+    const results = await Promise.all(
+      Array.from({ length: 64 }, (_, at) => {
+        const { ask, plan } = replicas[at % replicas.length]!;
+        return at % 16 === 0
+          ? ask(caller(at >> 4))
+          : plan(caller(at), ['pay.large', 'pay.send', 'pay.large']);
+      }),
+    );
+    const plans = results.flatMap((one) => (one.kind === 'made' ? [one.plan] : []));
+    const granted = results.filter(({ kind }) => kind === 'decided').length;
+    // One use may be left when only plans of two pending steps are left.
+    const used = 2 * plans.length + granted;
+    expect(used).toBeGreaterThanOrEqual(9);
+    expect((await recordedUses(store)).get(top!.id)).toBe(used);
+    expect(used).toBeLessThanOrEqual(10);
+    expect(plans.length).toBeGreaterThan(0);
+    const ids = plans.flatMap(({ steps }) => steps.flatMap(({ requestId }) => requestId ?? []));
+    expect(ids).toHaveLength(2 * plans.length);
+    for (const id of ids) expect((await requestChanges.approve(id, vote)).kind).toBe('changed');
+    // The last use, if there is one, so that only approved steps are left to execute.
+    if (used < 10) expect((await replicas.at(-1)!.ask(caller(0))).kind).toBe('decided');
+    const executed = await Promise.all(
+      Array.from({ length: 64 }, (_, at) => replicas[at % replicas.length]!.attach(caller(at), 'pay.large')),
+    );
+    const taken = executed.flatMap((one) => (one.kind === 'decided' ? [one.request.request_id] : []));
+    expect(taken.toSorted()).toEqual(ids.toSorted());
+    expect((await recordedUses(store)).get(top!.id)).toBe(10);
+    expect(await verifyChain(store)).toMatchObject({ kind: 'whole' });
+  });
+
   test('the uses of a chain are still counted after a start', async () => {
     const processes = await start();
     const { world, replicas } = processes;
@@ -268,12 +325,13 @@ test('while uses are not known, nothing is granted by a delegation that has a li
     openPast: () => Promise.reject(new Error('the disk failed')),
   }));
   const { world, replicas } = processes;
-  const [{ store, ask }] = replicas as [(typeof replicas)[0]];
+  const [{ store, ask, plan }] = replicas as [(typeof replicas)[0]];
   const open = await delegate(processes, null);
   const limited = await delegate(processes, open!.key, { uses: 5 });
   const callers = [open, limited].map((one) => identify(store, one!.key, world.nowMs));
   const [free, held] = await Promise.all(callers);
   await expect(ask(held!)).rejects.toMatchObject({ code: 'not-ready' });
+  await expect(plan(held!, ['pay.large'])).rejects.toMatchObject({ code: 'not-ready' });
   expect((await recordedUses(store)).size).toBe(0);
   expect((await ask(free!)).kind).toBe('decided');
 });

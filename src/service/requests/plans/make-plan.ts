@@ -26,6 +26,7 @@ import {
   grantPrecondition,
   maxAttempts,
   nonceUsed,
+  noUsesLeft,
   replyToRecorded,
   rulesGivenBefore,
   underChain,
@@ -33,6 +34,7 @@ import {
 import type { DecidedRequest } from '../decide-request.ts';
 import { idempotencyKeptMs } from '../idempotency.ts';
 import { type IdentityRefusal, identifyAgain } from '../identify-again.ts';
+import { usedUp, usesOf } from '../metering/delegation-uses.ts';
 import { entryRows, meterSeriesOf } from '../metering/entry-rows.ts';
 import { metered } from '../metering/metering.ts';
 import { createRequestId } from '../record/id.ts';
@@ -71,8 +73,8 @@ export type RefusedPlan =
   | { readonly kind: 'stopped'; readonly step: number }
   /** Steps whose action is not declared, or whose payload does not have its shape. */
   | { readonly kind: 'invalid'; readonly issues: readonly StepIssue[] }
-  /** A delegation with a number of uses cannot ask people for several steps at once. */
-  | { readonly kind: 'limited-uses'; readonly delegation: string }
+  /** A delegation has too few uses left for the steps that need people. */
+  | { readonly kind: 'too-few-uses'; readonly delegation: string }
   | { readonly kind: 'idempotency-mismatch' }
   | { readonly kind: 'too-many-open' }
   | IdentityRefusal;
@@ -103,8 +105,6 @@ export function createPlanner(options: AuthorizerOptions): Planner {
 type StateChanged = 'precondition-failed';
 
 async function makePlan(deps: AuthorizeDeps, draft: PlanDraft): Promise<PlanResult> {
-  const limited = limitedUses(draft);
-  if (limited !== null) return limited;
   let switches = await deps.switches.current();
   let { caller } = draft;
   for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
@@ -116,11 +116,6 @@ async function makePlan(deps: AuthorizeDeps, draft: PlanDraft): Promise<PlanResu
     caller = { ...caller, ...again };
   }
   throw new Error(`the agent \`${caller.agent.id}\` changed during each attempt`);
-}
-
-function limitedUses({ caller, isSubmitted }: PlanDraft): RefusedPlan | null {
-  const link = caller.chain?.links.find(({ uses }) => uses !== null);
-  return isSubmitted && link !== undefined ? { kind: 'limited-uses', delegation: link.name } : null;
 }
 
 async function attempt(
@@ -137,6 +132,8 @@ async function attempt(
   const earlier = await findEarlierPlan(deps, caller, nowMs);
   if (earlier !== null) return earlier;
   const state = { policies: await metered(deps.metering, deps.policies), nowMs, switches };
+  // Until the past of its meters is read, what a delegation has been used is unknown.
+  if (usesOf(caller.chain).length > 0) await deps.metering.settled();
   const steps = await prepareSteps(deps, draft, state);
   const issues = steps.flatMap(({ input }, step) => issuesOf(state.policies, input, step));
   if (issues.length > 0) return { kind: 'invalid', issues };
@@ -210,7 +207,12 @@ async function prepareSteps(
     const requested = requestedFacts(input, nowMs, nothingSatisfied);
     const rows = await readPushedRows(store.documents, policies, { facts: requested, by: 'decideTraced' });
     const facts = rows === null ? requested : { ...requested, rows: rows.rows };
-    prepared.push({ input, facts, uses: policies.entries(facts), seen: rows?.seen ?? [] });
+    prepared.push({
+      input,
+      facts,
+      uses: [...policies.entries(facts), ...usesOf(caller.chain)],
+      seen: rows?.seen ?? [],
+    });
   }
   return prepared;
 }
@@ -240,6 +242,7 @@ async function decideAndStore(
   for (;;) {
     const position = plan.steps.some(({ uses }) => uses.length > 0) ? await deps.metering.catchUp() : null;
     const decided = decideSteps(deps, draft, { plan, given });
+    if ('kind' in decided) return decided;
     const unread = plan.steps.filter(
       (step, at) => !given.has(step) && rulesGivenBefore(decided[at]!.record, plan.state.policies).length > 0,
     );
@@ -260,14 +263,24 @@ function decideSteps(
   deps: AuthorizeDeps,
   draft: PlanDraft,
   { plan: { state, steps }, given }: { readonly plan: PreparedPlan; readonly given: Given },
-): readonly DecidedRequest[] {
+): readonly DecidedRequest[] | RefusedPlan {
   const active = state.policies;
-  return steps.map((step) => {
+  const decided: DecidedRequest[] = [];
+  for (const step of steps) {
     const { input, facts, uses } = step;
-    const decided = decideGiven(deps, input, { active, facts, uses }, given.get(step) ?? null);
-    if (!isKept(draft, decided)) revertMeters(deps, [decided]);
-    return decided;
-  });
+    const at = { nowMs: facts.nowMs, requestId: input.requestId };
+    const empty = usedUp(draft.caller.chain, deps.metering, at);
+    // Without a use left, nothing is decided by the delegation, not even one step.
+    if (empty !== null && kept(draft, decided).length === 0) return noUsesLeft(empty);
+    const one = decideGiven(deps, input, { active, facts, uses }, given.get(step) ?? null);
+    decided.push(one);
+    if (!isKept(draft, one)) revertMeters(deps, [one]);
+    else if (empty !== null) {
+      revertMeters(deps, kept(draft, decided));
+      return { kind: 'too-few-uses', delegation: empty.name };
+    }
+  }
+  return decided;
 }
 
 function isKept({ isSubmitted }: PlanDraft, { record }: DecidedRequest): boolean {

@@ -95,9 +95,9 @@ function refused(result: RefusedPlan): ProblemError {
           detail,
         })),
       );
-    case 'limited-uses':
+    case 'too-few-uses':
       return conflict(
-        `the delegation \`${result.delegation}\` has a number of uses, so ask for each step when it is due`,
+        `the delegation \`${result.delegation}\` has fewer uses left than steps of the plan need people`,
       );
     case 'idempotency-mismatch':
       return new ProblemError('idempotency_mismatch', 'this key was used with another body');

@@ -142,7 +142,7 @@ const createPlan = route<PlanDeps, PlanBody>({
   operation: {
     id: 'createPlan',
     summary: 'Shows what would be decided for the steps of a task, and asks people for them',
-    description: `Nothing is granted. Each step is decided as if it came alone now, with the policies and meters of now. With \`submit\`, each step that needs people becomes a pending request; these requests are stored all or none, and count in meters in their order. The agent then sends \`POST /v1/authorize\` with \`Prefer: attach\` for each step. A step whose action is not declared, or whose payload does not fit, refuses the plan with its index in \`errors\`. Each of the 1 to ${stepsMax} steps counts as one request of the rate. A delegation with \`uses\` may not submit.`,
+    description: `Nothing is granted. Each step is decided as if it came alone now, with the policies and meters of now. With \`submit\`, each step that needs people becomes a pending request; these requests are stored all or none, and count in meters in their order. The agent then sends \`POST /v1/authorize\` with \`Prefer: attach\` for each step. A step whose action is not declared, or whose payload does not fit, refuses the plan with its index in \`errors\`. Each of the 1 to ${stepsMax} steps counts as one request of the rate. With \`submit\`, each pending step takes a use of each delegation of the chain; if there are too few, the plan is refused.`,
     parameters: [
       optionalHeader('Idempotency-Key', 'The same key and body return the same plan.', 'order-4711'),
       optionalHeader('X-Agent-Session', 'The session of all steps.', 'session-1'),
