@@ -16,6 +16,7 @@ const nothing: History = {
   proofs: [],
   stops: [],
   revokedStanding: [],
+  plans: [],
   faults: new Map(),
   services: [],
   starts: [],
@@ -93,6 +94,27 @@ const use = (id: string) => ({
     policySet: { digest: 'd' },
   }),
 });
+
+/** A plan with one step, its approval and its execution. */
+const step = (id: string, plan = 'p') => ({
+  ...request(id),
+  record_json: JSON.stringify({
+    payload: { amount: 1, vendor: 'v' },
+    request: {},
+    meters: {},
+    policySet: { digest: 'd' },
+    plan: { id: plan },
+  }),
+});
+const submitted = {
+  kind: 'change',
+  what: 'plan-submitted',
+  subject: 'p',
+  after_json: '{"steps":[{"request":"r"},{"request":null}]}',
+};
+const approvedStep = event('r', 'decided', 'approved', { expires_ms: 20 });
+const executedStep = event('r', 'taken', 'consumed');
+const attached = (step: string, more: Partial<Told> = {}) => told('r', 6, 7, { step, ...more });
 
 async function faultsOf(
   entries: readonly object[],
@@ -195,6 +217,81 @@ test.each([
     [request('r'), given, use('s')],
     { told: [told('s', 6, 7)], revokedStanding: [{ id: standing, atMs: 5 }] },
     'after the reply that its standing approval was revoked',
+  ],
+  [
+    'a step that is executed twice, as stored',
+    [submitted, step('r'), approvedStep, executedStep, executedStep],
+    {},
+    'executed twice',
+  ],
+  [
+    'a step that is executed twice, as told',
+    [submitted, step('r'), approvedStep, executedStep],
+    { told: [attached('v'), attached('v')] },
+    'executed twice',
+  ],
+  [
+    'a step that is executed with another payload',
+    [submitted, step('r'), approvedStep, executedStep],
+    { told: [attached('v.')] },
+    'something else than was approved',
+  ],
+  [
+    'a step whose execution is lost',
+    [submitted, step('r'), approvedStep],
+    { told: [attached('v')] },
+    'told as executed and not stored so',
+  ],
+  [
+    'a grant of a step that no plan had',
+    [granted('r')],
+    { told: [attached('v')] },
+    'executed what no plan had',
+  ],
+  [
+    'a step that is executed after its end',
+    [submitted, step('r'), event('r', 'decided', 'approved', { expires_ms: 10 }), executedStep],
+    {},
+    'after its approval had ended',
+  ],
+  [
+    'a step that is executed by a revoked agent',
+    [
+      submitted,
+      step('r'),
+      approvedStep,
+      { kind: 'change', what: 'agent-revoked', subject: 'a' },
+      executedStep,
+    ],
+    {},
+    'executed by a revoked agent',
+  ],
+  [
+    'a step that is executed while stopped',
+    [
+      submitted,
+      step('r'),
+      approvedStep,
+      { kind: 'change', what: 'kill-switch-created', subject: 's' },
+      executedStep,
+    ],
+    {},
+    'executed while stopped',
+  ],
+  ['half a plan', [submitted], {}, 'not all steps'],
+  ['a plan with one step more', [submitted, step('r'), step('s')], {}, 'not all steps'],
+  ['a step without its plan', [submitted, step('r'), step('s', 'q')], {}, 'steps without a plan'],
+  [
+    'a plan that is lost',
+    [],
+    { plans: [{ id: 'p', twin: 'p', requests: ['r'] }] },
+    'a plan is told and not stored so',
+  ],
+  [
+    'two plans under one key',
+    [submitted, step('r')],
+    { plans: [{ id: 'p', twin: 'q', requests: ['r'] }] },
+    'an idempotency key made two plans',
   ],
 ])('%s is seen', async (_, entries, history, fault) => {
   expect(await faultsOf(entries, history)).toEqual([expect.stringContaining(fault)]);

@@ -5,6 +5,7 @@
 import { standingId } from '../../../src/service/requests/approvals/standing-approval.ts';
 import type { ChainEntry } from '../../../src/service/store/contract/chain.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
+import type { Told } from './told.ts';
 import { budget, type History, type Stop } from './world.ts';
 
 export interface Verdict {
@@ -19,6 +20,8 @@ export interface Verdict {
   readonly consumed: number;
   /** Standing approvals: how many requests used them, how many were used up, and how many were revoked. */
   readonly standing: { readonly used: number; readonly usedUp: number; readonly revoked: number };
+  /** Plans: how many were submitted, how many of their steps were executed, and how many were over before. */
+  readonly plans: { readonly submitted: number; readonly executed: number; readonly over: number };
   /** The number of grants by a step-up. */
   readonly steppedUp: number;
   readonly outcomes: ReadonlyMap<string, number>;
@@ -29,7 +32,8 @@ export interface Verdict {
 type Ended = 'approved' | 'rejected' | 'expired';
 
 interface Stored {
-  readonly payload: { readonly amount: number };
+  readonly payload: { readonly amount: number; readonly vendor?: string };
+  readonly plan?: { readonly id: string };
   readonly request: { readonly session?: string };
   readonly satisfied?: { readonly standing?: Readonly<Record<string, string>> };
   readonly meters: { readonly spent?: { readonly low?: string; readonly high?: string } };
@@ -45,6 +49,14 @@ interface Walk {
   /** How often each standing approval may be used, and how often it has been. */
   readonly standing: Map<string, { readonly times: number; used: number }>;
   readonly revokedStanding: Set<string>;
+  /** The requests of each submitted plan, as its record names them. */
+  readonly plans: Map<string, readonly string[]>;
+  /** The plan and the vendor of each request that belongs to a plan. */
+  readonly steps: Map<string, { readonly plan: string; readonly vendor: string | undefined }>;
+  /** When each approval of a step ends. */
+  readonly ends: Map<string, number>;
+  /** The steps that were executed. */
+  readonly taken: Set<string>;
   /** The standing approval that a granted request used. */
   readonly under: Map<string, string>;
   readonly spent: Map<string, number>;
@@ -76,6 +88,10 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
   const walk: Walk = {
     standing: new Map(),
     revokedStanding: new Set(),
+    plans: new Map(),
+    steps: new Map(),
+    ends: new Map(),
+    taken: new Set(),
     under: new Map(),
     spent: new Map(),
     revoked: new Set(),
@@ -107,6 +123,7 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
   const { faults, spent, ids, keys, ended } = walk;
   const isStopped = stopsOf(stops);
   const nonces = new Set<string>();
+  const executed = new Set<string>();
   const revokedAtMs = new Map(history.revokedStanding.map(({ id, atMs }) => [id, atMs]));
   for await (const one of told) {
     if (one.id !== null && one.status === 200 && !ids.has(one.id))
@@ -116,7 +133,8 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
       nonces.add(one.nonce);
     }
     if (one.decision !== 'ALLOW') continue;
-    if (ids.get(one.id ?? '') !== 'auto_approved')
+    if (one.step !== undefined) faults.push(...faultsOfExecution(walk, one, executed));
+    else if (ids.get(one.id ?? '') !== 'auto_approved')
       faults.push(`told as granted and not stored so: ${one.id}`);
     if (one.key !== null && keys.get(`${one.agent} ${one.key}`) !== one.id)
       faults.push(`another request for its key: ${one.id}`);
@@ -135,7 +153,7 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
   }
   const shared = [...spent].filter(([session]) => session.startsWith('shared-'));
   const full = shared.map(([, sum]) => sum / budget);
-  faults.push(...faultsOfDetails(walk, history));
+  faults.push(...faultsOfDetails(walk, history), ...faultsOfPlans(walk, history));
   const words = [...ended.values()];
   const standing = [...walk.standing.values()];
   const count = (word: Ended) => words.filter((one) => one === word).length;
@@ -150,6 +168,11 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
       used: walk.under.size,
       usedUp: standing.filter(({ times, used }) => used === times).length,
       revoked: walk.revokedStanding.size,
+    },
+    plans: {
+      submitted: walk.plans.size,
+      executed: walk.taken.size,
+      over: [...walk.ends.keys()].filter((id) => !walk.taken.has(id)).length,
     },
     steppedUp: history.proofs.filter(({ granted }) => granted.length > 0).length,
     outcomes: walk.outcomes,
@@ -210,11 +233,52 @@ function faultsOfDetails(walk: Walk, { outcomes, proofs }: History): readonly st
   return faults;
 }
 
+/** Faults in the reply that a step of a plan may be executed. */
+function faultsOfExecution(
+  { steps, taken }: Walk,
+  { id, step }: Told,
+  executed: Set<string>,
+): readonly string[] {
+  const stored = steps.get(id ?? '');
+  if (id === null || stored === undefined) return [`executed what no plan had: ${id}`];
+  const isAgain = executed.has(id);
+  executed.add(id);
+  return [
+    ...(stored.vendor === step ? [] : [`executed something else than was approved: ${id}`]),
+    ...(taken.has(id) ? [] : [`told as executed and not stored so: ${id}`]),
+    ...(isAgain ? [`executed twice: ${id}`] : []),
+  ];
+}
+
+/** Faults in what is stored of plans: each is whole, and is what the reply said. */
+function faultsOfPlans({ plans, steps }: Walk, { plans: told }: History): readonly string[] {
+  const faults: string[] = [];
+  const stored = Map.groupBy(steps, ([, { plan }]) => plan);
+  for (const [id, requests] of plans)
+    if (requests.length !== stored.get(id)?.length || requests.some((one) => steps.get(one)?.plan !== id))
+      faults.push(`not all steps of a plan are stored: ${id}`);
+  for (const id of stored.keys()) if (!plans.has(id)) faults.push(`steps without a plan: ${id}`);
+  for (const { id, twin, requests } of told) {
+    if (plans.get(id)?.join() !== requests.join()) faults.push(`a plan is told and not stored so: ${id}`);
+    if (id !== twin) faults.push(`an idempotency key made two plans: ${id}`);
+  }
+  return faults;
+}
+
 function takeChange(walk: Walk, entry: ChainEntry): void {
   const { revoked, switches } = walk;
   const subject = String(entry.subject);
   if (entry.what === 'agent-revoked') revoked.add(subject);
   if (entry.what === 'standing-approval-revoked') walk.revokedStanding.add(subject);
+  if (entry.what === 'plan-submitted') {
+    const { steps } = JSON.parse(String(entry.after_json)) as {
+      readonly steps: readonly { readonly request: string | null }[];
+    };
+    walk.plans.set(
+      subject,
+      steps.flatMap(({ request }) => request ?? []),
+    );
+  }
   if (entry.what === 'kill-switch-created') switches.add(subject);
   if (entry.what === 'kill-switch-deactivated') switches.delete(subject);
   if (entry.what === 'policies-activated')
@@ -231,6 +295,7 @@ function takeEvent(walk: Walk, entry: ChainEntry): void {
     consumed.set(id, (JSON.parse(String(entry.detail_json)) as { readonly executed: boolean }).executed);
   }
   if (entry.what === 'approved') takeVote(walk, entry);
+  if (entry.what === 'taken') takeStep(walk, entry);
   if (status !== 'approved' && status !== 'rejected' && status !== 'expired') return;
   const before = ended.get(id);
   if (before !== undefined && (before !== status || entry.what === 'expired'))
@@ -239,6 +304,7 @@ function takeEvent(walk: Walk, entry: ChainEntry): void {
   if (before === undefined && status === 'approved' && isLate)
     faults.push(`record ${entry.sequence}: granted after its deadline`);
   ended.set(id, status);
+  if (status === 'approved' && walk.steps.has(id)) walk.ends.set(id, Number(entry.expires_ms));
   if (before !== undefined || status !== 'approved') return;
   if (revoked.has(agents.get(id) ?? '')) faults.push(`record ${entry.sequence}: granted to a revoked agent`);
   if (switches.size > 0) faults.push(`record ${entry.sequence}: granted by a vote while stopped`);
@@ -250,6 +316,21 @@ function takeVote({ standing }: Walk, entry: ChainEntry): void {
     const id = standingId(String(entry.request_id), rule);
     standing.set(id, { times: times ?? Number.POSITIVE_INFINITY, used: 0 });
   }
+}
+
+/** A step of a plan is executed once, after its approval, and before that ends. */
+function takeStep({ ends, taken, ended, agents, revoked, switches, faults }: Walk, entry: ChainEntry): void {
+  const id = String(entry.request_id);
+  const reasons = {
+    'executed twice': taken.has(id),
+    'executed without an approval': ended.get(id) !== 'approved',
+    'executed after its approval had ended': Number(entry.at_ms) >= (ends.get(id) ?? 0),
+    'executed by a revoked agent': revoked.has(agents.get(id) ?? ''),
+    'executed while stopped': switches.size > 0,
+  };
+  for (const [reason, holds] of Object.entries(reasons))
+    if (holds) faults.push(`record ${entry.sequence}: ${reason}`);
+  taken.add(id);
 }
 
 /** A request that was granted under standing approvals uses each once. */
@@ -283,6 +364,7 @@ function takeRequest(walk: Walk, entry: ChainEntry): void {
   }
   const record = JSON.parse(String(entry.record_json)) as Stored;
   const { session = '' } = record.request;
+  if (record.plan !== undefined) walk.steps.set(id, { plan: record.plan.id, vendor: record.payload.vendor });
   const isGranted = entry.status === 'auto_approved';
   const standing = Object.values(record.satisfied?.standing ?? {});
   if (isGranted) takeUses(walk, entry, standing);

@@ -8,6 +8,7 @@ import { createRandom } from '../../../src/language/value/random.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { nemesis } from './faults.ts';
 import { owners, people } from './people.ts';
+import { plans } from './plans.ts';
 import { standingApprovals } from './standing.ts';
 import { createToldLog } from './told.ts';
 import {
@@ -20,6 +21,7 @@ import {
   makeAgent,
   policyText,
   type RunOptions,
+  revokeAgent,
   type Stop,
   soonMs,
   urls,
@@ -39,6 +41,7 @@ export async function run(options: RunOptions): Promise<History> {
     stops: [],
     starts: [],
     revokedStanding: [],
+    plans: [],
   };
   const empty = {
     ...noted,
@@ -51,7 +54,7 @@ export async function run(options: RunOptions): Promise<History> {
   const world: World = { ...options, ...empty, random, session: 0, isOver: false };
   for (let count = 0; count < 4; count += 1) world.agents.push(await makeAgent(options.store));
   const clients = Array.from({ length: options.clientCount }, (_, at) => client(world, at));
-  const others = [managers(world), people(world), owners(world), standingApprovals(world)];
+  const others = [managers(world), people(world), owners(world), standingApprovals(world), plans(world)];
   const fromMs = performance.now();
   await nemesis(world);
   const tookS = (performance.now() - fromMs) / 1000;
@@ -179,13 +182,10 @@ async function managers(world: World): Promise<void> {
 }
 
 async function revokeOne(world: World): Promise<void> {
-  const { agents, store, stops, random } = world;
+  const { agents, store, random } = world;
   agents.push(await makeAgent(store));
   const [gone] = agents.splice(Math.floor(random() * (agents.length - 1)), 1);
-  if (gone === undefined) return;
-  if ((await store.agents.setStatus({ agentId: gone.id, status: 'revoked', atMs: Date.now() })) !== 'changed')
-    return;
-  stops.push({ kind: 'revoked', subject: gone.id, fromMs: performance.now(), untilMs: Infinity });
+  if (gone !== undefined) await revokeAgent(world, gone);
 }
 
 /** A switch whose write got no answer may be on all the same, or may yet be turned on. */

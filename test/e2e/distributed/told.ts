@@ -13,6 +13,8 @@ export interface Told {
   readonly status: number;
   readonly key: string | null;
   readonly nonce: string | null;
+  /** The vendor of a step of a plan; absent for other calls. */
+  readonly step?: string;
   /** On one clock for all clients. */
   readonly begunAtMs: number;
   readonly endedAtMs: number;

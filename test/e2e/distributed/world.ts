@@ -39,6 +39,14 @@ export interface Proof {
   readonly granted: readonly string[];
 }
 
+/** A plan as a reply showed it. */
+export interface ToldPlan {
+  readonly id: string;
+  /** The id in the first reply under the same idempotency key. */
+  readonly twin: string;
+  readonly requests: readonly string[];
+}
+
 /** A standing approval that was revoked, and when the reply arrived. */
 export interface RevokedStanding {
   readonly id: string;
@@ -66,6 +74,7 @@ export interface History {
   readonly proofs: readonly Proof[];
   readonly stops: readonly Stop[];
   readonly revokedStanding: readonly RevokedStanding[];
+  readonly plans: readonly ToldPlan[];
   readonly faults: ReadonlyMap<string, number>;
   /** For each failover, the milliseconds until the next decision; infinite when there was none. */
   readonly services: readonly number[];
@@ -95,11 +104,15 @@ export const peopleTimeoutMs = 10_000;
 /** How long people have to answer `pay.soon`. */
 export const soonMs = 1_000;
 
+/** How long an approved step of a plan may be executed. */
+export const stepSeconds = 3;
+
 export function policyText(edition: number): string {
   return `
   action pay.send { amount: money(currency) 0.01.., currency: "USD" }
   action pay.ask, pay.soon, pay.own { amount: money(currency) 0.01.., currency: "USD" }
   action pay.known { amount: money(currency) 0.01.., currency: "USD", vendor: string }
+  action pay.step { amount: money(currency) 0.01.., currency: "USD", vendor: string }
   approvers finance "Finance"
   meter spent = sum(payload.amount) in USD of pay.send per session over 24h
   policy budget on pay.send {
@@ -113,6 +126,10 @@ export function policyText(edition: number): string {
   policy late on pay.soon {
     allow all for 1h
     escalate big to finance within ${soonMs / 1_000}s when payload.amount > 0 USD
+  }
+  policy steps on pay.step {
+    allow all for ${stepSeconds}s
+    escalate each to finance within 1h
   }
   policy owners on pay.own {
     allow all for 1h
@@ -168,6 +185,7 @@ export interface World extends RunOptions {
   readonly proofs: Proof[];
   readonly stops: Stop[];
   readonly revokedStanding: RevokedStanding[];
+  readonly plans: ToldPlan[];
   readonly faults: Map<string, number>;
   readonly services: Promise<number>[];
   readonly starts: number[];
@@ -205,18 +223,26 @@ async function makeOneAgent(store: Store, controlOwner = 'o@example.com'): Promi
   return { id, apiKey: added.apiKey, secret: signed.signingSecret };
 }
 
+export async function revokeAgent({ store, stops }: World, { id }: Pick<Agent, 'id'>): Promise<void> {
+  if ((await store.agents.setStatus({ agentId: id, status: 'revoked', atMs: Date.now() })) !== 'changed')
+    return;
+  stops.push({ kind: 'revoked', subject: id, fromMs: performance.now(), untilMs: Infinity });
+}
+
 export function urls({ replicas }: World): readonly string[] {
   return replicas.all.flatMap(({ service }) => service?.url ?? []);
 }
 
 export interface Call {
   /** `pay.send` when absent. */
-  readonly action?: 'pay.ask' | 'pay.soon' | 'pay.own' | 'pay.known';
+  readonly action?: 'pay.ask' | 'pay.soon' | 'pay.own' | 'pay.known' | 'pay.step';
   readonly amount: number;
   readonly session: string;
   readonly vendor?: string;
   readonly key?: string;
   readonly nonce?: string;
+  /** Whether an approved request of the agent will do. */
+  readonly isAttaching?: boolean;
 }
 
 /** Asks one replica for a decision; returns null when no answer came. */
@@ -229,15 +255,26 @@ export async function ask(world: World, url: string, agent: Agent, call: Call): 
   };
   if (call.key !== undefined) headers['idempotency-key'] = call.key;
   if (call.nonce !== undefined) headers['x-service-signature'] = signature(agent, call.nonce, body);
+  if (call.isAttaching === true) headers.prefer = 'attach';
   const begunAtMs = performance.now();
   const reply = await post({ url: `${url}/v1/authorize`, headers, body, timeoutMs });
   if (reply === null) return null;
   const { status } = reply;
   const answer = reply.body as { readonly decision?: string; readonly request_id?: string };
   const { decision = null, request_id: id = null } = answer;
-  const { key = null, nonce = null } = call;
+  const { key = null, nonce = null, isAttaching = false } = call;
   const endedAtMs = performance.now();
-  const told = { id, agent: agent.id, decision, status, key, nonce, begunAtMs, endedAtMs };
+  const told = {
+    id,
+    agent: agent.id,
+    decision,
+    status,
+    key,
+    nonce,
+    ...(isAttaching && vendor !== undefined && { step: vendor }),
+    begunAtMs,
+    endedAtMs,
+  };
   world.told.add(told);
   return told;
 }
