@@ -1,8 +1,9 @@
 // What is told about standing approvals: each thing once, whichever of several processes finds it, and again
 // after a look that failed.
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createStandingMessages } from '../../../src/service/http/events/standing-messages.ts';
+import { createRequestEvents } from '../../../src/service/requests/record/request-events.ts';
 import { createStandingApprovals } from '../../../src/service/requests/standing/standing-approvals.ts';
 import { type StandingNews, watchStanding } from '../../../src/service/requests/standing/watch-standing.ts';
 import type { Mail } from '../../../src/service/webhooks/mail.ts';
@@ -20,6 +21,16 @@ const active = activeOf(`
     allow all
     escalate new to finance within 1h standing per payload.vendor for 8h up to 2 times
   }`);
+const decided = {
+  kind: 'decided',
+  status: 'approved',
+  agentId: 'agent-1',
+  actionKey: 'pay.send',
+  title: '',
+  groups: [],
+  asksStepUp: false,
+  atMs: startMs,
+} as const;
 const hourMs = 3_600_000;
 const caller = approverOf(['finance']);
 
@@ -29,7 +40,20 @@ async function setUp() {
   const path = `${temporaryFolder()}/writ.db`;
   const { store, metering, ask, requestChanges } = await begin(path, world, agent);
   await store.agents.add(agent, keyRow(agent.id, { id: 'key00001' }));
-  const deps = { store, metering, policies: () => active, clock: () => world.nowMs, ...bystanders };
+  const reads = { count: 0 };
+  const history: typeof store.requests.history = async (id) => {
+    reads.count += 1;
+    return await store.requests.history(id);
+  };
+  const requestEvents = createRequestEvents();
+  const deps = {
+    store: { ...store, requests: { ...store.requests, history } },
+    metering,
+    policies: () => world.active,
+    clock: () => world.nowMs,
+    ...bystanders,
+    requestEvents,
+  };
   const told: StandingNews[] = [];
   const failures: unknown[] = [];
   const state = { hasFault: false };
@@ -53,7 +77,27 @@ async function setUp() {
     await Promise.all(watches.map((watch) => watch.look()));
     return told.splice(0).map(({ kind }) => kind);
   };
-  return { world, ask, approve, look, told, failures, state, approvals: createStandingApprovals(deps) };
+  /** How many requests a look has read. */
+  const readsOf = async (work: () => Promise<unknown>) => {
+    reads.count = 0;
+    await work();
+    return reads.count;
+  };
+  const approvals = createStandingApprovals(deps);
+  return {
+    world,
+    store,
+    ask,
+    requestChanges,
+    approve,
+    look,
+    readsOf,
+    told,
+    failures,
+    state,
+    requestEvents,
+    approvals,
+  };
 }
 
 test('each standing approval is announced once when given, used up and revoked', async () => {
@@ -95,6 +139,56 @@ test('a look that fails is made up for by the next', async () => {
   expect(failures).toHaveLength(2);
   state.hasFault = false;
   expect(await look()).toEqual(['given']);
+});
+
+test('a look reads only what has changed or ends soon', async () => {
+  const { world, ask, approve, look, readsOf, approvals } = await setUp();
+  const vendors = Array.from({ length: 20 }, (_, at) => `vendor-${at}`);
+  for (const vendor of vendors) await approve(vendor, { untilMs: null });
+  expect(await look()).toEqual(vendors.map(() => 'given'));
+  await look();
+  expect(await readsOf(look)).toBe(0);
+  world.nowMs += 1_000;
+  for (let use = 0; use < 2; use += 1) await ask({ vendor: vendors[7]! });
+  const { items } = await approvals.list(caller, { after: null, countMax: 20, agentId: null });
+  const other = items.find(({ approval }) => approval.per[0]?.value !== vendors[7])!;
+  await approvals.revoke(caller, other.approval.id);
+  const kinds: string[] = [];
+  // One read judges each of the two in each process, and one finds who gave it.
+  expect(await readsOf(async () => kinds.push(...(await look())))).toBeLessThanOrEqual(8);
+  expect(kinds.toSorted()).toEqual(['revoked', 'used_up']);
+  await look();
+  expect(await readsOf(look)).toBe(0);
+  // Other policies may end each of them sooner.
+  world.active = { ...active, digest: 'other' };
+  expect(await readsOf(look)).toBe(2 * 18);
+  expect(await readsOf(look)).toBe(0);
+  world.nowMs += 10 * 60_000;
+  expect(await readsOf(look)).toBe(2 * 18);
+  world.nowMs += 7 * hourMs;
+  expect(await look()).toEqual(Array(18).fill('ending'));
+});
+
+test('one whose votes come after a look is announced by the first look after its request is decided', async () => {
+  const { store, ask, requestChanges, look, requestEvents } = await setUp();
+  const [written, votes] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const change = store.requests.change.bind(store.requests);
+  vi.spyOn(store.requests, 'change').mockImplementationOnce(async (one) => {
+    written.resolve();
+    await votes.promise;
+    return await change(one);
+  });
+  const { request_id: requestId } = await ask({ vendor: 'Staples' });
+  const standing = { untilMs: null, times: null };
+  const approving = requestChanges.approve(requestId, { caller, group: null, comment: 'fine', standing });
+  await written.promise;
+  expect([await look(), await look()]).toEqual([[], []]);
+  votes.resolve();
+  expect((await approving).kind).toBe('changed');
+  requestEvents.emit({ ...decided, requestId: 'another' });
+  expect(await look()).toEqual([]);
+  requestEvents.emit({ ...decided, requestId });
+  expect([await look(), await look()]).toEqual([['given'], []]);
 });
 
 test('the message names the rule, and those who gave it get a mail when it ends', async () => {
