@@ -28,10 +28,7 @@ import type { SourceText } from './language/diagnostic/span.ts';
 import { createFunctionCache, type FunctionCache } from './language/emit/cache.ts';
 import { type LinkedFunctions, link } from './language/emit/link.ts';
 import type { Run } from './language/emit/run.ts';
-import type { ResolvedLink } from './language/model/delegation.ts';
-import { bareAction, guardPolicy } from './language/model/link-guards.ts';
 import type { PolicySet } from './language/model/policy.ts';
-import type { Shape } from './language/model/type.ts';
 import type { PackedProgram } from './language/program/packed/packed.ts';
 import { type OpenProgram, unpack } from './language/program/packed/unpack.ts';
 import { createPlanCache, type PlanCache, planPacked } from './language/program/plan/incremental.ts';
@@ -136,22 +133,6 @@ export function compileToProgram(
 /** Links a set without errors to the functions that decide by it. */
 export function linkSet(set: PolicySet): LinkedFunctions {
   return link(unpack(planPacked(set, createPlanCache(sha256))), createFunctionCache());
-}
-
-/** Links the guards of a chain for requests of one action; the functions decide by the guards alone. */
-export function linkGuards(chain: readonly ResolvedLink[], action: string, shape: Shape): LinkedFunctions {
-  const own = chain.map((link) => ({ ...link, actions: link.actions.includes(action) ? [action] : [] }));
-  return linkSet({
-    actions: new Map([[action, bareAction(action, shape)]]),
-    lists: new Map(),
-    tables: new Map(),
-    hours: new Map(),
-    lets: new Map(),
-    meters: new Map(),
-    approvers: new Map(),
-    policies: [guardPolicy(own, [action])],
-    guarantees: [],
-  });
 }
 
 /** Checks the texts without making a program: their meaning, and what is wrong with them. */

@@ -181,6 +181,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     downloads,
     sso,
     tokenReader,
+    prepareForDelegates,
   } = parts;
   app.addHook('onReady', () => statistics.start());
   app.addHook('onClose', () => statistics.close());
@@ -196,6 +197,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onListen', async () => sso?.recheck.start());
   app.addHook('onClose', async () => sso?.recheck.close());
   app.addHook('onListen', async () => void policyHistory.note());
+  // What fails here fails again, and is reported, when a sub-agent comes.
+  app.addHook('onListen', async () => void prepareForDelegates().catch(() => undefined));
   app.addHook('onClose', () => policyHistory.settled());
   app.addHook('preClose', async () => playground.close());
   app.addHook('preClose', async () => refusals.close());

@@ -3,6 +3,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { createPlayground } from '../../analysis/playground.ts';
 import { createReplays } from '../../analysis/replay/replays.ts';
+import { delegationsIn } from '../agents/delegations/delegation.ts';
 import { createSignatureVerifier } from '../agents/signature.ts';
 import { type PolicyGaps, watchPolicyGaps } from '../alerts/policy-gaps.ts';
 import { watchAlerts } from '../alerts/watch-alerts.ts';
@@ -161,7 +162,13 @@ function createAnalyses(deps: ConfiguredDeps, { store, log }: Base) {
 /** Makes the parts that identify agents and sub-agents, with the policies as they decide for sub-agents. */
 function createCallers({ rate }: ConfiguredDeps, { store, clock }: Base) {
   const delegated = createDelegatedPolicies();
-  return { delegated, ...createIdentifier({ store, rate, clock, readyForDelegates: delegated.ready }) };
+  /** Loads what decides for sub-agents before the first one comes, if there are delegations. */
+  const prepareForDelegates = async () => {
+    const [one] = await delegationsIn(store.documents).list({ countMax: 1 });
+    if (one !== undefined) await delegated.ready();
+  };
+  const identifier = createIdentifier({ store, rate, clock, readyForDelegates: delegated.ready });
+  return { delegated, prepareForDelegates, ...identifier };
 }
 
 interface GapBase extends Pick<Base, 'log'> {

@@ -8,7 +8,7 @@ import type { DelegationLink, ResolvedLink } from '../../language/model/delegati
 import type { Facts } from '../../language/model/request.ts';
 import type { TracedDecision } from '../../language/model/trace.ts';
 import { BoundedMap, memo } from '../../language/value/memo.ts';
-import type { linkGuards } from '../../pipeline.ts';
+import type { linkGuards } from './link-guards.ts';
 
 /** What decides, and what links are checked against. */
 export type GuardedPolicies = Pick<PolicyEngine, 'decide' | 'decideTraced' | 'decideRecorded' | 'shapeOf'> &

@@ -1,6 +1,7 @@
-// The guards of delegations for the serving thread, which loads what makes them when the first sub-agent comes:
-// most services never need it.
+// The guards of delegations for the serving thread, which loads what makes them in parts, with other work in between:
+// before the first sub-agent comes if there are delegations, since most services never need it.
 
+import { setImmediate } from 'node:timers/promises';
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { DelegationLink } from '../../language/model/delegation.ts';
 import { type ChainGuards, createChainGuards } from './chain-guards.ts';
@@ -17,10 +18,12 @@ export function createDelegatedPolicies(): DelegatedPolicies {
   let loading: Promise<void> | null = null;
 
   async function load(): Promise<void> {
-    const [{ checkLink }, { linkGuards }] = await Promise.all([
-      import('../../language/check/delegation.ts'),
-      import('../../pipeline.ts'),
-    ]);
+    const { linkGuards } = await import('./link-guards.ts');
+    await setImmediate();
+    // A part of what follows, which takes as long as the rest.
+    await import('../../language/check/expressions/infer.ts');
+    await setImmediate();
+    const { checkLink } = await import('../../language/check/delegation.ts');
     guards = createChainGuards({ checkLink, linkGuards });
   }
 

@@ -2,8 +2,8 @@
 
 import { checkLink } from '../../../language/check/delegation.ts';
 import type { DelegationLink } from '../../../language/model/delegation.ts';
-import { linkGuards } from '../../../pipeline.ts';
 import { createChainGuards, type GuardedPolicies } from '../../../service/policies/chain-guards.ts';
+import { linkGuards } from '../../../service/policies/link-guards.ts';
 
 const guards = createChainGuards({ checkLink, linkGuards });
 
