@@ -9,6 +9,7 @@ import {
 } from '../../src/dashboard/pages/audit/change-text.ts';
 import { startOfDay } from '../../src/dashboard/pages/audit/days.ts';
 import { differences } from '../../src/dashboard/pages/audit/differences.ts';
+import { stepsOf } from '../../src/dashboard/pages/audit/recorded-steps.ts';
 
 test('returns only the fields that differ', () => {
   const before = { status: 'active', tags: ['a'], rate: { burst: 10, per: 1 } };
@@ -86,6 +87,15 @@ test('what a kill switch stops is said in words', () => {
   const all = [...scopes, { kind: 'agent', agentId: 'a/1' }, 'all', null];
   expect(all.map(changedScope)).toEqual(words);
   expect(all.map(pageOfScope)).toEqual([null, null, null, '/agents/a%2F1', null, null]);
+});
+
+test('the record of a plan yields its steps, and any other value none', () => {
+  const step = { action: 'pay.send', title: 'Pay 5', payload: { amount: 5 }, decision: 'ESCALATE' };
+  expect(stepsOf({ goal: null, steps: [step, { action: 'pay.send' }] })).toEqual([
+    { action: 'pay.send', title: 'Pay 5', payload: '{"amount":5}', decision: 'ESCALATE' },
+    { action: 'pay.send', title: '', payload: null, decision: '' },
+  ]);
+  for (const other of [null, 'steps', { steps: 3 }, {}]) expect(stepsOf(other)).toEqual([]);
 });
 
 test('changes of agents and plans lead to their pages', () => {

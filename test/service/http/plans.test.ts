@@ -204,7 +204,26 @@ describe('a submission', () => {
     expect(JSON.stringify(await traces(service))).toBe(JSON.stringify({ open: 2, plans: 1, changes: 1 }));
     const queue = (await ben.send('/v1/approvals')).body.items;
     expect(queue).toMatchObject([{ request_id: second.request_id, plan: { step: 2 } }]);
-    // Neither the plan nor its record holds a secret.
+    // The record has each step as it was asked for; neither it nor the plan holds a secret.
+    const [change] = await service.store.chain.changes({ beforeSequence: null, countMax: 1 });
+    expect(JSON.parse(change?.afterJson ?? '')).toMatchObject({
+      goal: 'month end',
+      steps: [
+        {
+          action: 'pay.send',
+          title: 'Pay 50.00 USD to Staples',
+          payload: pay(50).payload,
+          decision: 'ALLOW',
+        },
+        { payload: pay(500).payload, decision: 'ESCALATE', request: second.request_id },
+        {
+          action: 'doc.sign',
+          payload: { name: 'contract', pin: { secret: expect.stringMatching(/^hmac/) } },
+        },
+        { action: 'free.read', payload: { path: '/a' } },
+      ],
+    });
+    expect(change?.afterJson).not.toContain('1234');
     const documents = await service.store.documents.list({
       kind: 'plan',
       parent: null,

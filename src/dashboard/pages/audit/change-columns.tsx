@@ -14,6 +14,7 @@ import {
   pageOfSubject,
 } from './change-text.ts';
 import { type Difference, differences } from './differences.ts';
+import { type RecordedStep, stepsOf } from './recorded-steps.ts';
 
 type Change = Reply<'listAuditLog'>['items'][number];
 
@@ -24,9 +25,7 @@ export const changeColumns: readonly Column<Change>[] = [
   {
     head: 'Before and after',
     label: null,
-    cell: ({ subject, before, after, names }) => (
-      <Differences items={differences(before, after).filter((one) => one.after !== subject)} names={names} />
-    ),
+    cell: (change) => <BeforeAndAfter change={change} />,
   },
   { head: 'Record', kind: 'number', cell: ({ sequence }) => sequence },
 ];
@@ -102,7 +101,48 @@ function withoutId(who: string): string {
   return who.replace(/ \([^()]*\)$/, '');
 }
 
+function BeforeAndAfter({ change: { what, subject, before, after, names } }: { readonly change: Change }) {
+  const steps = what.startsWith('plan-') ? stepsOf(after) : [];
+  return steps.length > 0 ? (
+    <Steps steps={steps} />
+  ) : (
+    <Differences items={differences(before, after).filter((one) => one.after !== subject)} names={names} />
+  );
+}
+
 const shownMax = 4;
+
+/** The steps of a plan, each with its payload as it was asked for. */
+function Steps({ steps }: { readonly steps: readonly RecordedStep[] }) {
+  const rest = steps.slice(shownMax);
+  return (
+    <>
+      <StepList steps={steps.slice(0, shownMax)} from={1} />
+      {rest.length > 0 && (
+        <details class="audit-rest">
+          <summary>{rest.length} more</summary>
+          <StepList steps={rest} from={shownMax + 1} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function StepList({ steps, from }: { readonly steps: readonly RecordedStep[]; readonly from: number }) {
+  return (
+    <ol class="audit-steps" start={from}>
+      {steps.map(({ title, action, decision, payload }, at) => (
+        <li key={from + at}>
+          <PlainText text={title === '' ? action : title} />
+          <div class="audit-subject">
+            <PlainText text={action} isShort /> · {decision}
+          </div>
+          {payload !== null && <CollapsibleText text={payload} />}
+        </li>
+      ))}
+    </ol>
+  );
+}
 
 interface DifferencesProps {
   readonly items: readonly Difference[];

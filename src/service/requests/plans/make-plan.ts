@@ -405,7 +405,10 @@ function batchOf(
       what: plan.isSubmitted ? 'plan-submitted' : 'plan-previewed',
       subject: plan.id,
       before: null,
-      after: shownPlan(plan),
+      after: shownPlan(
+        plan,
+        decided.map(({ record }) => record.payload),
+      ),
     },
   };
 }

@@ -1,8 +1,10 @@
 // A plan: the steps of a task that an agent has told in advance, as a document. INVARIANT: a plan grants nothing. It
-// holds no payload; a step that waits for people is a request of its own, which names the plan and its place in it.
+// holds no payload; a step that waits for people is a request of its own, which names the plan and its place in it. The
+// record of a plan has each step as it was asked for, without secrets.
 
 import { hash } from 'node:crypto';
 import type { Outcome } from '../../../language/model/decision.ts';
+import type { JsonObject } from '../../../language/model/json.ts';
 import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
 import { type Collection, createCollection } from '../../store/contract/collection.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
@@ -71,12 +73,14 @@ export function idempotencyName(agentId: string, key: string): string {
   return hash('sha256', `${agentId} ${key}`);
 }
 
-/** A plan as the record of its change shows it. */
-export function shownPlan({ goal, steps }: Plan): CanonicalValue {
+/** A plan as the record of its change shows it; `payloads` are those of its steps, with their secrets hidden. */
+export function shownPlan({ goal, steps }: Plan, payloads: readonly JsonObject[]): CanonicalValue {
   return {
     goal,
-    steps: steps.map(({ actionKey, digest, outcome, matchedPolicy, requestId }) => ({
+    steps: steps.map(({ actionKey, title, digest, outcome, matchedPolicy, requestId }, at) => ({
       action: actionKey,
+      title,
+      payload: payloads[at] ?? null,
       digest,
       decision: outcome,
       policy: matchedPolicy,
