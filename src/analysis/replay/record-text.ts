@@ -43,8 +43,9 @@ export class RecordTexts {
    * ends with the whole text.
    */
   #cut(text: string): RecordMembers | null {
-    // Few records hold rows, which may be anywhere in the text.
-    if (!text.startsWith(begins.payload) || text.includes(',"rows":')) return null;
+    // Few records hold rows or a chain of delegations, which may be anywhere in the text.
+    const isRare = text.includes(',"rows":') || text.includes(',"chain":');
+    if (!text.startsWith(begins.payload) || isRare) return null;
     const request = text.indexOf(begins.request, begins.payload.length);
     const key = text.indexOf(begins.key, request);
     const decision = text.indexOf(begins.decision, key);

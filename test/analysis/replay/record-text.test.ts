@@ -32,7 +32,10 @@ const nested = fc.letrec<{ readonly value: unknown }>((tie) => ({
   ),
 })).value;
 
-const names = ['payload', 'request', 'decision', 'agent', 'meters', 'satisfied', 'policySet'] as const;
+const names = [
+  ...['payload', 'request', 'decision', 'agent', 'meters', 'satisfied', 'policySet'],
+  ...['rows', 'chain'],
+] as const;
 
 function partsOf(record: object): object {
   return Object.fromEntries(names.map((name) => [name, (record as Record<string, unknown>)[name]]));
@@ -47,13 +50,14 @@ test('law: each member is what the whole record says, whatever was read before',
       fc.shuffledSubarray(['request', 'decision', 'agent', 'meters', 'satisfied', 'policySet', 'engine'], {
         minLength: 5,
       }),
+      fc.record({ rows: nested, chain: nested }, { requiredKeys: [] }),
       fc.boolean(),
-      ({ payload, seen, between, last }, some, order, isOrdinary) => {
+      ({ payload, seen, between, last }, some, order, rare, isOrdinary) => {
         const own = { payload, request: some.request, key: between, isSigned: false };
         const traced = { ...trace, values: [[seen], 'absent'] };
         const { agent, meters, policySet } = some;
         const rest = { evaluation: between, decision, agent, meters, satisfied: {}, policySet, engine: last };
-        const record: Record<string, unknown> = { ...own, trace: traced, ...rest };
+        const record: Record<string, unknown> = { ...own, trace: traced, ...rare, ...rest };
         const shuffled = Object.fromEntries(order.map((name) => [name, record[name]]));
         const text = JSON.stringify(isOrdinary ? record : { payload, ...shuffled });
         expect(partsOf(texts.read(text) as object)).toEqual(partsOf(JSON.parse(text)));
