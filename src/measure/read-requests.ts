@@ -89,7 +89,7 @@ function readLine(bytes: Uint8Array, fault: Fault): Omit<RequestLine, 'line'> | 
  * The request that a line of an export records; null when the object is no such line. Throws an error in one
  * sentence.
  */
-export function recordedGiven(value: JsonObject): JsonObject | 'other record' | null {
+function recordedGiven(value: JsonObject): JsonObject | 'other record' | null {
   const line = exportLineOf(value);
   return line === null ? null : (givenOf(line) ?? 'other record');
 }

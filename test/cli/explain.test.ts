@@ -275,8 +275,29 @@ describe('writ explain ID', () => {
   deny outside_delegation unless action in a.* and (payload.n <= 10)
 `);
     expect(stdout).toContain('payload.n = 20');
+    expect(stdout).toContain('\n  it came by the delegation reader\n');
     expect(notes(stdout)).toEqual([]);
     expect((await writ([...args, '--step'])).stdout).toContain('payload.n <= 10');
+  });
+
+  it('names the standing approval and the delegation of an exported record', async () => {
+    const link = { id: 'link0001', name: 'reader', actions: ['a.*'], when: null, uses: null };
+    const { data, policies } = await record({ n: 20 }, { links: [{ ...link, version: 0 }], session: null });
+    const { stdout: lines } = await writ(['audit', 'export', '--data', data]);
+    const line = JSON.parse(lines.split('\n').find((one) => one.includes('"kind":"request"')) ?? '');
+    const stored = JSON.parse(line.entry.record_json);
+    stored.satisfied = { escalate: ['p/medium'], reauth: [], standing: { 'p/medium': 'sa-0001' } };
+    line.entry.record_json = JSON.stringify(stored);
+    const file = join(createFolder({ 'line.json': JSON.stringify(line) }), 'line.json');
+    const { stdout } = await writ(['explain', file, '--policies', policies]);
+    expect(stdout).toContain(
+      '  the standing approval sa-0001 satisfies p/medium\n  it came by the delegation reader\n\nALLOW',
+    );
+    const json = JSON.parse((await writ(['explain', file, '--policies', policies, '--json'])).stdout);
+    expect(json).toMatchObject({
+      standing_approvals: [{ rule: 'p/medium', id: 'sa-0001' }],
+      delegation_chain: ['reader'],
+    });
   });
 
   it('reads the presence of a secret from its digest', async () => {

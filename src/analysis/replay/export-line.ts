@@ -93,11 +93,33 @@ export function givenOf(line: ExportLine): JsonObject | null {
   } as unknown as JsonObject;
 }
 
+/** What a recorded request came by. */
+export interface CameBy {
+  /** The standing approvals that satisfy rules: ids by rule. */
+  readonly standing: Readonly<Record<string, string>>;
+  /** The names of the delegations, that of the agent first. */
+  readonly chain: readonly string[];
+}
+
+export const cameByItself: CameBy = { standing: {}, chain: [] };
+
+/** Returns what the request of a line came by, as far as the line says so. */
+export function cameByOf(line: ExportLine): CameBy {
+  const request = loggedRequestOf(line);
+  if (request === null) return cameByItself;
+  const { facts, chain = [] } = request;
+  return { standing: facts.satisfied.standing ?? {}, chain: chain.map(({ name }) => name) };
+}
+
 function factsOf(line: ExportLine): Facts | null {
-  if (line.kind === 'record')
-    return line.record?.kind === 'request' ? requestOfRecord(line.record).facts : null;
-  const { recorded } = line.line;
-  return recorded === undefined ? factsAlone(line.line) : listedRequest(line.line).facts;
+  const isAlone = line.kind === 'request' && line.line.recorded === undefined;
+  return isAlone ? factsAlone(line.line) : (loggedRequestOf(line)?.facts ?? null);
+}
+
+/** The request of a line with the facts of its decision; null when the line has none. */
+function loggedRequestOf(line: ExportLine): LoggedRequest | null {
+  if (line.kind === 'record') return line.record?.kind === 'request' ? requestOfRecord(line.record) : null;
+  return line.line.recorded === undefined ? null : listedRequest(line.line);
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { decisionSteps } from '../../analysis/decision-steps.ts';
 import { underChain } from '../../analysis/policies-under-chain.ts';
 import { factsOfRecord, holdsDigests, recordedShape } from '../../analysis/records/recorded-request.ts';
+import { type CameBy, cameByItself } from '../../analysis/replay/export-line.ts';
 import type { SourceOf } from '../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { digest } from '../../service/policies/digest.ts';
@@ -20,6 +21,7 @@ import {
   type ExplanationInput,
   explainDecision,
   explanationJson,
+  renderCameBy,
   renderChanges,
   renderDecision,
   renderNear,
@@ -74,8 +76,10 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
   if (loaded === null) return exitCodes.wrong;
   const { set } = loaded;
   if (record === null) {
-    const explained = explainGiven(given ?? { given: {}, isRecorded: false }, loaded);
-    await show({ explained, record, notes: [] }, { set, sourceOf: loaded.read.sourceOf }, options);
+    const request = given ?? { given: {}, isRecorded: false };
+    const { cameBy = cameByItself } = request;
+    const explained = explainGiven(request, loaded);
+    await show({ explained, record, cameBy, notes: [] }, { set, sourceOf: loaded.read.sourceOf }, options);
   } else {
     await showRecorded(record, loaded, options);
   }
@@ -109,7 +113,9 @@ async function showRecorded(
     ...(hidesSecrets ? [isShown ? secretGateNote : secretNote] : []),
     ...(isDeepStrictEqual(explained.decision, record.decision) ? [] : [decisionNote(record, explained)]),
   ];
-  await show({ explained, record, notes }, { set, sourceOf }, options);
+  const { satisfied, chain = [] } = record;
+  const cameBy = { standing: satisfied.standing ?? {}, chain: chain.map(({ name }) => name) };
+  await show({ explained, record, cameBy, notes }, { set, sourceOf }, options);
 }
 
 /** Decides on the recorded facts, or returns the recorded decision if the payload check cannot be repeated. */
@@ -156,6 +162,7 @@ interface Answer {
   readonly explained: ExplanationInput;
   /** The recorded request; null for a request from a file. */
   readonly record: RequestRecord | null;
+  readonly cameBy: CameBy;
   readonly notes: readonly string[];
 }
 
@@ -165,7 +172,7 @@ interface ShownPolicies {
 }
 
 async function show(
-  { explained, record, notes }: Answer,
+  { explained, record, cameBy, notes }: Answer,
   { set, sourceOf }: ShownPolicies,
   options: Options,
 ): Promise<void> {
@@ -175,6 +182,8 @@ async function show(
   if (options.json === true) {
     printJson({
       request: record === null ? null : recordJson(record),
+      standing_approvals: Object.entries(cameBy.standing).map(([rule, id]) => ({ rule, id })),
+      delegation_chain: cameBy.chain,
       digest: digest(set),
       notes,
       ...(steps === null ? explanationJson(explained, sourceOf) : { decision: explained.decision, steps }),
@@ -183,8 +192,9 @@ async function show(
   }
   const marks = createMarks();
   if (record !== null) print(`${marks.faint(recordLine(record))}\n`);
+  print(renderCameBy(cameBy));
   for (const note of notes) print(`${marks.bad('note:')} ${note}\n`);
-  if (record !== null || notes.length > 0) print('\n');
+  if (record !== null || notes.length > 0 || renderCameBy(cameBy) !== '') print('\n');
   if (steps !== null) {
     const isByKeys = process.stdin.isTTY === true && process.stdout.isTTY === true;
     if (isByKeys) await walkByKeys(steps, { input: process.stdin, output: process.stdout });

@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type ConditionLine, conditionLines, textOf } from '../../analysis/condition-lines.ts';
+import type { CameBy } from '../../analysis/replay/export-line.ts';
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { unknownApprovers, whomText } from '../../language/model/approvers.ts';
@@ -77,6 +78,15 @@ export function renderDecision({ set, action, decision }: ExplanationInput): str
     ...(withShadow === outcome ? [] : [`${withShadow} if shadow rules were enforced`]),
   ];
   return `${paint(outcome)} by ${escapeForTerminal(by)}\n  ${escapeForTerminal(reason)}\n${help}  ${details.join(', ')}\n`;
+}
+
+/** The standing approvals and the delegations by which a recorded request came; empty without any. */
+export function renderCameBy({ standing, chain }: CameBy): string {
+  const lines = [
+    ...Object.entries(standing).map(([rule, id]) => `the standing approval ${id} satisfies ${rule}`),
+    ...(chain.length === 0 ? [] : [`it came by the delegation ${chain.join(' › ')}`]),
+  ];
+  return lines.map((line) => `  ${escapeForTerminal(line)}\n`).join('');
 }
 
 export interface ExplanationView {

@@ -1,13 +1,18 @@
 // Reads a request as JSON, from a file, standard input or options, and turns it into facts for a policy set.
 
 import { readFile } from 'node:fs/promises';
-import { exportLimits } from '../../analysis/replay/export-line.ts';
+import {
+  type CameBy,
+  cameByOf,
+  exportLimits,
+  exportLineOf,
+  givenOf,
+} from '../../analysis/replay/export-line.ts';
 import { foreignText } from '../../analysis/replay/unsupported-file.ts';
 import { readJson } from '../../language/json/read-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { recordedGiven } from '../../measure/read-requests.ts';
 import { readMap } from '../../testing/fields.ts';
 import { readSituation, toFacts, withDeclaredNames } from '../../testing/situation.ts';
 import { applyPart, changeKeys, factKeys } from '../../testing/watch-changes.ts';
@@ -20,6 +25,8 @@ export interface GivenFacts {
   readonly given: JsonObject;
   /** Whether the request comes from an export; then it may name things that the set does not have. */
   readonly isRecorded: boolean;
+  /** What a recorded request came by; absent for other requests. */
+  readonly cameBy?: CameBy;
 }
 
 /**
@@ -35,7 +42,7 @@ export async function readRequestFile(text: string, name: string): Promise<Given
     throw new UsageError(`${name} must be a JSON object`);
   }
   const recorded = recordedRequest(value as JsonObject, name);
-  if (recorded !== null) return { given: recorded, isRecorded: true };
+  if (recorded !== null) return { ...recorded, isRecorded: true };
   return { given: bodyOf(value as JsonObject), isRecorded: false };
 }
 
@@ -57,10 +64,15 @@ function oneLine(bytes: Uint8Array, name: string): Uint8Array {
   return bytes;
 }
 
-function recordedRequest(value: JsonObject, name: string): JsonObject | null {
+function recordedRequest(
+  value: JsonObject,
+  name: string,
+): Required<Pick<GivenFacts, 'given' | 'cameBy'>> | null {
   try {
-    const given = recordedGiven(value);
-    if (given !== 'other record') return given;
+    const line = exportLineOf(value);
+    if (line === null) return null;
+    const given = givenOf(line);
+    if (given !== null) return { given, cameBy: cameByOf(line) };
   } catch (error) {
     throw new UsageError(`cannot read ${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
