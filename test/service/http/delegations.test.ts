@@ -2,6 +2,7 @@
 // a link ends everything below it; a delegated key does nothing else.
 
 import { beforeAll, describe, expect, test } from 'vitest';
+import { cameByOf, exportLineOf } from '../../../src/analysis/replay/export-line.ts';
 import { rotateKey, setSigning } from '../../../src/service/agents/registry.ts';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
 import { describedRoutes } from '../../../src/service/http/resources/all-routes.ts';
@@ -113,6 +114,24 @@ describe('a delegated request', () => {
       expect(refused).toMatchObject({ reason: 'Outside the delegation `buyer`' });
     }
     expect((await viewOf(ask(service.apiKey, { amount: 51 }))).decision).toBe('ALLOW');
+  });
+
+  test('is exported with its chain, by which a replay decides it again', async () => {
+    const { id, key } = await made({
+      name: 'exported',
+      actions: ['pay.*'],
+      when: 'payload.amount <= 50 USD',
+    });
+    const { request_id } = await viewOf(ask(key, { amount: 60 }));
+    const admin = await signedIn(service, 'ann@example.com');
+    const reply = await fetch(`${service.url}/v1/requests/export?agent=${service.agent.id}`, {
+      headers: admin.headers,
+    });
+    const line = (await reply.text()).split('\n').find((one) => one.includes(request_id));
+    const { recorded } = JSON.parse(line ?? '');
+    expect(recorded.chain).toMatchObject([{ id, name: 'exported', when: 'payload.amount <= 50 USD' }]);
+    const exported = exportLineOf(JSON.parse(line ?? ''));
+    expect(exported && cameByOf(exported)).toEqual({ standing: {}, chain: ['exported'] });
   });
 
   test('has a receipt that names the chain of delegations', async () => {

@@ -127,7 +127,7 @@ function jsonLine(request: RequestDetail, recorded: object): string {
 
 /** What deciding a request again needs besides its payload and its agent, and what became of the request. */
 async function recordedOf(store: Store, { record, seen }: RequestState): Promise<object> {
-  const { id, decision, request, meters, rows, satisfied, createdAtMs } = record;
+  const { id, decision, request, meters, rows, satisfied, chain, createdAtMs } = record;
   const events = seen === 0 ? [] : await store.requests.events(id);
   return {
     decision,
@@ -135,6 +135,7 @@ async function recordedOf(store: Store, { record, seen }: RequestState): Promise
     meters,
     ...(rows && { rows }),
     satisfied,
+    ...(chain && { chain }),
     expires_at: isoTime(createdAtMs + validSeconds(decision) * 1_000),
     events: events.map(({ what, atMs, state, detail }) => ({
       what,
