@@ -4,7 +4,7 @@ const words: Readonly<Record<string, string>> = {
   auto_approved: 'Approved by policy',
   approved: 'Approved',
   rejected: 'Rejected',
-  pending: 'Waiting',
+  pending: 'Pending',
   expired: 'Unanswered',
   grant_over: 'Grant over',
   consumed: 'Used',

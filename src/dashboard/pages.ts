@@ -39,15 +39,24 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/approvals/approval.tsx'),
   },
   {
+    pattern: '/plans',
+    title: 'Plans',
+    access: 'requests.view',
+    within: '/approvals',
+    load: () => import('./pages/plans/plans.tsx'),
+  },
+  {
     pattern: '/plans/:id',
     title: 'Plan',
     access: 'requests.view',
+    within: '/approvals',
     load: () => import('./pages/plans/plan.tsx'),
   },
   {
     pattern: '/standing-approvals',
     title: 'Standing approvals',
     access: 'requests.view',
+    within: '/approvals',
     load: () => import('./pages/standing-approvals/standing-approvals.tsx'),
   },
   {

@@ -506,7 +506,7 @@ describe('writ requests, approve, reject', () => {
     };
     const [one, other] = [await ask(), await ask()];
     const list = await run('requests', '--status', 'pending');
-    expect(await run('requests', '--status', 'Waiting')).toEqual(list);
+    expect(await run('requests', '--status', 'Pending')).toEqual(list);
     const found = (await run('requests', '--decision', 'ESCALATE', '--text', one)).stdout;
     expect([found.includes(one), found.includes(other)]).toEqual([true, false]);
     expect((await run('requests', '--decision', 'DENY')).stdout).toBe('no requests\n');

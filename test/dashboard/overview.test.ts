@@ -117,7 +117,7 @@ const overview: Overview = {
     rejected: 0,
     expired: 0,
     expired_step_ups: 0,
-    waiting: 0,
+    pending: 0,
     time_to_approve_seconds: { p50: null, p90: null },
   },
   total: 11,

@@ -23,6 +23,7 @@ import { useIsPrinting } from '../parts/layout/printing.ts';
 import { useKillSwitches } from '../parts/policy/kill-switches.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
 import { Help } from './help.tsx';
+import { menuPageOf } from './menu-page.ts';
 import { useNoticeBanners } from './notices.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
 import { PaletteButton, usePalette } from './use-palette.tsx';
@@ -37,7 +38,7 @@ export function Layout({ pages, children }: LayoutProps) {
   const { isMenuOpen, setMenuOpen, opener } = useMenu();
   const killSwitches = useKillSwitches();
   const staleSince = useStaleSince();
-  const waiting = useWaitingCount();
+  const pending = usePendingCount();
   const banners = [
     ...stoppedBanners(killSwitches),
     ...useStaleBanners(staleSince),
@@ -47,7 +48,7 @@ export function Layout({ pages, children }: LayoutProps) {
   ];
   const palette = usePalette(pages);
   const shortcuts = useShortcutsOfAllPages();
-  const inMenu = { pages, waiting, arePoliciesStale: staleSince !== null };
+  const inMenu = { pages, pending, arePoliciesStale: staleSince !== null };
   // The page is built at once but shown only when it is known whether the kill switch's banner is above it,
   // so that the page does not move.
   const isCutOff = useReachable() === 'no';
@@ -69,7 +70,7 @@ export function Layout({ pages, children }: LayoutProps) {
         <a class="brand" href="/">
           <img src="/icon.svg" alt="" width="22" height="22" /> Writ
         </a>
-        <InboxLink count={waiting} />
+        <InboxLink count={pending} />
       </header>
       <nav id="menu" class={isMenuOpen ? 'menu menu-open' : 'menu'} aria-label="Pages">
         <a class="brand" href="/">
@@ -131,11 +132,12 @@ interface MenuGroupProps {
   readonly pages: readonly Page[];
   readonly group: 'work' | 'set-up';
   readonly arePoliciesStale: boolean;
-  /** Number of requests that wait for the person; null when they approve nothing. */
-  readonly waiting: number | null;
+  /** Number of pending requests for the person; null when they approve nothing. */
+  readonly pending: number | null;
 }
 
-function MenuGroup({ pages, group, arePoliciesStale, waiting }: MenuGroupProps) {
+function MenuGroup({ pages, group, arePoliciesStale, pending }: MenuGroupProps) {
+  const here = menuPageOf(pages, useAddress().path);
   return (
     <ul class="menu-group">
       {pages
@@ -144,8 +146,9 @@ function MenuGroup({ pages, group, arePoliciesStale, waiting }: MenuGroupProps) 
           <MenuEntry
             key={page.pattern}
             page={page}
+            isHere={page === here}
             isMarked={arePoliciesStale && page.pattern === '/policies'}
-            waiting={waiting}
+            pending={pending}
           />
         ))}
     </ul>
@@ -154,22 +157,22 @@ function MenuGroup({ pages, group, arePoliciesStale, waiting }: MenuGroupProps) 
 
 interface MenuEntryProps {
   readonly page: Page;
+  /** Whether the address belongs to the page. */
+  readonly isHere: boolean;
   /** Whether the page has something that needs attention. */
   readonly isMarked: boolean;
-  readonly waiting: number | null;
+  readonly pending: number | null;
 }
 
-function MenuEntry({ page: { pattern, title, access, menu }, isMarked, waiting }: MenuEntryProps) {
+function MenuEntry({ page: { pattern, title, access, menu }, isHere, isMarked, pending }: MenuEntryProps) {
   const grant = useGrant(access);
-  const { path } = useAddress();
   if (grant === 'no' || menu === undefined) return null;
-  const isHere = path === pattern || path.startsWith(`${pattern}/`);
   return (
     <li>
       <a href={pattern} aria-current={isHere ? 'page' : undefined}>
         <Icon name={menu.icon} />
         {title}
-        {pattern === '/approvals' && <WaitingCount count={waiting} />}
+        {pattern === '/approvals' && <PendingCount count={pending} />}
         {pattern === '/alerts' && <AlertCount />}
         {pattern === '/access' && <ApplicationCount />}
         {isMarked && (
@@ -288,7 +291,7 @@ function useStaleSince(): string | null {
 }
 
 /** Returns null when the person approves nothing. Call only once, because it sets the title. */
-function useWaitingCount(): number | null {
+function usePendingCount(): number | null {
   const mayApprove = useGrant('requests.approve') !== 'no';
   const { data } = useResource('listApprovals', mayApprove ? { query: { limit: '1' } } : null, ['approvals']);
   const count = data?.count ?? 0;
@@ -297,12 +300,12 @@ function useWaitingCount(): number | null {
   return mayApprove ? count : null;
 }
 
-function WaitingCount({ count }: { readonly count: number | null }) {
+function PendingCount({ count }: { readonly count: number | null }) {
   if (count === null || count === 0) return null;
   return (
     <span class="menu-count">
       {count}
-      <span class="visually-hidden"> waiting</span>
+      <span class="visually-hidden"> pending</span>
     </span>
   );
 }
@@ -315,7 +318,7 @@ function InboxLink({ count }: { readonly count: number | null }) {
     <a class="bar-inbox" href="/approvals" aria-current={path === '/approvals' ? 'page' : undefined}>
       <Icon name="inbox" />
       <span class="visually-hidden">Inbox</span>
-      <WaitingCount count={count} />
+      <PendingCount count={count} />
     </a>
   );
 }

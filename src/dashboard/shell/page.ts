@@ -14,5 +14,7 @@ export interface Page {
   readonly access: string | 'signed-in' | 'public';
   /** Present for pages in the menu. */
   readonly menu?: { readonly icon: IconName; readonly group: 'work' | 'set-up' };
+  /** The pattern of the page in the menu to which this page belongs; absent when its address says so. */
+  readonly within?: string;
   readonly load: () => Promise<{ readonly default: ComponentType<PageProps> }>;
 }

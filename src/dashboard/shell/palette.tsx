@@ -213,7 +213,7 @@ function agentDetail(agent: FoundAgent, killSwitches: readonly KillSwitch[]): st
   return `${statusWord(status)}, ${tier} risk, ${ownerWords({ address, name })}`;
 }
 
-/** "treasury-bot, 29 Nov 2026, 12:03, Waiting: two people decide on large payments". */
+/** "treasury-bot, 29 Nov 2026, 12:03, Pending: two people decide on large payments". */
 function requestDetail({ agent, created_at: at, status, decision, reason }: FoundRequest): string {
   const name = typeof agent.name === 'string' ? `${agent.name}, ` : '';
   return `${name}${minuteTime.format(Date.parse(at))}, ${statusWord(status, decision)}: ${reason}`;

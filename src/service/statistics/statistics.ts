@@ -110,7 +110,7 @@ export interface Statistics {
   read(range: TimeRange, take: (cell: ReadCell) => void): Promise<void>;
   hits(): Promise<Hits>;
   /** Returns how many requests wait now. */
-  waiting(): Promise<number>;
+  pending(): Promise<number>;
   /** Stores the minutes that are over; also runs by itself now and then. */
   store(): Promise<void>;
 }
@@ -283,7 +283,7 @@ class LiveStatistics implements Statistics {
     });
   }
 
-  waiting(): Promise<number> {
+  pending(): Promise<number> {
     return this.#options.store.waiting(Math.trunc(this.#options.clock()));
   }
 

@@ -69,7 +69,7 @@ test('an agent is registered by keyboard, asks with its key, and is found', asyn
 
   await page.getByRole('link', { name: 'Open the agent' }).press('Enter');
   await page.getByRole('heading', { level: 1, name }).waitFor();
-  await page.getByText('Waiting for people').waitFor();
+  await page.getByText('Pending', { exact: true }).waitFor();
   const body = await page.getByRole('main').innerText();
   for (const fact of ['critical', 'Ann', '<img src=x>']) expect(body).toContain(fact);
   await page.getByText('As a table').press('Enter');

@@ -3,7 +3,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { firstAdmin, personWith, send } from '../../service/http/person-client.ts';
+import { firstAdmin, personWith, send, signedIn } from '../../service/http/person-client.ts';
 import { authorize, type Service, startService } from '../../service/http/service.ts';
 import { ask } from '../../service/http/written-policies.ts';
 import { accessibilityFaults, type Page, shareBrowser, sizes } from './browser.ts';
@@ -86,6 +86,14 @@ test('twelve steps are approved with three touches on a phone, and the agent exe
   // One row for the plan, and one for the other request.
   expect(await page.locator('a[data-row]').count()).toBe(2);
   await page.getByText('Plan of 12 steps: 12 to decide').waitFor();
+  const titles = await page
+    .locator('td.approvals-subject:has(a[data-plan]) .approvals-beneath')
+    .allTextContents();
+  expect(titles.slice(0, 3)).toEqual(
+    [1, 2, 3].map((step) => `${step}. Pay ${199 + step}.00 USD to Vendor ${step}`),
+  );
+  // Nobody presses a key on a phone.
+  expect(await page.getByText('for keyboard shortcuts').isVisible()).toBe(false);
   expect(await accessibilityFaults(page)).toEqual([]);
   await picture(page, 'inbox-phone');
 
@@ -143,6 +151,8 @@ test('single steps are excluded or rejected; steps of other approvers, or to be 
   expect(await page.getByRole('complementary', { name: 'Preview' }).count()).toBe(0);
   await page.getByRole('link', { name: 'Close the deal' }).click();
   await page.getByText('plans 6 steps, of which 5 are pending').waitFor();
+  const current = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current=page]');
+  expect(await current.allTextContents()).toEqual([expect.stringMatching(/^Inbox/)]);
   // The nearest deadline of what Ben can decide, as in the inbox.
   await page.getByText(/^1 h 5\d min/).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -180,4 +190,41 @@ test('single steps are excluded or rejected; steps of other approvers, or to be 
   await page.getByRole('link', { name: 'Step 4 of 6' }).waitFor();
   await page.goto('/plans/none');
   await page.getByText('no such plan').waitFor();
+});
+
+test('all plans are listed by their state, and the menu marks the inbox', async () => {
+  const service = await start();
+  await submit(service, 'Pay the invoices of May', [pay(200, 'Acme'), pay(300, 'Bolt')]);
+  const decided = await submit(service, 'Pay the invoices of June', [pay(400, 'Cog')]);
+  const headers = { 'x-agent-api-key': service.apiKey };
+  const preview = { goal: 'Look at July', steps: [pay(500, 'Dot')] };
+  await send(service, '/v1/plans', { method: 'POST', headers, body: preview });
+  const ben = await signedIn(service, 'ben@example.com');
+  await ben.send(`/v1/plans/${decided.plan_id}/votes`, {
+    method: 'POST',
+    body: { vote: 'approve', comment: '' },
+  });
+  const { page } = await open(service, { email: 'ann@example.com', size: sizes.laptop });
+  await page.goto('/approvals');
+  await page.getByRole('link', { name: 'Plans', exact: true }).click();
+  const rows = page.getByRole('table', { name: 'Plans' }).getByRole('row');
+  await page.getByRole('link', { name: 'Look at July' }).waitFor();
+  expect(await rows.count()).toBe(4);
+  const current = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current=page]');
+  expect(await current.allTextContents()).toEqual([expect.stringMatching(/^Inbox/)]);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await picture(page, 'plans-laptop');
+  for (const [state, goal, text] of [
+    ['pending', 'Pay the invoices of May', 'Pending: 2 steps'],
+    ['decided', 'Pay the invoices of June', 'Decided'],
+    ['preview', 'Look at July', 'Preview'],
+  ] as const) {
+    await page.getByLabel('State').selectOption(state);
+    await page.getByRole('link', { name: goal }).waitFor();
+    await eventually(() => rows.count()).toBe(2);
+    await rows.nth(1).getByText(text, { exact: true }).waitFor();
+  }
+  await page.goto('/standing-approvals');
+  await page.getByRole('heading', { name: 'Standing approvals', exact: true }).waitFor();
+  expect(await current.allTextContents()).toEqual([expect.stringMatching(/^Inbox/)]);
 });

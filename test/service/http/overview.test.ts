@@ -62,7 +62,7 @@ describe('the overview', () => {
       { name: null, allow: 0, deny: 1, escalate: 0, reauth: 0 },
     ]);
     expect(body.risk.map(({ count }: { count: number }) => count)).toEqual([8, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
-    expect(body.escalations).toMatchObject({ opened: 4, approved: 1, rejected: 1, expired: 0, waiting: 2 });
+    expect(body.escalations).toMatchObject({ opened: 4, approved: 1, rejected: 1, expired: 0, pending: 2 });
     expect(body.escalations.time_to_approve_seconds.p50).toEqual(expect.any(Number));
     const timed = body.latency.filter(({ p50_us }: { p50_us: number | null }) => p50_us !== null);
     expect(timed.length).toBeGreaterThan(0);

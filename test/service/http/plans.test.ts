@@ -474,6 +474,18 @@ describe('people', () => {
     expect(await listOf(ben)).toContain(id);
     expect(await listOf(ben)).not.toContain(other);
     expect((await listOf(admin)).slice(0, 2)).toEqual([other, id]);
+    const inState = async (state: string, limit = 100) => {
+      const { items } = (await admin.send(`/v1/plans?state=${state}&limit=${limit}`)).body;
+      return items.map((one: { plan_id: string; state: string }) => [one.plan_id, one.state]);
+    };
+    const { plan_id: preview } = (await plan(service, { steps: [pay(500)] })).body;
+    await vote(admin, other, { vote: 'reject' });
+    expect(await inState('preview')).toEqual([[preview, 'preview']]);
+    expect(await inState('decided')).toContainEqual([other, 'decided']);
+    expect(await inState('pending')).toContainEqual([id, 'pending']);
+    // One page is filled from several stretches of the list.
+    expect(await inState('pending', 1)).toEqual([[id, 'pending']]);
+    expect(codeOf(await admin.send('/v1/plans?state=open'))).toEqual([400, 'invalid_query']);
     const otherAgent = await addAgent(service.store, {
       name: 'x',
       riskTier: 'low',

@@ -46,7 +46,7 @@ function Activity({ id, activity }: ActivityProps) {
           ['Requests in 14 days', bars.total.toLocaleString()],
           ['Last used', usedAt === null ? 'never' : <Ago key="used" at={usedAt} />],
           [
-            'Waiting for people',
+            'Pending',
             open > 0 && mayRequests ? (
               <a key="open" href={`/requests?agent=${id}&status=pending`}>
                 {open} of {openMax}

@@ -16,13 +16,14 @@ import { PageFrame } from '../../parts/layout/page.tsx';
 import { ResourceView } from '../../parts/layout/resource-view.tsx';
 import './approvals.css';
 import { SnoozeDialog, setAssignee } from './assignment.tsx';
-import { BulkVote, reasonNotSent } from './bulk-vote.tsx';
+import { BulkVote } from './bulk-vote.tsx';
 import type { VoteKind } from './draft.ts';
 import { Peek } from './peek.tsx';
 import { isFiltered, noQueueFilter, QueueFilters, queueQuery } from './queue-filters.tsx';
 import { type QueueItem, type QueueRow, queueRows } from './queue-groups.ts';
 import { QueueTable } from './queue-table.tsx';
 import { useReviewLocks } from './review-locks.tsx';
+import { VoteBar } from './vote-bar.tsx';
 
 const firstShown = 50;
 const shownMax = 200;
@@ -82,7 +83,12 @@ export default function ApprovalsPage() {
     <PageFrame
       title="Inbox"
       lead={leadOf(groups)}
-      actions={<ButtonLink href="/standing-approvals">Standing approvals</ButtonLink>}
+      actions={
+        <>
+          <ButtonLink href="/plans">Plans</ButtonLink>
+          <ButtonLink href="/standing-approvals">Standing approvals</ButtonLink>
+        </>
+      }
     >
       {(isAsked || (data?.count ?? 0) > 0) && <QueueFilters items={data?.items ?? []} groups={groups} />}
       <SavedViews />
@@ -93,7 +99,7 @@ export default function ApprovalsPage() {
             {({ count, next_cursor: next }) => (
               <>
                 <p class="approvals-count" role="status">
-                  {count > 0 && `${count} ${isAsked ? 'found' : 'waiting for you'}`}
+                  {count > 0 && `${count} ${isAsked ? 'found' : 'pending for you'}`}
                 </p>
                 {rows.length > 0 ? (
                   <QueueTable
@@ -115,16 +121,21 @@ export default function ApprovalsPage() {
         </div>
         {peek.id !== null && <Peek id={peek.id} onClose={peek.close} />}
       </div>
-      <ChosenBar
-        chosen={chosen}
-        onVote={startBulk}
-        onNone={() =>
-          choose(
-            chosen.map(({ request_id }) => request_id),
-            false,
-          )
-        }
-      />
+      {chosen.length > 0 && (
+        <VoteBar label="Chosen" chosen={chosen} onVote={startBulk}>
+          <Button
+            variant="quiet"
+            onClick={() =>
+              choose(
+                chosen.map(({ request_id }) => request_id),
+                false,
+              )
+            }
+          >
+            Choose none
+          </Button>
+        </VoteBar>
+      )}
       {acts.snoozed !== null && (
         <SnoozeDialog request={acts.snoozed} onDone={reload} onClose={acts.endSnooze} />
       )}
@@ -297,42 +308,6 @@ function Undecidable({ query, table }: UndecidableProps) {
         chosen={null}
       />
     </details>
-  );
-}
-
-interface ChosenBarProps {
-  readonly chosen: readonly QueueItem[];
-  readonly onVote: (vote: VoteKind) => void;
-  readonly onNone: () => void;
-}
-
-function ChosenBar({ chosen, onVote, onNone }: ChosenBarProps) {
-  if (chosen.length === 0) return null;
-  const countFor = (vote: VoteKind) => chosen.filter((item) => reasonNotSent(item, vote) === null).length;
-  const [approvals, rejections] = [countFor('approve'), countFor('reject')];
-  return (
-    <section class="approvals-chosen" aria-label="Chosen">
-      <span role="status">{chosen.length} chosen</span>
-      {approvals > 0 && (
-        <Button icon="allow" onClick={() => onVote('approve')}>
-          Approve {approvals}…
-        </Button>
-      )}
-      {rejections > 0 && (
-        <Button icon="deny" onClick={() => onVote('reject')}>
-          Reject {rejections}…
-        </Button>
-      )}
-      <Button variant="quiet" onClick={onNone}>
-        Choose none
-      </Button>
-      {approvals < chosen.length && (
-        <span class="approvals-chosen-note">
-          {chosen.length - approvals} to approve one by one: letters that may deceive, a high risk or a
-          step-up
-        </span>
-      )}
-    </section>
   );
 }
 

@@ -204,6 +204,6 @@ export function reasonNotSent(
 function resultText(vote: VoteKind, { status, refusal }: VoteResult): string {
   if (refusal !== null) return `Not recorded: ${refusal.detail}`;
   if (vote === 'reject') return 'Rejected';
-  if (status === 'pending') return 'Your approval is recorded; waiting for others';
+  if (status === 'pending') return 'Your approval is recorded; pending for others';
   return status === 'rejected' ? 'The active policies refuse it' : 'Approved';
 }

@@ -79,7 +79,7 @@ function MoreFilters({ items, groups }: QueueFiltersProps) {
       />
       <ChoiceFilter name="agent" label="Agent" any="Any" choices={agents.map((one) => [one, one])} />
       <ChoiceFilter name="action" label="Action" any="Any" choices={actions.map((one) => [one, one])} />
-      <ChoiceFilter name="older_than" label="Waiting for" any="Any time" choices={ages} />
+      <ChoiceFilter name="older_than" label="Pending for" any="Any time" choices={ages} />
       <ChoiceFilter name="assigned" label="Assigned to" any="Anyone" choices={assignees} />
       <ChoiceFilter name="snoozed" label="Snoozed" any="No" choices={[['yes', 'Yes, by you']]} />
     </Filters>

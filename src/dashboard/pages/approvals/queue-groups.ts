@@ -18,6 +18,11 @@ export interface QueueRow {
   readonly isUnfolded: boolean;
 }
 
+/** The steps of a plan in the order in which the agent takes them. */
+function inOrder(steps: readonly QueueItem[]): readonly QueueItem[] {
+  return steps.toSorted((one, other) => (one.plan?.step ?? 0) - (other.plan?.step ?? 0));
+}
+
 /**
  * The rows in the order of their first requests. Repeats are folded unless their digest is in `unfolded`; the steps of a
  * plan are one row.
@@ -27,7 +32,7 @@ export function queueRows(items: readonly QueueItem[], unfolded: ReadonlySet<str
   return [...groups.values()].flatMap((alike): readonly QueueRow[] => {
     const [item, ...others] = alike;
     if (item === undefined) return [];
-    if (item.plan !== null) return [{ item, alike, kind: 'plan', isUnfolded: false }];
+    if (item.plan !== null) return [{ item, alike: inOrder(alike), kind: 'plan', isUnfolded: false }];
     if (others.length === 0) return [{ item, alike, kind: 'single', isUnfolded: false }];
     const isUnfolded = unfolded.has(item.digest);
     const first: QueueRow = { item, alike, kind: 'first', isUnfolded };

@@ -14,12 +14,12 @@ export function EscalationsSection(props: OverTime) {
   const mayApprove = useGrant('requests.approve') !== 'no';
   const series = useMemo(() => outcomeSeries(props.overview, ['escalate', 'reauth']), [props.overview]);
   const { p50, p90 } = escalations.time_to_approve_seconds;
-  const waitingAddress = mayApprove ? '/approvals' : '/requests?status=pending';
+  const pendingAddress = mayApprove ? '/approvals' : '/requests?status=pending';
   return (
     <Section title="Escalations" actions={<Legend series={series} />}>
       <Facts
         items={[
-          ['Waiting now', <a href={waitingAddress}>{countText(escalations.waiting)}</a>],
+          ['Pending now', <a href={pendingAddress}>{countText(escalations.pending)}</a>],
           ['Approved', countText(escalations.approved)],
           ['Rejected', countText(escalations.rejected)],
           ['Unanswered', countText(escalations.expired)],

@@ -6,7 +6,7 @@ import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import type { PageProps } from '../../navigation/page-props.ts';
 import { DecisionBadge, StatusBadge } from '../../parts/layout/badge.tsx';
-import { Button, ButtonLink } from '../../parts/layout/button.tsx';
+import { ButtonLink } from '../../parts/layout/button.tsx';
 import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
@@ -15,6 +15,7 @@ import { BulkVote, reasonNotSent } from '../approvals/bulk-vote.tsx';
 import { Deadline } from '../approvals/deadline.tsx';
 import type { VoteKind } from '../approvals/draft.ts';
 import type { QueueItem } from '../approvals/queue-groups.ts';
+import { VoteBar } from '../approvals/vote-bar.tsx';
 import { useVoteOfAddress } from '../approvals/vote-of-address.ts';
 import { Approvers } from '../requests/approvers.tsx';
 import './plan.css';
@@ -68,9 +69,14 @@ function Whole({ plan, problem, reload }: WholeProps) {
         </>
       }
       actions={
-        <ButtonLink href="/approvals" icon="back" variant="quiet">
-          Back to inbox
-        </ButtonLink>
+        <>
+          <ButtonLink href="/plans" variant="quiet">
+            All plans
+          </ButtonLink>
+          <ButtonLink href="/approvals" icon="back" variant="quiet">
+            Back to inbox
+          </ButtonLink>
+        </>
       }
     >
       <ProblemNote problem={problem} />
@@ -85,7 +91,14 @@ function Whole({ plan, problem, reload }: WholeProps) {
           class="plan-steps"
         />
       </Section>
-      <VoteBar open={open} chosen={chosen} onVote={(vote) => setBulk({ vote, items: chosen })} />
+      {open.length > 0 && (
+        <VoteBar
+          label="Your vote"
+          chosen={chosen}
+          of={open.length}
+          onVote={(vote) => setBulk({ vote, items: chosen })}
+        />
+      )}
       {bulk !== null && (
         <BulkVote
           {...bulk}
@@ -192,32 +205,5 @@ function State({ step: { status, decision } }: { readonly step: Step }) {
     <DecisionBadge decision={decision} />
   ) : (
     <StatusBadge status={status} decision={decision} />
-  );
-}
-
-interface VoteBarProps extends Pick<Choice, 'open' | 'chosen'> {
-  readonly onVote: (vote: VoteKind) => void;
-}
-
-function VoteBar({ open, chosen, onVote }: VoteBarProps) {
-  if (open.length === 0) return null;
-  const countFor = (vote: VoteKind) => chosen.filter((item) => reasonNotSent(item, vote) === null).length;
-  const [approvals, rejections] = [countFor('approve'), countFor('reject')];
-  return (
-    <section class="plan-bar" aria-label="Your vote">
-      <span role="status">
-        {chosen.length} of {open.length} chosen
-      </span>
-      {approvals > 0 && (
-        <Button variant="primary" icon="allow" onClick={() => onVote('approve')}>
-          Approve {approvals}…
-        </Button>
-      )}
-      {rejections > 0 && (
-        <Button icon="deny" onClick={() => onVote('reject')}>
-          Reject {rejections}…
-        </Button>
-      )}
-    </section>
   );
 }

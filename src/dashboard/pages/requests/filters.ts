@@ -49,7 +49,7 @@ export const decisionChoices = [
 ] as const;
 
 export const statusChoices = [
-  ['pending', 'Waiting'],
+  ['pending', 'Pending'],
   ['auto_approved', 'Approved by policy'],
   ['approved', 'Approved'],
   ['rejected', 'Rejected'],

@@ -29,6 +29,7 @@ const pageAddresses = [
   '/requests/:id',
   '/approvals',
   '/approvals/:id',
+  '/plans',
   '/plans/:id',
   '/standing-approvals',
   '/agents',

@@ -14,7 +14,7 @@ import { type Route, route } from '../../routing/route.ts';
 
 interface OverviewDeps {
   readonly signInDeps: SignInDeps;
-  readonly statistics: Pick<Statistics, 'read' | 'waiting' | 'caughtUp'>;
+  readonly statistics: Pick<Statistics, 'read' | 'pending' | 'caughtUp'>;
 }
 
 const bucketsMax = 200;
@@ -74,7 +74,7 @@ const overviewSchema = objectSchema({
     rejected: count,
     expired: count,
     expired_step_ups: { ...count, description: 'Expired requests that needed a step-up.' },
-    waiting: count,
+    pending: count,
     time_to_approve_seconds: objectSchema({ p50: number, p90: number }),
   }),
   refusals: {
@@ -101,7 +101,7 @@ const overviewExample = {
     rejected: 2,
     expired: 0,
     expired_step_ups: 0,
-    waiting: 3,
+    pending: 3,
     time_to_approve_seconds: { p50: 240, p90: 1_504 },
   },
   refusals: refusalsExample,
@@ -148,7 +148,7 @@ const getOverview = route<OverviewDeps>({
       escalations: {
         ...counts,
         expired_step_ups: expiredStepUps,
-        waiting: await statistics.waiting(),
+        pending: await statistics.pending(),
         time_to_approve_seconds: { p50: seconds(timeToApprove.p50), p90: seconds(timeToApprove.p90) },
       },
     };

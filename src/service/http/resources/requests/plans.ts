@@ -21,7 +21,7 @@ import { notFound } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/request-rights.ts';
 import { actionKeyLengthMax } from '../../contract/envelope.ts';
 import { type Parameter, queryParameter } from '../../contract/operation.ts';
-import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
+import { cursorOf, type PageCursor, pageParameters, pageReply, readPage } from '../../contract/page.ts';
 import { idParameter, objectSchema, text, textOrNull, time, timeOrNull } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, payloadBodyMax, type Route, route } from '../../routing/route.ts';
 import { isAgentOf } from '../agents/agent-filter.ts';
@@ -73,6 +73,9 @@ const sums = {
   description: 'The sums of the amounts of money of all steps that are not denied, one for each currency.',
 } as const;
 
+/** `pending`: a step waits for people. `decided`: none does any more. `preview`: nobody was asked. */
+const planStates = ['pending', 'decided', 'preview'] as const;
+
 const planFields = {
   plan_id: { type: 'string', format: 'uuid' },
   agent_id: { type: 'string' },
@@ -85,7 +88,13 @@ const planFields = {
   created_at: time,
   expires_at: { ...timeOrNull, description: 'When the last of its requests ends; null without requests.' },
   sums,
-  pending: { type: 'integer', minimum: 0, description: 'The number of steps that wait for people.' },
+  pending: { type: 'integer', minimum: 0, description: 'The number of pending steps.' },
+  state: {
+    type: 'string',
+    enum: [...planStates],
+    description:
+      '`pending` if a step is pending, `decided` if none is any more, `preview` if the plan was not submitted.',
+  },
 } as const;
 
 const planSchema = objectSchema({ ...planFields, steps: { type: 'array', items: stepSchema } });
@@ -101,6 +110,7 @@ const planSummaryExample = {
   expires_at: '2026-05-19T16:00:00.000Z',
   sums: ['1,200.00 USD'],
   pending: 1,
+  state: 'pending',
   steps: 1,
 };
 
@@ -246,23 +256,39 @@ const listPlans = route<PlanDeps>({
         { type: 'string' },
         planSummaryExample.agent_id,
       ),
+      queryParameter(
+        'state',
+        'Only those in this state.',
+        { type: 'string', enum: [...planStates] },
+        'pending',
+      ),
     ],
     replies: { 200: pageReply('A page of plans', planSummarySchema, planSummaryExample) },
   },
   handle: async (deps, call) => {
     const { countMax, after } = readPage(call.query);
-    const { agent: parent } = call.query;
+    const { agent: parent, state } = call.query;
     const plans = plansIn(deps.store.documents);
-    const page = { after, countMax: countMax + 1, ...(parent !== undefined && { parent }) };
-    const read = (await plans.list(page)).map(({ value }) => value);
-    const shown = await Promise.all(read.slice(0, countMax).map((plan) => summaryOf(deps, call, plan)));
-    const last = read[countMax - 1];
-    return {
-      items: shown.filter((one) => one !== null),
-      next_cursor: read.length > countMax && last !== undefined ? cursorOf(last) : null,
-    };
+    const items: PlanSummary[] = [];
+    let last: PageCursor | null = after;
+    for (let looks = 0; looks < looksMax; looks += 1) {
+      const page = { after: last, countMax, ...(parent !== undefined && { parent }) };
+      const read = (await plans.list(page)).map(({ value }) => value);
+      const shown = await Promise.all(read.map((plan) => summaryOf(deps, call, plan)));
+      for (const [at, plan] of read.entries()) {
+        if (items.length === countMax) return { items, next_cursor: last && cursorOf(last) };
+        const summary = shown[at] ?? null;
+        last = plan;
+        if (summary !== null && (state === undefined || summary.state === state)) items.push(summary);
+      }
+      if (read.length < countMax) return { items, next_cursor: null };
+    }
+    return { items, next_cursor: last && cursorOf(last) };
   },
 });
+
+/** How many stretches of plans are looked through for one page. */
+const looksMax = 10;
 
 interface VotesBody {
   readonly vote: 'approve' | 'reject';
@@ -440,7 +466,13 @@ async function visibleRequests(deps: PlanDeps, call: ManagedCall<unknown>, seen:
   return new Map(views.map((view) => [view.request_id, view]));
 }
 
-async function summaryOf(deps: PlanDeps, call: ManagedCall<unknown>, plan: Plan) {
+type PlanSummary = ReturnType<typeof fieldsOf> & { readonly steps: number };
+
+async function summaryOf(
+  deps: PlanDeps,
+  call: ManagedCall<unknown>,
+  plan: Plan,
+): Promise<PlanSummary | null> {
   const agent = await deps.store.agents.find(plan.agentId);
   if (agent === null || !(await isWithinReach(deps, call, { plan, agent, right: 'view' }))) return null;
   const isOver = plan.untilMs === null || plan.untilMs <= deps.clock();
@@ -450,6 +482,7 @@ async function summaryOf(deps: PlanDeps, call: ManagedCall<unknown>, plan: Plan)
 
 function fieldsOf(plan: Plan, agent: AgentRow, seen: readonly RequestSnapshot[]) {
   const wanted = plan.steps.filter(({ outcome }) => outcome !== 'DENY');
+  const pending = seen.filter(isPending).length;
   return {
     plan_id: plan.id,
     agent_id: plan.agentId,
@@ -459,8 +492,13 @@ function fieldsOf(plan: Plan, agent: AgentRow, seen: readonly RequestSnapshot[])
     created_at: isoTime(plan.createdAtMs),
     expires_at: isoTimeOrNull(plan.untilMs),
     sums: sumsOf(wanted.flatMap(({ amounts }) => amounts)),
-    pending: seen.filter(isPending).length,
+    pending,
+    state: stateOf(plan, pending),
   };
+}
+
+function stateOf({ isSubmitted }: Plan, pending: number): (typeof planStates)[number] {
+  return !isSubmitted ? 'preview' : pending > 0 ? 'pending' : 'decided';
 }
 
 function isPending({ state, nowMs }: RequestSnapshot): boolean {
