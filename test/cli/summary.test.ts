@@ -32,7 +32,7 @@ describe('writ summary', () => {
       ].join('\n'),
     );
     expect(stdout).toContain(
-      '  ✓ Is refused if the vendor is one of ‘blocked vendors’. payments.policy:55\n',
+      '  ✓ Is refused if the vendor is one of ‘blocked vendors’. payments.policy:56\n',
     );
     expect(stdout).toContain('  known vendors: "Staples", "Uline" and "Grainger"\n');
   });

@@ -152,6 +152,8 @@ export interface DemoRequests {
 export async function createOpenRequests({ cast, clock }: DemoWorld): Promise<DemoRequests> {
   const nowMs = Date.now();
   const requestIds: string[] = [];
+  clock.runTo(nowMs - 19.5 * minuteMs);
+  await useStandingApproval(cast);
   for (const [minutes, agent, what] of pendingCalls) {
     clock.runTo(nowMs - minutes * minuteMs);
     requestIds.push((await cast.agents[agent].caller.done('/v1/authorize', what)).request_id);
@@ -172,6 +174,18 @@ export async function createOpenRequests({ cast, clock }: DemoWorld): Promise<De
     plan: plan.plan_id,
     agent: cast.agents['invoice-payer'].id,
   };
+}
+
+/** Finance approves a vendor for the rest of the day, and two more payments need nobody. */
+async function useStandingApproval({ agents, colleagues }: DemoAccounts): Promise<void> {
+  const { caller } = agents['invoice-payer'];
+  const first = await caller.done('/v1/authorize', payTo('Corner Bakery', 42.6, 'breakfast for the meeting'));
+  await colleagues.finance.done(`/v1/requests/${first.request_id}/approve`, {
+    comment: 'They deliver all day',
+    standing: {},
+  });
+  for (const amount of [18.2, 26.9])
+    await caller.done('/v1/authorize', payTo('Corner Bakery', amount, 'rolls'));
 }
 
 const pendingCalls: readonly (readonly [minutes: number, agent: DemoAgent, what: AgentCall])[] = [

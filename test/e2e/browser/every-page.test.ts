@@ -80,6 +80,8 @@ async function cutTexts(page: BrowserPage): Promise<readonly string[]> {
 /** The address of a page that shows something, by the pattern of the page. */
 async function addresses({ server, account, shown }: Demo): Promise<(pattern: string) => string> {
   const session = await openSession(server.url, account);
+  const { items: standing } = await session.done('/v1/standing-approvals', undefined, 'GET');
+  expect(standing).toMatchObject([{ agent: 'invoice-payer', used: 2, times: 10, ended: null }]);
   const { point } = await session.done('/v1/enforcement-points', { name: 'proxy', agents: [shown.agent] });
   const withIds: Readonly<Record<string, string>> = {
     '/requests/:id': `/requests/${shown.request}`,

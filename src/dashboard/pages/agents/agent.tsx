@@ -104,7 +104,7 @@ function AgentStanding({ agent: { id } }: AgentProps) {
   return (
     <Section title="Standing approvals">
       <ProblemNote problem={list.problem} onRetry={list.reload} />
-      <StandingTable items={items} isOld={list.isLoading} reload={list.reload} />
+      <StandingTable items={items} isOld={list.isLoading} isOfAgent reload={list.reload} />
     </Section>
   );
 }

@@ -9,22 +9,31 @@ import { type Column, DataTable } from '../layout/data-table.tsx';
 import { At } from '../layout/time.tsx';
 import { PlainText } from '../text/plain-text.tsx';
 import { standingWords } from './standing-words.ts';
+import './standing-approvals.css';
 
 export type StandingApproval = Reply<'listStandingApprovals'>['items'][number];
 
 interface StandingTableProps {
   readonly items: readonly StandingApproval[];
   readonly isOld: boolean;
+  /** Whether all are of the agent that the page is about. */
+  readonly isOfAgent?: boolean;
   readonly reload: () => void;
 }
 
-export function StandingTable({ items, isOld, reload }: StandingTableProps) {
+export function StandingTable({ items, isOld, isOfAgent = false, reload }: StandingTableProps) {
   const [revoked, setRevoked] = useState<StandingApproval | null>(null);
+  const columns = [
+    ...subjectColumns,
+    !isOfAgent && agentColumn,
+    ...stateColumns,
+    items.some((one) => one.can_revoke) && actionColumn(setRevoked),
+  ];
   return (
     <>
       <DataTable
         label="Standing approvals"
-        columns={items.some((one) => one.can_revoke) ? [...columns, actionColumn(setRevoked)] : columns}
+        columns={columns}
         rows={items}
         rowKey={({ id }) => id}
         isOld={isOld}
@@ -46,31 +55,38 @@ export function StandingTable({ items, isOld, reload }: StandingTableProps) {
   );
 }
 
-const columns: readonly Column<StandingApproval>[] = [
+const subjectColumns: readonly Column<StandingApproval>[] = [
   {
     head: 'For',
     kind: 'row',
-    cell: ({ per, request_id: id }) => (
-      <a href={`/requests/${id}`}>
-        <PlainText text={standingWords(per)} />
-      </a>
+    cell: ({ per, rule, request_id: id }) => (
+      <>
+        <a href={`/requests/${id}`}>
+          <PlainText text={standingWords(per)} />
+        </a>
+        <div class="standing-rule">
+          <PlainText text={rule} />
+        </div>
+      </>
     ),
   },
-  {
-    head: 'Agent',
-    cell: ({ agent, agent_id: id }) => (
-      <a href={`/agents/${id}`}>
-        <bdi>{agent}</bdi>
-      </a>
-    ),
-  },
-  { head: 'Rule', cell: ({ rule }) => <PlainText text={rule} /> },
+];
+
+const agentColumn: Column<StandingApproval> = {
+  head: 'Agent',
+  cell: ({ agent, agent_id: id }) => (
+    <a href={`/agents/${id}`}>
+      <bdi>{agent}</bdi>
+    </a>
+  ),
+};
+
+const stateColumns: readonly Column<StandingApproval>[] = [
   {
     head: 'Used',
-    class: 'table-when',
     cell: ({ used, times }) => `${used ?? '?'}${times === null ? '' : ` of ${times}`}`,
   },
-  { head: 'Until', class: 'table-when', cell: ({ until }) => <At at={until} /> },
+  { head: 'Until', cell: ({ until }) => <At at={until} /> },
   { head: 'State', cell: ({ ended }) => <PlainText text={ended === null ? 'Active' : `Ended: ${ended}`} /> },
 ];
 
