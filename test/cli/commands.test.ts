@@ -1,7 +1,7 @@
 // The commands as a user runs them: output and exit code of the real process.
 
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFolder } from '../service/policies/folder.ts';
@@ -352,7 +352,13 @@ describe('writ agent', () => {
   it('registers, lists, disables and enables', async () => {
     const data = createFolder();
     const agent = (...args: readonly string[]) => writ(['agent', ...args, '--data', data]);
-    expect(await writ(['agents', 'list', '--data', data])).toEqual(await agent('list'));
+    // A misspelt directory does not become an empty store.
+    expect(await agent('list')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no store'),
+    });
+    expect((await agent('rotate', 'buyer', '--leaked')).stderr).toContain('name the data directory');
+    expect(readdirSync(data)).toEqual([]);
     const added = await agent(
       'add',
       'buyer',
@@ -364,7 +370,11 @@ describe('writ agent', () => {
       'x',
       '--json',
     );
-    expect(added.code).toBe(0);
+    expect(added).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^created a new store at /),
+    });
+    expect(await writ(['agents', 'list', '--data', data])).toEqual(await agent('list'));
     const { agent: made, api_key: key } = JSON.parse(added.stdout);
     expect(key).toMatch(/^writ_[0-9A-Za-z]{46}$/);
     expect(made).toMatchObject({ name: 'buyer', risk_tier: 'low', tags: ['x'], status: 'active' });

@@ -20,7 +20,7 @@ test('a running service is stopped and resumed, and the records name the user of
   const on = await run('on', 'agent:buyer', '--reason', 'pays strangers');
   expect(on).toMatchObject({ code: 0, stderr: '' });
   expect(on.stdout).toBe(
-    `stopped: agent:buyer; to resume: writ kill-switch off agent:buyer --data ${data} --reason "..."\n`,
+    `stopped: agent:buyer; to resume: npm run -s writ -- kill-switch off agent:buyer --reason "..." --data ${data}\n`,
   );
   await expect.poll(typeOf, { timeout: 1_000, interval: 50 }).toBe('urn:writ:error:stopped');
   expect((await run('list')).stdout).toMatch(/agent:buyer .* on the machine of the service +pays strangers/);

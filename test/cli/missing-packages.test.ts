@@ -32,9 +32,8 @@ describe.each([
 });
 
 test('a command without its package names the package', async () => {
-  expect(
-    await writProcess(['agent', 'list', '--data', temporaryFolder()], { env: forPolicies }),
-  ).toMatchObject({
+  const agent = ['agent', 'add', 'buyer', '--tier', 'low', '--owner', 'ann@example.com'];
+  expect(await writProcess([...agent, '--data', temporaryFolder()], { env: forPolicies })).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
       /^error: this command needs the package \S+: npm install --ignore-scripts /,

@@ -1,10 +1,11 @@
 // `writ restore` as an operator uses it: one command puts a backup in place, and whatever is wrong with the backup
 // or the disk, the store stays as it was.
 
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { addAgent, ask, startService } from '../e2e/acceptance/service.ts';
@@ -66,6 +67,10 @@ test('a backup replaces the store, everything stays stopped, and the old store i
 
   const next = await start();
   expect((await ask(next.url, key, request)).body.type).toBe('urn:writ:error:stopped');
+  // The printed command, pasted into a shell at the checkout, ends the stop.
+  const [resume = ''] = /npm run -s writ -- kill-switch off .*/.exec(restored.stdout) ?? [];
+  expect((await promisify(execFile)('sh', ['-c', resume])).stdout).toContain('all is off');
+  await expect.poll(async () => (await ask(next.url, key, request)).body.decision).toBe('ALLOW');
   await next.end('SIGTERM');
 
   // It is a backup like any other, so a restore that was a mistake can be undone.
@@ -179,7 +184,10 @@ test('a restore that was killed halfway leaves a store that every command refuse
   copyFileSync(backup, join(data, 'writ.db.restoring'));
   expect(await agents()).toContain('late');
   rmSync(join(data, 'writ.db'));
-  expect((await run('agent', 'list')).stderr).toContain('but its master key');
+  expect((await run('agent', 'list')).stderr).toContain('there is no store');
+  expect((await run('agent', 'add', 'new', '--tier', 'low', '--owner', 'ann@example.com')).stderr).toContain(
+    'but its master key',
+  );
   expect(await run('restore', backup)).toMatchObject({ code: 0 });
   expect(await agents()).toContain('early');
 });

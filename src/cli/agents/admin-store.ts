@@ -15,9 +15,7 @@ import {
 import { readUses } from '../../service/requests/metering/delegation-uses.ts';
 import type { AgentRow } from '../../service/store/contract/records.ts';
 import type { Store } from '../../service/store/contract/store.ts';
-import { StoreError } from '../../service/store/contract/store-error.ts';
-import { openStore } from '../../service/store/open.ts';
-import { commandLineUser, commandStoreLocation, type DataOption } from '../client/with-store.ts';
+import { commandLineUser, type StoreOptions, withStore } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, printError } from '../output/output.ts';
 import type { AgentAdmin } from './agent-admin.ts';
 import { storeSwitches } from './kill-switch-admin.ts';
@@ -26,24 +24,18 @@ import { type AgentView, agentJson, keyJson } from './text.ts';
 /** An operation that is not possible; the message holds the lines to print. A class because it is thrown. */
 class CommandError extends Error {}
 
-/**
- * Opens the store, runs the operation and closes the store. Prints an error of the operation or the store for
- * the operator.
- */
+/** Runs the operation on the store. Prints an error of the operation or the store for the operator. */
 export async function withStoreAdmin(
-  options: DataOption,
+  options: StoreOptions,
   run: (admin: AgentAdmin) => Promise<void>,
 ): Promise<ExitCode> {
   try {
-    const store = await openStore({ ...commandStoreLocation(options), actor: commandLineUser() });
-    try {
+    return await withStore(options, async (store) => {
       await run(storeAdmin(store));
-    } finally {
-      await store.close();
-    }
-    return exitCodes.ok;
+      return exitCodes.ok;
+    });
   } catch (error) {
-    if (!(error instanceof StoreError) && !(error instanceof CommandError)) throw error;
+    if (!(error instanceof CommandError)) throw error;
     for (const line of error.message.split('\n')) printError(`error: ${line}\n`);
     return exitCodes.wrong;
   }

@@ -3,13 +3,13 @@
 
 import type { Command } from 'commander';
 import { type ApiOptions, withApi } from '../client/api-client.ts';
-import { storeMeaning } from '../client/with-store.ts';
+import { type StoreOptions, storeMeaning } from '../client/with-store.ts';
 import { type ExitCode, UsageError } from '../output/output.ts';
 import { httpAdmin } from './admin-http.ts';
 import { withStoreAdmin } from './admin-store.ts';
 import type { AgentAdmin } from './agent-admin.ts';
 
-export interface AgentOptions extends ApiOptions {
+export interface AgentOptions extends ApiOptions, Pick<StoreOptions, 'missing'> {
   readonly data?: string;
   readonly store?: string;
 }
@@ -31,10 +31,10 @@ export function withAgentAdmin(
   options: AgentOptions,
   run: (admin: AgentAdmin) => Promise<void>,
 ): Promise<ExitCode> {
-  const { data, store, url, token } = options;
+  const { data, store, missing, url, token } = options;
   if (url === undefined) {
     if (token !== undefined) throw new UsageError('--token needs --url, the address of a running service');
-    return withStoreAdmin({ data: data ?? './var', store }, run);
+    return withStoreAdmin({ data: data ?? './var', store, missing }, run);
   }
   if (data !== undefined || store !== undefined)
     throw new UsageError('name the store (--data, --store) or the service (--url), not both');

@@ -35,6 +35,8 @@ export function withDataOption(command: Command): Command {
 export interface StoreOptions extends DataOption {
   /** Prints the error of a store that cannot be used as JSON on standard output. */
   readonly json?: boolean | undefined;
+  /** `create` makes a missing store and says so; by default, a missing store is an error. */
+  readonly missing?: 'create' | undefined;
 }
 
 /**
@@ -58,7 +60,7 @@ export function withRecords(
 
 /** Runs a command on what `open` opens at the place, and closes that again. */
 export async function withStoreAt<Opened extends { close(): Promise<void> }>(
-  { json, ...options }: StoreOptions,
+  { json, missing, ...options }: StoreOptions,
   open: (location: StoreLocation) => Promise<Opened>,
   run: (opened: Opened) => Promise<ExitCode>,
 ): Promise<ExitCode> {
@@ -69,7 +71,8 @@ export async function withStoreAt<Opened extends { close(): Promise<void> }>(
     else printError(`error: ${message}\n`);
     return exitCodes.wrong;
   };
-  if (!existsSync(file)) {
+  const isMissing = !existsSync(file);
+  if (isMissing && missing !== 'create') {
     return fail(
       'no-store',
       `there is no store at ${file}: name the data directory of the service with --data`,
@@ -77,6 +80,7 @@ export async function withStoreAt<Opened extends { close(): Promise<void> }>(
   }
   try {
     const opened = await open(location);
+    if (isMissing) printError(`created a new store at ${file}, for a service with this --data\n`);
     try {
       return await run(opened);
     } finally {

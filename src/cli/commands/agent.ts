@@ -2,6 +2,7 @@
 
 import { Argument, type Command, Option } from 'commander';
 import { riskTiers } from '../../language/model/request.ts';
+import { writCommand } from '../../service/http/writ-command.ts';
 import { type AgentStatus, type SigningMode, signingModes } from '../../service/store/contract/records.ts';
 import { type AgentOptions, withAgentAdmin, withAgentOptions } from '../agents/admin.ts';
 import type { AgentAdmin } from '../agents/agent-admin.ts';
@@ -71,7 +72,7 @@ function defineAdd(command: Command, finish: Finish): void {
     .requiredOption('--owner <person>', 'the person responsible for the agent (its control owner)')
     .option('--tag <tag...>', 'tags for conditions in policies', [])
     .action(async (name: string, options: AddOptions) => {
-      finish(await withAgentAdmin(options, (admin) => add(admin, name, options)));
+      finish(await withAgentAdmin({ ...options, missing: 'create' }, (admin) => add(admin, name, options)));
     });
 }
 
@@ -89,7 +90,8 @@ async function add(admin: AgentAdmin, name: string, options: AddOptions): Promis
 async function list(admin: AgentAdmin, options: AgentOptions): Promise<void> {
   const killSwitches = await admin.killSwitches();
   showResult(options, await admin.list(), (agents) => {
-    if (agents.length === 0) print('no agents yet: `writ agent add NAME --tier TIER --owner PERSON`\n');
+    if (agents.length === 0)
+      print(`no agents yet: ${writCommand('agent add NAME --tier TIER --owner PERSON')}\n`);
     else print(agentTable(agents, killSwitches));
   });
 }

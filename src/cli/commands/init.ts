@@ -11,7 +11,7 @@ import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { parse } from '../../language/syntax/parse.ts';
 import { printFile } from '../../language/syntax/print/print.ts';
-import { isPackage } from '../../service/http/welcome.ts';
+import { writCommand } from '../../service/http/writ-command.ts';
 import { createMarks, type ExitCode, exitCodes, print, UsageError } from '../output/output.ts';
 
 // Asks on a terminal for what the arguments of `writ init` leave open: a line for each question, with a
@@ -232,7 +232,7 @@ function describe(directory: string, starters: readonly string[], requests: read
     `check --strict ${path}`,
     `test ${path} --coverage`,
     ...requests.map((request) => `decide --policies ${path} ${request}`),
-  ].map((command) => `${isPackage ? 'npx --no writ' : 'writ'} ${command}`);
+  ].map((command) => writCommand(command));
   return `${made.join('')}\nNext:\n${commands.map((line) => `  ${line}\n`).join('')}`;
 }
 

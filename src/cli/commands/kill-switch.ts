@@ -4,6 +4,7 @@
 import type { Command } from 'commander';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { riskTiers } from '../../language/model/request.ts';
+import { shellWord, writCommand } from '../../service/http/writ-command.ts';
 import {
   type KillSwitchAdmin,
   type KillSwitchOptions,
@@ -73,8 +74,7 @@ function withOptions(command: Command): Command {
 }
 
 function resumeCommand(made: KillSwitchView, { data, store }: KillSwitchOptions): string {
-  const storeOptions = `${data === undefined ? '' : ` --data ${data}`}${store === undefined ? '' : ' --store ...'}`;
-  return `writ kill-switch off ${scopeText(made)}${storeOptions} --reason "..."`;
+  return writCommand(`kill-switch off ${shellWord(scopeText(made))} --reason "..."`, { data, store });
 }
 
 async function namedSwitch(admin: KillSwitchAdmin, named: string, refuse: Refuse): Promise<KillSwitchView> {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { isWhole, type StoreVerification, verifyStore } from '../../service/audit/verify-store.ts';
+import { writCommand } from '../../service/http/writ-command.ts';
 import { nameOfDifference } from '../../service/store/contract/state.ts';
 import { StoreError, type StoreErrorCode } from '../../service/store/contract/store-error.ts';
 import { openStoreAt, refuseMovedStore, schemaVersionsOf } from '../../service/store/open.ts';
@@ -185,10 +186,10 @@ ${afterwards(safe, options)}`;
 }
 
 function afterwards({ ended, sessions, switchId }: SafeStore, { data, store }: DataOption): string {
-  const location = `--data ${data}${store === undefined ? '' : ' --store ...'}`;
+  const resume = writCommand(`kill-switch off ${switchId} --reason "later changes checked"`, { data, store });
   return `  ended requests (pending or granted): ${ended}; ended sessions: ${sessions}
   the kill switch is on for everything: start the service, check agents, keys, people and kill switches for
   later changes, then
-  writ kill-switch off ${switchId} ${location} --reason "later changes checked"
+  ${resume}
 `;
 }

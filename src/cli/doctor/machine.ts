@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { writCommand } from '../../service/http/writ-command.ts';
 import type { Config } from '../../service/settings/load.ts';
 import { installCommand } from '../install-hint.ts';
 import { codeOf, ok, type PartFinding, warned, wrong } from './finding.ts';
@@ -63,7 +64,7 @@ function ownerFinding(path: string): PartFinding | null {
   if (process.geteuid?.() !== 0 || owner === 0) return null;
   return warned(
     `as root, doctor cannot detect missing permissions of user ${owner}, the owner of \`${path}\``,
-    `setpriv --reuid ${owner} --clear-groups writ doctor, with the same options`,
+    `setpriv --reuid ${owner} --clear-groups ${writCommand('doctor')}, with the same options`,
   );
 }
 

@@ -8,6 +8,7 @@ import { payloadBytesMax } from '../../language/model/limits.ts';
 import { countRules } from '../../language/model/policy.ts';
 import { isoTime } from '../../language/value/iso-time.ts';
 import { compileToProgram } from '../../pipeline.ts';
+import { shellWord, writCommand } from '../../service/http/writ-command.ts';
 import { bundleSource } from '../../service/policies/bundles/bundle-source.ts';
 import { sourcesOf } from '../../service/policies/bundles/read-sources.ts';
 import { readBundle } from '../../service/policies/compiled/bundle.ts';
@@ -21,7 +22,8 @@ export async function examinePolicies({ policies, bundle, bodyBytesMax }: Config
   if (bundle !== null) return unused('the service follows a bundle');
   const { diagnostics, read, compiled } = await loadPacked(policies);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  const help = errors[0]?.help === firstPolicyHelp ? `writ init ${policies}` : `writ check ${policies}`;
+  const command = errors[0]?.help === firstPolicyHelp ? 'init' : 'check';
+  const help = writCommand(`${command} ${shellWord(policies)}`);
   if (errors.length > 0) return wrong(errorText(errors, policies), help);
   if (await mayEverybodyWrite(read.root ?? policies))
     return wrong(`every user of the machine can change ${policies}`, `chmod -R o-w ${policies}`);

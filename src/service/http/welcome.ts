@@ -4,6 +4,7 @@
 
 import { firstAgentName } from '../agents/first-agent.ts';
 import type { PolicyState } from '../policies/policy-host.ts';
+import { writCommand } from './writ-command.ts';
 
 export interface Welcome {
   readonly url: string;
@@ -28,23 +29,7 @@ export interface Welcome {
 
 /** A whole command for the store of the service, so that it works wherever it is pasted. */
 function commandOn({ dataDirectory, database }: Welcome, command: string): string {
-  const flags = [
-    `--data ${shellWord(dataDirectory)}`,
-    ...(database === null ? [] : ['--store "$WRIT_STORE"']),
-  ].join(' ');
-  return `${writCommand()} ${command} ${flags}`;
-}
-
-/** Whether the service runs from an installed package, not from a checkout. */
-export const isPackage = import.meta.url.includes('/node_modules/');
-
-function writCommand(): string {
-  return isPackage ? 'npx --no writ' : 'npm run writ --';
-}
-
-/** A text quoted so that a shell takes it as one word. */
-function shellWord(text: string): string {
-  return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return writCommand(command, { data: dataDirectory, store: database ?? undefined });
 }
 
 /** The lines of the welcome; the last line ends with a line feed. */

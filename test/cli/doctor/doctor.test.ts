@@ -232,12 +232,12 @@ describe('the records', () => {
 describe('the policies', () => {
   test('with an error', async () => {
     writeFileSync(join(folder, 'policies/a.policy'), policy.replace('payload.n', 'n'));
-    expect(await fault('policies')).toMatch(/have an error: .*\| writ check/);
+    expect(await fault('policies')).toMatch(/have an error: .*\| node \S+writ\.js check /);
   });
 
   test('that are missing', async () => {
     rmSync(join(folder, 'policies'), { recursive: true });
-    expect(await fault('policies')).toMatch(/does not exist \| writ init /);
+    expect(await fault('policies')).toMatch(/does not exist \| node \S+writ\.js init /);
   });
 
   test('whose proofs do not cover the payloads that the service accepts', async () => {

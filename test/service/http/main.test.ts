@@ -129,7 +129,7 @@ describe('the welcome', () => {
     expect(new URL(link).port).toBe(new URL(url).port);
     expect(printed).not.toMatch(/writ_[0-9A-Za-z]{46}|token \S/);
     // The whole printed line works when it is pasted.
-    const [, line = ''] = /npm run writ -- (agent add NAME .*)/.exec(printed) ?? [];
+    const [, line = ''] = /npm run -s writ -- (agent add NAME .*)/.exec(printed) ?? [];
     const words = line.replace('NAME', 'another').split(' ');
     expect((await writProcess(words)).stdout).toMatch(/writ_[0-9A-Za-z]{46}/);
     // A link that a command makes leads to this service, too.
