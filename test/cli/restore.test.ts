@@ -13,8 +13,10 @@ import { temporaryFolder } from '../service/store/rows.ts';
 import { writ, writProcess } from './writ.ts';
 
 const policy = `
-  action pay.send { amount: money(currency) 0.01.., currency: "USD" }
-  policy all_payments on pay.send { allow all }`;
+  action pay.send, pay.metered { amount: money(currency) 0.01.., currency: "USD" }
+  meter sent = sum(payload.amount) in USD of pay.metered per agent over 24h
+  policy all_payments on pay.send { allow all }
+  policy metered_payments on pay.metered { allow little when sent <= 100 USD }`;
 
 /** A store with the agent `early`, a backup of it, and the agent `late`, which the backup lacks. */
 async function setUp() {
@@ -71,6 +73,13 @@ test('a backup replaces the store, everything stays stopped, and the old store i
   const [resume = ''] = /npm run -s writ -- kill-switch off .*/.exec(restored.stdout) ?? [];
   expect((await promisify(execFile)('sh', ['-c', resume])).stdout).toContain('all is off');
   await expect.poll(async () => (await ask(next.url, key, request)).body.decision).toBe('ALLOW');
+  // Grants after the backup are forgotten, so the meter is unknown for the whole of its window.
+  expect(restored.stdout).toContain('meters are unknown until their windows have passed');
+  const { body: metered } = await ask(next.url, key, { ...request, action_key: 'pay.metered' });
+  const [, until = ''] =
+    /the meter sent counts are missing: ask again after (\S+)\.$/.exec(String(metered.message)) ?? [];
+  expect(metered.decision).toBe('DENY');
+  expect(Math.abs(Date.parse(until) - Date.now() - 24 * 60 * 60_000)).toBeLessThan(120_000);
   await next.end('SIGTERM');
 
   // It is a backup like any other, so a restore that was a mistake can be undone.

@@ -185,11 +185,14 @@ function describe({ file, path, prepared, keptIn, options }: RestoreResult): str
 ${afterwards(safe, options)}`;
 }
 
-function afterwards({ ended, sessions, switchId }: SafeStore, { data, store }: DataOption): string {
+function afterwards(
+  { ended, sessions, switchId }: SafeStore,
+  { data, store, metersKnown = false }: RestoreOptions,
+): string {
   const resume = writCommand(`kill-switch off ${switchId} --reason "later changes checked"`, { data, store });
   return `  ended requests (pending or granted): ${ended}; ended sessions: ${sessions}
   the kill switch is on for everything: start the service, check agents, keys, people and kill switches for
   later changes, then
   ${resume}
-`;
+${metersKnown ? '' : '  meters are unknown until their windows have passed, so rules that read them stop requests until then\n'}`;
 }

@@ -6,11 +6,12 @@ import type { ActivePolicies } from '../../../language/model/active-policies.ts'
 import type { MeterDefinition, MeterUse } from '../../../language/model/metering.ts';
 import type { MeterReading } from '../../../language/model/request.ts';
 import { formatDecimal } from '../../../language/value/decimal.ts';
+import { isoTime } from '../../../language/value/iso-time.ts';
 import { windowStartMs } from '../../../language/value/meter-window.ts';
 import type { EnteredMeter, MeterTotals, ReadingAt } from '../../meters/meter-totals.ts';
 import { createMeterTotals } from '../../meters/meter-totals.ts';
 import type { MeterStore, MovedMeterEntry } from '../../store/contract/metering.ts';
-import { pastNotKnown, type RecordedReading } from '../record/record.ts';
+import { pastMissingUntil, pastNotKnown, type RecordedReading } from '../record/record.ts';
 import type { MeteredPolicies } from './entry-rows.ts';
 import {
   aheadMs,
@@ -334,7 +335,9 @@ class LiveMetering implements Metering {
 
   #whyUnknown({ definition, key }: MeterUse): string {
     if (key === null) return 'its key is unknown';
-    return this.#totals.isFilled(definition.id) ? 'it has an unknown value' : pastNotKnown;
+    if (this.#totals.isFilled(definition.id)) return 'it has an unknown value';
+    const untilMs = this.#notBefore.get(definition.id);
+    return untilMs === undefined ? pastNotKnown : `${pastMissingUntil}${isoTime(untilMs)}`;
   }
 }
 

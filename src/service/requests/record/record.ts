@@ -103,6 +103,9 @@ export interface UsedKey {
 /** Why a meter has no reading while the service reads what it has counted. */
 export const pastNotKnown = 'its history is unknown';
 
+/** Begins why a meter has no reading while records that it counts are missing; the end of that time follows. */
+export const pastMissingUntil = 'its history is incomplete until ';
+
 /** Both ends of a meter's reading as decimal text, or why the reading is unknown. */
 export type RecordedReading = { readonly low: string; readonly high: string } | { readonly unknown: string };
 

@@ -14,6 +14,7 @@ import { type GroupProgress, groupProgressOf } from './group-progress.ts';
 import { statusAt } from './lifecycle.ts';
 import type { PlanPlace } from './plan-place.ts';
 import {
+  pastMissingUntil,
   pastNotKnown,
   type RecordedLink,
   type RequestPoint,
@@ -320,7 +321,7 @@ function refusalText(state: RequestState, isRefusedByPerson: boolean): string {
     by === 'invalid_payload'
       ? 'Change the payload before you ask again.'
       : meter !== undefined
-        ? `The service is still reading what the meter ${meter} has counted: ask again in a minute.`
+        ? meterText(meter)
         : 'This is a decision, not a fault: the same request will be refused again.';
   const who = isRefusedByPerson || gates.has(matchedPolicy) ? '' : ` by policy ${matchedPolicy}`;
   return `Not permitted${who}: ${sentence(isRefusedByPerson ? whyNot(state) : reason)} ${again}`;
@@ -330,18 +331,26 @@ function refusalText(state: RequestState, isRefusedByPerson: boolean): string {
  * A meter whose past was not known and for which a request was refused: the deciding rule reads it and was
  * unknown, or no rule allowed the request. Undefined when there is none.
  */
-function missingMeterOf({ record, decision: { by }, decisions, trace }: RequestState): string | undefined {
-  const { meters } = record;
-  const missing = Object.keys(meters).filter((name) => {
-    const reading = meters[name]!;
-    return 'unknown' in reading && reading.unknown === pastNotKnown;
-  });
+function missingMeterOf({ record, decision: { by }, decisions, trace }: RequestState) {
+  const missing = Object.entries(record.meters).flatMap(([name, reading]) =>
+    'unknown' in reading && isOfPast(reading.unknown) ? [{ name, why: reading.unknown }] : [],
+  );
   // The readings are those of the first decision.
   if (missing.length === 0 || decisions.length > 1) return undefined;
   if (by === 'default_deny') return missing[0];
   const rules = 'form' in trace ? tracedRules(trace) : trace;
   const deciding = rules.find(({ rule, truth }) => rule === by && truth === 'unknown');
-  return deciding && missing.find((name) => Object.hasOwn(deciding.reads, `meters.${name}`));
+  return deciding && missing.find(({ name }) => Object.hasOwn(deciding.reads, `meters.${name}`));
+}
+
+function isOfPast(why: string): boolean {
+  return why === pastNotKnown || why.startsWith(pastMissingUntil);
+}
+
+function meterText({ name, why }: { readonly name: string; readonly why: string }): string {
+  return why === pastNotKnown
+    ? `The service is still reading what the meter ${name} has counted: ask again in a minute.`
+    : `Records that the meter ${name} counts are missing: ask again after ${why.slice(pastMissingUntil.length)}.`;
 }
 
 /** Words that stand in place of a policy's name when no policy has decided. */
