@@ -3,6 +3,7 @@
 
 import { createServer, isIP } from 'node:net';
 import { connect, type PeerCertificate } from 'node:tls';
+import { areLinksLocal, publicUrlOf } from '../../service/http/service-address.ts';
 import { listenFault } from '../../service/http/start-error.ts';
 import type { Config } from '../../service/settings/load.ts';
 import { readKeys } from '../../service/users/issuer-keys.ts';
@@ -38,7 +39,13 @@ export async function examinePort(config: Config, isServed: boolean): Promise<Pa
 /**
  * Examines the address that people type: encrypted, with a valid certificate, and known to be behind a proxy.
  */
-export async function examineAddress({ publicUrl, trustedProxies }: Config): Promise<PartFinding> {
+export async function examineAddress(config: Config): Promise<PartFinding> {
+  const { publicUrl, trustedProxies, host, port: listened } = config;
+  if (areLinksLocal(config))
+    return warned(
+      `no public_url: links in mails, webhook messages and invitations begin with ${publicUrlOf(host, listened)}`,
+      'set public_url (WRIT_PUBLIC_URL) to the address that people and agents use, such as https://writ.example.com',
+    );
   if (publicUrl === null) return unused('no public_url: people can reach the service only on this machine');
   const { protocol, hostname, port } = new URL(publicUrl);
   if (protocol === 'http:')

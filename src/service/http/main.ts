@@ -29,7 +29,7 @@ import { formattedLog } from './log-text.ts';
 import type { DemoAccount } from './resources/dashboard/dashboard.ts';
 import type { ShareMetrics } from './resources/operations/metrics.ts';
 import { tokenDigest } from './resources/policies/plants.ts';
-import { portOf, publicUrlOf, urlOf } from './service-address.ts';
+import { areLinksLocal, portOf, publicUrlOf, urlOf } from './service-address.ts';
 import { StartError, toStartError } from './start-error.ts';
 import { openTracing, type RequestTracing, tracingOptionsOf } from './telemetry/tracing.ts';
 import { createWaitForStore } from './wait-for-store.ts';
@@ -203,6 +203,7 @@ async function start(config: Config, options: ServeOptions, opened: CloseStep[])
   print(
     welcome({
       url,
+      localLinks: areLinksLocal(config) ? publicUrl : null,
       dataFile: displayLocation(location),
       dataDirectory: config.data,
       database: config.store,

@@ -28,7 +28,20 @@ export async function portOf({ host, port }: Config): Promise<number> {
  * an IP address.
  */
 export function publicUrlOf(host: string, port: number): string {
-  return urlOf(host === '127.0.0.1' || host === '::1' ? 'localhost' : host, port);
+  return urlOf(isLoopback(host) ? 'localhost' : host, port);
+}
+
+/** Whether links have an address of this machine alone, although others can reach the service or get its mails. */
+export function areLinksLocal({
+  publicUrl,
+  host,
+  smtp,
+}: Pick<Config, 'publicUrl' | 'host' | 'smtp'>): boolean {
+  return publicUrl === null && (!isLoopback(host) || smtp !== null);
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 /** An address that can be opened; `localhost` replaces an address that means every interface. */

@@ -9,6 +9,8 @@ import { writCommand } from './writ-command.ts';
 export interface Welcome {
   readonly url: string;
   readonly policies: PolicyState;
+  /** The address in links, where `public_url` should replace it; else null. */
+  readonly localLinks: string | null;
   /** Absolute path of the data directory. */
   readonly dataDirectory: string;
   /** Address of the database; null when the store is in the data directory. */
@@ -34,11 +36,14 @@ function commandOn({ dataDirectory, database }: Welcome, command: string): strin
 
 /** The lines of the welcome; the last line ends with a line feed. */
 export function welcome(facts: Welcome): string {
-  const { url, policies, dataFile } = facts;
+  const { url, policies, dataFile, localLinks } = facts;
   const lines = [
     `Writ listens on ${url} (API and dashboard)`,
     `  policies  ${policies.location} (${count(policies.actions, 'action')}, ${count(policies.rules, 'rule')}, set ${policies.digest.slice(0, 12)})`,
     `  data      ${dataFile}`,
+    ...(localLinks === null
+      ? []
+      : [`  links     ${localLinks}: set public_url to the address that people and agents use`]),
     ...setUpLines(facts),
     '',
     ...keyLines(facts),

@@ -353,10 +353,19 @@ describe('the address', () => {
       /not encrypted.*proxy for TLS/,
     );
   });
+
+  test('that links lack where others can reach the service, or get its mails', async () => {
+    const links = /^no public_url: links .* begin with http:\/\/localhost:\d+ \| set public_url/;
+    expect(await fault('address', { WRIT_HOST: '0.0.0.0' })).toMatch(links);
+    const smtp = { 'smtp.url': 'smtp://mail.example.com', 'smtp.from': 'writ@example.com' };
+    const loaded = loadConfig({ directory: folder, environment: {}, flags: smtp });
+    if (!loaded.ok) throw new Error(loaded.problems.join());
+    expect(await examineAddress(loaded.config)).toMatchObject({ state: 'warning' });
+  });
 });
 
 describe('mail', () => {
-  const from = { WRIT_SMTP_FROM: 'writ@example.com' };
+  const from = { WRIT_SMTP_FROM: 'writ@example.com', WRIT_PUBLIC_URL: 'http://localhost:8181' };
 
   test('whose server answers', async () => {
     const { url, taken } = await startMailServer();

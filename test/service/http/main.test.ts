@@ -95,6 +95,14 @@ describe('the welcome', () => {
       project(paymentText, { 'writ.yaml': 'public_url: https://writ.example.com' }),
     );
     expect(printed).toContain('https://writ.example.com/setup#token=');
+    expect(printed).not.toContain('set public_url');
+  });
+
+  test('names public_url where links lead others nowhere', async () => {
+    const { printed, url } = await start(project(paymentText, { 'writ.yaml': 'host: 0.0.0.0' }));
+    expect(printed).toContain(
+      `  links     http://localhost:${new URL(url).port}: set public_url to the address`,
+    );
   });
 
   test('the first start prints a key, a token and a request that works', async () => {

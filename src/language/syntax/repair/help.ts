@@ -244,7 +244,10 @@ const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
   ['*', remainder],
   ['mod', remainder],
   [')', 'remove it: no `(` is open here'],
-  ['then', 'remove it: a rule is its effect, its name and its condition'],
+  [
+    'then',
+    'remove it: a rule is its effect, its name and its condition, and asks nobody else when its time ends',
+  ],
   ...['every', 'some', 'no'].map(
     (one) =>
       [
