@@ -64,8 +64,8 @@ async function startService(sources: Pick<ConfigSources, 'file' | 'flags'>): Pro
 }
 
 /**
- * The only flags that a demo takes. Any other could let the demo reach real systems, or let strangers reach
- * the demo.
+ * The only flags that a demo takes, and of the environment WRIT_PORT alone. Any other could let the demo reach
+ * real systems, or let strangers reach the demo.
  */
 const demoFlags: ReadonlySet<string> = new Set<SettingName>(['port', 'log.level']);
 

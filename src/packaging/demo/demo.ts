@@ -56,10 +56,10 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
   const clock = createDemoClock();
   const deleteDirectory = (): void => rmSync(directory, { recursive: true, force: true });
   const server = await serve({
-    // Without a configuration file and environment variables, the settings of a real service do not reach a
-    // demo.
+    // Without a configuration file and environment variables but the port, the settings of a real service do not
+    // reach a demo.
     directory,
-    environment: {},
+    environment: { WRIT_PORT: process.env.WRIT_PORT },
     flags: {
       ...demoSettings,
       port: options.port,

@@ -73,6 +73,12 @@ test.each([
   expect(ran.stderr).toContain(`omit ${args[0]}, or omit --demo`);
 });
 
+test('a demo listens on the port of the environment', async () => {
+  const ran = await writProcess(['serve', '--demo'], { env: { WRIT_PORT: 'eighty' } });
+  expect(ran.code).toBe(2);
+  expect(ran.stderr).toContain('WRIT_PORT');
+});
+
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'writ-room-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -146,6 +146,11 @@ test('single steps are excluded or rejected; steps of other approvers, or to be 
   });
   await page.goto('/approvals');
   await page.getByRole('link', { name: 'Close the deal' }).focus();
+  // Its steps are in their order, whichever is due first.
+  const listed = await page.locator('.approvals-beneath', { hasText: /^\d\. / }).allInnerTexts();
+  const numbers = listed.map((text) => Number.parseInt(text, 10));
+  expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+  expect(numbers.length).toBeGreaterThan(1);
   // A plan has no preview, and the key of a vote opens the vote on its page.
   await page.keyboard.press(' ');
   expect(await page.getByRole('complementary', { name: 'Preview' }).count()).toBe(0);

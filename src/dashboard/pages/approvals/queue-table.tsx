@@ -208,6 +208,7 @@ function PlanSubject({ row }: { readonly row: QueueRow }) {
   const { plan, request_id: id } = item;
   if (plan === null) return null;
   const more = alike.length - titlesShown;
+  const inOrder = alike.toSorted((a, b) => (a.plan?.step ?? 0) - (b.plan?.step ?? 0));
   return (
     <>
       <a href={`/plans/${plan.id}`} data-row={id} data-plan={plan.id}>
@@ -216,7 +217,7 @@ function PlanSubject({ row }: { readonly row: QueueRow }) {
       <span class="approvals-reason">
         Plan of {plan.steps} steps: {alike.length} to decide
       </span>
-      {alike.slice(0, titlesShown).map((one) => (
+      {inOrder.slice(0, titlesShown).map((one) => (
         <span key={one.request_id} class="approvals-beneath">
           {one.plan?.step}. <PlainPieces text={titleOf(one)} />
         </span>
