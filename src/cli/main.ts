@@ -97,7 +97,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   import: {
     group: groups.policies,
-    summary: 'turn the permissions of a coding agent into policies',
+    summary: 'turn the permissions of a coding agent, or Cedar policies, into policies',
     load: async () => (await import('./commands/import.ts')).defineImport,
   },
   author: {

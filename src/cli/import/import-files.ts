@@ -4,23 +4,23 @@
 import { loadPolicies } from '../../embedded/policies.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { CallPattern, HostRule, HostSettings, HostTool } from './host-settings.ts';
+import { type ImportFiles, reportText, type TestCase, testsText } from './report.ts';
 import { settleWarnings } from './settle-warnings.ts';
-import { type ImportedEntry, writePolicies } from './write-policies.ts';
-
-export interface ImportFiles {
-  readonly policy: string;
-  readonly tests: string;
-  readonly report: string;
-  readonly entries: readonly ImportedEntry[];
-}
+import { writePolicies } from './write-policies.ts';
 
 export async function importFiles(settings: HostSettings): Promise<ImportFiles> {
   const { policy, entries } = writePolicies(settings);
-  const settled = settleWarnings(policy);
+  const settled = settleWarnings(policy, 'the settings have this entry');
   return {
     policy: settled,
-    tests: await testsText(settings, settled),
-    report: reportText(settings, entries),
+    tests: testsText(await testCases(settings, settled), { about: 'calls made from the entries' }),
+    report: reportText({
+      title: `The permissions of ${settings.host}`,
+      words: { entries: 'entries', entry: 'entry', place: 'list' },
+      rest: 'a call that only they allow is not granted without a person',
+      entries,
+      notes: settings.notes,
+    }),
     entries,
   };
 }
@@ -34,23 +34,13 @@ interface SampleCall {
   readonly payload: JsonObject;
 }
 
-async function testsText(settings: HostSettings, policy: string): Promise<string> {
+async function testCases(settings: HostSettings, policy: string): Promise<readonly TestCase[]> {
   const policies = await loadPolicies([{ path: `${settings.name}.policy`, text: policy }]);
   const calls = settings.rules.flatMap((rule) => samplesOf(rule, settings.tools));
   const unique = [
     ...new Map(calls.map((call) => [JSON.stringify([call.action, call.payload]), call])).values(),
   ];
-  const cases = unique.map(({ name, action, payload }) => {
-    const { decision, rule } = policies.decide({ action, payload });
-    return [
-      `  - name: ${JSON.stringify(name)}`,
-      `    action: ${action}`,
-      `    payload: ${JSON.stringify(payload)}`,
-      `    expect: { decision: ${decision}, by: ${rule} }`,
-      '',
-    ].join('\n');
-  });
-  return `# What the imported policies decide about calls made from the entries. Written by \`writ import\`.\n\ndefaults:\n  now: 2026-03-02T10:00:00Z\n\ntests:\n${cases.join('')}`;
+  return unique.map((call) => ({ ...call, ...policies.decide(call) }));
 }
 
 function samplesOf({ text, tools, pattern }: HostRule, all: readonly HostTool[]): readonly SampleCall[] {
@@ -108,35 +98,4 @@ function lineSamples(line: string): readonly (readonly [string, string])[] {
     ['with a substitution', `${line} $(touch x)`],
     ['behind another command', `touch x; ${line}`],
   ];
-}
-
-// ---- report
-
-function reportText({ host, notes }: HostSettings, entries: readonly ImportedEntry[]): string {
-  const left = entries.filter(({ reason }) => reason !== null).length;
-  return [
-    `# The permissions of ${host} as policies\n`,
-    `${entries.length - left} of ${entries.length} entries have rules. The others are not carried; a call that only they allow is not granted without a person.\n`,
-    '| list | entry | rules |',
-    '|---|---|---|',
-    ...entries.map((one) => `| ${inCell(one.list)} | ${code(one.text)} | ${becameText(one)} |`),
-    '',
-    '## What the policies assume, and where they are stricter\n',
-    ...notes.map((note) => `- ${note}`),
-    '',
-  ].join('\n');
-}
-
-function becameText({ rules, reason, stricter }: ImportedEntry): string {
-  if (reason !== null) return `not carried: ${inCell(reason)}`;
-  const names = rules.map((name) => `\`${name}\``).join(', ');
-  return stricter === null ? names : `${names}; stricter: ${inCell(stricter)}`;
-}
-
-function inCell(value: string): string {
-  return value.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
-}
-
-function code(value: string): string {
-  return `\`${inCell(value).replaceAll('`', "'")}\``;
 }

@@ -12,12 +12,13 @@ const path = 'import.policy';
 /** Rules that a first round silences can show what others lack, so there is more than one. */
 const roundsMax = 4;
 
-export function settleWarnings(policy: string): string {
+/** `reason` says why the policies are as they are, after `because`. */
+export function settleWarnings(policy: string, reason: string): string {
   let text = policy;
   for (let round = 0; round < roundsMax; round += 1) {
     const found = warningsOf(text);
     if (found.length === 0) return text;
-    text = withSilences(text, found);
+    text = withSilences(text, found, reason);
   }
   throw new SettingsError(
     `the imported policies have warnings: ${warningsOf(text)[0]?.message ?? 'in turns'}`,
@@ -37,13 +38,22 @@ function warningsOf(text: string): readonly Diagnostic[] {
   return withLints({ set, files, texts, silenced, diagnostics }).diagnostics;
 }
 
-function withSilences(text: string, found: readonly Diagnostic[]): string {
+function withSilences(text: string, found: readonly Diagnostic[], reason: string): string {
   const lines = text.split('\n');
   const places = found.map(({ code, span }) => ({ code, line: position(text, span.start).line - 1 }));
-  const unique = new Map(places.map((place) => [`${place.line} ${place.code}`, place]));
+  // A silence holds for the whole rule, so a second one would be needless.
+  const unique = new Map(
+    places.toReversed().map((place) => [`${ruleLine(lines, place.line)} ${place.code}`, place]),
+  );
   for (const { code, line } of [...unique.values()].toSorted((a, b) => b.line - a.line)) {
     const indent = /^ */.exec(lines[line] ?? '')?.[0] ?? '';
-    lines.splice(line, 0, `${indent}# writ: allow ${code} because the settings have this entry`);
+    lines.splice(line, 0, `${indent}# writ: allow ${code} because ${reason}`);
   }
   return lines.join('\n');
+}
+
+/** The line on which the rule around a line begins; the line itself where there is none. */
+function ruleLine(lines: readonly string[], line: number): number {
+  const start = lines.findLastIndex((text, at) => at <= line && /^ {2}\w|^\w/.test(text));
+  return start < 0 ? line : start;
 }
