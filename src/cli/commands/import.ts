@@ -174,5 +174,7 @@ async function writeFiles(name: string, files: ImportFiles, directory: string): 
   }
   const left = files.entries.filter(({ reason }) => reason !== null).length;
   print(`${texts.map(([path]) => path).join('\n')}\n`);
-  print(`${many(files.entries.length - left, 'entry', 'entries')} imported, ${left} not: see the report\n`);
+  print(
+    `${many(files.entries.length - left, files.words.entry, files.words.entries)} imported, ${left} not: see the report\n`,
+  );
 }

@@ -16,14 +16,17 @@ export async function importFiles(settings: HostSettings): Promise<ImportFiles> 
     tests: testsText(await testCases(settings, settled), { about: 'calls made from the entries' }),
     report: reportText({
       title: `The permissions of ${settings.host}`,
-      words: { entries: 'entries', entry: 'entry', place: 'list' },
+      words,
       rest: 'a call that only they allow is not granted without a person',
       entries,
       notes: settings.notes,
     }),
     entries,
+    words,
   };
 }
+
+const words = { entry: 'entry', entries: 'entries', place: 'list' };
 
 // ---- tests
 

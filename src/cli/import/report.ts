@@ -8,13 +8,20 @@ export interface ImportFiles {
   readonly tests: string;
   readonly report: string;
   readonly entries: readonly ImportedEntry[];
+  readonly words: EntryWords;
+}
+
+/** The words for an entry and for its place. */
+export interface EntryWords {
+  readonly entry: string;
+  readonly entries: string;
+  readonly place: string;
 }
 
 export interface Report {
   /** What was imported, such as `The permissions of Codex`. */
   readonly title: string;
-  /** The words for an entry and for its place, in the plural and the singular. */
-  readonly words: { readonly entries: string; readonly entry: string; readonly place: string };
+  readonly words: EntryWords;
   /** What becomes of what only entries without rules allow. */
   readonly rest: string;
   readonly entries: readonly ImportedEntry[];
@@ -25,9 +32,10 @@ export interface Report {
 
 export function reportText({ title, words, rest, entries, notes, more = [] }: Report): string {
   const left = entries.filter(({ reason }) => reason !== null).length;
+  const others = left === 0 ? '' : ` The others are not carried; ${rest}.`;
   return [
     `# ${title} as policies\n`,
-    `${entries.length - left} of ${entries.length} ${words.entries} have rules. The others are not carried; ${rest}.\n`,
+    `${entries.length - left} of ${entries.length} ${words.entries} have rules.${others}\n`,
     `| ${words.place} | ${words.entry} | rules |`,
     '|---|---|---|',
     ...entries.map((one) => `| ${inCell(one.list)} | ${code(one.text)} | ${becameText(one)} |`),

@@ -50,13 +50,14 @@ export async function importCedar(
     files: {
       policy,
       entries,
+      words,
       tests: testsText(testCases(policies, comparison), {
         about: 'requests that Cedar decided, too',
         defaults: [`request: { point: ${JSON.stringify(source.point)} }`],
       }),
       report: reportText({
         title: 'Cedar policies',
-        words: { entries: 'policies', entry: 'policy', place: 'place' },
+        words,
         rest: 'what only they permit stays denied',
         entries,
         notes: notesOf(source),
@@ -65,6 +66,8 @@ export async function importCedar(
     },
   };
 }
+
+const words = { entry: 'policy', entries: 'policies', place: 'place' };
 
 /** For each policy, the first request that it decided; and one for each rule that denies what Cedar allows. */
 function testCases(policies: readonly CedarPolicy[], { decided, stricter }: Comparison): readonly TestCase[] {
