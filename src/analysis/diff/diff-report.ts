@@ -110,7 +110,7 @@ interface ReportedExample {
   readonly old_meters: object | null;
   readonly old: ReportedDecision;
   readonly new: ReportedDecision;
-  readonly near: { readonly name: string; readonly changed: readonly string[] } | null;
+  readonly near: { readonly name: string | null; readonly changed: readonly string[] } | null;
 }
 
 interface ReportedDecision {

@@ -217,9 +217,12 @@ function exampleLines(
   ];
 }
 
-function nearText({ name, changed }: { name: string; changed: readonly string[] }, style: Style): string {
+function nearText(
+  { name, changed }: NonNullable<NonNullable<ReportedFinding['example']>['near']>,
+  style: Style,
+): string {
   const but = changed.length === 0 ? 'itself' : `but for ${changed.map(style.code).join(', ')}`;
-  return `the test ${style.code(name)} ${but}`;
+  return name === null ? `the request ${but}` : `the test ${style.code(name)} ${but}`;
 }
 
 /** The request without its empty fields. */

@@ -2,6 +2,7 @@
 // that allows the least else first. INVARIANT: each suggestion is compiled, decided, compared and proved (verify.ts);
 // none touches a guarantee.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Edit } from '../../language/diagnostic/diagnostic.ts';
 import { type Decision, isRefusedByGate } from '../../language/model/decision.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -19,6 +20,7 @@ import {
   decideBy,
   definitionFor,
   isDecidedAs,
+  leavesGuarantees,
   verifiedDiff,
 } from './verify.ts';
 
@@ -57,6 +59,10 @@ export interface SuggestOptions {
   readonly suggestionsMax?: number;
   /** How many changes are compared and proved before the search ends. */
   readonly verifiedMax?: number;
+  /** The decision to lead to (default: ALLOW, and ESCALATE where nothing leads to ALLOW). */
+  readonly goal?: SuggestGoal;
+  /** Leaves out changes that lead to the goal in another way than wanted. */
+  readonly isWanted?: (changed: DecidingSet) => boolean;
 }
 
 /** Suggests changes of one set for any number of requests. */
@@ -100,13 +106,17 @@ function suggest(scope: SuggestScope, options: SuggestOptions): Suggestions {
   const sourceOf = (path: string): string => textOf(sourceSet(baseline), path);
   const against = (goal: SuggestGoal) => claimsAgainst(goal, { set, facts, decision, sourceOf });
   const forbidding = against('ALLOW');
-  const goals: readonly SuggestGoal[] = decision.outcome === 'DENY' ? ['ALLOW', 'ESCALATE'] : ['ALLOW'];
-  const open = goals.filter((goal) => against(goal).length === 0);
+  const open = goalsOf(decision, options).filter((goal) => against(goal).length === 0);
   for (const goal of open) {
     const suggestions = suggestionsFor(goal, scope, options);
     if (suggestions.length > 0) return { decision, forbidding, goal, suggestions };
   }
   return { ...none, forbidding, goal: open[0] ?? null };
+}
+
+function goalsOf({ outcome }: Decision, { goal }: SuggestOptions): readonly SuggestGoal[] {
+  if (goal !== undefined) return [goal];
+  return outcome === 'DENY' ? ['ALLOW', 'ESCALATE'] : ['ALLOW'];
 }
 
 function sourceSet({ sources, compiled }: DecidingSet) {
@@ -123,20 +133,24 @@ interface TriedChange {
 function suggestionsFor(
   goal: SuggestGoal,
   scope: SuggestScope,
-  { suggestionsMax = suggestionsMaxDefault, verifiedMax = verifiedMaxDefault }: SuggestOptions,
+  options: SuggestOptions,
 ): readonly Suggestion[] {
   const { baseline, facts } = scope;
+  const { suggestionsMax = suggestionsMaxDefault, verifiedMax = verifiedMaxDefault } = options;
   const sample = sampleAround(baseline.set, facts, baseline.engine.decide);
   const set = definitionFor(baseline.set, facts);
   const candidates = candidatesFor(goal, { source: sourceSet(baseline), set, facts });
-  const tried = candidates.flatMap((change) => tryChange(goal, scope, { change, sample }) ?? []);
+  const { isWanted = () => true } = options;
+  const tried = candidates.flatMap((change) => tryChange(goal, scope, { change, sample, isWanted }) ?? []);
   const suggestions: Suggestion[] = [];
   for (const one of inOrder(tried).slice(0, verifiedMax)) {
     if (suggestions.length >= suggestionsMax) break;
     const diff = verifiedDiff(baseline, one.changed, facts);
-    if (diff === null) continue;
+    const { kind } = one.change;
+    if (diff === null || suggestions.some((other) => other.kind === kind && isSameChange(other.diff, diff)))
+      continue;
     suggestions.push({
-      kind: one.change.kind,
+      kind,
       text: one.change.text,
       files: one.files,
       decision: decideBy(one.changed, facts),
@@ -146,6 +160,13 @@ function suggestionsFor(
     });
   }
   return suggestions.toSorted((a, b) => a.milder.count - b.milder.count);
+}
+
+/** Whether two changes let the same requests pass, such as two rules of which one repeats what guarantees say. */
+function isSameChange(some: PolicyDiff, others: PolicyDiff): boolean {
+  const regions = ({ findings }: PolicyDiff) =>
+    findings.map(({ from, to, actions, when }) => ({ from, to, actions, when }));
+  return isDeepStrictEqual(regions(some), regions(others));
 }
 
 /** The narrowest change of each kind first, then the others, from narrow to wide. */
@@ -159,17 +180,19 @@ function inOrder(tried: readonly TriedChange[]): readonly TriedChange[] {
 interface ChangeTrial {
   readonly change: PolicyChange;
   readonly sample: RequestSample;
+  readonly isWanted: (changed: DecidingSet) => boolean;
 }
 
-/** Compiles the change and decides the request; null if that does not lead to the goal. */
+/** Compiles the change and decides the request; null if that does not lead to the goal, or changes a guarantee. */
 function tryChange(
   goal: SuggestGoal,
   { baseline, cache, facts }: SuggestScope,
-  { change, sample }: ChangeTrial,
+  { change, sample, isWanted }: ChangeTrial,
 ): TriedChange | null {
   const files = changedFiles(baseline, change.edits);
   const changed = decidingSet(withFiles(baseline.sources, files), cache);
   if (changed === null || !isDecidedAs(goal, changed, facts)) return null;
+  if (!leavesGuarantees(baseline, changed) || !isWanted(changed)) return null;
   return { change, files, changed, milder: milderIn(sample, changed.engine.decide) };
 }
 

@@ -10,9 +10,9 @@ import type { TestCase } from '../../testing/test-file.ts';
 import { type DiffReport, reportOf } from '../diff/diff-report.ts';
 import type { LoadedSide } from '../diff/diff-side.ts';
 import type { TallyResult } from '../replay/engine/tally.ts';
-import { brokenTests } from './broken-tests.ts';
 import type { ForbiddingClaim, SuggestGoal } from './obstacles.ts';
 import type { Suggestion, Suggestions } from './suggest.ts';
+import { brokenTests } from './test-cases.ts';
 import type { DecidingSet } from './verify.ts';
 
 export interface SuggestionReport {

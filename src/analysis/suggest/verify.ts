@@ -12,7 +12,7 @@ import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { refutation } from '../../language/spec/guarantee-clause.ts';
 import type { CompileResult, PolicySources } from '../../pipeline.ts';
-import { readsChanged } from '../../reasoning/diff/declarations.ts';
+import { changedDeclarations, readsChanged } from '../../reasoning/diff/declarations.ts';
 import { diffPolicies, type PolicyDiff } from '../../reasoning/diff/diff.ts';
 import { withLints } from '../../reasoning/lints/lint.ts';
 import { decideClauses, type Verdict } from '../../reasoning/prove/prove.ts';
@@ -48,30 +48,35 @@ function claimsOn({ guarantees }: PolicySet, action: string): readonly Guarantee
   return guarantees.filter(({ actions }) => actions.includes(action)).flatMap(({ claims }) => claims);
 }
 
+/** Whether every claim means the same as before, also by what it reads. */
+export function leavesGuarantees({ set: before }: DecidingSet, { set }: DecidingSet): boolean {
+  // Lists of patterns are part of what a claim says, other lists are read by it.
+  if (!isSameMeaning(before.guarantees, set.guarantees)) return false;
+  const changed = changedDeclarations(before, set);
+  const claims = set.guarantees.flatMap((guarantee) => guarantee.claims);
+  return claims.every(({ when }) => when === null || !readsChanged(when, changed));
+}
+
 /** Verdicts and warnings of the unchanged set, each found once. */
 export interface Baseline extends DecidingSet {
   readonly verdicts: Map<string, ReadonlyMap<GuaranteeClause, Verdict>>;
   readonly warnings: Map<string, ReadonlySet<string>>;
 }
 
-/** The complete diff of a change that is in order; null for any other change. */
+/** The complete diff of a change that is in order; null for any other. The change leaves guarantees as they are. */
 export function verifiedDiff(base: Baseline, changed: DecidingSet, facts: Facts): PolicyDiff | null {
-  const diff = diffPolicies(base.set, changed.set, { known: [{ name: 'the request', facts }] });
+  const diff = diffPolicies(base.set, changed.set, { known: [{ name: null, facts }] });
   const isLooser = ({ tier }: PolicyDiff['findings'][number]): boolean => tier !== 5;
   const request = { before: facts, after: facts, holdsDigests: holdsDigests(facts.payload) };
   if (diff.limits.length > 0 || !diff.findings.every(isLooser)) return null;
   if (!diff.findings.some((finding) => finding.isMetBy(request))) return null;
-  if (!keepsGuarantees(base, changed, diff)) return null;
+  if (!keepsProofs(base, changed, diff.compared)) return null;
   return newWarnings(base, changed, diff.compared).length === 0 ? diff : null;
 }
 
-/** Whether every claim means the same as before, and is proved if it was. */
-function keepsGuarantees(base: Baseline, { set }: DecidingSet, { compared, changed }: PolicyDiff): boolean {
-  const all = set.guarantees.flatMap(({ claims }) => claims);
-  // Lists of patterns are part of what a claim says, other lists are read by it.
-  if (!isSameMeaning(base.set.guarantees, set.guarantees)) return false;
-  if (all.some(({ when }) => when !== null && readsChanged(when, changed))) return false;
-  return compared.every((action) => {
+/** Whether every claim that was proved still is. */
+function keepsProofs(base: Baseline, { set }: DecidingSet, actions: readonly string[]): boolean {
+  return actions.every((action) => {
     const claims = claimsOn(set, action);
     if (claims.length === 0) return true;
     const before = verdictsOf(base, action);

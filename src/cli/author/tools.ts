@@ -10,6 +10,7 @@ import { format } from './tools/format.ts';
 import { prove } from './tools/prove.ts';
 import { reference } from './tools/reference.ts';
 import { replay } from './tools/replay.ts';
+import { suggest } from './tools/suggest.ts';
 import { summary } from './tools/summary.ts';
 import { test } from './tools/test.ts';
 
@@ -20,6 +21,7 @@ export const tools: readonly Tool[] = [
   test,
   decide,
   explain,
+  suggest,
   prove,
   diff,
   replay,

@@ -2,7 +2,6 @@
 // Each change is compiled, decided, compared and proved; the command writes nothing.
 
 import { existsSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { displayPath } from '../../analysis/findings/display-path.ts';
 import { factsOfRecord } from '../../analysis/records/recorded-request.ts';
@@ -14,15 +13,13 @@ import {
   suggestionReport,
 } from '../../analysis/suggest/suggestion-report.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { findTests } from '../../testing/find-test-files.ts';
-import { readTestFile } from '../../testing/read-test-file.ts';
-import type { TestCase } from '../../testing/test-file.ts';
 import { type DataOption, storeMeaning } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { type FactOptions, readGivenFacts, withFactOptions } from '../support/fact-options.ts';
 import { findRecord, isRequestId } from '../support/find-record.ts';
 import { defaultPath, loadWorking, type WorkingPolicies } from '../support/load-policies.ts';
 import { readSince } from '../support/parse-time.ts';
+import { readCases } from '../support/read-cases.ts';
 import { readFacts, readRequestFile } from '../support/read-facts.ts';
 import { suggestionText } from '../support/suggestion-text.ts';
 
@@ -79,10 +76,11 @@ async function suggest(request: string | undefined, options: Options): Promise<E
   if (working === null || suggester === null) return exitCodes.wrong;
   const found = suggester.suggest(read(working));
   const logs = await filedLogs(found, suggester, options);
+  const cases = await readCases([path]);
   const report = suggestionReport(found, {
     base: suggester.base,
     shown: (file) => displayPath(working.read.root, file),
-    tests: await testCases(path),
+    tests: cases.length === 0 ? null : cases,
     ...(logs === null ? {} : { logs }),
   });
   return show(report, number, options);
@@ -118,14 +116,6 @@ async function readRequest(request: string | undefined, options: Options): Promi
   );
   const given = { ...read, given: { now: new Date().toISOString(), ...read.given } };
   return ({ set }) => readFacts(given, set);
-}
-
-/** The cases of the test files under a path; those that cannot be read are left out. */
-async function testCases(path: string): Promise<readonly TestCase[] | null> {
-  const files = (await findTests([path])).filter((file) => file.endsWith('.test.yaml'));
-  if (files.length === 0) return null;
-  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
-  return files.flatMap((file, at) => readTestFile({ path: file, text: texts[at]! }).cases);
 }
 
 /** The requests of the log under the findings of each suggestion; null when no log is named. */

@@ -7,10 +7,19 @@ import { many } from '../output/many.ts';
 import { createMarks } from '../output/output.ts';
 
 export function suggestionText(report: SuggestionReport): string {
+  return [suggestionHead(report), ...suggestionTexts(report).map((text) => `\n${text}`)].join('');
+}
+
+/** The decision about the request, and what suggestions can do about it. */
+export function suggestionHead(report: SuggestionReport): string {
   const { decision, by, reason } = report.decision;
   const head = `${decision} by ${escapeForTerminal(by)}: ${escapeForTerminal(reason)}\n`;
-  const parts = report.suggestions.map((one, at) => `\n${oneText(one, at + 1)}`);
-  return [head, ...goalLines(report), ...parts].join('');
+  return [head, ...goalLines(report)].join('');
+}
+
+/** A text for each suggestion. */
+export function suggestionTexts({ suggestions }: SuggestionReport): readonly string[] {
+  return suggestions.map((one, at) => oneText(one, at + 1));
 }
 
 function goalLines({

@@ -64,7 +64,7 @@ export interface DiffExample {
    * The known request that the example was made from, and the paths in which they differ; null when no
    * request was known.
    */
-  readonly near: { readonly name: string; readonly changed: readonly string[] } | null;
+  readonly near: { readonly name: string | null; readonly changed: readonly string[] } | null;
 }
 
 /** One condition of a finding and the truths it may have: true, false, unknown, or two of the three. */

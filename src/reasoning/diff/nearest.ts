@@ -4,13 +4,14 @@
 import type { Facts } from '../../language/model/request.ts';
 
 export interface SampleFacts {
-  readonly name: string;
+  /** Null for the one request that the comparison is about. */
+  readonly name: string | null;
   readonly facts: Facts;
 }
 
 export interface NearRequest {
   readonly facts: Facts;
-  readonly near: { readonly name: string; readonly changed: readonly string[] } | null;
+  readonly near: { readonly name: string | null; readonly changed: readonly string[] } | null;
 }
 
 const knownMax = 4;

@@ -45,6 +45,7 @@ const callsOf = (id: string): Readonly<Record<string, object>> => ({
   test: {},
   decide: { action: 'nothing.known' },
   explain: { export: 'log.jsonl', id },
+  suggest: { export: 'log.jsonl', id },
   prove: { on: '*', claim: 'never allow when agent.risk_tier == "low"' },
   diff: {},
   replay: { export: 'log.jsonl' },

@@ -48,8 +48,12 @@ test('no argument leads out of the workspace, not even by a link', async () => {
     'link/secret.policy',
   ];
   for (const path of paths)
-    for (const tool of ['check', 'format', 'test', 'prove', 'diff', 'summary']) {
-      const { isError, text } = await call(tool, { path });
+    for (const [tool, args] of [
+      ...['check', 'format', 'test', 'prove', 'diff', 'summary'].map((one) => [one, {}] as const),
+      ['suggest', { action: 'a.read' }] as const,
+      ['suggest', { case: 'n' }] as const,
+    ]) {
+      const { isError, text } = await call(tool, { path, ...args });
       expect([tool, path, isError, text]).toEqual([
         tool,
         path,
@@ -60,10 +64,15 @@ test('no argument leads out of the workspace, not even by a link', async () => {
     }
   for (const args of [{ export: '../outside/secret.jsonl' }, { export: 'log.jsonl' }]) {
     expect((await call('replay', args)).text).toContain('leads out of the workspace');
-    expect((await call('explain', { ...args, id: 'x' })).text).toContain('leads out of the workspace');
+    for (const tool of ['explain', 'suggest'])
+      expect((await call(tool, { ...args, id: 'x' })).text).toContain('leads out of the workspace');
   }
   for (const path of ['named.test.yaml', 'linked.test.yaml'])
-    expect((await call('test', { path })).text).toContain('leads out of the workspace');
+    for (const [tool, args] of [
+      ['test', {}],
+      ['suggest', { case: 'n' }],
+    ] as const)
+      expect((await call(tool, { path, ...args })).text).toContain('leads out of the workspace');
   expect((await call('replay', { export: 'policies/a.policy', against: '../outside' })).text).toContain(
     'leads out',
   );
@@ -101,6 +110,14 @@ const badCalls: readonly (readonly [tool: string, args: object, why: RegExp])[] 
   ['explain', { export: 'none.jsonl', id: 'x' }, /`none.jsonl` does not exist/],
   ['explain', { export: 'policies', id: 'x' }, /not a regular file/],
   ['explain', { export: 'text.txt', id: 'x' }, /has no recorded request `x`/],
+  ['suggest', {}, /name one request/],
+  ['suggest', { payload: {} }, /name one request/],
+  ['suggest', { action: 'a.read', export: 'text.txt', id: 'x' }, /name one request/],
+  ['suggest', { export: 'text.txt' }, /name one request/],
+  ['suggest', { export: 'text.txt', id: 'x' }, /has no recorded request `x`/],
+  ['suggest', { action: 'a.read', agent: { risk_tier: 'tiny' } }, /risk_tier/],
+  ['suggest', { case: 'nothing' }, /no case has a name with `nothing`/],
+  ['suggest', { case: 'a', action: 'a.read' }, /leave out `action`/],
   ['prove', { on: 'a.read' }, /`on` and `claim` together/],
   ['prove', { on: 'a.read', claim: 'never ever' }, /the policies have errors/],
   ['prove', { on: 'b.read', claim: 'never allow' }, /b\.read/],
@@ -142,6 +159,7 @@ describe('a bad call', () => {
     for (const [tool, args] of [
       ['decide', { action: 'a.read' }],
       ['explain', { request: { action: 'a.read' } }],
+      ['suggest', { action: 'a.read' }],
       ['prove', {}],
       ['diff', {}],
       ['replay', { export: 'policies/b.policy' }],

@@ -74,11 +74,17 @@ test('a client writes, tests and proves a policy in an empty folder, and reviews
   put(folder, 'policies/refunds.policy', `${data.lines.join('\n')}\n`);
   expect((await call('format')).data.ok).toBe(true);
 
-  // A wrong expectation, then the right one.
+  // A wrong expectation, for which a guarantee leaves no suggestion, then the right one.
   put(folder, 'policies/refunds.test.yaml', tests('ESCALATE'));
   const failed = await call('test');
   expect(failed.data).toMatchObject({ ok: false, passed: 3, failed: 1 });
   expect(failed.data.failures[0]).toMatchObject({ file: 'policies/refunds.test.yaml', line: 11 });
+  const { name } = failed.data.failures[0];
+  expect((await call('suggest', { case: name })).data).toMatchObject({
+    goal: null,
+    forbidden_by: [{ guarantee: 'ceiling', text: 'never allow when payload.amount > 500 EUR' }, {}],
+    suggestions: [],
+  });
   put(folder, 'policies/refunds.test.yaml', tests('DENY'));
   const tested = await call('test', { mutate: true });
   expect(tested.data).toMatchObject({ ok: true, passed: 4, failed: 0, coverage_percent: 100 });

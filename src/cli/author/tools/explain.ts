@@ -1,11 +1,6 @@
 // `explain`: every rule that a decision rests on, for a request that the model gives or an export records.
 
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { displayPath } from '../../../analysis/findings/display-path.ts';
-import { exportLimits, exportLineOf, givenOf as givenOfLine } from '../../../analysis/replay/export-line.ts';
-import { readJson } from '../../../language/json/read-json.ts';
-import { isJsonObject } from '../../../language/model/json.ts';
 import { UsageError } from '../../output/output.ts';
 import { explainGiven } from '../../support/explain-given.ts';
 import {
@@ -18,17 +13,16 @@ import {
 } from '../../support/explain-text.ts';
 import type { GivenFacts } from '../../support/read-facts.ts';
 import { workingInWorkspace } from '../tool/policies.ts';
+import { recordedFields, recordedGiven } from '../tool/recorded-request.ts';
 import { givenOf } from '../tool/request-fields.ts';
-import { anyObject, type FieldsOf, optional, text } from '../tool/schema.ts';
+import { anyObject, type FieldsOf, optional } from '../tool/schema.ts';
 import { defineTool, pathField } from '../tool/tool.ts';
-import { fileInWorkspace } from '../tool/workspace.ts';
 import { explanationAnswer, explanationFields } from './decide.ts';
 
 const input = {
   path: optional(pathField),
   request: optional(anyObject('a request: action, payload, agent and so on, as `decide` takes them')),
-  export: optional(text('a file of exported requests in the workspace (JSON Lines), with `id`')),
-  id: optional(text('the id of a request in `export`')),
+  ...recordedFields,
 };
 
 export const explain = defineTool({
@@ -63,23 +57,5 @@ async function givenOfCall({
   if (request !== undefined && file === undefined && id === undefined) return givenOf(request);
   if (request !== undefined || file === undefined || id === undefined)
     throw new UsageError('give a `request`, or `export` and `id`');
-  return { given: await recordedRequest(fileInWorkspace(file), id), isRecorded: true };
-}
-
-async function recordedRequest(file: string, id: string): Promise<GivenFacts['given']> {
-  for await (const line of createInterface({
-    input: createReadStream(file),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
-    if (!line.includes(id)) continue;
-    const read = readJson(Buffer.from(line), exportLimits);
-    const exported = read.ok && isJsonObject(read.value) ? exportLineOf(read.value) : null;
-    if (exported === null) continue;
-    const { record } = exported.kind === 'record' ? exported : { record: null };
-    const own =
-      exported.kind === 'request' ? exported.line.request_id : record?.kind === 'request' ? record.id : null;
-    const given = own === id ? givenOfLine(exported) : null;
-    if (given !== null) return given;
-  }
-  throw new UsageError(`\`${file}\` has no recorded request \`${id}\``);
+  return await recordedGiven(file, id);
 }

@@ -8,9 +8,10 @@ import { countRun, explainFailure } from '../../../testing/report.ts';
 import { runTestFiles, type TestRun } from '../../../testing/run.ts';
 import { many } from '../../output/many.ts';
 import type { Entry } from '../tool/answer.ts';
+import { testsInWorkspace } from '../tool/find-case.ts';
 import { anyObject, count, flag, listOf, optional, orNull, text } from '../tool/schema.ts';
 import { defineTool, pathField } from '../tool/tool.ts';
-import { policiesInWorkspace, refuseOutside } from '../tool/workspace.ts';
+import { refuseOutside } from '../tool/workspace.ts';
 
 export const test = defineTool({
   name: 'test',
@@ -36,9 +37,7 @@ export const test = defineTool({
     survivors: listOf(anyObject('file, line, change, diff'), 'changes that no case notices'),
   },
   async run({ path, filter, mutate: wantsMutants = false }, onStage) {
-    const named = policiesInWorkspace(path);
-    // The tests of one policy file are the file beside it.
-    const place = policiesInWorkspace(named.replace(/\.policy$/, '.test.yaml'));
+    const place = testsInWorkspace(path);
     const run = await runTestFiles([place], {
       ...(filter === undefined ? {} : { filter }),
       onPolicies: refuseOutside,

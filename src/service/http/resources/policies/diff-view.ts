@@ -77,8 +77,11 @@ const exampleSchema = objectSchema({
   old: decidedSchema,
   new: decidedSchema,
   near: orNull(
-    objectSchema({ name: word, changed: words }),
-    'The test case that the example was derived from.',
+    objectSchema({
+      name: { ...textOrNull, description: 'Null for the request that a suggestion is for.' },
+      changed: words,
+    }),
+    'The test case or request that the example was derived from.',
   ),
 });
 
