@@ -13,7 +13,6 @@ import type { Declaration } from '../language/syntax/tree/tree.ts';
 import { coloursOf } from './colours.ts';
 import { completionsAt } from './completion.ts';
 import { configCompletions, configHover, isConfigFile } from './config-file.ts';
-import { fixesOf } from './diagnostics.ts';
 import { formatted, formattedIn } from './formatting.ts';
 import { hoverAt, signatureAt } from './hover.ts';
 import { definitionsAt, highlightsAt, referencesAt, renameAt, renamedAt } from './navigation.ts';
@@ -172,13 +171,6 @@ export function answerFeatures({ connection, workspace, documents, service }: Se
     const document = policyAt(params);
     return document === null ? [] : [...formattedIn(document, params.range)];
   });
-  connection.onCodeAction(
-    answer([], (snapshot, params: FileParams & { readonly range: RangeParams }) => {
-      const { document } = placeIn(snapshot, params.textDocument.uri, params.range.start);
-      const [start, end] = [document.offsetAt(params.range.start), document.offsetAt(params.range.end)];
-      return [...fixesOf(snapshot, params.textDocument.uri, { start, end })];
-    }),
-  );
   connection.languages.inlayHint.on(
     answer([], (snapshot, params: FileParams & { readonly range: RangeParams }) => {
       const { file, document } = placeIn(snapshot, params.textDocument.uri, params.range.start);

@@ -19,9 +19,13 @@ interface Replacement extends Lines {
  * The edits that format a file. Empty when the text has a syntax error, because formatting must lose nothing.
  */
 export function formatted(document: TextDocument): readonly TextEdit[] {
-  const before = document.getText();
-  const after = formattedText(before);
-  return after === null ? [] : editsOf(document, replacements(before, after));
+  const after = formattedText(document.getText());
+  return after === null ? [] : lineEdits(document, after);
+}
+
+/** The edits of the lines in which another text differs from a document. */
+export function lineEdits(document: TextDocument, after: string): readonly TextEdit[] {
+  return editsOf(document, replacements(document.getText(), after));
 }
 
 /**

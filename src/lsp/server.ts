@@ -18,6 +18,7 @@ import {
   StreamMessageWriter,
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { answerCodeActions } from './code-actions.ts';
 import { legendTypes, tokenModifiers } from './colours.ts';
 import { answerLenses } from './command-answers.ts';
 import { configDiagnostics, isConfigFile } from './config-file.ts';
@@ -45,7 +46,7 @@ const capabilities: InitializeResult['capabilities'] = {
   inlayHintProvider: true,
   codeLensProvider: { resolveProvider: true },
   executeCommandProvider: { commands: Object.values(commandNames) },
-  codeActionProvider: { codeActionKinds: ['quickfix', 'source.fixAll'] },
+  codeActionProvider: { codeActionKinds: ['quickfix', 'source.fixAll'], resolveProvider: true },
   semanticTokensProvider: { legend: { tokenTypes: [...legendTypes], tokenModifiers }, full: true },
   workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
 };
@@ -83,7 +84,7 @@ function serveLanguage({ connection, version }: ServerOptions): void {
   const workspace = createOpenSets();
   const slow = createSlowAnswers();
   const telling = createDiagnosticsPublisher({ connection, workspace, documents, slow });
-  let [canWatch, canRefresh] = [false, false];
+  let [canWatch, canRefresh, canResolve] = [false, false, false];
   let service: PolicyService | null = null;
 
   connection.onInitialize((params): InitializeResult => {
@@ -92,6 +93,8 @@ function serveLanguage({ connection, version }: ServerOptions): void {
     service = serviceOf(folders, process.env);
     canWatch = params.capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
     canRefresh = params.capabilities.workspace?.codeLens?.refreshSupport === true;
+    const { resolveSupport } = params.capabilities.textDocument?.codeAction ?? {};
+    canResolve = resolveSupport?.properties.includes('edit') === true;
     return { capabilities, serverInfo: { name: 'writ', ...(version === null ? {} : { version }) } };
   });
   connection.onInitialized(() => {
@@ -124,6 +127,7 @@ function serveLanguage({ connection, version }: ServerOptions): void {
     if (canRefresh) connection.sendRequest(CodeLensRefreshRequest.type).catch(() => undefined);
   };
   answerFeatures(answering);
+  answerCodeActions({ ...answering, canResolve: () => canResolve });
   answerLenses({ ...answering, refreshLenses });
   connection.onShutdown(async () => {
     telling.close();

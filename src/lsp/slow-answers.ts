@@ -14,6 +14,8 @@ export interface SlowAnswers {
   changes(snapshot: SetSnapshot): Promise<ThreadAnswers['changes']>;
   /** Walks through the decision of a request, as the set decides it now. */
   walk(snapshot: SetSnapshot, request: GivenRequest): Promise<ThreadAnswers['walk']>;
+  /** A change after which the case that begins at an offset of a test file passes. */
+  suggestion(snapshot: SetSnapshot, file: string, start: number): Promise<ThreadAnswers['suggestion']>;
   close(): Promise<void>;
 }
 
@@ -33,6 +35,10 @@ export function createSlowAnswers(thread: QuestionThread = createQuestionThread(
       once(snapshot, `tests ${only}`, () => thread.ask('tests', { ...stateOf(snapshot), only })),
     changes: (snapshot) => once(snapshot, 'changes', () => thread.ask('changes', stateOf(snapshot))),
     walk: (snapshot, request) => thread.ask('walk', { ...stateOf(snapshot), request }).catch(toProtocol),
+    suggestion: (snapshot, only, start) =>
+      once(snapshot, `suggestion ${start} ${only}`, () =>
+        thread.ask('suggestion', { ...stateOf(snapshot), only, start }),
+      ),
     close: () => thread.close(),
   };
 }

@@ -41,6 +41,7 @@ const entry = join(import.meta.dirname, '../../src/cli/writ.js');
 export async function openEditor(
   files: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string>> = {},
+  textDocument: object = {},
 ): Promise<Editor> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'writ-lsp-')));
   const write = (file: string, text: string): void => {
@@ -80,7 +81,7 @@ export async function openEditor(
     processId: process.pid,
     rootUri: pathToFileURL(folder).href,
     workspaceFolders: [{ uri: pathToFileURL(folder).href, name: 'policies' }],
-    capabilities: { workspace: { didChangeWatchedFiles: { dynamicRegistration: true } } },
+    capabilities: { workspace: { didChangeWatchedFiles: { dynamicRegistration: true } }, textDocument },
   });
   const notify = (method: string, params: object) => void connection.sendNotification(method, params);
   notify('initialized', {});

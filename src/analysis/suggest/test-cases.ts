@@ -1,11 +1,11 @@
 // Connects changes of policies with test cases: the changes after which a failing case passes, and the cases that a
 // change breaks. INVARIANT: a case is decided anew under the changed policies, with the requests before it.
 
-import { isRefusedByGate, outcomes } from '../../language/model/decision.ts';
+import { type Decision, isRefusedByGate, outcomes } from '../../language/model/decision.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { differences } from '../../testing/expectation.ts';
 import { caseFacts, waitsForPeople } from '../../testing/sequence.ts';
-import type { TestCase } from '../../testing/test-file.ts';
+import type { Expectation, TestCase } from '../../testing/test-file.ts';
 import type { Suggester, Suggestions, SuggestOptions } from './suggest.ts';
 import { type DecidingSet, decideBy } from './verify.ts';
 
@@ -20,16 +20,22 @@ export function suggestForCase(
   const facts = caseFacts(one, base, (_span, message) => void mistakes.push(message));
   if (facts === null) return `the case cannot be decided: ${mistakes.join('; ')}`;
   if (passes(one, base)) return 'the case passes already';
-  const { outcome, by, reason } = decideBy(base, facts);
-  const decided = `the request is ${outcome} by \`${by}\` (${reason})`;
-  if (isRefusedByGate({ by })) return `${decided}, which no rule can change`;
+  const decision = decideBy(base, facts);
+  const { outcome, by, reason } = decision;
   const { decision: goal } = one.expectation;
-  if (goal === 'REAUTH_REQUIRED') return `${decided}, and no suggestion leads to REAUTH_REQUIRED`;
-  const isMilder = goal === null ? outcome !== 'ALLOW' : outcomes.indexOf(goal) < outcomes.indexOf(outcome);
-  if (!isMilder || goal === 'DENY')
+  const decided = `the request is ${outcome} by \`${by}\` (${reason})`;
+  if (isRefusedByGate(decision)) return `${decided}, which no rule can change`;
+  if (goal === 'DENY' || !expectsMilder(one.expectation, decision))
     return `${decided}, and suggestions only let more pass: change the rules by hand so that the case passes`;
+  if (goal === 'REAUTH_REQUIRED') return `${decided}, and no suggestion leads to REAUTH_REQUIRED`;
   const isWanted = (changed: DecidingSet): boolean => passes(one, changed);
   return suggester.suggest(facts, { ...options, ...(goal === null ? {} : { goal }), isWanted });
+}
+
+/** Whether a case could pass if the policies let more pass. */
+export function expectsMilder({ decision: goal }: Expectation, decision: Decision): boolean {
+  if (isRefusedByGate(decision)) return false;
+  return outcomes.indexOf(goal ?? 'ALLOW') < outcomes.indexOf(decision.outcome);
 }
 
 /** The names of the cases that pass before a change and not after it, in their order. */

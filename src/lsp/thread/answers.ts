@@ -17,6 +17,9 @@ import {
   undecidedLines,
 } from '../../analysis/findings/guarantee-results.ts';
 import { gateIssues, readGiven } from '../../analysis/request-input.ts';
+import { createSuggester } from '../../analysis/suggest/suggest.ts';
+import { expectsMilder, suggestForCase } from '../../analysis/suggest/test-cases.ts';
+import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import { gates } from '../../language/model/decision.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -47,6 +50,7 @@ import type {
   ClauseView,
   DecisionStepsView,
   SetState,
+  SuggestionView,
   TestCaseView,
   TestFileView,
   TestsView,
@@ -78,6 +82,7 @@ export function createAnswers(): ThreadHandlers {
     tests: testsOf,
     changes: (state) => changesOf(state, knownOf(state.root)),
     walk: (params) => walkOf(params, knownOf(params.root)),
+    suggestion: suggestionOf,
   };
 }
 
@@ -145,13 +150,18 @@ async function testsOf({ root, open, only }: ThreadInputs['tests']): Promise<Tes
   const paths = only === null ? await testPaths(root, open) : [join(root, only)];
   const files: TestFileView[] = [];
   for (const path of paths) {
-    const text = open.find((one) => one.path === inSet(path))?.text ?? (await readTextFile(path));
-    if (text === null) continue;
-    const file = readTestFile({ path, text });
-    files.push(shownFile(inSet(path), file, await runTestFile(file, load)));
+    const file = await readTests(inSet(path), { root, open });
+    if (file !== null) files.push(shownFile(inSet(path), file, await runTestFile(file, load)));
   }
   const coverage = counter.result().rules.map((rule) => ({ ...rule, file: inSet(rule.file) }));
   return { files, coverage };
+}
+
+/** A test file by its path in the set; null when there is none. */
+async function readTests(file: string, { root, open }: SetState): Promise<TestFile | null> {
+  const path = join(root, file);
+  const text = open.find((one) => one.path === file)?.text ?? (await readTextFile(path));
+  return text === null ? null : readTestFile({ path, text });
 }
 
 async function testPaths(root: string, open: readonly SourceText[]): Promise<readonly string[]> {
@@ -180,26 +190,43 @@ function shownFile(
 }
 
 function shownCase(judged: CaseRun): TestCaseView {
-  const { test, outcome } = judged;
-  return { name: test.name, start: test.span.start, outcome, text: caseText(judged) };
+  const { test, outcome, decision } = judged;
+  const isMilder = outcome === 'failed' && decision !== null && expectsMilder(test.expectation, decision);
+  return {
+    name: test.name,
+    start: test.span.start,
+    outcome,
+    text: caseText(judged),
+    expectsMilder: isMilder,
+  };
 }
 
-/** Compiles each group of paths once, with open texts laid over the files. */
-function createLoader({ root, open }: SetState, counter: CoverageCounter): LoadPolicies {
+/** Reads the policies of a test file, with open texts laid over the files; `top` is the folder of their paths. */
+async function readTested(
+  paths: readonly string[],
+  { root, open }: SetState,
+): Promise<{ readonly read: ReadSources; readonly top: string }> {
+  const read = await readPaths(paths);
+  const top = read.root ?? root;
+  const ofTop = open
+    .filter(isPolicy)
+    .map(({ path, text }) => ({ path: relative(top, join(root, path)).split(sep).join('/'), text }));
+  const known = new Set(read.sources.files.map(({ path }) => path));
+  const files = withOpen(read.sources.files, ofTop, ({ path }) => known.has(path));
+  const texts = new Map(files.map(({ path, text }) => [path, text]));
+  const sourceOf = (path: string): string | null => texts.get(path) ?? null;
+  return { read: { ...read, sources: { ...read.sources, files }, sourceOf }, top };
+}
+
+/** Compiles each group of paths once. */
+function createLoader(state: SetState, counter: CoverageCounter): LoadPolicies {
   const loaded = new Map<string, ReturnType<LoadPolicies>>();
   const load = async (paths: readonly string[]): ReturnType<LoadPolicies> => {
-    const read = await readPaths(paths);
-    const top = read.root ?? root;
-    const ofTop = open
-      .filter(isPolicy)
-      .map(({ path, text }) => ({ path: relative(top, join(root, path)).split(sep).join('/'), text }));
-    const known = new Set(read.sources.files.map(({ path }) => path));
-    const files = withOpen(read.sources.files, ofTop, ({ path }) => known.has(path));
-    const texts = new Map(files.map(({ path, text }) => [path, text]));
-    const compiled = compile({ ...read.sources, files }, createCompileCache(), findErrors);
+    const { read, top } = await readTested(paths, state);
+    const compiled = compile(read.sources, createCompileCache(), findErrors);
     const count =
       compiled.set === null ? () => undefined : counter.addSet(compiled.set, (path) => join(top, path));
-    return { read: { ...read, sourceOf: (path) => texts.get(path) ?? null }, compiled, count };
+    return { read, compiled, count };
   };
   return (paths) => {
     const key = paths.toSorted().join('\0');
@@ -207,6 +234,32 @@ function createLoader({ root, open }: SetState, counter: CoverageCounter): LoadP
     loaded.set(key, made);
     return made;
   };
+}
+
+// ---- a change for a failing case
+
+/** Each comparison takes proofs, and a person waits. */
+const suggestOptions = { suggestionsMax: 1, verifiedMax: 5 };
+
+async function suggestionOf({ only, start, ...state }: ThreadInputs['suggestion']): Promise<SuggestionView> {
+  const none = (failure: string): SuggestionView => ({ files: [], failure });
+  const file = await readTests(only, state);
+  const one =
+    file?.diagnostics.length === 0 ? file.cases.find(({ span }) => span.start === start) : undefined;
+  if (file === null || one === undefined) return none('no such case');
+  const { read, top } = await readTested(file.policies, state);
+  const suggester = hasErrors(read.diagnostics) ? null : createSuggester(read.sources);
+  if (suggester === null) return none('the policies have errors');
+  const found = suggestForCase(suggester, one, suggestOptions);
+  if (typeof found === 'string') return none(found);
+  const { suggestions, forbidding } = found;
+  const [claim] = forbidding;
+  const [best] = suggestions;
+  if (best === undefined && claim !== undefined)
+    return none(`the guarantee \`${claim.guarantee}\` forbids it: ${claim.text}`);
+  if (best === undefined) return none('no change was found that keeps the guarantees');
+  const inSet = (path: string): string => relative(state.root, join(top, path)).split(sep).join('/');
+  return { files: best.files.map((one) => ({ ...one, path: inSet(one.path) })), failure: null };
 }
 
 // ---- what changes

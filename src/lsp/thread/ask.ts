@@ -3,7 +3,14 @@
 // INVARIANT: when the thread hangs, grows too large or dies, only its question is refused.
 
 import { LimitedThread } from '../../service/policies/limited-thread.ts';
-import type { FromThread, ThreadAnswers, ThreadInputs, ThreadQuestion, ThreadRequest } from './questions.ts';
+import type {
+  FromThread,
+  SetState,
+  ThreadAnswers,
+  ThreadInputs,
+  ThreadQuestion,
+  ThreadRequest,
+} from './questions.ts';
 
 export interface QuestionThread {
   /** Resolves to the answer, or rejects with a ThreadRefusal. */
@@ -57,7 +64,9 @@ class LiveThread implements QuestionThread {
 
   ask<Q extends ThreadQuestion>(question: Q, params: ThreadInputs[Q]): Promise<ThreadAnswers[Q]> {
     return new Promise((resolve, reject) => {
-      const about = JSON.stringify([question, params.root, 'only' in params ? params.only : null]);
+      const { root, only, start }: SetState & { readonly only?: string | null; readonly start?: number } =
+        params;
+      const about = JSON.stringify([question, root, only, start]);
       const [overtaken, others] = [
         this.#waiting.filter((job) => job.about === about),
         this.#waiting.filter((job) => job.about !== about),

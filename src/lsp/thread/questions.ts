@@ -4,6 +4,7 @@
 import type { DecisionStep } from '../../analysis/decision-steps.ts';
 import type { Finding } from '../../analysis/findings/findings.ts';
 import type { GivenRequest, RequestIssue } from '../../analysis/playground-questions.ts';
+import type { ChangedFile } from '../../analysis/suggest/suggest.ts';
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { RuleCoverage } from '../../testing/coverage.ts';
@@ -24,6 +25,8 @@ export interface ThreadInputs {
   /** Asks for the changes since HEAD. */
   readonly changes: SetState;
   readonly walk: SetState & { readonly request: GivenRequest };
+  /** Asks for a change after which the case at an offset of a test file passes. */
+  readonly suggestion: SetState & { readonly only: string; readonly start: number };
 }
 
 export interface ThreadAnswers {
@@ -32,6 +35,7 @@ export interface ThreadAnswers {
   readonly tests: TestsView;
   readonly changes: ChangesView;
   readonly walk: DecisionStepsView;
+  readonly suggestion: SuggestionView;
 }
 
 export type ThreadQuestion = keyof ThreadInputs;
@@ -66,6 +70,8 @@ export interface TestCaseView extends Pick<CaseResult, 'name' | 'outcome'> {
   readonly start: number;
   /** How the result differs from the expected one. */
   readonly text: string;
+  /** Whether the case fails, and could pass if the policies let more pass. */
+  readonly expectsMilder: boolean;
 }
 
 /** A diagnostic of a test file; a failing case has a code of its own. */
@@ -75,6 +81,13 @@ export interface ChangesView {
   /** Findings of `writ diff`, with paths in the set; lines and columns count from 1. */
   readonly findings: readonly Finding[];
   /** Why nothing was compared; null when the comparison was made. */
+  readonly failure: string | null;
+}
+
+export interface SuggestionView {
+  /** The files that change, with paths in the set; empty when nothing is suggested. */
+  readonly files: readonly ChangedFile[];
+  /** Why nothing is suggested; null when something is. */
   readonly failure: string | null;
 }
 
