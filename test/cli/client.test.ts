@@ -64,6 +64,37 @@ describe('writ kill-switch', () => {
   });
 });
 
+test('writ suggest asks a running service about its own request and policies', async () => {
+  const { service, ann, run } = await sharedWithAdmin();
+  const body = JSON.stringify({ action_key: 'demo.escalate', payload: {} });
+  const { request_id: id } = await (await authorize(service, { body })).json();
+  const { body: reply } = await ann.send(`/v1/requests/${id}/suggestions`);
+  expect(reply.suggestions.length).toBeGreaterThan(0);
+  const shown = await run('suggest', id, '--url', service.url);
+  expect([shown.code, shown.stderr]).toEqual([0, '']);
+  expect(shown.stdout).toMatch(/^ESCALATE by demo\//);
+  for (const { text } of reply.suggestions) expect(shown.stdout).toContain(text);
+  expect(shown.stdout).not.toContain('tests still pass');
+  const patch = await run('suggest', id, '--url', service.url, '--patch');
+  expect(patch).toMatchObject({ code: 0, stdout: reply.suggestions[0].patch });
+  const json = JSON.parse((await run('suggest', id, '--url', service.url, '--json')).stdout);
+  expect(json).toEqual({
+    ...reply,
+    suggestions: reply.suggestions.map((one: object) => ({ ...one, broken_tests: null })),
+  });
+  const unknown = await run('suggest', randomUUID(), '--url', service.url);
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('404 request_not_found') });
+  const stranger = await writ(['suggest', id, '--url', service.url], { env: { WRIT_TOKEN: 'wp_none' } });
+  expect(stranger).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('error: 401') });
+  for (const [args, why] of [
+    [[id, '--url', service.url, '--policies', 'policies'], 'leave out --policies or --url'],
+    [[id, '--url', service.url, '--log', 'log.jsonl'], 'leave out --log or --url'],
+    [['request.json', '--url', service.url], '--url takes the id of a request'],
+    [[id, '--token', 'x'], '--token needs --url'],
+  ] as const)
+    expect(await run('suggest', ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+});
+
 test('writ tables shows tables and rows, sets and removes them', async () => {
   const startsWith = `
 action order.see { id: string }

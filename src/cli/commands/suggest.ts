@@ -8,11 +8,13 @@ import { factsOfRecord } from '../../analysis/records/recorded-request.ts';
 import type { TallyResult } from '../../analysis/replay/engine/tally.ts';
 import { createSuggester, type Suggester, type Suggestions } from '../../analysis/suggest/suggest.ts';
 import {
+  type ReportedSuggestion,
   type SuggestionReport,
   sidesOf,
   suggestionReport,
 } from '../../analysis/suggest/suggestion-report.ts';
 import type { Facts } from '../../language/model/request.ts';
+import { type ApiOptions, step, withApi } from '../client/api-client.ts';
 import { type DataOption, storeMeaning } from '../client/with-store.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { type FactOptions, readGivenFacts, withFactOptions } from '../support/fact-options.ts';
@@ -32,8 +34,16 @@ export function defineSuggest(command: Command, finish: (code: ExitCode) => void
     )
     .option('--action <key>', 'the action, instead of a request');
   withFactOptions(asked)
-    .option('--data <directory>', 'the data directory of the service', './var')
+    .option(
+      '--data <directory>',
+      'where the recorded request is: the data directory of the service (default: ./var)',
+    )
     .option('--store <address>', storeMeaning)
+    .option(
+      '--url <address>',
+      'ask this running service instead, about one of its requests and its active policies',
+    )
+    .option('--token <token>', 'a personal token for --url (WRIT_TOKEN hides it from other users)')
     .option(
       '--log <path>',
       'count in these requests of the past: a data directory of the service, or a file of exported requests',
@@ -53,21 +63,28 @@ Examples:
   writ suggest --action payment.create --payload '{"amount": 800, "currency": "USD", "vendor": "Acme"}'
   writ suggest request.json --policies policies/payments --log /var/lib/writ --since 30d
   writ suggest request.json --patch 2 | git apply
+  writ suggest 019d2c5e-7a61-7c3e-9d8e-3f1a5b0c7d42 --url https://writ.example.com
+
+A recorded request is looked up by its id in a store (--data, --store); the suggestions are changes of --policies. With
+--url, a running service looks up its own request and suggests changes of its active policies. WRIT_TOKEN or --token names
+the person who asks, and the patches are for its policy directory.
 
 A suggestion never changes what a guarantee says, and every guarantee stays proved. Exit codes: 0 suggestions, or the
 request is allowed already, 1 no suggestion or policies with errors, 2 wrong usage.`;
 
-interface Options extends FactOptions, DataOption {
+interface Options extends FactOptions, Partial<DataOption>, ApiOptions {
   readonly policies?: string;
   readonly log?: string;
   readonly since?: string;
   readonly patch?: string | true;
-  readonly json?: boolean;
 }
 
 async function suggest(request: string | undefined, options: Options): Promise<ExitCode> {
   const number = patchNumber(options);
   if (options.since !== undefined && options.log === undefined) throw new UsageError('--since needs --log');
+  if (options.url !== undefined) return await suggestByService(request, number, options);
+  if (options.token !== undefined)
+    throw new UsageError('--token needs --url, the address of a running service');
   const read = await readRequest(request, options);
   if (read === 'none') return exitCodes.wrong;
   const path = options.policies ?? defaultPath();
@@ -84,6 +101,38 @@ async function suggest(request: string | undefined, options: Options): Promise<E
     ...(logs === null ? {} : { logs }),
   });
   return show(report, number, options);
+}
+
+/** What a service needs no option for: it has the request, the policies and the records. */
+const ownOptions = ['policies', 'action', 'data', 'store', 'log'] as const;
+
+async function suggestByService(
+  request: string | undefined,
+  number: number | null,
+  options: Options,
+): Promise<ExitCode> {
+  const stranger = ownOptions.find((name) => options[name] !== undefined);
+  if (stranger !== undefined)
+    throw new UsageError(
+      `a service answers with its own requests and policies: leave out --${stranger} or --url`,
+    );
+  if (request === undefined || !isRequestId(request))
+    throw new UsageError('--url takes the id of a request that the service has recorded');
+  let code: ExitCode = exitCodes.wrong;
+  const ran = await withApi(options, async (api) => {
+    const reply = await api.get<ServiceReport>(`/v1/requests/${step(request)}/suggestions`);
+    code = show(withoutTests(reply), number, options);
+  });
+  return ran === exitCodes.ok ? code : ran;
+}
+
+/** The service sends its report; it has no test files. */
+interface ServiceReport extends Omit<SuggestionReport, 'suggestions'> {
+  readonly suggestions: readonly Omit<ReportedSuggestion, 'broken_tests'>[];
+}
+
+function withoutTests({ suggestions, ...report }: ServiceReport): SuggestionReport {
+  return { ...report, suggestions: suggestions.map((one) => ({ ...one, broken_tests: null })) };
 }
 
 /** Returns the number of the suggestion to print, counted from 1; null for all. */
@@ -105,7 +154,8 @@ async function readRequest(request: string | undefined, options: Options): Promi
     return ({ set }) => readFacts(given, set);
   }
   if (isRequestId(request)) {
-    const record = await findRecord(request, options);
+    const { data = './var', store } = options;
+    const record = await findRecord(request, { data, store });
     return record === 'none' ? 'none' : () => factsOfRecord(record);
   }
   if (request !== '-' && !existsSync(request))

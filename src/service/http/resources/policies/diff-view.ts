@@ -31,26 +31,29 @@ export function orNull(schema: JsonSchema, description?: string): JsonSchema {
   return { ...schema, type: ['object', 'null'], ...(description === undefined ? {} : { description }) };
 }
 
+/** What people must do first; null for other decisions than ESCALATE and REAUTH_REQUIRED. */
+export const requiresSchema = orNull(
+  objectSchema({
+    approvals: arrayOf({
+      ...objectSchema({
+        group: word,
+        needs: count,
+        withinSeconds: count,
+        except: arrayOf(word),
+        anyOf: arrayOf({ type: 'object', additionalProperties: word }),
+      }),
+      required: ['group', 'needs', 'withinSeconds'],
+    }),
+    reauth: orNull(objectSchema({ withinSeconds: seconds })),
+  }),
+);
+
 const decidedSchema = objectSchema(
   {
     decision,
     by: { type: 'string', description: '`policy/rule`, or the gate.' },
     valid_for_seconds: seconds,
-    requires: orNull(
-      objectSchema({
-        approvals: arrayOf({
-          ...objectSchema({
-            group: word,
-            needs: count,
-            withinSeconds: count,
-            except: arrayOf(word),
-            anyOf: arrayOf({ type: 'object', additionalProperties: word }),
-          }),
-          required: ['group', 'needs', 'withinSeconds'],
-        }),
-        reauth: orNull(objectSchema({ withinSeconds: seconds })),
-      }),
-    ),
+    requires: requiresSchema,
   },
   {
     standing: {

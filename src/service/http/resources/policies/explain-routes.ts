@@ -7,7 +7,7 @@ import { type Route, route } from '../../routing/route.ts';
 import { requestNotFound } from '../requests/approval-result.ts';
 import { viewDecisions } from '../requests/request-view.ts';
 import { requestId } from '../requests/requests.ts';
-import { comparisonSchema } from './diff-view.ts';
+import { comparisonSchema, requiresSchema } from './diff-view.ts';
 import type { PlaygroundDeps } from './playground.ts';
 import { askPlayground, playgroundProblems, recordedFor } from './playground-view.ts';
 
@@ -109,6 +109,7 @@ const suggestedDecision = objectSchema({
   decision: { type: 'string', enum: viewDecisions },
   by: { type: 'string', description: '`policy/rule`, or the gate.' },
   reason: { type: 'string' },
+  requires: requiresSchema,
 });
 
 const suggestionsSchema = objectSchema({
@@ -149,7 +150,7 @@ const suggestionsSchema = objectSchema({
 });
 
 const suggestionsExample = {
-  decision: { decision: 'DENY', by: 'default_deny', reason: 'No policy allows this' },
+  decision: { decision: 'DENY', by: 'default_deny', reason: 'No policy allows this', requires: null },
   goal: 'ALLOW',
   forbidden_by: [],
   suggestions: [],
