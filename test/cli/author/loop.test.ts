@@ -1,6 +1,8 @@
 // A scripted client goes the whole way over MCP, without a network: from an empty folder to a checked, tested
 // and proved policy with a diff and a summary.
 
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commit, emptyFolder, put, startAuthor } from './server.ts';
 
@@ -41,11 +43,33 @@ tests:
       - { set: { payload.amount: 500.01 }, expect: ${last} }
 `;
 
+/** The code block of a language in Markdown. */
+function codeIn(markdown: string, language: string): string {
+  return markdown.split(`\`\`\`${language}\n`)[1]?.split('```')[0] ?? '';
+}
+
 test('a client writes, tests and proves a policy in an empty folder, and reviews a change of it', async () => {
   const folder = emptyFolder();
   const { call } = await startAuthor(folder);
 
-  expect((await call('reference', { topic: 'workflow' })).text).toContain('Guarantee');
+  const { text: steps } = await call('reference', { topic: 'workflow' });
+  expect(steps).toContain('Guarantee');
+  // The example of the steps is in order, and the topics that they name exist.
+  for (const [, topic] of steps.matchAll(/\b((?:language|tests)\/[a-z-]+)/g))
+    expect((await call('reference', { topic })).isError, topic).toBe(false);
+  put(folder, 'example/e.policy', codeIn(steps, 'writ'));
+  put(folder, 'example/e.test.yaml', codeIn(steps, 'yaml'));
+  expect((await call('check', { path: 'example', strict: true })).data).toMatchObject({
+    ok: true,
+    refuted: 0,
+  });
+  expect((await call('test', { path: 'example', mutate: true })).data).toMatchObject({
+    ok: true,
+    coverage_percent: 100,
+    mutation_score: 100,
+  });
+  expect((await call('format', { path: 'example' })).data.ok).toBe(true);
+  rmSync(join(folder, 'example'), { recursive: true });
   const none = await call('check');
   expect([none.data.ok, none.data.diagnostics[0].code]).toEqual([false, 'no-policy-files']);
 
