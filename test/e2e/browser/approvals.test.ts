@@ -45,12 +45,12 @@ test('the inbox is sorted by deadline and used with keys only', async () => {
   const { request_id: later } = await ask('pay.create', large);
   const { page } = await open(service(), { email: 'ben@example.com', size: sizes.phone });
   await page.goto('/approvals');
-  await page.locator('.bar-inbox').getByText('1 waiting').waitFor();
+  await page.locator('.bar-inbox').getByText('1 pending').waitFor();
   expect(await page.title()).toBe('(1) Inbox · Writ');
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   expect(await accessibilityFaults(page)).toEqual([]);
   const { request_id: sooner } = await ask('pay.both', { amount: 1 });
-  await page.locator('.bar-inbox').getByText('2 waiting').waitFor();
+  await page.locator('.bar-inbox').getByText('2 pending').waitFor();
   await page.setViewportSize(sizes.laptop);
   const links = page.locator('a[data-row]');
   await eventually(() => links.count()).toBe(2);
@@ -66,7 +66,7 @@ test('the inbox is sorted by deadline and used with keys only', async () => {
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await page.title()).toBe('(2) Inbox · Writ');
   const menu = page.getByRole('navigation', { name: 'Pages' });
-  expect(await menu.getByRole('link', { name: /^Inbox/ }).textContent()).toBe('Inbox2 waiting');
+  expect(await menu.getByRole('link', { name: /^Inbox/ }).textContent()).toBe('Inbox2 pending');
   await page.getByLabel('Order').selectOption({ label: 'Oldest' });
   await eventually(() => links.first().getAttribute('data-row')).toBe(later);
   await page.getByLabel('Search').fill('acme');

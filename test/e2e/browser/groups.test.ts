@@ -61,7 +61,7 @@ test('pending requests that nobody can approve are shown, and an admin adds them
   await personWith(service, admin, { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] });
   await row.getByText('needs 2, has 2').waitFor();
   await page.goto('/approvals');
-  await page.getByText('1 waiting for you').waitFor();
+  await page.getByText('1 pending for you').waitFor();
   expect(await banner.count()).toBe(0);
 });
 

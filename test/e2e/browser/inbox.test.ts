@@ -121,7 +121,7 @@ test('several requests are approved on a phone, each for its group, except those
   expect(await accessibilityFaults(dora.page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Approve 2' }).click();
   await dora.page.getByRole('dialog', { name: '2 of 2 recorded' }).waitFor();
-  await dialog.getByText('Your approval is recorded; waiting for others').first().waitFor();
+  await dialog.getByText('Your approval is recorded; pending for others').first().waitFor();
   const cleo = await signedIn(service(), 'cleo@example.com');
   const given = async (id: string) => (await cleo.send(`/v1/requests/${id}`)).body.approvals;
   expect([await given(single), await given(double)]).toMatchObject([
