@@ -81,7 +81,8 @@ async function invited(
   await page.goto(link);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Create account' }).click();
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForURL((address) => address.pathname !== '/invitation');
+  await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor();
   return page;
 }
 
