@@ -109,6 +109,9 @@ test('two people approve the first request, and its control owner finds out that
   await dialog.getByRole('button', { name: 'Add yourself' }).click();
   await ann.getByText('needs 2, has 1').waitFor();
   const ben = await invited(ann, { url, name: 'Ben', email: 'ben@example.com' });
+  await ann.goto('/access');
+  await ann.getByText('1 for agents of Ann').waitFor();
+  expect(await accessibilityFaults(ann)).toEqual([]);
   await ann.goto(request);
   await ann.getByText('Too few people can answer for finance now.').waitFor();
   await ann.getByText('has 1 of the 2 members that it needs, as the approval of the control owner').waitFor();

@@ -2,6 +2,7 @@
 // admin who adds themselves closes the gap.
 
 import { expect, test } from 'vitest';
+import { addAgent } from '../../../src/service/agents/registry.ts';
 import { firstAdmin, personWith, signedIn, tokenClient } from './person-client.ts';
 import { startService } from './service.ts';
 import { ask, usePolicies } from './written-policies.ts';
@@ -28,8 +29,8 @@ test('lists each group that the rules ask, with its members and its pending requ
   const legal = { name: 'legal', title: 'Legal', needs: 1, rules: ['pay/huge'] };
   const look = async (client = ann) => (await client.send('/v1/groups')).body.items;
   expect(await look()).toEqual([
-    { ...finance, has: 0, pending: 2, members: [] },
-    { ...legal, has: 0, pending: 1, members: [] },
+    { ...finance, has: 0, pending: 2, members: [], owners_needed: [] },
+    { ...legal, has: 0, pending: 1, members: [], owners_needed: [] },
   ]);
 
   // An admin is no member by being an admin, and becomes one as any person does.
@@ -51,10 +52,19 @@ test('lists each group that the rules ask, with its members and its pending requ
     [2, ['Ann', 'ben@example.com']],
     [1, ['ben@example.com']],
   ]);
+  // Ann and Ben are just enough for two approvals, and Ann is none of the two for an agent of her own.
+  const owned = { name: 'hers', riskTier: 'low' as const, controlOwner: 'ANN@example.com', tags: [] };
+  const ownersNeeded = async () => {
+    const items: readonly { owners_needed: readonly { name: string }[] }[] = await look();
+    return items.map(({ owners_needed: owners }) => owners.map(({ name }) => name));
+  };
+  expect(await ownersNeeded()).toEqual([[], []]);
+  expect((await addAgent(service.store, owned)).kind).toBe('added');
+  expect(await ownersNeeded()).toEqual([['Ann'], []]);
   // Who may see neither people nor all requests learns the numbers alone.
   expect(await look(ben)).toEqual([
-    { ...finance, has: 2, pending: null, members: null },
-    { ...legal, has: 1, pending: null, members: null },
+    { ...finance, has: 2, pending: null, members: null, owners_needed: null },
+    { ...legal, has: 1, pending: null, members: null, owners_needed: null },
   ]);
   // A person who is disabled approves nothing.
   await here.send(`/v1/people/${ben.person.id}`, { method: 'PATCH', body: { status: 'disabled' } });

@@ -74,14 +74,24 @@ function Members({
   );
 }
 
-function Needed({ group: { needs, has } }: { readonly group: Group }) {
+function Needed({ group: { needs, has, owners_needed: owners } }: { readonly group: Group }) {
   const text = `needs ${needs}, has ${has}`;
-  return has < needs ? (
-    <Badge tone="deny" icon="warning">
-      {text}
-    </Badge>
-  ) : (
-    <Badge tone="allow">{text}</Badge>
+  if (has < needs)
+    return (
+      <Badge tone="deny" icon="warning">
+        {text}
+      </Badge>
+    );
+  if (owners === null || owners.length === 0) return <Badge tone="allow">{text}</Badge>;
+  return (
+    <>
+      <Badge tone="escalate" icon="warning">
+        {text}
+      </Badge>{' '}
+      <span class="access-soft">
+        {has - 1} for agents of <PlainText text={owners.map(({ name }) => name).join(' or ')} isShort />
+      </span>
+    </>
   );
 }
 
