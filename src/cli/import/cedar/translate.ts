@@ -1,4 +1,4 @@
-// Turns the conditions of a Cedar policy, for one kind of request, into a condition of Writ. INVARIANT: what has no
+// Turns an expression of Cedar, for one kind of request, into a condition of Writ. INVARIANT: what has no
 // counterpart is taken as false in a policy that permits, and as true in one that forbids; an expression that ends in an
 // error is neither true nor false. So the result is as strict as the policy, or stricter.
 
@@ -12,7 +12,6 @@ import {
   containsAll,
   containsAny,
   type EntityValue,
-  entityIdOf,
   entityLiteral,
   entityTypeOf,
   isEmpty,
@@ -24,16 +23,9 @@ import {
   scalar,
   tagsPath,
   type ValueScope,
-  type Variables,
   valueAt,
 } from './cedar-value.ts';
-import type {
-  CedarEntityId,
-  CedarEntityJson,
-  CedarExpression,
-  CedarPolicyJson,
-  CedarScope,
-} from './cedar-wasm.ts';
+import type { CedarEntityId, CedarExpression, CedarPolicyJson } from './cedar-wasm.ts';
 import {
   always,
   and,
@@ -57,12 +49,6 @@ import {
 import type { Environment } from './environment.ts';
 import { arithmetic, eitherBounds, longLiteral } from './whole-numbers.ts';
 
-export interface Translation {
-  readonly condition: Condition;
-  /** Why the condition is stricter than the policy; empty where it is not. */
-  readonly reasons: readonly string[];
-}
-
 /** A tag that a condition reads: the variable stands for the tag with this key. */
 interface TagRead {
   readonly variable: string;
@@ -70,93 +56,24 @@ interface TagRead {
   readonly key: string;
 }
 
-interface Scope extends ValueScope {
+/** What the translation of a policy for one kind of request knows. */
+export interface Scope extends ValueScope {
   readonly effect: CedarPolicyJson['effect'];
   readonly reasons: Set<string>;
   /** The tags that the present comparison has read. */
   readonly tags: TagRead[];
 }
 
-export function translatePolicy(env: Environment, policy: CedarPolicyJson): Translation {
-  // What a policy opens becomes known as it is read, so it is read until nothing new is opened.
-  for (;;) {
-    const before = env.opened.size;
-    const scope: Scope = {
-      env,
-      variables: createVariables(),
-      effect: policy.effect,
-      reasons: new Set(),
-      tags: [],
-    };
-    const condition = conditionOf(scope, policy);
-    if (env.opened.size === before) return { condition, reasons: [...scope.reasons] };
-  }
-}
-
-function createVariables(): Variables {
-  let count = 0;
-  return {
-    next: () => {
-      count += 1;
-      return `each_${count}`;
-    },
-  };
-}
-
-function conditionOf(scope: Scope, policy: CedarPolicyJson): Condition {
-  const makers: readonly (() => Condition)[] = [
-    () => isInAction(scope.env, policy.action),
-    () => isInScope(scope, policy.principal, 'principal'),
-    () => isInScope(scope, policy.resource, 'resource'),
-    ...policy.conditions.map(({ kind, body }) => () => {
-      const truth = truthOf(scope, body);
-      return kind === 'when' ? truth.yes : truth.no;
-    }),
-  ];
-  const parts: Condition[] = [];
-  for (const make of makers) {
-    const part = make();
-    if (part === never) return never;
-    parts.push(part);
-  }
-  return and(...parts);
-}
-
-function isInAction({ action }: Environment, { op, entity, entities }: CedarScope): Condition {
-  if (op === 'All') return always;
-  const named = [...(entities ?? []), ...(entity === undefined ? [] : [entity])].map(entityIdOf);
-  return constant(named.some((one) => (op === '==' ? isSameId(action.uid, one) : isActionIn(action, one))));
-}
-
-function isSameId(a: CedarEntityId, b: CedarEntityId): boolean {
+export function isSameId(a: CedarEntityId, b: CedarEntityId): boolean {
   return a.type === b.type && a.id === b.id;
 }
 
-function isActionIn({ uid, groups }: Environment['action'], one: CedarEntityId): boolean {
+export function isActionIn({ uid, groups }: Environment['action'], one: CedarEntityId): boolean {
   return [uid, ...groups].some((own) => isSameId(own, one));
 }
 
-function isInScope(
-  scope: Scope,
-  { op, entity, entity_type: type, in: group }: CedarScope,
-  root: 'principal' | 'resource',
-): Condition {
-  const subject = variable(scope.env, root);
-  const isMember = (one: CedarEntityJson | undefined): Condition =>
-    one === undefined ? always : isIn(scope, subject, entityLiteral(entityIdOf(one)));
-  switch (op) {
-    case 'All':
-      return always;
-    case '==':
-      return entity === undefined ? always : isEqual(scope, subject, entityLiteral(entityIdOf(entity)));
-    case 'in':
-      return isMember(entity);
-    case 'is':
-      return and(constant(subject.type === type), subject.type === type ? isMember(group?.entity) : always);
-  }
-}
-
-function variable(env: Environment, root: 'principal' | 'resource'): EntityValue {
+/** The principal or the resource. */
+export function variable(env: Environment, root: 'principal' | 'resource'): EntityValue {
   const path = `payload.${root}`;
   env.opened.add(path);
   return { kind: 'entity', type: env[root].name, id: `${path}.uid`, place: { path } };
@@ -176,7 +93,7 @@ interface Operands {
   readonly arg: CedarExpression;
 }
 
-function truthOf(scope: Scope, expression: CedarExpression): Truth {
+export function truthOf(scope: Scope, expression: CedarExpression): Truth {
   const { name, of } = operation(expression);
   const { left, right, arg } = of as Operands;
   switch (name) {
@@ -523,8 +440,17 @@ function tagOf(scope: Scope, entity: CedarValue, key: ScalarValue): CedarValue {
   return valueAt(scope.env, tags, `${read.variable}.value`);
 }
 
+/** A condition that chooses a value has to be carried whole: neither value is the stricter one. */
+function exactTruthOf(scope: Scope, expression: CedarExpression): Truth {
+  const reasons = new Set<string>();
+  const truth = truthOf({ ...scope, reasons }, expression);
+  const [reason] = reasons;
+  if (reason !== undefined) throw new NoCounterpart(reason);
+  return truth;
+}
+
 function chosenValue(scope: Scope, parts: Choice): CedarValue {
-  const condition = truthOf(scope, parts.if);
+  const condition = exactTruthOf(scope, parts.if);
   if (condition.no === never && condition.isExact) return cedarValue(scope, parts.then);
   if (condition.yes === never && condition.isExact) return cedarValue(scope, parts.else);
   const [then, otherwise] = [cedarValue(scope, parts.then), cedarValue(scope, parts.else)];

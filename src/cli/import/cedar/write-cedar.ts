@@ -12,7 +12,7 @@ import type { CedarPolicy } from './cedar-policies.ts';
 import type { CedarPolicyJson } from './cedar-wasm.ts';
 import { type Condition, conditionText, isConstant } from './condition.ts';
 import { type Declarations, declarationsOf, type Environment, idField, plain } from './environment.ts';
-import { translatePolicy } from './translate.ts';
+import { translatePolicy } from './translate-policy.ts';
 
 /** A rule with the actions of the same condition. */
 export interface WrittenRule {

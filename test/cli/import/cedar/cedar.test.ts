@@ -225,7 +225,8 @@ test('a permit without a counterpart is left out, and a forbid forbids more', as
     policies: `permit (principal, action, resource) when { resource.flags.contains([1]) };
 permit (principal, action, resource) when { context.on || resource.flags.contains([1]) };
 forbid (principal, action, resource) when { context.on && resource.flags.contains([1]) };
-forbid (principal, action, resource) unless { resource.flags.contains([1]) };`,
+forbid (principal, action, resource) unless { resource.flags.contains([1]) };
+forbid (principal, action, resource) when { (if resource.flags.contains([1]) then 1 else 5) > 3 && context.on };`,
   });
   const reason = 'the elements of a set of sets have no counterpart';
   expect(entries.map(({ rules, reason: why, stricter }) => [rules, why, stricter])).toEqual([
@@ -233,9 +234,10 @@ forbid (principal, action, resource) unless { resource.flags.contains([1]) };`,
     [['a_2/permit'], null, reason],
     [['a_3/forbid'], null, reason],
     [['a_4/forbid'], null, reason],
+    [['a_5/forbid'], null, reason],
   ]);
   expect(policy).toMatch(/policy a_2 on doc\.view \{\n {2}allow permit\n {4}when payload\.context\.on\n\}/);
-  expect(policy).toMatch(/deny forbid\n {4}when payload\.context\.on\n/);
+  expect(policy.match(/deny forbid\n {4}when payload\.context\.on\n/g)).toHaveLength(2);
   expect(policy).toMatch(/policy a_4 on doc\.view \{\n {2}deny forbid\n {4}because/);
 });
 
