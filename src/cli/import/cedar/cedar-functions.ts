@@ -1,9 +1,9 @@
 // Functions of Cedar's extensions: decimals, addresses, instants and durations.
 
 import { type Cidr, formatCidr, parseIp } from '../../../language/value/ip.ts';
-import { text } from '../shell-patterns.ts';
 import { type CedarValue, NoCounterpart, type ScalarValue, scalar } from './cedar-value.ts';
 import { and, type Condition, never, not, or, test } from './condition.ts';
+import { text } from './texts.ts';
 
 /** The value of a call that is no condition. */
 export function calledValue(name: string, [first, second]: readonly CedarValue[]): ScalarValue {

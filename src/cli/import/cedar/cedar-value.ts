@@ -1,7 +1,6 @@
 // Values of Cedar expressions, written as expressions of Writ. INVARIANT: what has no exact counterpart throws
 // `NoCounterpart`, with the reason for the report.
 
-import { text } from '../shell-patterns.ts';
 import type { CedarAttributes, CedarEntityType, CedarType } from './cedar-schema.ts';
 import type { CedarEntityId, CedarEntityJson } from './cedar-wasm.ts';
 import {
@@ -16,6 +15,7 @@ import {
   test,
 } from './condition.ts';
 import { type Environment, entityFields, fieldsOf, idField, tagsField } from './environment.ts';
+import { text } from './texts.ts';
 
 /** A part of a policy has no counterpart; the message says which and why. */
 export class NoCounterpart extends Error {}

@@ -2,7 +2,6 @@
 // resource, so that each field has one type. The payload has the principal, the resource and the context as records.
 
 import { memo } from '../../../language/value/memo.ts';
-import { text } from '../shell-patterns.ts';
 import type {
   CedarAction,
   CedarAttributes,
@@ -10,6 +9,7 @@ import type {
   CedarSchema,
   CedarType,
 } from './cedar-schema.ts';
+import { plain, text } from './texts.ts';
 
 export interface Environment {
   /** The key of the action in the policies. */
@@ -228,9 +228,4 @@ function typeText(scope: DeclarationScope, type: CedarType, path: string): strin
       return env.opened.has(path) ? entityText(scope, entity, path) : idText(entity);
     }
   }
-}
-
-/** Text for people without braces, which would be placeholders. */
-export function plain(value: string): string {
-  return value.replaceAll(/\s+/g, ' ').replaceAll('{', '(').replaceAll('}', ')');
 }

@@ -3,7 +3,6 @@
 // error is neither true nor false. So the result is as strict as the policy, or stricter.
 
 import { isJsonObject } from '../../../language/model/json.ts';
-import { text } from '../shell-patterns.ts';
 import { calledValue, ipTest } from './cedar-functions.ts';
 import {
   attributeOf,
@@ -47,6 +46,7 @@ import {
   test,
 } from './condition.ts';
 import type { Environment } from './environment.ts';
+import { text } from './texts.ts';
 import { arithmetic, eitherBounds, longLiteral } from './whole-numbers.ts';
 
 /** A tag that a condition reads: the variable stands for the tag with this key. */

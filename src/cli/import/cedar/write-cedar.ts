@@ -6,12 +6,12 @@ import { parse } from '../../../language/syntax/parse.ts';
 import { printFile } from '../../../language/syntax/print/print.ts';
 import { SettingsError } from '../host-settings.ts';
 import { createNames } from '../rule-names.ts';
-import { text } from '../shell-patterns.ts';
 import type { ImportedEntry, WrittenPolicies } from '../write-policies.ts';
 import type { CedarPolicy } from './cedar-policies.ts';
 import type { CedarPolicyJson } from './cedar-wasm.ts';
 import { type Condition, conditionText, isConstant } from './condition.ts';
-import { type Declarations, declarationsOf, type Environment, idField, plain } from './environment.ts';
+import { type Declarations, declarationsOf, type Environment, idField } from './environment.ts';
+import { plain, text, visible } from './texts.ts';
 import { translatePolicy } from './translate-policy.ts';
 
 /** A rule with the actions of the same condition. */
@@ -135,7 +135,7 @@ function ruleText(policy: CedarPolicy, { name, keys, condition }: WrittenRule): 
   const reason = `because ${text(`Forbidden by ${plain(policy.name ?? `${policy.file}:${policy.line}`)}`)}`;
   const rule = effect === 'permit' ? `allow permit${when}` : `deny forbid${when} ${reason}`;
   return [
-    `# ${plain(entryText(policy))} in ${policy.file}:${policy.line}`,
+    `# ${entryText(policy)} in ${policy.file}:${policy.line}`,
     `policy ${name} on ${keys.join(', ')} {`,
     rule,
     '}\n',
@@ -151,7 +151,7 @@ function bare(condition: Condition): string {
 
 /** The effect with the name of the policy. */
 export function entryText({ name, json }: Pick<CedarPolicy, 'name' | 'json'>): string {
-  return name === null ? json.effect : `${json.effect} ${name}`;
+  return name === null ? json.effect : `${json.effect} ${visible(name)}`;
 }
 
 function importedEntry({ policy, rules, reasons }: WrittenPolicy): ImportedEntry {

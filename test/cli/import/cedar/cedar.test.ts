@@ -281,3 +281,19 @@ action "Do it", doIt appliesTo { principal: [A::User, User], resource: Path }; }
     'has no action',
   );
 });
+
+test('texts of any characters are carried, and people see none that hides', async () => {
+  const written = await writeSet({
+    schema: 'entity User { name: String }; action view appliesTo { principal: User, resource: User };',
+    policies: `@id("a\\u{202e}{b}\\n\\"c\\"")
+permit (principal == User::"\\u{1F600} \\"é", action, resource) when { resource.name == "a\\u{202e}b" || resource.name like "\\0\\*\\u{200b}*\\\\" };
+@id("{reason}")
+forbid (principal, action, resource == User::"{x}\\u{2028}");`,
+  });
+  expect(written.policy).not.toMatch(/[\u202e\u2028]/);
+  expect(written.entries[0]?.text).toBe('permit a?{b} "c"');
+  const compared = await compareSet(written, { requests: 400, seed: 5 });
+  expect(compared.looser).toEqual([]);
+  expect([...compared.stricter]).toEqual([]);
+  expect(compared.decided.size).toBe(2);
+});
