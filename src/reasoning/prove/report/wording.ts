@@ -35,6 +35,7 @@ export const undecidedHelps: Readonly<Record<UnknownReason, string>> = {
   'guessed conditions': 'write the claim without these conditions, or replace them with simpler ones',
   'long lists': 'declare the maximum number of list elements, such as `[string] ..20`',
   'many digits': 'declare the ranges of the numbers',
-  'huge payloads': 'declare the maximum length of texts and lists',
+  'huge payloads':
+    'declare the maximum length of texts and lists, such as `string ..200` and `[string ..200] ..20`',
   'too much search': 'split the claim into several, or name fewer actions',
 };
