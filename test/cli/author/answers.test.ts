@@ -84,12 +84,23 @@ test.runIf(process.platform === 'linux')(
     commit(folder);
     const { call, pid } = await startAuthor(folder);
     const slow: string[] = [];
+    const stopped = {
+      action: 'payment.create',
+      payload: { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper' },
+      agent: { id: 'a-1', name: 'buyer', risk_tier: 'high', control_owner: 'ops@example.com', tags: [] },
+      meters: { vendor_24h: '120 USD', agent_24h: '120 USD' },
+      now: '2026-03-02T17:00:00-05:00',
+    };
     for (const path of ['policies', 'packs/mail'])
-      for (const tool of ['check', 'format', 'test', 'prove', 'summary', 'diff']) {
+      for (const [tool, args] of [
+        ...['check', 'format', 'test', 'prove', 'summary', 'diff'].map((one) => [one, {}] as const),
+        ...(path === 'policies' ? [['suggest', { ...stopped, path: 'policies/payments' }] as const] : []),
+      ]) {
         const times: number[] = [];
         while (times.length < 8 && Math.min(...times) > 1_000) {
           const before = busyMs(pid);
-          await call(tool, { path });
+          const { data } = await call(tool, { path, ...args });
+          if (tool === 'suggest') expect(data.suggestions.length).toBeGreaterThan(0);
           times.push(busyMs(pid) - before);
         }
         if (Math.min(...times) > 1_000) slow.push(`${tool} ${path}: ${Math.min(...times)} ms`);
