@@ -47,6 +47,41 @@ guarantee passing on pay.make { always allow when paid > 1 and payload.amount < 
     expect(stdout.match(/the condition is unknown for this request/g)).toHaveLength(1);
   });
 
+  it('names the part of a claim that is unknown for the request, and what to do about it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'writ-prove-'));
+    const help =
+      'test the currency first: `payload.currency == "USD" and ...`, or compare with a table by currency, `limits[payload.currency]`';
+    const policy = (claim: string): string => `action pay.make {
+  amount: money(currency) 0.01..
+  currency: "USD" | "EUR"
+}
+table limits = { USD: 50 USD, EUR: 40 EUR }
+table most = { USD: 100 USD, EUR: 90 EUR }
+policy pays on pay.make { allow small when payload.amount <= limits[payload.currency] }
+guarantee ceiling on pay.make { never allow when ${claim} }
+`;
+    const file = join(folder, 'pay.policy');
+    writeFileSync(file, policy('payload.amount > 100 USD'));
+    const refuted = await writ(['prove', folder]);
+    expect(refuted.code).toBe(1);
+    expect(refuted.stdout).toContain(`
+    the condition is unknown for this request; a claim covers all requests except those for which its condition is false
+    \`payload.amount > 100 USD\`: amounts in EUR and USD are never compared
+    help: ${help}
+`);
+    const [shown] = JSON.parse((await writ(['prove', folder, '--json'])).stdout).guarantees;
+    expect(shown).toMatchObject({ condition: 'unknown', unknown: [{ help }] });
+    expect((await writ(['check', folder, '--format', 'github'])).stdout).toContain(help);
+    // Both ways that the help names.
+    for (const claim of [
+      'payload.currency == "USD" and payload.amount > 100 USD',
+      'payload.amount > most[payload.currency]',
+    ]) {
+      writeFileSync(file, policy(claim));
+      expect((await writ(['prove', folder])).code).toBe(0);
+    }
+  });
+
   it('shows errors in a claim', async () => {
     const { code, stderr } = await writ([
       'prove',

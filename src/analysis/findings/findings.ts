@@ -12,7 +12,7 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { clauseText } from '../../reasoning/prove/report/wording.ts';
 import type { ReadSources } from '../../service/policies/read-policies.ts';
 import { displayPath } from './display-path.ts';
-import { type ClauseResult, undecidedHelp, undecidedLines } from './guarantee-results.ts';
+import { type ClauseResult, type Counterexample, undecidedHelp, undecidedLines } from './guarantee-results.ts';
 
 export type Finding = JsonDiagnostic;
 
@@ -85,7 +85,7 @@ function findingOf(judged: ClauseResult, { sourceOf }: ReadSources): readonly Fi
         code: guaranteeRefuted.code,
         severity: 'error',
         message: `${subject} is refuted by a request for \`${facts.action}\`, which is ${decision.outcome} by \`${decision.by}\``,
-        help: '`writ check` shows the whole request, as `writ decide` takes it; `writ prove --add-tests` makes it a test',
+        help: refutedHelp(counterexample),
         ...location,
         related: rule === null ? [] : [relatedRule(rule, decision.by, sourceOf)],
       },
@@ -101,6 +101,15 @@ function findingOf(judged: ClauseResult, { sourceOf }: ReadSources): readonly Fi
       ...location,
     },
   ];
+}
+
+function refutedHelp({ unknown }: Counterexample): string {
+  const helps = new Set(unknown.flatMap(({ help }) => (help === null ? [] : [help])));
+  return [
+    ...helps,
+    '`writ check` shows the whole request, as `writ decide` takes it',
+    '`writ prove --add-tests` makes it a test',
+  ].join('; ');
 }
 
 function relatedRule({ file, start, end }: Span, id: string, sourceOf: SourceOf): Finding['related'][number] {

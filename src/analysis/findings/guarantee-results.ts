@@ -9,6 +9,7 @@ import type { Facts } from '../../language/model/request.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import { linkSet } from '../../pipeline.ts';
+import { type UnknownFact, unknownPartsOf } from '../../reasoning/counterfactual/unknown-facts.ts';
 import {
   isBarelyTried,
   type Trial,
@@ -38,6 +39,8 @@ export interface Counterexample {
   readonly rule: Span | null;
   /** Whether the claim's condition is unknown for the request, and not true. */
   readonly isConditionUnknown: boolean;
+  /** The parts of the claim's condition that leave it unknown. */
+  readonly unknown: readonly UnknownFact[];
 }
 
 export interface ClauseOptions {
@@ -82,11 +85,13 @@ function withTrial(set: PolicySet, verdict: ClauseVerdict, trial: Trial | null):
   const { facts, decision } = example;
   const scope = { set, facts: resolveFacts(set, facts), risk: decision.risk, variables: new Map() };
   const { when } = verdict.claim;
+  const isConditionUnknown = when !== null && typeof evaluateCondition(when, scope) !== 'boolean';
   const counterexample = {
     facts,
     decision,
     rule: spanOfRule(set, decision.by),
-    isConditionUnknown: when !== null && typeof evaluateCondition(when, scope) !== 'boolean',
+    isConditionUnknown,
+    unknown: isConditionUnknown ? unknownPartsOf([when], scope) : [],
   };
   return { ...verdict, kind: 'refuted', trial, counterexample };
 }
@@ -115,6 +120,18 @@ export function undecidedHelp({ verdicts }: ClauseVerdict): string {
     verdict.kind === 'undecided' ? [undecidedHelps[verdict.why]] : [],
   );
   return [...new Set(helps)].join('; ');
+}
+
+/** Why the condition of a refuted claim is unknown for the request, and what to do: a line each. */
+export function unknownConditionLines({ isConditionUnknown, unknown }: Counterexample): readonly string[] {
+  if (!isConditionUnknown) return [];
+  const parts = unknown.map(({ name, why }) => escapeForTerminal(`\`${name}\`: ${why}`));
+  const helps = new Set(unknown.flatMap(({ help }) => (help === null ? [] : [`help: ${help}`])));
+  return [
+    'the condition is unknown for this request; a claim covers all requests except those for which its condition is false',
+    ...parts,
+    ...helps,
+  ];
 }
 
 function termsOf(verdict: Verdict, sourceOf: SourceOf): readonly string[] {
@@ -147,6 +164,7 @@ export function clauseToJson(judged: ClauseResult, sourceOf: SourceOf): object {
           decision: counterexample.decision.outcome,
           by: counterexample.decision.by,
           rule: counterexample.rule === null ? null : ruleToJson(counterexample.rule, sourceOf),
+          ...(counterexample.isConditionUnknown ? { condition: 'unknown', unknown: counterexample.unknown } : {}),
         }),
   };
 }

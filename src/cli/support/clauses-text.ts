@@ -5,6 +5,7 @@ import {
   type ClauseResult,
   undecidedHelp,
   undecidedLines,
+  unknownConditionLines,
 } from '../../analysis/findings/guarantee-results.ts';
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
@@ -33,13 +34,12 @@ function renderClause(judged: ClauseResult, sourceOf: SourceOf): string {
     case 'proved':
       return `${marks.good('✓')} ${start} ${marks.faint(`proved for all requests${tried}`)}\n`;
     case 'refuted': {
-      const { facts, decision, rule, isConditionUnknown } = judged.counterexample!;
+      const counterexample = judged.counterexample!;
+      const { facts, decision, rule } = counterexample;
       const by = rule === null ? '' : ` (${lineText(rule, sourceOf)})`;
-      const unknown =
-        'the condition is unknown for this request; a claim covers all requests except those for which its condition is false';
       const lines = [
         `${decision.outcome} by ${decision.by}${by}`,
-        ...(isConditionUnknown ? [unknown] : []),
+        ...unknownConditionLines(counterexample),
         requestText(facts),
       ];
       return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(location)}`, ...lines]

@@ -146,7 +146,9 @@ export function renderNear({ near, decision }: ExplanationInput): string {
 export function renderUnknown({ unknown }: ExplanationInput): string {
   return section(
     'unknown',
-    unknown.map(({ name, why }) => escapeForTerminal(`${name}: ${why}`)),
+    unknown.map(({ name, why, help }) =>
+      escapeForTerminal(`${name}: ${why}${help === null ? '' : `; ${help}`}`),
+    ),
   );
 }
 

@@ -70,3 +70,8 @@ function amountsOf(type: Type): readonly MoneyType[] {
   if (type.kind === 'list') return amountsOf(type.element.type);
   return type.kind === 'record' ? amountsIn(type.shape) : [];
 }
+
+/** What an author does about a comparison with one currency of an amount that can have others. */
+export function currencyHelp(path: string, currency: string): string {
+  return `test the currency first: \`${path} == "${currency}" and ...\`, or compare with a table by currency, \`limits[${path}]\``;
+}

@@ -4,12 +4,19 @@
 
 import type { Builtin } from '../../language/model/builtins.ts';
 import { childrenOf } from '../../language/model/children.ts';
+import { currencyHelp, currencyLocation } from '../../language/model/currency.ts';
 import { pathText } from '../../language/model/describe.ts';
 import type { ColumnRead, Expression, FieldRead, Quantify } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { type Facts, factAt, pushedRow } from '../../language/model/request.ts';
 import { agentSigner, isVouched, signersOf } from '../../language/model/signers.ts';
-import { type UnknownValue, unknown, type Value } from '../../language/model/value.ts';
+import {
+  type Interval,
+  type Money,
+  type UnknownValue,
+  unknown,
+  type Value,
+} from '../../language/model/value.ts';
 import { type EvaluationScope, evaluate } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import { readField } from '../../language/spec/read-path.ts';
@@ -23,12 +30,15 @@ import { expressionText } from './change-wording.ts';
 export interface UnknownFact {
   readonly name: string;
   readonly why: string;
+  /** What an author can do about it; null when that depends on the policies. */
+  readonly help: string | null;
 }
 
 /** A part that is unknown; `why` is null for what is absent or null, which is known. */
 interface Cause {
   readonly name: string;
   readonly why: string | null;
+  readonly help?: string | null;
 }
 
 /**
@@ -39,10 +49,21 @@ export function unknownFacts(set: PolicySet, facts: Facts): readonly UnknownFact
   const resolved = resolveFacts(set, facts);
   const scope = { set, facts: resolved, risk: { low: 0, high: 100 }, variables: new Map() };
   const atoms = atomsOf(set, facts.action, []).filter((atom) => atomTruth(atom, set, facts) === unknown);
-  const reasons = new Map<string, string>();
-  for (const { name, why } of atoms.flatMap(({ expression }) => causesOf(expression, scope)))
-    if (why !== null) reasons.set(name, why);
-  return [...reasons].map(([name, why]) => ({ name, why }));
+  return unknownPartsOf(
+    atoms.map(({ expression }) => expression),
+    scope,
+  );
+}
+
+/** The smallest parts that leave conditions unknown, in their order. The facts of the scope are resolved. */
+export function unknownPartsOf(
+  conditions: readonly Expression[],
+  scope: EvaluationScope,
+): readonly UnknownFact[] {
+  const reasons = new Map<string, UnknownFact>();
+  for (const { name, why, help = null } of conditions.flatMap((one) => causesOf(one, scope)))
+    if (why !== null) reasons.set(name, { name, why, help });
+  return [...reasons.values()];
 }
 
 function causesOf(part: Expression, scope: EvaluationScope): readonly Cause[] {
@@ -107,12 +128,46 @@ function ownCauses(part: Expression, scope: EvaluationScope): readonly Cause[] {
       const isOfNull = childrenOf(part).some((child) => evaluate(child, scope) === null);
       if (isOfNull) return [{ name: expressionText(scope.set, part), why: null }];
       const pending = pendingMeters(part, scope);
-      return pending.length > 0 ? pending : [{ name: expressionText(scope.set, part), why: noAnswer }];
+      if (pending.length > 0) return pending;
+      const name = expressionText(scope.set, part);
+      return [{ name, ...(ofTwoCurrencies(part, scope) ?? { why: noAnswer }) }];
     }
   }
 }
 
 const noAnswer = 'has no exact answer: it divides by zero, overflows or brings two currencies together';
+
+/** Why a part is unknown that brings amounts of two currencies together; null for any other part. */
+function ofTwoCurrencies(part: Expression, scope: EvaluationScope): Omit<Cause, 'name'> | null {
+  const amounts = childrenOf(part).flatMap((child) => {
+    const currency = child.type.kind === 'money' ? currencyOf(evaluate(child, scope)) : null;
+    return currency === null ? [] : [{ currency, field: currencyField(child, scope.set) }];
+  });
+  const [first] = amounts;
+  if (first === undefined || amounts.every(({ currency }) => currency === first.currency)) return null;
+  const other = amounts.find(({ currency }) => currency !== first.currency)!;
+  const [own, constant] = first.field === null ? [other, first] : [first, other];
+  return {
+    why: `amounts in ${first.currency} and ${other.currency} are never compared`,
+    help: own.field === null || constant.field !== null ? null : currencyHelp(own.field, constant.currency),
+  };
+}
+
+/** The currency of the value of an expression of type money. */
+function currencyOf(value: Value | UnknownValue): string | null {
+  if (value === unknown || value === null) return null;
+  const money = value as Money | Interval;
+  const amount = 'low' in money ? (money.low as Money) : money;
+  return amount.currency;
+}
+
+/** The path of the field that holds the currency of an amount or of a meter; null when there is none. */
+function currencyField(part: Expression, { meters }: PolicySet): string | null {
+  const currency = part.kind === 'meter' ? meters.get(part.meter)?.currency : null;
+  if (typeof currency === 'object' && currency !== null) return pathText(currency.root, currency.steps);
+  const place = part.kind === 'field' ? currencyLocation(part.type, part) : null;
+  return place === null ? null : pathText(place.root, place.steps);
+}
 
 function whyFact(fact: string, { agent, request, meters }: Facts): string {
   if (fact.startsWith('agent.')) return 'the registry has no such attribute';

@@ -22,6 +22,7 @@ const declared = `action a.b {
 table orders from "orders.csv" key id: string { owner: string, limit?: number }
 table tickets pushed by "desk" key id: string { assignee: string, size?: number }
 meter spent = sum(payload.n) of a.b per agent over 24h
+meter paid = sum(payload.amount) of a.b per agent, payload.currency over 24h
 let cheap = payload.amount < 5 USD
 `;
 
@@ -56,7 +57,9 @@ function unknownIn(condition: string, payload: JsonObject, given: Partial<Facts>
     satisfied: nothingSatisfied,
     ...given,
   };
-  return unknownFacts(set, facts).map(({ name, why }) => `${name}: ${why}`);
+  return unknownFacts(set, facts).map(
+    ({ name, why, help }) => `${name}: ${why}${help === null ? '' : `; ${help}`}`,
+  );
 }
 
 const noAnswer = 'has no exact answer: it divides by zero, overflows or brings two currencies together';
@@ -124,7 +127,19 @@ const cases: readonly Case[] = [
       'payload.line in tickets: the row is not given',
     ],
   },
-  { condition: 'cheap', lines: [`payload.amount < 5 USD: ${noAnswer}`] },
+  {
+    condition: 'cheap',
+    lines: [
+      'payload.amount < 5 USD: amounts in EUR and USD are never compared; test the currency first: `payload.currency == "USD" and ...`, or compare with a table by currency, `limits[payload.currency]`',
+    ],
+  },
+  {
+    condition: 'paid > 5 USD',
+    given: { meters: { paid: { low: fromNumber(1), high: fromNumber(1) } } },
+    lines: [
+      'paid > 5 USD: amounts in EUR and USD are never compared; test the currency first: `payload.currency == "USD" and ...`, or compare with a table by currency, `limits[payload.currency]`',
+    ],
+  },
   { condition: '1 / payload.n > 5', lines: [`1 / payload.n: ${noAnswer}`] },
   {
     condition: 'some link in links(payload.line) (ip(host(link)) in "10.0.0.0/8")',

@@ -2,7 +2,7 @@
 // comparison is unknown for the others, so the guard has its effect for every such amount.
 
 import { elementsOf } from '../../../model/children.ts';
-import { currencyLocation } from '../../../model/currency.ts';
+import { currencyHelp, currencyLocation } from '../../../model/currency.ts';
 import type { Expression, FieldRead } from '../../../model/expression.ts';
 import type { Environment } from '../../incremental/environment.ts';
 import { constantText } from '../../logic/constants.ts';
@@ -36,15 +36,12 @@ function reportComparison(node: Expression, { rule, actions }: RuleInPolicy, sco
     );
     if (others.length === 0) continue;
     const listed = others.map((other) => `\`${other}\``).join(', ');
-    const path = spelledPath(place);
     scope.env.report(
       warning(
         'currency-untested',
         node.span,
         `this is unknown in ${listed}: \`${rule.name}\` then always has its effect`,
-        {
-          help: `test the currency first: \`${path} == "${currency}" and ...\`, or compare with a table by currency, \`limits[${path}]\``,
-        },
+        { help: currencyHelp(spelledPath(place), currency) },
       ),
     );
     return;
