@@ -31,9 +31,10 @@ export function limitPerSession({ rules: all, set, env }: ExaminedRule): GroupRu
   };
 }
 
-const limitHelp = 'add a limit per `agent` or `owner`';
-const historyHelp =
-  'have an enforcement point state the session, and refuse other requests: `deny direct unless request.point == "gateway"`; or count per `agent`';
+const silence =
+  'if the agent cannot choose its session, say why above the rule: `# writ: allow limit-per-session because ...`';
+const limitHelp = `add a limit per \`agent\` or \`owner\`; ${silence}`;
+const historyHelp = `have an enforcement point state the session, and refuse other requests with the name of that point: \`deny direct unless request.point == "NAME"\`; or count per \`agent\`; ${silence}`;
 
 /** Whether the meter is about what a session has done before, such as reading a web page, and no limit. */
 function isHistory({ actions: counted, since }: Meter, actions: readonly string[]): boolean {
