@@ -240,7 +240,7 @@ describe('what was left out', () => {
       'a.policy': `action a.b { n: integer }\npolicy p on a.b {\n${rules.join('\n')}\n}\n`,
     });
     const said =
-      'did not look for all needless rules and conditions, because there are many: a.b (use --thorough)';
+      'did not look for all needless rules and conditions, because there are many: a.b (`writ check --thorough` does)';
     const checked = async (format: string): Promise<string> =>
       (await writ(['check', '.', '--format', format], { cwd: folder })).stdout;
     const [text, github, sarif] = await Promise.all(['text', 'github', 'sarif'].map(checked));

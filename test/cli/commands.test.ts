@@ -169,7 +169,24 @@ describe('writ check', () => {
       writ(['check', folder, '--strict']),
     ]);
     expect(lenient).toMatchObject({ code: 0, stdout: expect.stringContaining('warning[') });
-    expect(strict).toMatchObject({ code: 1, stdout: expect.stringContaining('error[') });
+    expect(strict.code).toBe(1);
+    expect(strict.stdout).toContain('warning[unused-declaration]');
+    expect(strict.stdout).toContain(`✗ ${folder}: 3 warnings; 1 action`);
+    expect(strict.stdout).toContain('· a strict check counts warnings as errors');
+    const { stdout } = await writ(['check', folder, '--strict', '--format', 'github']);
+    expect(stdout).toContain('::error ');
+  });
+
+  it('begins with what is refuted', async () => {
+    const folder = createFolder({
+      'a.policy': `action a.b { n: integer 0..9 }
+policy p on a.b { allow small when payload.n < 5 }
+guarantee g on a.b { never allow when payload.n < 2 never deny never reauth }
+`,
+    });
+    const { code, stdout } = await writ(['check', folder]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^✗ .*: 2 of 3 claims refuted; 1 action, 1 policy, 1 rule digest/);
   });
 
   it('names the reasons of an undecided guarantee, and exits with 1 only with --strict', async () => {
@@ -185,7 +202,7 @@ guarantee g on a.b { never allow when lower(payload.y) matches '.*Z.*' }
     ]);
     expect([lenient.code, strict.code]).toEqual([0, 1]);
     const help = '    help: write the claim without these conditions, or replace them with simpler ones\n';
-    const note = '· an undecided guarantee counts as an error with --strict\n';
+    const note = '· a strict check counts undecided guarantees as errors\n';
     expect(lenient.stdout).toContain(help);
     expect(lenient.stdout).not.toContain(note);
     expect(strict.stdout).toMatch(/^\? g: .* undecided a\.policy:3\n {4}it depends on conditions/m);

@@ -12,7 +12,12 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { clauseText } from '../../reasoning/prove/report/wording.ts';
 import type { ReadSources } from '../../service/policies/read-policies.ts';
 import { displayPath } from './display-path.ts';
-import { type ClauseResult, type Counterexample, undecidedHelp, undecidedLines } from './guarantee-results.ts';
+import {
+  type ClauseResult,
+  type Counterexample,
+  undecidedHelp,
+  undecidedLines,
+} from './guarantee-results.ts';
 
 export type Finding = JsonDiagnostic;
 
@@ -57,10 +62,8 @@ export function findingsOf({
 }: CheckedDirectory): readonly Finding[] {
   const findings = [
     ...diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, read.sourceOf)),
-    ...claims
-      .flatMap((claim) => findingOf(claim, read))
-      .map((finding) => (isStrict ? asError(finding) : finding)),
-  ];
+    ...claims.flatMap((claim) => findingOf(claim, read)),
+  ].map((finding) => (isStrict ? asError(finding) : finding));
   const withFile = <T extends { readonly file: string }>(location: T): T => ({
     ...location,
     file: location.file === '' ? path : displayPath(read.root, location.file),

@@ -164,7 +164,9 @@ export function clauseToJson(judged: ClauseResult, sourceOf: SourceOf): object {
           decision: counterexample.decision.outcome,
           by: counterexample.decision.by,
           rule: counterexample.rule === null ? null : ruleToJson(counterexample.rule, sourceOf),
-          ...(counterexample.isConditionUnknown ? { condition: 'unknown', unknown: counterexample.unknown } : {}),
+          ...(counterexample.isConditionUnknown
+            ? { condition: 'unknown', unknown: counterexample.unknown }
+            : {}),
         }),
   };
 }

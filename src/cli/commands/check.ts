@@ -25,8 +25,8 @@ import {
   type CheckJudgement,
   checkNotes,
   counts,
-  describeChecked,
   judgeCheck,
+  verdictLine,
 } from '../support/check-verdict.ts';
 import { renderClauses } from '../support/clauses-text.ts';
 import { toGithub } from '../support/github.ts';
@@ -139,7 +139,7 @@ function report(result: CheckJudgement, format: Options['format']): void {
   else {
     if (format === 'github') print(toGithub(findingsOf(checkReport), notes));
     else print(renderDiagnostics(diagnostics, read.sourceOf, { color: useColor() }));
-    if (compiled.set !== null && !hasErrors(diagnostics)) print(describeChecked(loaded));
+    if (compiled.set !== null && !hasErrors(diagnostics)) print(`${verdictLine(result)}\n`);
     print(renderClauses(claims, read.sourceOf));
     if (format === 'text') print(notes.map((note) => `· ${note}\n`).join(''));
   }

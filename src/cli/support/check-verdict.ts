@@ -21,7 +21,6 @@ export interface CheckedPath {
 }
 
 export interface CheckJudgement extends CheckedPath {
-  /** The diagnostics, with the severity that `--strict` gives them. */
   readonly diagnostics: readonly Diagnostic[];
   readonly claims: readonly ClauseResult[];
   /** Actions in which the check did not look for needless rules. */
@@ -41,11 +40,11 @@ export function judgeCheck(
   { strict = false, trials, thorough = false }: CheckChoice,
 ): CheckJudgement {
   const { compiled } = checked.loaded;
-  const { diagnostics: found, leftOut } = withProved(checked.loaded, thorough);
-  const diagnostics = strict ? found.map(asError) : found;
+  const { diagnostics, leftOut } = withProved(checked.loaded, thorough);
   const { set } = compiled;
   const claims = set === null ? [] : evaluateGuarantees(set, { decide: deciderOf(set), trials });
-  const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClause(claim, strict));
+  const isClean = strict ? diagnostics.length === 0 : !hasErrors(diagnostics);
+  const isGood = isClean && claims.every((claim) => isGoodClause(claim, strict));
   return { ...checked, diagnostics, claims, leftOut, isStrict: strict, isGood };
 }
 
@@ -56,21 +55,20 @@ function withProved({ compiled, diagnostics, read }: CheckedPolicies, isThorough
   return withLints({ set, files, silenced, diagnostics, texts: read.sources.files, isThorough });
 }
 
-function asError(diagnostic: Diagnostic): Diagnostic {
-  return { ...diagnostic, severity: 'error' };
-}
-
 /** What the check did not do, and what a strict check counts as an error: a line each. */
-export function checkNotes({ loaded, claims, isStrict, leftOut }: CheckJudgement): readonly string[] {
+export function checkNotes(judged: CheckJudgement): readonly string[] {
+  const { loaded, diagnostics, claims, isStrict, leftOut } = judged;
   const { read, compiled } = loaded;
   return [
     ...(compiled.set === null && read.sources.files.length > 0 ? [errorsFirst] : []),
+    ...(isStrict && diagnostics.some(({ severity }) => severity === 'warning') ? [warningWrong] : []),
     ...(isStrict && claims.some(({ kind }) => kind === 'undecided') ? [undecidedWrong] : []),
     ...(leftOut.length === 0 ? [] : [leftOutText(leftOut)]),
   ];
 }
 
-const undecidedWrong = 'an undecided guarantee counts as an error with --strict';
+const warningWrong = 'a strict check counts warnings as errors: mend each, or silence it with a reason';
+const undecidedWrong = 'a strict check counts undecided guarantees as errors';
 
 const errorsFirst = 'the other warnings and the guarantees are checked once the errors are fixed';
 
@@ -82,7 +80,7 @@ function leftOutText(actions: readonly string[]): string {
   const shownMax = 3;
   const named = actions.slice(0, shownMax).join(', ');
   const more = actions.length > shownMax ? ` and ${actions.length - shownMax} more` : '';
-  return `did not look for all needless rules and conditions, because there are many: ${named}${more} (use --thorough)`;
+  return `did not look for all needless rules and conditions, because there are many: ${named}${more} (\`writ check --thorough\` does)`;
 }
 
 type Set = NonNullable<CheckedPolicies['compiled']['set']>;
@@ -91,10 +89,39 @@ export function counts(set: Set): { actions: number; policies: number; rules: nu
   return { actions: set.actions.size, policies: set.policies.length, rules: countRules(set.policies) };
 }
 
-/** A line with the counts and the digest of a set without errors. */
-export function describeChecked({ path, compiled: { set } }: CheckedPolicies): string {
-  const { actions, policies, rules } = counts(set!);
+/**
+ * A line with what is wrong, or that nothing is; then the counts and the digest, if the set can be used.
+ */
+export function verdictLine(judged: CheckJudgement): string {
+  const { path, compiled } = judged.loaded;
   const marks = createMarks();
+  const about = compiled.set === null ? null : describeSet(compiled.set);
+  const faults = judged.isGood ? [] : faultsOf(judged);
+  const start =
+    faults.length === 0
+      ? `${marks.good('✓')} ${path}`
+      : `${marks.bad('✗')} ${path}: ${marks.bad(faults.join(', '))}`;
+  return about === null ? start : `${start}${faults.length === 0 ? ': ' : '; '}${about}`;
+}
+
+/** What a check found wrong, such as `2 of 12 claims refuted`. */
+function faultsOf({ diagnostics, claims, isStrict }: CheckJudgement): readonly string[] {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const warnings = diagnostics.length - errors;
+  const [refuted, undecided] = (['refuted', 'undecided'] as const).map(
+    (wanted) => claims.filter(({ kind }) => kind === wanted).length,
+  ) as [number, number];
+  const faults: readonly (readonly [number, string])[] = [
+    [errors, many(errors, 'error')],
+    [refuted, `${refuted} of ${many(claims.length, 'claim')} refuted`],
+    [isStrict ? undecided : 0, `${many(undecided, 'claim')} undecided`],
+    [isStrict ? warnings : 0, many(warnings, 'warning')],
+  ];
+  return faults.flatMap(([count, text]) => (count === 0 ? [] : [text]));
+}
+
+function describeSet(set: Set): string {
+  const { actions, policies, rules } = counts(set);
   const what = [many(actions, 'action'), many(policies, 'policy', 'policies'), many(rules, 'rule')];
-  return `${marks.good('✓')} ${path}: ${what.join(', ')} ${marks.faint(`digest ${digest(set!).slice(0, 12)}`)}\n`;
+  return `${what.join(', ')} ${createMarks().faint(`digest ${digest(set).slice(0, 12)}`)}`;
 }

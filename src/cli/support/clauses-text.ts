@@ -60,7 +60,7 @@ function requestText(facts: Facts): string {
   const text = JSON.stringify(requestJson(facts));
   if (text.length <= requestMax) return text;
   const most = text.length.toLocaleString('en');
-  return `${cut(text, requestMax)}… (${most} characters, in full with --json)`;
+  return `${cut(text, requestMax)}… (${most} characters, the JSON output has all)`;
 }
 
 function lineText({ file, start }: Span, sourceOf: SourceOf): string {

@@ -82,6 +82,18 @@ test('no argument leads out of the workspace, not even by a link', async () => {
   expect(text).not.toContain('secret.read');
 });
 
+test('the words of the language, and the pages that a section names, can be looked up', async () => {
+  const { call } = await startAuthor(emptyFolder());
+  for (const topic of ['reauth', 'sign-in', 'Step-up']) {
+    const { data, text } = await call('reference', { topic });
+    expect([topic, data.topic]).toEqual([topic, 'language/rules']);
+    expect(text).toContain('a step-up, which is a new sign-in');
+  }
+  expect((await call('reference', { topic: 'claims' })).data.topic).toBe('language/guarantees');
+  expect((await call('reference', { topic: 'silences' })).text).toContain('`reference` diagnostics/silences');
+  expect((await call('reference', { topic: 'diagnostics/silences' })).text).toContain('# writ: allow');
+});
+
 test('a link that stays in the workspace is followed', async () => {
   const folder = workspace();
   symlinkSync('policies', join(folder, 'alias'));

@@ -139,9 +139,63 @@ test('a client writes, tests and proves a policy in an empty folder, and reviews
   expect(changed.data).toMatchObject({ loosened: 1, stricter: 0, is_complete: true });
   expect(changed.data.findings[0]).toMatchObject({ direction: 'loosened', from: 'DENY', to: 'ESCALATE' });
   expect(changed.text).toContain('was proved and is refuted');
-  expect((await call('check')).data).toMatchObject({ ok: false, refuted: 1 });
+  const broken = await call('check');
+  expect(broken.data).toMatchObject({ ok: false, refuted: 1 });
+  expect(broken.text).toMatch(/^✗ policies: 1 of 2 claims refuted; 1 action/);
 
   const { data: described, text } = await call('summary');
   expect(described).toMatchObject({ confirmed: true, action_count: 1 });
   expect(text).toContain('Waits for one of ‘Support leads’ if the amount is at most 900 EUR');
+});
+
+test('a strict check keeps warnings as warnings, says that it fails for them, and accepts a silence', async () => {
+  const folder = emptyFolder();
+  const { call } = await startAuthor(folder);
+  const limited = (silence: string): string => `action mail.send { to: email }
+
+meter sent = count() of mail.send per session over 8h
+
+policy mail on mail.send {
+  ${silence}
+  allow few when sent <= 3
+}
+
+guarantee few on mail.send { never allow when sent > 3 }
+`;
+  put(folder, 'policies/mail.policy', limited('# a rule'));
+  const strict = await call('check', { strict: true });
+  expect(strict.data).toMatchObject({
+    ok: false,
+    errors: 0,
+    warnings: 1,
+    diagnostics: [{ severity: 'warning' }],
+  });
+  expect(strict.text).toMatch(/^✗ policies: 1 warning; 1 action/);
+  expect(strict.text).toContain('warning[limit-per-session]');
+  expect(strict.text).not.toContain('--strict');
+  put(
+    folder,
+    'policies/mail.policy',
+    limited('# writ: allow limit-per-session because the host states the session'),
+  );
+  expect((await call('check', { strict: true })).data).toMatchObject({ ok: true, warnings: 0 });
+});
+
+test('the guarantee of the workflow holds for the action that it declares, with a limit for each currency', async () => {
+  const folder = emptyFolder();
+  const { call } = await startAuthor(folder);
+  const { text } = await call('reference', { topic: 'workflow' });
+  const [action, guarantee] = [/`(action payment.*?)`/.exec(text)?.[1], /`(guarantee .*?)`/.exec(text)?.[1]];
+  put(
+    folder,
+    'a.policy',
+    `${action}
+table limits = { USD: 500 USD, EUR: 450 EUR }
+policy paying on payment.create { allow small when payload.amount <= limits[payload.currency] }
+${guarantee}
+`,
+  );
+  expect((await call('check', { strict: true })).data).toMatchObject({ ok: true, refuted: 0 });
+  const untested = { on: 'payment.*', claim: 'never allow when payload.amount > 500 USD' };
+  expect((await call('prove', untested)).text).toContain('help: test the currency first');
 });

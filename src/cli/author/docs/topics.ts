@@ -47,12 +47,33 @@ export function allTopics(): ReadonlyMap<string, Topic> {
   return known;
 }
 
+/** Words that an author looks up, and the section that has them. */
+const sectionsOfWords: Readonly<Record<string, string>> = {
+  allow: 'rules',
+  deny: 'rules',
+  escalate: 'rules',
+  reauth: 'rules',
+  'sign-in': 'rules',
+  'step-up': 'rules',
+  because: 'rules',
+  shadow: 'rules',
+  approval: 'rules',
+  never: 'guarantees',
+  always: 'guarantees',
+  claim: 'guarantees',
+  claims: 'guarantees',
+  currency: 'money',
+};
+
 export type FoundTopic =
   | { readonly topic: Topic }
   /** The names that come near. */
   | { readonly topic: null; readonly near: readonly string[] };
 
-/** A topic by its name, or by the last part of its name if only one has it, or only one of the language. */
+/**
+ * A topic by its name, or by the last part of its name if only one has it, or only one of the language; or the section
+ * that explains the word.
+ */
 export function findTopic(name: string): FoundTopic {
   const wanted = name
     .trim()
@@ -73,6 +94,8 @@ export function findTopic(name: string): FoundTopic {
     (one) => slug !== '' && (one.name.includes(slug) || slugOf(one.title).includes(slug)),
   );
   const near = nearestOf(slug, new Set([...topics.keys()].map((one) => basename(one))));
+  const section = Object.hasOwn(sectionsOfWords, slug) ? sectionsOfWords[slug] : undefined;
+  if (named.length === 0 && section !== undefined) return { topic: topics.get(`language/${section}`)! };
   const found = [...named, ...containing, ...(near === null ? [] : withEnd(near))].map((one) => one.name);
   return { topic: null, near: [...new Set(found)] };
 }
@@ -118,12 +141,21 @@ function sections(area: 'language' | 'tests' | 'cookbook', path: string): readon
 }
 
 function diagnosticPages(): readonly Topic[] {
-  return Object.entries(codes).map(([code, summary]) => ({
-    name: `diagnostics/${code}`,
-    title: summary,
+  const pages = Object.entries(codes).map(
+    ([code, summary]): Topic => ({
+      name: `diagnostics/${code}`,
+      title: summary,
+      mimeType: 'text/markdown',
+      text: () => diagnosticPage(code) ?? `${code}: ${summary}\n`,
+    }),
+  );
+  const silences: Topic = {
+    name: 'diagnostics/silences',
+    title: 'how to silence a warning at one place, with a reason',
     mimeType: 'text/markdown',
-    text: () => diagnosticPage(code) ?? `${code}: ${summary}\n`,
-  }));
+    text: () => withoutLinks(fileOf('docs/diagnostics/silences.md')),
+  };
+  return [...pages, silences];
 }
 
 const packEndings = /\.(policy|test\.yaml|md|txt)$/;
@@ -152,9 +184,11 @@ function fileOf(path: string): string {
   return readFileSync(new URL(path, root), 'utf8');
 }
 
-/** Links into the documentation lead nowhere for an author; their texts stay. */
+/** Links to pages of diagnostics become the names of their topics. Of other links into the documentation the text stays. */
 function withoutLinks(markdown: string): string {
-  return markdown.replace(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, '$1');
+  return markdown
+    .replace(/\[([^\]]*)\]\(diagnostics\/([a-z-]+)\.md\)/g, '$1 (`reference` diagnostics/$2)')
+    .replace(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, '$1');
 }
 
 function slugOf(title: string): string {

@@ -2,12 +2,11 @@
 
 import { displayPath } from '../../../analysis/findings/display-path.ts';
 import { type ClauseResult, clauseToJson } from '../../../analysis/findings/guarantee-results.ts';
-import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, position } from '../../../language/diagnostic/render.ts';
 import type { Json, JsonObject } from '../../../language/model/json.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { many } from '../../output/many.ts';
-import { type CheckJudgement, checkNotes, describeChecked, judgeCheck } from '../../support/check-verdict.ts';
+import { type CheckJudgement, checkNotes, judgeCheck, verdictLine } from '../../support/check-verdict.ts';
 import { renderClauses } from '../../support/clauses-text.ts';
 import { loadChecked } from '../../support/load-policies.ts';
 import type { Entry } from '../tool/answer.ts';
@@ -59,13 +58,9 @@ function summarized(judged: CheckJudgement) {
     many(warnings, 'warning'),
     ...(claims.length === 0 ? [] : [`${of('proved')} of ${many(claims.length, 'claim')} proved`]),
   ];
-  const about =
-    set === null || hasErrors(diagnostics)
-      ? `${loaded.path}: cannot be used while there are errors`
-      : describeChecked(loaded).trimEnd();
   const next = set === null || !isGood ? [] : claims.length === 0 ? [stateGuarantees] : ['Now `test`.'];
   return {
-    lead: [about, counts.join(', '), ...notes].join('\n'),
+    lead: [verdictLine(judged), counts.join(', '), ...notes].join('\n'),
     data: {
       ok: isGood,
       path: loaded.path,

@@ -14,7 +14,7 @@ export const prove = defineTool({
   name: 'prove',
   title: 'Prove a claim',
   description:
-    'Proves a claim about every possible request, or refutes it with a request. Without arguments it proves the guarantees in the files. With `on` and `claim` it proves a claim of yours, for example on: "payment.*", claim: "never allow when payload.amount > 500 USD".',
+    'Proves a claim about every possible request, or refutes it with a request. Without arguments it proves the guarantees in the files. With `on` and `claim` it proves a claim of yours, for example on: "payment.*", claim: "never allow when payload.currency == "USD" and payload.amount > 500 USD".',
   input: {
     path: optional(pathField),
     on: optional(text('actions: a key, a group, or a pattern such as `payment.*`')),
