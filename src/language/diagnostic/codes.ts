@@ -11,6 +11,7 @@ import { syntaxCodes } from './syntax-codes.ts';
 const sourceErrors = {
   'directory-unreadable': 'the policy directory cannot be read',
   'directory-too-large': 'there are more than 100,000 entries under the policy directory',
+  'change-unfinished': 'a change of several policy files is not finished',
   'no-policy-files': 'there is no `.policy` file under the directory',
   'file-empty': 'a policy file declares nothing',
   'file-unreadable': 'a file cannot be read',

@@ -10,6 +10,12 @@ import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 /** The most entries that are looked at; a larger directory is surely not one of policies. */
 const entriesMax = 100_000;
 
+/**
+ * The file that holds a change of several files until it is finished (change-files.ts). A directory that has it is
+ * not whole.
+ */
+export const journalName = '.writ-change.json';
+
 export interface FoundFile {
   /** Relative to the directory, with forward slashes. */
   readonly path: string;
@@ -160,6 +166,7 @@ interface Entry {
 
 function visitEntry(search: Search, folder: Folder, { path, entry }: Entry): void {
   const { name } = entry;
+  if (path === journalName) refuseUnfinished(search);
   if (!entry.isDirectory() && isLikeWanted(name, search.ending)) noteNotRead(search, path);
   if (name.startsWith('.') || name === 'node_modules') return;
   const isWanted = name.endsWith(search.ending);
@@ -206,6 +213,12 @@ function noteNotRead(search: Search, path: string): void {
     message: `\`${path}\` is not read: the name of a policy file ends with \`${ending}\` and does not begin with a dot`,
     help: 'rename it, or move it out of the policy directory',
   });
+}
+
+function refuseUnfinished(search: Search): void {
+  const message = `\`${journalName}\` holds a change of these files that is not finished`;
+  const help = 'start the service, which finishes it; or delete that file and restore the others from Git';
+  search.diagnostics.push(sourceDiagnostic('change-unfinished', '', message, help));
 }
 
 function tooLarge(search: Search): void {

@@ -12,6 +12,7 @@ import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import { withLastingMeters } from '../../language/model/lasting-meters.ts';
 import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
+import { finishFileChange } from './change-files.ts';
 import type { SetContent } from './compiled/bundle.ts';
 import { Compiler, type CompilerEvent, type CompilerExit } from './compiler.ts';
 import type { CompiledSet, CompileFailure } from './compiler-messages.ts';
@@ -175,12 +176,23 @@ class LivePolicies implements PolicyHost {
   }
 
   async start(): Promise<void> {
+    await this.#finishChange();
     await new Promise<void>((started) => {
       this.#onStarted = started;
       this.#startCompiler();
     });
     if (this.#active === null && this.#failure !== null)
       throw new BrokenPolicies(this.#directory, this.#failure);
+  }
+
+  /** Finishes a change of files that an earlier process began; what cannot be finished is no policy set. */
+  async #finishChange(): Promise<void> {
+    try {
+      await finishFileChange(this.#directory);
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      this.#log?.error({ detail }, 'could not finish a change of the policy files');
+    }
   }
 
   current(): HostedPolicies {

@@ -18,6 +18,7 @@ import {
   type FoundFile,
   firstPolicyHelp,
   isInsideFolder,
+  journalName,
   listDirectory,
   markOf,
   realPathWithin,
@@ -139,7 +140,8 @@ export interface DirectoryMark {
 
 export async function scanDirectory(directory: string, listFiles: readonly string[]): Promise<DirectoryMark> {
   const { root, files, diagnostics, notRead } = await listDirectory(directory, policyEnding);
-  const lists = listFiles.map((path) => policyPathOf(root, path));
+  // The files rest only when the journal of their change is gone.
+  const lists = [...listFiles, journalName].map((path) => policyPathOf(root, path));
   const faults = [...diagnostics, ...notRead].map(({ code, span }) => [code, span.file]);
   const mark = JSON.stringify([
     root,

@@ -14,6 +14,7 @@ const names = Object.keys(codes).sort();
 /** Tests for the codes whose examples do not fit on a page; codes of the checker have golden cases. */
 const drawnBy: Readonly<Record<string, string>> = {
   'directory-unreadable': 'test/service/policies/read.test.ts',
+  'change-unfinished': 'test/service/policies/change-files.test.ts',
   'no-policy-files': 'test/service/policies/read.test.ts',
   'file-empty': 'test/service/policies/read.test.ts',
   'file-not-read': 'test/service/policies/read.test.ts',

@@ -8,6 +8,7 @@ import type { GivenRequest, PlaygroundInputs, TextFile } from '../../../../analy
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { diagnosticPage } from '../../../policies/diagnostic-page.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
+import { isFilePath } from '../../../policies/texts.ts';
 import type { RequestChanges } from '../../../requests/request-changes.ts';
 import { notFound } from '../../auth/auth-refusals.ts';
 import { ProblemError, type ProblemLocation } from '../../contract/problem.ts';
@@ -209,11 +210,4 @@ export function refusePaths(files: readonly TextFile[]): void {
     return isTwice ? [{ pointer, detail: 'this file is listed twice' }] : [];
   });
   if (errors.length > 0) throw new ProblemError('invalid_body', errors[0]?.detail ?? '', { errors });
-}
-
-/** Whether a path may name a file. Paths are only names in the playground: nothing is looked up on disk. */
-function isFilePath(path: string): boolean {
-  return (
-    !/[\\\p{Cc}\p{Cf}]/u.test(path) && path.split('/').every((name) => name !== '' && !name.startsWith('.'))
-  );
 }

@@ -5,9 +5,10 @@
 import type { PolicyGaps } from '../../../alerts/policy-gaps.ts';
 import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
+import { FileChangeRefusal } from '../../../policies/change-files.ts';
 import type { PolicyHistory } from '../../../policies/policy-history.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
-import { noRollBack, RollBackRefusal, rollBackFiles } from '../../../policies/roll-back.ts';
+import { noRollBack, rollBackFiles } from '../../../policies/roll-back.ts';
 import type { SetTexts } from '../../../policies/texts.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { notFound } from '../../auth/auth-refusals.ts';
@@ -125,7 +126,7 @@ async function write(
     // The directory is set: a bundle has been refused before anything was read.
     return await rollBackFiles({ directory: policies.state().directory!, present, target });
   } catch (error) {
-    throw error instanceof RollBackRefusal ? refused(error.message) : error;
+    throw error instanceof FileChangeRefusal ? refused(error.message) : error;
   }
 }
 
