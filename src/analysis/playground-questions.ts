@@ -10,6 +10,7 @@ import type { SentenceChange } from '../reasoning/summary/summary-diff.ts';
 import type { SetTexts } from '../service/policies/texts.ts';
 import type { ConditionLine } from './condition-lines.ts';
 import type { DiffReport } from './diff/diff-report.ts';
+import type { ProposalAnswer, ProposalQuestion } from './judge-proposal.ts';
 import type { RecordedRequest } from './records/recorded-request.ts';
 import type { SuggestionReport } from './suggest/suggestion-report.ts';
 
@@ -40,6 +41,8 @@ export interface PlaygroundInputs {
   readonly 'what passes': RecordedRequest;
   /** Asks for changes of the policies that would allow the request. */
   readonly suggest: RecordedRequest;
+  /** Asks what a change of the active policies would mean. */
+  readonly 'judge proposal': ProposalQuestion;
 }
 
 export interface PlaygroundAnswers {
@@ -56,6 +59,7 @@ export interface PlaygroundAnswers {
   /** Null when no such change is found. */
   readonly 'what passes': string | null;
   readonly suggest: SuggestionReport;
+  readonly 'judge proposal': ProposalAnswer;
 }
 
 export type Question = keyof PlaygroundInputs;

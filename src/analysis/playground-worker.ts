@@ -6,6 +6,7 @@ import type { GuaranteeClause, PolicySet } from '../language/model/policy.ts';
 import { decideClauses } from '../reasoning/prove/prove.ts';
 import { compareSets, compareWithActive } from './compare-with-active.ts';
 import { explainRecord } from './explain-record.ts';
+import { judgeProposal } from './judge-proposal.ts';
 import { outlineOf } from './outline.ts';
 import { passingChange } from './passing-change.ts';
 import type {
@@ -55,7 +56,10 @@ function rulesOf({ policies }: PolicySet, action: string): number {
 }
 
 type QuestionHandlers = {
-  readonly [Q in Question]: (workspace: Workspace, input: PlaygroundInputs[Q]) => PlaygroundAnswers[Q];
+  readonly [Q in Question]: (
+    workspace: Workspace,
+    input: PlaygroundInputs[Q],
+  ) => PlaygroundAnswers[Q] | Promise<PlaygroundAnswers[Q]>;
 };
 
 const answering: QuestionHandlers = {
@@ -77,6 +81,7 @@ const answering: QuestionHandlers = {
   explain: (workspace, record) => explainRecord(workspace.compileWith([]), record),
   'what passes': (workspace, record) => passingChange(workspace.compileWith([]), record),
   suggest: suggestForRecord,
+  'judge proposal': judgeProposal,
 };
 
 /**
@@ -92,10 +97,10 @@ export function servePlayground(
   function answer<Q extends Question>({
     question,
     input: asked,
-  }: PlaygroundRequest<Q>): PlaygroundAnswers[Q] {
+  }: PlaygroundRequest<Q>): PlaygroundAnswers[Q] | Promise<PlaygroundAnswers[Q]> {
     return answering[question](workspace, asked);
   }
-  port.on('message', (message: ToPlayground) => {
+  port.on('message', async (message: ToPlayground) => {
     try {
       if (message.kind === 'take') {
         workspace.take(message.texts);
@@ -103,7 +108,7 @@ export function servePlayground(
         send({ kind: 'ready' });
       } else {
         before(message);
-        send({ kind: 'answer', answer: answer(message) });
+        send({ kind: 'answer', answer: await answer(message) });
       }
     } catch (error) {
       // After an error the workspace's cache may be incomplete.

@@ -61,7 +61,7 @@ const replaced: ReadonlySet<Question> = new Set(['try', 'compare']);
 /** Questions that need nothing of the active policies. */
 const ofOwnTexts: ReadonlySet<Question> = new Set(['outline', 'compare sets', 'changed sentences']);
 /** Questions that take proofs of several sets, and may last as long as taking in a set. */
-const slow: ReadonlySet<Question> = new Set(['suggest']);
+const slow: ReadonlySet<Question> = new Set(['suggest', 'judge proposal']);
 const takeWithinMs = 30_000;
 const idleMsDefault = 5 * 60_000;
 /** The thread may take a quarter of the machine's memory, up to this limit in megabytes. */

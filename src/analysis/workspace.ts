@@ -12,12 +12,13 @@ import type { PolicyFile } from '../language/syntax/tree/tree.ts';
 import { type CompileResult, compile, createCompileCache, type PolicySources } from '../pipeline.ts';
 import { withLints } from '../reasoning/lints/lint.ts';
 import { entriesOf, type SetTexts, textOfFile } from '../service/policies/texts.ts';
-import type { TextFile } from './playground-questions.ts';
 
 const lintedRulesMax = 300;
 
 export interface EditedPolicies {
   readonly trees: readonly PolicyFile[];
+  /** Paths of the list files that the set names, and of `owners.yaml`. */
+  readonly listFiles: readonly string[];
   /** Errors and warnings, sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
   /** Null exactly when a diagnostic is an error. */
@@ -30,9 +31,15 @@ export interface Workspace {
   /** Sets the texts of the active policies. */
   take(texts: SetTexts): void;
   /** Returns the active policies with these files in place of theirs. */
-  compileWith(files: readonly TextFile[]): EditedPolicies;
-  /** The texts of the active policies. */
-  sources(): PolicySources;
+  compileWith(files: readonly LaidFile[]): EditedPolicies;
+  /** The texts of the active policies, with these files in place of theirs. */
+  sources(files?: readonly LaidFile[]): PolicySources;
+}
+
+/** A file that is laid over the active policies; without a text, theirs is left out. */
+interface LaidFile {
+  readonly path: string;
+  readonly text: string | null;
 }
 
 export function createWorkspace(): Workspace {
@@ -40,20 +47,26 @@ export function createWorkspace(): Workspace {
   let policies = new Map<string, SourceText>();
   let lists = new Map<string, ListFile>();
   /** The files that were laid last, with the result. */
-  let last: { readonly files: readonly TextFile[]; readonly laid: EditedPolicies } | null = null;
+  let last: { readonly files: readonly LaidFile[]; readonly laid: EditedPolicies } | null = null;
 
-  function compileLaid(files: readonly TextFile[]): EditedPolicies {
+  function laidTexts(files: readonly LaidFile[]) {
     const texts = new Map(policies);
     const listTexts = new Map(lists);
     for (const { path, text } of files) {
-      if (isPolicyFile(path)) texts.set(path, { path, text });
+      if (text === null) (isPolicyFile(path) ? texts : listTexts).delete(path);
+      else if (isPolicyFile(path)) texts.set(path, { path, text });
       else listTexts.set(path, { text });
     }
-    const sources = sourcesOf(texts, listTexts);
+    return { texts, sources: sourcesOf(texts, listTexts) };
+  }
+
+  function compileLaid(files: readonly LaidFile[]): EditedPolicies {
+    const { texts, sources } = laidTexts(files);
     const compiled = compile(sources, cache);
-    const { set, engine, files: trees } = compiled;
+    const { set, engine, files: trees, listFiles } = compiled;
     return {
       trees,
+      listFiles,
       diagnostics: diagnosticsOf(compiled, sources),
       policies: set === null || engine === null ? null : { set, engine },
       sourceOf: (path) => texts.get(path)?.text ?? null,
@@ -61,7 +74,7 @@ export function createWorkspace(): Workspace {
   }
 
   return {
-    sources: () => sourcesOf(policies, lists),
+    sources: (files = []) => laidTexts(files).sources,
     take(given) {
       const entries = entriesOf(given);
       const textsOf = (kind: 'policy' | 'list') => entries.filter((entry) => entry.kind === kind);
@@ -108,7 +121,7 @@ function isPolicyFile(path: string): boolean {
   return path.endsWith('.policy');
 }
 
-function areSame(a: readonly TextFile[], b: readonly TextFile[]): boolean {
+function areSame(a: readonly LaidFile[], b: readonly LaidFile[]): boolean {
   return (
     a.length === b.length && a.every(({ path, text }, at) => b[at]?.path === path && b[at]?.text === text)
   );

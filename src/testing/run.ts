@@ -105,6 +105,11 @@ interface LoadedPolicies {
   readonly count: CountTruths;
 }
 
+/** The policies that a test file names, as its cases need them. */
+export interface SubjectOfTests extends Pick<LoadedPolicies, 'compiled' | 'count'> {
+  readonly read: Pick<ReadSources, 'diagnostics' | 'sourceOf'>;
+}
+
 /** The result of a test file: why none of its cases ran, or each case, in order. */
 export type FileRun =
   | { readonly failure: readonly Diagnostic[]; readonly sourceOf: SourceOf }
@@ -123,7 +128,10 @@ export async function runTests(file: TestFile, load: LoadPolicies): Promise<File
   return { path: file.path, failure: null, cases: judged.cases.map((one) => resultOf(file, one)) };
 }
 
-export async function runTestFile(file: TestFile, load: LoadPolicies): Promise<FileRun> {
+export async function runTestFile(
+  file: TestFile,
+  load: (paths: readonly string[]) => Promise<SubjectOfTests>,
+): Promise<FileRun> {
   if (file.diagnostics.length > 0) return { failure: file.diagnostics, sourceOf: () => file.text };
   const { read, compiled, count } = await load(file.policies);
   const { set, engine } = compiled;

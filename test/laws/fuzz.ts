@@ -14,6 +14,7 @@ import { formatKeepsTrees } from './format.ts';
 import { layoutsKeepTrees } from './layouts.ts';
 import { type Breach, guardsNeverOpen, orderNeverMatters, unknownNeverOpens } from './monotone.ts';
 import { tryAnyTexts, tryMutations } from './mutations.ts';
+import { classificationsHold } from './proposals.ts';
 import { type Reached, tableOf } from './reached.ts';
 import { tryAnyRequests } from './robustness.ts';
 import { standingIsExact } from './standing.ts';
@@ -63,6 +64,10 @@ const laws: Readonly<Record<string, (seed: number) => Tried | Promise<Tried>>> =
   'any request is decided': (seed) => {
     const { requests, findings } = tryAnyRequests(60, seed);
     return { count: requests, findings };
+  },
+  'proposals are no wider than classified': async (seed) => {
+    const { requests, breaches } = await classificationsHold(60, seed);
+    return { count: requests, findings: [], differences: breaches };
   },
   'standing approvals = model': async (seed) => {
     const { compared, differences } = await standingIsExact(20, seed);

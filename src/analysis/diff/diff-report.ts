@@ -400,6 +400,6 @@ function breakingOutcomes({ mode, effect, isUnapproved }: GuaranteeClause): read
   return outcomes.filter((outcome) => (outcome === claimed) === (mode === 'never'));
 }
 
-function mayReadRisk(when: Expression): boolean {
+export function mayReadRisk(when: Expression): boolean {
   return descendants(when).some(({ kind }) => kind === 'risk' || kind === 'let');
 }

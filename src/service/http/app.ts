@@ -142,7 +142,7 @@ function serverFactoryOf(deps: ConfiguredDeps, metrics: Metrics): ServerFactory 
 
 /** Connects requests, policies and the store to the parts that must hear of their changes. */
 function connect(
-  { requestEvents, eventStreams, waits, policyHistory, policyGaps }: ServiceParts,
+  { requestEvents, eventStreams, waits, policyHistory, policyGaps, proposalJudge }: ServiceParts,
   watched: WatchedStore,
   policies: AppDeps['policies'],
 ): void {
@@ -154,6 +154,7 @@ function connect(
     eventStreams.notify('policies');
     void policyHistory.note();
     policyGaps.updateSoon();
+    proposalJudge.lookAgain();
   });
   watched.onChange((what) => {
     waits.recheck();
@@ -175,6 +176,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     playground,
     refusals,
     policyHistory,
+    proposalAcceptor,
+    proposalJudge,
     replays,
     waits,
     eventStreams,
@@ -200,6 +203,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   // What fails here fails again, and is reported, when a sub-agent comes.
   app.addHook('onListen', async () => void prepareForDelegates().catch(() => undefined));
   app.addHook('onClose', () => policyHistory.settled());
+  app.addHook('onListen', async () => void proposalAcceptor.resume().then(() => proposalJudge.lookAgain()));
+  app.addHook('preClose', async () => proposalJudge.close());
   app.addHook('preClose', async () => playground.close());
   app.addHook('preClose', async () => refusals.close());
   app.addHook('preClose', async () => replays.close());

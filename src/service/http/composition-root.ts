@@ -14,6 +14,7 @@ import { createRecheck } from '../people/sso/recheck.ts';
 import { createDelegatedPolicies, type DelegatedPolicies } from '../policies/delegated-policies.ts';
 import { createPolicyHistory } from '../policies/policy-history.ts';
 import type { PolicyState } from '../policies/policy-host.ts';
+import { createProposals } from '../policies/proposals.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
 import { createVoteEvaluator } from '../requests/approvals/effective-votes.ts';
@@ -35,6 +36,8 @@ import { createIdentifier } from './auth/identify-agent.ts';
 import { createFindPeople } from './auth/request-rights.ts';
 import { createEventStreams } from './events/event-streams.ts';
 import { createOutgoing } from './events/outgoing.ts';
+import { createAcceptor } from './resources/policies/proposals/accept-proposal.ts';
+import { createProposalJudge } from './resources/policies/proposals/judge-proposals.ts';
 import {
   type AuthorizeHandlerOptions,
   createAuthorizeHandler,
@@ -132,7 +135,36 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     standingWatch,
     policyGaps,
     policyHistory,
+    ...createProposalParts(deps, base, () => parts.eventStreams.notify('policies')),
     downloads: createDownloads(),
+  };
+}
+
+/** Makes the parts that keep, judge and accept proposals. */
+function createProposalParts(deps: ConfiguredDeps, { store, clock, log }: Base, onChange: () => void) {
+  const { policies, mayAgentsPropose, isNarrowingAccepted } = deps;
+  const proposals = createProposals(store.documents, clock);
+  return {
+    proposals,
+    proposalSettings: { mayAgentsPropose, isNarrowingAccepted },
+    proposalJudge: createProposalJudge({
+      proposals,
+      // A thread of its own: a proof for an agent must not delay what people ask while they type.
+      playground: createPlayground({
+        ...deps.playground,
+        onFailure: (err, summary) => log.warn({ err }, `could not judge a proposal: ${summary}`),
+      }),
+      policies,
+      clock,
+      onChange,
+      onFailure: (err) => log.warn({ err }, 'could not judge the proposals again; retrying'),
+    }),
+    proposalAcceptor: createAcceptor({
+      proposals,
+      policies,
+      store,
+      onFailure: (err) => log.warn({ err }, 'could not write the files of an accepted proposal'),
+    }),
   };
 }
 

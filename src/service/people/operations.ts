@@ -46,6 +46,10 @@ export const operations = {
   'policies.reload': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   // Rolling back changes the policies, and whoever sets policies decides what everybody may do.
   'policies.roll-back': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
+  'proposals.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
+  'proposals.make': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'no' },
+  // Whoever accepts a proposal sets policies, as whoever rolls back does.
+  'proposals.settle': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
   'audit.view': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'yes' },
   'tables.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'tables.change': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },

@@ -1,6 +1,6 @@
 // Deletes what has ended: sessions, tokens, invitations, reset links, notices, claims, assignments, snoozes,
 // alerts that are long over, answered questions of passkeys, rows that were removed, drafts of policies that nobody
-// has saved for long, plans, standing approvals, marks of kill switches, and messages that were delivered or given up.
+// has saved for long, proposals, plans, standing approvals, marks of kill switches, and messages that were delivered or given up.
 // Ended documents count as ended before they are deleted; the sweep only keeps the store small.
 
 import type { DocumentStore } from '../store/contract/documents.ts';
@@ -34,6 +34,8 @@ const sweptKinds = [
   'answered-question',
   'table-row',
   'policy-draft',
+  'policy-proposal',
+  'policy-proposal-content',
   'delegation',
   'plan',
   'stop-mark',

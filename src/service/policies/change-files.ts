@@ -19,9 +19,13 @@ export interface FileChange {
 
 /** Why nothing was changed, as the end of a sentence. */
 export class FileChangeRefusal extends Error {
-  constructor(why: string) {
+  /** `not-writable`: this process can never change these files. `other`: a file or the disk is not as expected. */
+  readonly kind: 'not-writable' | 'other';
+
+  constructor(why: string, kind: FileChangeRefusal['kind'] = 'other') {
     super(why);
     this.name = 'FileChangeRefusal';
+    this.kind = kind;
   }
 }
 
@@ -37,10 +41,7 @@ export async function changeFiles(
   changes: readonly FileChange[],
   disk: Disk = fs,
 ): Promise<void> {
-  const root = await rootOf(directory);
-  if ((await textAt(join(root, journalName))) !== null)
-    throw new FileChangeRefusal('an earlier change of the files is not finished');
-  for (const change of changes) await checkPlace(root, change);
+  const root = await checkChange(directory, changes);
   if (changes.length === 0) return;
   const journal = join(root, journalName);
   try {
@@ -51,6 +52,19 @@ export async function changeFiles(
     throw refusalOf(error);
   }
   await disk.rm(journal);
+}
+
+/**
+ * Resolves to the real directory when the change is possible now. Rejects with a FileChangeRefusal when a file is not
+ * as the change expects it, or cannot be written.
+ */
+export async function checkChange(directory: string, changes: readonly FileChange[]): Promise<string> {
+  const root = await rootOf(directory);
+  if ((await textAt(join(root, journalName))) !== null)
+    throw new FileChangeRefusal('an earlier change of the files is not finished');
+  for (const change of changes) await checkPlace(root, change);
+  await checkWritable(root, root);
+  return root;
 }
 
 /**
@@ -121,9 +135,13 @@ async function checkPlace(root: string, { path, before }: FileChange): Promise<v
     const what = before === null ? 'is there and belongs to no set' : 'has changed since it was read';
     throw new FileChangeRefusal(`\`${path}\` ${what}: its contents would be lost`);
   }
-  const folder = await checkFolder(root, path);
+  await checkWritable(root, await checkFolder(root, path));
+}
+
+async function checkWritable(root: string, folder: string): Promise<void> {
   await fs.access(folder, constants.W_OK).catch(() => {
-    throw new FileChangeRefusal(`the folder \`${relative(root, folder) || '.'}\` cannot be written here`);
+    const name = relative(root, folder) || '.';
+    throw new FileChangeRefusal(`the folder \`${name}\` cannot be written here`, 'not-writable');
   });
 }
 
@@ -135,7 +153,7 @@ async function checkFolder(root: string, path: string): Promise<string> {
   const isInside = real === root || real.startsWith(`${root}${sep}`);
   const isLinked = (await fs.lstat(target).catch(() => null))?.isSymbolicLink() === true;
   if (!isInside || real !== folder || isLinked)
-    throw new FileChangeRefusal(`\`${path}\` is a symbolic link: change its target`);
+    throw new FileChangeRefusal(`\`${path}\` is a symbolic link: change its target`, 'not-writable');
   return folder;
 }
 

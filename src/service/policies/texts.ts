@@ -91,6 +91,7 @@ export function textOfFile({ bytes }: SetTexts, { start, end }: TextEntry, bytes
 /** Whether a path may name a file of a policy directory: relative, without hidden names or odd characters. */
 export function isFilePath(path: string): boolean {
   return (
-    !/[\\\p{Cc}\p{Cf}]/u.test(path) && path.split('/').every((name) => name !== '' && !name.startsWith('.'))
+    !/[\\\p{Cc}\p{Cf}\p{Cs}]/u.test(path) &&
+    path.split('/').every((name) => name !== '' && !name.startsWith('.'))
   );
 }

@@ -170,7 +170,14 @@ const appSettings = [
     'connectionsMax',
     'newFactorMs',
   ] as const),
-  ...(['bodySignatures', 'areAgentReportsTrusted', 'areWebhooksPrivate', 'areReceiptsOn'] as const),
+  ...([
+    'bodySignatures',
+    'areAgentReportsTrusted',
+    'areWebhooksPrivate',
+    'areReceiptsOn',
+    'mayAgentsPropose',
+    'isNarrowingAccepted',
+  ] as const),
   ...(['trustedProxies', 'sso', 'users', 'smtp'] as const),
 ] satisfies readonly (keyof Config)[];
 

@@ -307,6 +307,22 @@ export const settings = {
     help: 'whether grants have receipts',
     more: 'see [Receipts](receipts.md)',
   },
+  'proposals.agents': {
+    default: false,
+    kind: { is: 'boolean' },
+    field: 'mayAgentsPropose',
+    placeholder: 'boolean',
+    help: 'whether agents and enforcement points may propose changes of the policies',
+    more: 'see [Proposals](proposals.md)',
+  },
+  'proposals.accept_narrowing': {
+    default: false,
+    kind: { is: 'boolean' },
+    field: 'isNarrowingAccepted',
+    placeholder: 'boolean',
+    help: 'whether a proposal that is proved to allow nothing more is accepted at once',
+    more: 'see [Proposals](proposals.md#accepted-by-a-setting)',
+  },
   'signatures.compatibility': {
     default: 'allow',
     kind: { is: 'choice', of: ['allow', 'forbid'] },

@@ -15,6 +15,8 @@ export const webhookEvents = [
   'request.decided',
   'request.commented',
   'policies.reload_failed',
+  'proposal.made',
+  'proposal.settled',
   'agent.revoked',
   'standing_approval.given',
   'standing_approval.used_up',

@@ -327,7 +327,7 @@ test('a draft is saved on the service, opens in another window, and never become
   await draftView(page).getByText('Not saved yet').waitFor();
   await draftView(page).getByText('no errors', { exact: true }).waitFor();
   await draftView(page).getByRole('link', { name: '0 loosened · 1 stricter · 0 undecided' }).waitFor();
-  // The patch is one that Git applies (test/dashboard/git-patch.test.ts).
+  // The patch is one that Git applies (test/language/assist/git-patch.test.ts).
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     draftView(page).getByRole('button', { name: 'Download .patch' }).click(),

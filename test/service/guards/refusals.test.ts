@@ -50,6 +50,7 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
   408: ['request_timeout'],
   409: ['conflict', 'duplicate_request', 'invalid_task_state'],
   410: ['expired_denial'],
+  422: ['invalid_proposal'],
   429: [
     'playground_busy',
     'rate_limited',
@@ -57,6 +58,7 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
     'too_many_failures',
     'too_many_in_flight',
     'too_many_open_requests',
+    'too_many_proposals',
     'too_many_streams',
     'too_many_waits',
   ],

@@ -38,6 +38,9 @@ policies.try         + + + + +
 policies.replay      + + . . +
 policies.reload      + + . . .
 policies.roll-back   + . . . .
+proposals.view       + + + + +
+proposals.make       + + + + .
+proposals.settle     + . . . .
 audit.view           + . . . +
 tables.view          + + . . +
 tables.change        + + . . .
@@ -150,6 +153,12 @@ policies.try         GET /v1/policies/draft, PUT /v1/policies/draft, DELETE /v1/
 policies.replay      POST /v1/policies/replay
 policies.reload      POST /v1/policies/reload
 policies.roll-back   POST /v1/policies/roll-back
+proposals.view       GET /v1/policies/proposals
+proposals.view       GET /v1/policies/proposals/{id}
+proposals.make       POST /v1/policies/proposals
+proposals.make       POST /v1/policies/proposals/{id}/withdraw
+proposals.settle     POST /v1/policies/proposals/{id}/accept
+proposals.settle     POST /v1/policies/proposals/{id}/reject
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
 audit.view           GET /v1/audit/approvals, GET /v1/audit/approvals/export
 tables.view          GET /v1/tables, GET /v1/tables/{name}, GET /v1/tables/{name}/{key}

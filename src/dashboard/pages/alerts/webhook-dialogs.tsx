@@ -23,6 +23,8 @@ const meanings: Readonly<Record<Event, string>> = {
   'request.decided': 'a pending request was decided',
   'request.commented': 'someone commented on a pending request',
   'policies.reload_failed': 'changed policies failed to load',
+  'proposal.made': 'a change of the policies is proposed',
+  'proposal.settled': 'a proposal was accepted, rejected or withdrawn',
   'agent.revoked': 'an agent was revoked',
   'standing_approval.given': 'a standing approval was given',
   'standing_approval.used_up': 'a standing approval is used up',

@@ -3,8 +3,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { gitPatch } from '../../../language/assist/git-patch.ts';
 import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
-import { gitPatch } from '../../parts/diff/git-patch.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import { Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts } from '../../parts/layout/page.tsx';

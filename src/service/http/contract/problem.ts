@@ -48,6 +48,8 @@ export const problems = {
   duplicate_request: { status: 409, title: 'The idempotency key was used for another access request' },
   invalid_task_state: { status: 409, title: 'The state of the access request does not permit this' },
   expired_denial: { status: 410, title: 'The denial is too old' },
+  invalid_proposal: { status: 422, title: 'The proposed policies cannot be used' },
+  too_many_proposals: { status: 429, title: 'Too many proposals' },
   too_many_attempts: { status: 429, title: 'Too many attempts' },
   rate_limited: { status: 429, title: 'The agent sends too many requests' },
   too_many_streams: { status: 429, title: 'Too many streams are open' },

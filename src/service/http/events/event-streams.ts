@@ -272,6 +272,7 @@ const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   first: 'people',
   codes: 'people',
   alert: 'alerts',
+  proposal: 'policies',
 };
 
 /** The returned function looks for what any process has changed since its last look. */

@@ -35,6 +35,7 @@ import { policyDraftRoutes } from './policies/policy-drafts.ts';
 import { policyHistoryRoutes } from './policies/policy-history.ts';
 import { policyHitRoutes } from './policies/policy-hits.ts';
 import { policySummaryRoutes } from './policies/policy-summary.ts';
+import { proposalRoutes } from './policies/proposals/proposals.ts';
 import { replayRoutes } from './policies/replay-routes.ts';
 import { rollBackRoutes } from './policies/roll-back.ts';
 import { receiptRoutes } from './receipts/receipts.ts';
@@ -76,6 +77,7 @@ export const managementRoutes = [
   ...policyRoutes,
   ...playgroundRoutes,
   ...policyDraftRoutes,
+  ...proposalRoutes,
   ...replayRoutes,
   ...policyHistoryRoutes,
   ...policySummaryRoutes,

@@ -167,8 +167,7 @@ export function manage<Deps extends CallerDeps>(app: FastifyInstance, deps: Deps
     method,
     url,
     bodyLimit: bodyMax.bytesMax,
-    ...(isForAgents ? { onRequest: identifyAgent(deps, route) } : {}),
-    ...(isForPoints ? { onRequest: identifyPointOf(deps) } : {}),
+    ...(isForAgents || isForPoints ? { onRequest: identifyCaller(deps, route) } : {}),
     schema: { response: replySchemas(operation.replies) },
     handler: async (request, reply) => {
       const call = await readCall(deps, route, { request, reply });
@@ -194,7 +193,7 @@ function takeBearer({ headers }: FastifyRequest): void {
 function identifyAgent(
   { identify }: CallerDeps,
   { access, isForDelegates }: Pick<Route<never>, 'access' | 'isForDelegates'>,
-): onRequestAsyncHookHandler {
+): (request: FastifyRequest) => Promise<void> {
   const isForAgentsAlone = access === 'agent';
   return async (request) => {
     if (isForAgentsAlone) takeBearer(request);
@@ -207,8 +206,24 @@ function identifyAgent(
   };
 }
 
+/** Identifies a caller that sends a key: where both may call, the key of a point without an agent is the point's own. */
+function identifyCaller(
+  deps: CallerDeps,
+  route: Pick<Route<never>, 'access' | 'isForAgents' | 'isForPoints' | 'isForDelegates'>,
+): onRequestAsyncHookHandler {
+  const [asAgent, asPoint] = [identifyAgent(deps, route), identifyPointOf(deps)];
+  if (!route.isForPoints) return asAgent;
+  if (!route.isForAgents) return asPoint;
+  return (request) => (isPointAlone(request) ? asPoint(request) : asAgent(request));
+}
+
+function isPointAlone({ headers }: FastifyRequest): boolean {
+  const key = headers['x-agent-api-key'];
+  return typeof key === 'string' && key.startsWith('writpep_') && headers['x-writ-agent'] === undefined;
+}
+
 /** Identifies a caller that sends a key as the enforcement point of that key. */
-function identifyPointOf({ identifyPoint }: CallerDeps): onRequestAsyncHookHandler {
+function identifyPointOf({ identifyPoint }: CallerDeps): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     if (request.headers['x-agent-api-key'] !== undefined) await identifyPoint(request);
   };

@@ -5,6 +5,7 @@
 import { alertsOn } from '../../alerts/alert.ts';
 import { createDirectory } from '../../people/directory.ts';
 import type { KillSwitchBoard } from '../../people/kill-switches.ts';
+import { createProposals, proposalLimits } from '../../policies/proposals.ts';
 import type { PendingGroup, Store } from '../../store/contract/store.ts';
 import { backupAtMs } from '../../store/move/placement.ts';
 import type { DispatcherCounts } from '../../webhooks/dispatch.ts';
@@ -28,6 +29,7 @@ interface StateReading {
   readonly atMs: number;
   readonly pending: readonly PendingGroup[];
   readonly killSwitches: number;
+  readonly proposals: number;
   readonly alerts: ReadonlyMap<string, number>;
   readonly backupAtMs: number | null;
   readonly storeBytes: number | null;
@@ -64,6 +66,9 @@ export function addStateMetrics(registry: MetricRegistry, deps: StateMetricsDeps
       pending.map(({ group, nearestMs }) => ({ value: (nearestMs - atMs) / 1_000, labels: [group] })),
     ['group'],
   );
+  gauge('writ_pending_proposals', 'Pending proposals to change the policies.', ({ proposals }) => [
+    { value: proposals },
+  ]);
   gauge('writ_kill_switches', 'Active kill switches.', ({ killSwitches }) => [{ value: killSwitches }]);
   gauge(
     'writ_alerts_active',
@@ -99,9 +104,14 @@ export function addStateMetrics(registry: MetricRegistry, deps: StateMetricsDeps
 
 async function stateOf({ store, clock, switches }: StateMetricsDeps): Promise<StateReading> {
   const atMs = Math.trunc(clock());
-  const [pending, on, alerts, backup, storeBytes] = await Promise.all([
+  const [pending, on, proposals, alerts, backup, storeBytes] = await Promise.all([
     store.requests.pendingByGroup(atMs),
     switches.list(),
+    createProposals(store.documents, clock).list({
+      state: 'pending',
+      after: null,
+      countMax: proposalLimits.pending,
+    }),
     alertsOn(createDirectory(store.documents, clock)),
     backupAtMs(store),
     store.sizeBytes(),
@@ -111,6 +121,7 @@ async function stateOf({ store, clock, switches }: StateMetricsDeps): Promise<St
     atMs,
     pending: bounded(pending),
     killSwitches: on.length,
+    proposals: proposals.length,
     alerts: new Map([...kinds].map(([kind, ofKind]) => [kind, ofKind.length])),
     backupAtMs: backup,
     storeBytes,

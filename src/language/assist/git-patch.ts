@@ -1,13 +1,14 @@
 // The changes of files as a patch for `git apply`: the unified format with three lines around each change.
 
-import { lineChanges } from '../../../language/assist/line-changes.ts';
+import { lineChanges } from './line-changes.ts';
 
 export interface FileChange {
   /** Relative to the policy directory. */
   readonly path: string;
   /** Null for a new file. */
   readonly before: string | null;
-  readonly after: string;
+  /** Null for a file that is deleted. */
+  readonly after: string | null;
 }
 
 /**
@@ -20,21 +21,22 @@ export function gitPatch(changes: readonly FileChange[], repositoryPath: string 
 }
 
 function filePatch({ path, before, after }: FileChange, repositoryPath: string | null): string {
-  const text = before === null ? after : withLineBreaksOf(before, after);
+  const text = before === null || after === null ? after : withLineBreaksOf(before, after);
   if (text === before) return '';
   const name = repositoryPath === null || repositoryPath === '' ? path : `${repositoryPath}/${path}`;
-  const hunks = hunksOf(before ?? '', text);
+  const hunks = hunksOf(before ?? '', text ?? '');
   // Git takes names behind this line from the top of the repository, and other names from the present folder. A new
   // file without lines has no other form.
   const hasGitLine = repositoryPath !== null || hunks === '';
   return [
     ...(hasGitLine ? [`diff --git ${quoted(`a/${name}`)} ${quoted(`b/${name}`)}\n`] : []),
     ...(hasGitLine && before === null ? ['new file mode 100644\n'] : []),
+    ...(hasGitLine && after === null ? ['deleted file mode 100644\n'] : []),
     ...(hunks === ''
       ? []
       : [
           `--- ${before === null ? '/dev/null' : ended(`a/${name}`)}\n`,
-          `+++ ${ended(`b/${name}`)}\n`,
+          `+++ ${after === null ? '/dev/null' : ended(`b/${name}`)}\n`,
           hunks,
         ]),
   ].join('');

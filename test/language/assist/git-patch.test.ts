@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { type FileChange, gitPatch } from '../../src/dashboard/parts/diff/git-patch.ts';
-import { createRandom } from '../../src/language/value/random.ts';
+import { type FileChange, gitPatch } from '../../../src/language/assist/git-patch.ts';
+import { createRandom } from '../../../src/language/value/random.ts';
 
 const lines = (count: number): string =>
   Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('');
