@@ -118,6 +118,19 @@ export const pages: readonly Page[] = [
     load: () => import('./pages/playground/playground.tsx'),
   },
   {
+    pattern: '/proposals',
+    title: 'Proposals',
+    access: 'proposals.view',
+    menu: { icon: 'proposal', group: 'work' },
+    load: () => import('./pages/proposals/proposals.tsx'),
+  },
+  {
+    pattern: '/proposals/:id',
+    title: 'Proposal',
+    access: 'proposals.view',
+    load: () => import('./pages/proposals/proposal.tsx'),
+  },
+  {
     pattern: '/alerts',
     title: 'Alerts',
     access: 'alerts.view',

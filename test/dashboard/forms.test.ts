@@ -50,6 +50,9 @@ const notTyped: Readonly<Record<string, readonly string[]>> = {
   confirmTotpSetup: ['secret'],
   addPasskey: ['response'],
   rollBackPolicies: ['digest', 'active_digest'],
+  // The change, and the sets that are shown.
+  proposePolicies: ['active_digest', 'patch', 'files', 'request_id'],
+  acceptProposal: ['active_digest', 'proposed_digest', 'breaks_guarantee'],
   createResetLink: ['removes_second_factors'],
   setSigning: ['new_secret'],
   updateAgent: ['refusal_hints'],

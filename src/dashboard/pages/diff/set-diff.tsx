@@ -5,12 +5,12 @@ import { call } from '../../api/client.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go } from '../../navigation/navigation.ts';
 import { diffHref, type SetPair } from '../../parts/diff/activations.ts';
+import { ChangedFiles, SentenceList } from '../../parts/diff/changed-texts.tsx';
 import { countsText } from '../../parts/diff/diff-labels.ts';
 import { DiffResult } from '../../parts/diff/diff-result.tsx';
 import type { FindingWays } from '../../parts/diff/finding.tsx';
-import { TextDiff } from '../../parts/diff/text-diff.tsx';
 import { useAnswer } from '../../parts/diff/use-answer.ts';
-import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { keepDraft, readDraft } from '../playground/draft-files.ts';
@@ -37,7 +37,7 @@ export function SetDiffView({ setDiff, pair }: SetDiffProps) {
           </Section>
         )}
         <Section title="Text diff">
-          <Files files={setDiff.files} />
+          <ChangedFiles files={setDiff.files} />
         </Section>
       </div>
     </div>
@@ -85,30 +85,6 @@ function Decided({ setDiff }: { readonly setDiff: SetDiff }) {
   );
 }
 
-function Files({ files }: Pick<SetDiff, 'files'>) {
-  if (files.length === 0)
-    return (
-      <Empty icon="policy" title="No file differs">
-        Both sets were made from the same texts.
-      </Empty>
-    );
-  return (
-    <div class="diff-files">
-      {files.map(({ path, old, new: now, is_complete: isWhole }) => (
-        <section key={path} aria-label={path}>
-          <h3>
-            <PlainText text={path} isShort />
-            {old === null && ' (new)'}
-            {now === null && ' (gone)'}
-          </h3>
-          {!isWhole && <p>The file is long: this is the diff of its beginning.</p>}
-          <TextDiff before={old ?? ''} after={now ?? ''} label={path} />
-        </section>
-      ))}
-    </div>
-  );
-}
-
 // The plain sentences that differ between two sets, removed and added, about the actions that the sets decide
 // differently.
 
@@ -131,33 +107,7 @@ function ChangedSentences({ pair, actions }: ChangedSentencesProps) {
     );
   return (
     <>
-      <ul class="diff-sentences" aria-label="Sentences that differ">
-        {answer.items.map(({ subject, removed, added }) => (
-          <li key={subject}>
-            <h3>
-              <PlainText text={subject} isShort />
-            </h3>
-            <ul>
-              {removed.map((text) => (
-                <li key={text}>
-                  <del>
-                    <span class="visually-hidden">removed: </span>
-                    <PlainText text={text} />
-                  </del>
-                </li>
-              ))}
-              {added.map((text) => (
-                <li key={text}>
-                  <ins>
-                    <span class="visually-hidden">added: </span>
-                    <PlainText text={text} />
-                  </ins>
-                </li>
-              ))}
-            </ul>
-          </li>
-        ))}
-      </ul>
+      <SentenceList items={answer.items} />
       {answer.items.length === 0 && <p>No sentence differs.</p>}
       {!answer.is_complete && (
         <p>

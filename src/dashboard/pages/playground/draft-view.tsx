@@ -10,6 +10,7 @@ import { Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { showToast } from '../../parts/layout/toast.tsx';
+import { ProposeButton } from '../../parts/policy/propose.tsx';
 import { ChangeList } from './change-list.tsx';
 import { diagnosticCounts } from './diagnostic-list.tsx';
 import { DiffLink } from './diff-view.tsx';
@@ -111,7 +112,7 @@ export function OtherDraft({ playground, saved: { draft } }: Pick<DraftViewProps
 }
 
 function PatchActions({ playground, saved }: Pick<DraftViewProps, 'playground' | 'saved'>) {
-  const { changes, active, texts } = playground;
+  const { changes, active, texts, digest } = playground;
   const files = changes.map(({ path, text }) => ({
     path,
     before: active.includes(path) ? texts.byPath.get(path)?.text : null,
@@ -132,6 +133,9 @@ function PatchActions({ playground, saved }: Pick<DraftViewProps, 'playground' |
         <Button icon="copy" onClick={() => copy(patch)}>
           Copy patch
         </Button>
+        {digest !== null && (
+          <ProposeButton change={{ active_digest: digest, files: changes }} about="the draft" />
+        )}
       </div>
       <p class="playground-soft">
         {saved.repositoryPath === null ? 'In the policy directory: ' : 'In the repository of the policies: '}

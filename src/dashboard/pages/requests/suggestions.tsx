@@ -1,5 +1,6 @@
 // Changes of the policies that would allow a request: looked for when somebody asks, each with its patch and with
-// every decision that it changes. INVARIANT: the page writes nothing; a change goes through the files of the policies.
+// every decision that it changes. INVARIANT: the page writes nothing; a change is proposed, or goes through the files of
+// the policies.
 
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../../api/operations.ts';
@@ -9,6 +10,7 @@ import { DecisionBadge } from '../../parts/layout/badge.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { ResourceView } from '../../parts/layout/resource-view.tsx';
+import { ProposeButton } from '../../parts/policy/propose.tsx';
 import { CopyText } from '../../parts/text/copy.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
@@ -22,7 +24,7 @@ export function SuggestedChanges({ id }: { readonly id: string }) {
     <Section title="A change that would allow it">
       {isAsked ? (
         <ResourceView resource={suggestions} loading="Changes are tried and proved" lines={3}>
-          {(data) => <Found data={data} />}
+          {(data) => <Found id={id} data={data} />}
         </ResourceView>
       ) : (
         <>
@@ -39,8 +41,10 @@ export function SuggestedChanges({ id }: { readonly id: string }) {
 }
 
 function Found({
+  id,
   data: { decision, goal, forbidden_by: claims, suggestions },
 }: {
+  readonly id: string;
   readonly data: Suggestions;
 }) {
   if (decision.decision === 'ALLOW') return <p>The active policies allow it already.</p>;
@@ -65,7 +69,7 @@ function Found({
           {goal === 'ESCALATE' && <p>After one of these changes, people can approve it.</p>}
           <ol class="suggestions" aria-label="Changes, the one that allows the least else first">
             {suggestions.map((suggestion, index) => (
-              <SuggestedChange key={index} suggestion={suggestion} />
+              <SuggestedChange key={index} id={id} suggestion={suggestion} />
             ))}
           </ol>
         </>
@@ -74,7 +78,12 @@ function Found({
   );
 }
 
-function SuggestedChange({ suggestion }: { readonly suggestion: Suggestions['suggestions'][number] }) {
+interface SuggestedChangeProps {
+  readonly id: string;
+  readonly suggestion: Suggestions['suggestions'][number];
+}
+
+function SuggestedChange({ id, suggestion }: SuggestedChangeProps) {
   const { text, patch, decision, milder, diff } = suggestion;
   return (
     <li>
@@ -87,6 +96,12 @@ function SuggestedChange({ suggestion }: { readonly suggestion: Suggestions['sug
         {milder.count.toLocaleString('en')} get a milder decision.
       </p>
       <CopyText text={patch} label="the patch" />
+      <div>
+        <ProposeButton
+          change={{ active_digest: diff.old.digest, patch, request_id: id }}
+          about="this change"
+        />
+      </div>
       <details>
         <summary>All decisions that change</summary>
         <DiffResult

@@ -38,6 +38,8 @@ const pageAddresses = [
   '/policies/file',
   '/diff',
   '/playground',
+  '/proposals',
+  '/proposals/:id',
   '/enforcement-points',
   '/enforcement-points/:id',
   '/alerts',

@@ -15,8 +15,8 @@ import { objectSchema, text, textOrNull, time, timeOrNull } from '../../../contr
 import { arrayOf, compareReplyExample, comparisonSchema, orNull, triedExamplesSchema } from '../diff-view.ts';
 import { diagnosticsSchema } from '../playground-view.ts';
 
-export const reasonMax = 2_000;
-export const commentMax = 1_000;
+export const reasonMax = 500;
+export const commentMax = 500;
 
 const words: JsonSchema = arrayOf({ type: 'string' });
 const count: JsonSchema = { type: 'integer', minimum: 0 };
