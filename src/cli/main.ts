@@ -85,6 +85,11 @@ const commands: Readonly<Record<string, Entry>> = {
     runs: 'through many records',
     load: async () => (await import('./commands/suggest.ts')).defineSuggest,
   },
+  propose: {
+    group: groups.policies,
+    summary: 'propose a change of the active policies to a running service',
+    load: async () => (await import('./commands/propose.ts')).definePropose,
+  },
   diff: {
     group: groups.policies,
     summary: 'show the requests that two policy revisions decide differently',

@@ -1,11 +1,19 @@
 // Commands that call a running service: their output, their error messages, and their exit codes.
 
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { firstAdmin, personWith, send, tokenClient } from '../service/http/person-client.ts';
-import { authorize, type Service, shareService, startService } from '../service/http/service.ts';
+import {
+  authorize,
+  type Service,
+  shareService,
+  startService,
+  temporaryDirectory,
+} from '../service/http/service.ts';
 import { type Ran, writ } from './writ.ts';
 
 const shared = shareService();
@@ -93,6 +101,34 @@ test('writ suggest asks a running service about its own request and policies', a
     [[id, '--token', 'x'], '--token needs --url'],
   ] as const)
     expect(await run('suggest', ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+});
+
+test('writ propose sends what differs, a patch as well, and says what it means', async () => {
+  const text = (limit: number): string =>
+    `action pay.make { amount: number 0.01.. }\npolicy p on pay.make {\n  allow small when payload.amount <= ${limit} because "Small"\n}\n`;
+  const { run } = await withAdmin(await startService({ startsWith: text(10) }));
+  const folder = temporaryDirectory();
+  writeFileSync(join(folder, 'demo.policy'), text(10));
+  const same = await run('propose', folder, '--reason', 'none');
+  expect([same.code, same.stderr]).toEqual([1, expect.stringContaining('nothing to propose')]);
+  writeFileSync(join(folder, 'demo.policy'), text(5));
+  const made = await run('propose', folder, '--reason', 'less');
+  expect([made.code, made.stderr]).toEqual([0, '']);
+  expect(made.stdout).toMatch(
+    /^pending: narrows\n0 loosened, 1 stricter, 0 undecided; 0 tests pass, 0 fail\nhttp.*\/proposals\/[-\w]+\n$/,
+  );
+  const { id, patch } = JSON.parse((await run('propose', folder, '--reason', 'less', '--json')).stdout);
+  writeFileSync(join(folder, 'the.patch'), patch);
+  const again = await run('propose', '--patch', join(folder, 'the.patch'), '--reason', 'less', '--json');
+  expect(JSON.parse(again.stdout)).toMatchObject({ patch, classification: 'narrows' });
+  expect(JSON.parse(again.stdout).id).not.toBe(id);
+  writeFileSync(join(folder, 'demo.policy'), 'policy {');
+  const wrong = await run('propose', folder, '--reason', 'less');
+  expect([wrong.code, wrong.stderr]).toEqual([
+    1,
+    expect.stringContaining('the proposed policies have errors'),
+  ]);
+  expect((await run('propose', folder, '--patch', 'x', '--reason', 'less')).code).toBe(2);
 });
 
 test('writ tables shows tables and rows, sets and removes them', async () => {

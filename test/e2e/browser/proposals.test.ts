@@ -115,6 +115,7 @@ test('the draft of the playground is proposed', async () => {
   expect([saved.status, saved.body.policy_set]).toEqual([200, digest]);
   await page.goto('/playground');
   await page.getByRole('button', { name: 'Open it' }).click();
+  await page.getByRole('button', { name: 'My draft (1)' }).click();
   await page.getByRole('button', { name: 'Propose… the draft' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Reason').fill('Thirteen is odd');
