@@ -49,6 +49,7 @@ function shotsOf({ shown }: Demo): readonly Shot[] {
       waitFor: '.cm-content',
     },
     { name: 'diff', address: '/diff' },
+    { name: 'proposals', address: '/proposals' },
     { name: 'alerts', address: '/alerts' },
     { name: 'alert-rules', address: '/alerts?tab=rules' },
     { name: 'webhooks', address: '/alerts?tab=webhooks' },

@@ -32,6 +32,8 @@ describe('the page', () => {
     '/policies/file?path=a.policy',
     '/diff',
     '/playground',
+    '/proposals',
+    '/proposals/:id',
     '/enforcement-points',
     '/alerts',
     '/access',

@@ -537,6 +537,25 @@ if (isOnPostgres) {
   });
 }
 
+test('a thread that fails judges nothing and grants nothing', async () => {
+  const { body } = await propose(house, house.olga, narrower);
+  const stored = createProposals(house.service.store.documents, Date.now);
+  const { value } = (await stored.find(body.id))!;
+  const content = (await stored.content(body.id))!;
+  const broken = await open({ playground: { script: new URL('./not-there.ts', import.meta.url) } });
+  const { service, olga, bob } = broken;
+  expect(codeOf(await propose(broken, olga, narrower))).toEqual([503, 'playground_failed']);
+  expect((await olga.send('/v1/policies/proposals')).body.items).toEqual([]);
+  const proposals = createProposals(service.store.documents, Date.now);
+  const judgement = { ...value.judgement, active: 'other policies' };
+  await proposals.create({ ...value, judgement, content }, []);
+  const pending = (await look(bob, value)).body;
+  expect(pending).toMatchObject({ status: 'pending', is_current: false });
+  expect(codeOf(await settle(bob, pending, 'accept'))).toEqual([503, 'playground_failed']);
+  expect((await look(bob, value)).body.status).toBe('pending');
+  expect(digestOf(service)).toBe(body.active_digest);
+});
+
 test('proposals end, and what has ended is deleted', async () => {
   const aging = await open({});
   const { service, olga, agent } = aging;

@@ -79,7 +79,10 @@ function ProposalView({ proposal, reload }: ProposalProps) {
               is_complete: true,
             }))}
           />
-          <CopyText text={proposal.patch} label="the patch" />
+          <details open={proposal.delivery === 'patch'}>
+            <summary>Patch for Git</summary>
+            <CopyText text={proposal.patch} label="the patch" />
+          </details>
         </Section>
       </div>
     </PageFrame>
