@@ -3,6 +3,7 @@
 // whatever is not decided counts as widening.
 
 import { isSameMeaning } from '../../language/model/canonical.ts';
+import type { Outcome } from '../../language/model/decision.ts';
 import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
 import { isAlike, readsChanged } from '../../reasoning/diff/declarations.ts';
 import type { PolicyDiff } from '../../reasoning/diff/diff.ts';
@@ -136,13 +137,19 @@ function wordings({ sets, diff }: SetChange): readonly string[] {
     (group) => after.approvers.has(group.name) && !isAlike(group, after.approvers.get(group.name)),
   );
   const reasons = remarksOf(sets, diff.changed).filter(({ kind }) => kind === 'reason');
-  const isReworded = reasons.length > 0 || diff.findings.some(({ tier }) => tier === 6);
+  // Whoever answers a request reads the reasons of the rules that ask; those of a refusal persuade nobody.
+  const isReworded =
+    reasons.length > 0 || diff.findings.some(({ from, to }) => isPending(from) && isPending(to));
   return [
     ...titles.map(({ old }) => `the title of \`${old.key}\` changes`),
     ...shapes.map(({ old }) => `the declared fields of \`${old.key}\` change`),
     ...groups.map(({ name }) => `the title of the approval group \`${name}\` changes`),
     ...(isReworded ? ['reasons that people read change'] : []),
   ];
+}
+
+function isPending(outcome: Outcome): boolean {
+  return outcome === 'ESCALATE' || outcome === 'REAUTH_REQUIRED';
 }
 
 const shownMax = 3;

@@ -26,7 +26,7 @@ type ReadText = (path: string) => Promise<string | null>;
 
 const filesMax = 50;
 /** The most UTF-16 units of all texts, before and after. */
-const textMax = 2 * 1024 * 1024;
+const textMax = 1024 * 1024;
 
 /** The files that the change changes, sorted by path. */
 export async function applyChange(change: ProposedChange, readText: ReadText): Promise<AppliedChange> {
@@ -47,7 +47,7 @@ export async function applyChange(change: ProposedChange, readText: ReadText): P
     0,
   );
   return size > textMax
-    ? { problem: 'the files that it changes have more than 2 MiB together' }
+    ? { problem: 'the files that it changes have more than a million characters together, before and after' }
     : { files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
 }
 

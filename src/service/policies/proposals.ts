@@ -231,8 +231,7 @@ class StoredProposals implements Proposals {
       settled: { atMs, by, comment },
       endsAtMs: atMs + settledDays * dayMs,
     };
-    const stored = await this.#contents.find(old.id);
-    const kept = stored === null ? [] : [this.#contentPut(value, stored.value, stored.version)];
+    const kept = await this.#settledContent(value);
     const writes = [this.#proposals.put(value, version), ...kept, ...along];
     return await this.#write({ value, version }, writes, {
       who: by.who,
@@ -256,6 +255,15 @@ class StoredProposals implements Proposals {
       before: { status: old.status },
       after: { ...recorded(value), problem: why },
     });
+  }
+
+  /** The content with its new end; that of a withdrawn proposal, which nobody has looked at, is deleted. */
+  async #settledContent(value: Proposal): Promise<readonly DocumentWrite[]> {
+    const stored = await this.#contents.find(value.id);
+    if (stored === null) return [];
+    return value.status === 'withdrawn'
+      ? [this.#contents.remove(stored.value, stored.version)]
+      : [this.#contentPut(value, stored.value, stored.version)];
   }
 
   #contentPut(

@@ -70,20 +70,22 @@ function ProposalView({ proposal, reload }: ProposalProps) {
           <About proposal={proposal} />
         </Section>
         {report !== null && <Compared report={report} />}
-        <Section title="Files">
-          <ChangedFiles
-            files={proposal.changed_files.map(({ path, before, after }) => ({
-              path,
-              old: before,
-              new: after,
-              is_complete: true,
-            }))}
-          />
-          <details open={proposal.delivery === 'patch'}>
-            <summary>Patch for Git</summary>
-            <CopyText text={proposal.patch} label="the patch" />
-          </details>
-        </Section>
+        {proposal.changed_files.length > 0 && (
+          <Section title="Files">
+            <ChangedFiles
+              files={proposal.changed_files.map(({ path, before, after }) => ({
+                path,
+                old: before,
+                new: after,
+                is_complete: true,
+              }))}
+            />
+            <details open={proposal.delivery === 'patch'}>
+              <summary>Patch for Git</summary>
+              <CopyText text={proposal.patch} label="the patch" />
+            </details>
+          </Section>
+        )}
       </div>
     </PageFrame>
   );

@@ -149,7 +149,7 @@ export const tryExamples = {
 
 const placeSchemas = { line, column: line, end_line: line, end_column: line } as const;
 
-export const diagnosticSchema = objectSchema(
+const diagnosticSchema = objectSchema(
   {
     file: { type: 'string' },
     code: { type: 'string' },
