@@ -232,6 +232,7 @@ function addClause(clause: Clause, around: NamesInScope): void {
   switch (clause.kind) {
     case 'to':
     case 'after-approval':
+    case 'then':
       addApproverList(clause.asked, around);
       return;
     case 'when':

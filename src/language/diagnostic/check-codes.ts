@@ -60,6 +60,7 @@ const checkErrors = {
   'owner-twice': 'a policy names two owners',
   'approver-unfit': 'the approver is named by something that the agent could choose, or that names nobody',
   'approvers-mixed': 'approvers are joined by `and` and by `or`, or a claim names several by `and`',
+  'fallback-unfit': 'a fallback names several approvers by `and`, or the rule asks for a step-up',
   'needs-unfit': '`needs` is not a whole number from 1 to the number of people that the rule can ask',
   'needs-without-approval': '`needs` in a rule that asks for a step-up',
   'standing-unfit':

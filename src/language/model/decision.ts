@@ -49,10 +49,17 @@ export interface ApprovalRequirement {
   readonly group: string;
   /** Who may approve, any of them, when it is not one declared group; absent for a group. */
   readonly anyOf?: readonly ResolvedApprover[];
+  /** Who may approve as well once the request has been pending for so long, in order; absent when nobody. */
+  readonly fallbacks?: readonly ResolvedFallback[];
   readonly needs: number;
   readonly withinSeconds: number;
   /** The fields that name people who may not approve, sorted; absent when nobody is excepted. */
   readonly except?: readonly string[];
+}
+
+export interface ResolvedFallback {
+  readonly afterSeconds: number;
+  readonly anyOf: readonly ResolvedApprover[];
 }
 
 /**

@@ -220,10 +220,18 @@ export function isStandingWithin(
   return isCounted && scope.seconds <= other.seconds && other.per.every((key) => scope.per.includes(key));
 }
 
-/** Approvers of whom any may approve: several, or one that the data of a request name. */
+/** Approvers of whom any may approve: several, one that the data of a request name, or one with fallbacks. */
 export interface Choice<Value = Expression> {
-  /** As written, sorted, such as `cfo or finance` and `staff[payload.employee].manager`. */
+  /** As written, sorted, such as `cfo or finance`, `staff[payload.employee].manager` and `finance then security`. */
   readonly text: string;
+  readonly anyOf: readonly Approver<Value>[];
+  /** In the order in which they are asked; absent when there are none. */
+  readonly fallbacks?: readonly Fallback<Value>[];
+}
+
+/** Approvers who may approve as well once a request has been pending for so long. */
+export interface Fallback<Value = Expression> {
+  readonly afterSeconds: number;
   readonly anyOf: readonly Approver<Value>[];
 }
 

@@ -44,8 +44,12 @@ function printRule(rule: PlannedRule): string {
 function printRequirement(requirement: PlannedRule['requirement']): string {
   if (requirement === null) return '';
   if (requirement.kind === 'approval') {
-    const { needs, groups, except, withinSeconds, standing } = requirement;
-    const asked = ` needs ${needs} of ${groups.join(' and ')}${exceptText(except)} within ${withinSeconds}s`;
+    const { needs, groups, except, withinSeconds, standing, choices = [] } = requirement;
+    const fallbacks = choices.flatMap(({ fallbacks: own = [] }) =>
+      own.map(({ afterSeconds }) => afterSeconds),
+    );
+    const after = fallbacks.length === 0 ? '' : ` then after ${fallbacks.map((one) => `${one}s`).join(', ')}`;
+    const asked = ` needs ${needs} of ${groups.join(' and ')}${exceptText(except)}${after} within ${withinSeconds}s`;
     return standing === undefined ? asked : `${asked} ${standingText(standing)}`;
   }
   return requirement.withinSeconds === null ? ' reauth now' : ` reauth within ${requirement.withinSeconds}s`;

@@ -11,6 +11,7 @@ import {
   outcomes,
   type Requirements,
   type ResolvedApprover,
+  type ResolvedFallback,
   resolvedApprover,
 } from '../model/decision.ts';
 import { payloadReason } from '../model/describe.ts';
@@ -200,10 +201,13 @@ function merge(requirements: readonly Requirement[], scope: EvaluationScope): Re
     const { needs, withinSeconds, except, choices = [] } = requirement;
     for (const group of requirement.groups) {
       const choice = choices.find(({ text }) => text === group) ?? null;
-      const merged = groups.get(group) ?? { group, choice, needs, withinSeconds, except };
+      const fallbackSeconds = (choice?.fallbacks ?? []).map(({ afterSeconds }) => afterSeconds);
+      const merged = groups.get(group) ?? { group, choice, fallbackSeconds, needs, withinSeconds, except };
       groups.set(group, {
         group,
         choice,
+        // Rules that ask the same approvers in the same order may differ in the times: the longest holds.
+        fallbackSeconds: fallbackSeconds.map((one, at) => Math.max(one, merged.fallbackSeconds[at]!)),
         needs: Math.max(merged.needs, needs),
         withinSeconds: Math.min(merged.withinSeconds, withinSeconds),
         except: [...new Set([...merged.except, ...except])].toSorted(compareText),
@@ -224,20 +228,28 @@ function merge(requirements: readonly Requirement[], scope: EvaluationScope): Re
 /** What all rules together ask of a group, or of whoever a choice names. */
 interface MergedApproval extends Pick<ApprovalRequirement, 'group' | 'needs' | 'withinSeconds'> {
   readonly choice: Choice | null;
+  readonly fallbackSeconds: readonly number[];
   readonly except: readonly string[];
 }
 
 function shown(
-  { group, choice, needs, withinSeconds, except }: MergedApproval,
+  { group, choice, fallbackSeconds, needs, withinSeconds, except }: MergedApproval,
   scope: EvaluationScope,
 ): ApprovalRequirement {
   const anyOf = choice?.anyOf.map((one) => resolve(one, scope));
+  const fallbacks = choice?.fallbacks?.map(
+    (fallback, at): ResolvedFallback => ({
+      afterSeconds: fallbackSeconds[at]!,
+      anyOf: fallback.anyOf.map((one) => resolve(one, scope)),
+    }),
+  );
   return {
     group,
     needs,
     withinSeconds,
     ...(except.length > 0 && { except }),
     ...(anyOf && { anyOf }),
+    ...(fallbacks && { fallbacks }),
   };
 }
 

@@ -1,6 +1,7 @@
 // Whether a claim of a guarantee covers a request, and whether the decision about the request refutes the
 // claim.
 
+import { allApprovers } from '../model/approvers.ts';
 import type { ApprovalRequirement, Decision, Outcome, ResolvedApprover } from '../model/decision.ts';
 import {
   type AskClause,
@@ -72,15 +73,15 @@ export function askingOf({ policies }: PolicySet, decision: Decision): readonly 
 }
 
 /**
- * Whether a requirement asks whom the claim is about: for `never` at least one of them, for `always` nobody
- * else.
+ * Whether a requirement asks whom the claim is about, at once or as a fallback: for `never` at least one of them,
+ * for `always` nobody else.
  */
 function isAbout({ mode, group, anyOf = [group] }: AskClause, requirement: ApprovalRequirement): boolean {
   const isClaimed = (one: ResolvedApprover): boolean =>
     [one.from, 'group' in one ? one.group : undefined].some(
       (name) => name !== undefined && anyOf.includes(name),
     );
-  const approvers = requirement.anyOf ?? [{ group: requirement.group }];
+  const approvers = allApprovers(requirement);
   return mode === 'never' ? approvers.some(isClaimed) : approvers.every(isClaimed);
 }
 

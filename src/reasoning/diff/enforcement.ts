@@ -2,7 +2,7 @@
 // deadline, the lifetime of a grant, and the named rule. INVARIANT: no requirement has been met, as in the
 // outcome literals used with these gates.
 
-import { approverTexts, asksOnly } from '../../language/model/approvers.ts';
+import { asksOnly, type TimedApprover, timedApprovers } from '../../language/model/approvers.ts';
 import { defaultValidForSeconds, type Outcome } from '../../language/model/decision.ts';
 import { standingText } from '../../language/model/describe.ts';
 import { isGuard, isStandingWithin, type Requirement, type Rule } from '../../language/model/policy.ts';
@@ -103,8 +103,8 @@ function demandsOf(requirement: Requirement): readonly Demand[] {
   if (requirement.kind === 'approval') {
     const { needs, withinSeconds, except } = requirement;
     return requirement.groups.flatMap((group) => {
-      const approvers = approverTexts(requirement, group);
-      const key = approvers.join(' or ');
+      const approvers = timedApprovers(requirement, group);
+      const key = keyOf(approvers);
       return [
         ...except.map((person) => ({
           key: `${key} except ${person}`,
@@ -133,12 +133,19 @@ function demandsOf(requirement: Requirement): readonly Demand[] {
 
 type ApprovalOf = Extract<Requirement, { readonly kind: 'approval' }>;
 
+function keyOf(approvers: readonly TimedApprover[]): string {
+  const texts = approvers.map(({ text, afterSeconds }) =>
+    afterSeconds === 0 ? text : `${text} after ${afterSeconds}`,
+  );
+  return texts.join(' or ');
+}
+
 /** That an approval by these approvers serves later requests no more widely than here. */
 function standingDemand(requirement: ApprovalOf, group: string): Demand {
   const { standing } = requirement;
-  const approvers = approverTexts(requirement, group);
+  const approvers = timedApprovers(requirement, group);
   return {
-    key: `${approvers.join(' or ')} ${standing === undefined ? 'standing for nothing' : standingText(standing)}`,
+    key: `${keyOf(approvers)} ${standing === undefined ? 'standing for nothing' : standingText(standing)}`,
     isMetBy: (one) => asksAmong(one, approvers) && isStandingWithin(one.standing, standing),
   };
 }
@@ -148,14 +155,14 @@ export function areStandingWithin(asking: readonly Requirement[], others: readon
   const isWithin = (one: ApprovalOf) => (other: Requirement) =>
     other.kind === 'approval' &&
     isStandingWithin(one.standing, other.standing) &&
-    other.groups.some((group) => asksAmong(one, approverTexts(other, group)));
+    other.groups.some((group) => asksAmong(one, timedApprovers(other, group)));
   return asking.every(
     (one) => one.kind !== 'approval' || one.standing === undefined || others.some(isWithin(one)),
   );
 }
 
-/** Whether a requirement asks nobody but these approvers for one of its groups. */
-function asksAmong(one: Requirement, approvers: readonly string[]): one is ApprovalOf {
+/** Whether a requirement asks nobody but these approvers for one of its groups, and none sooner. */
+function asksAmong(one: Requirement, approvers: readonly TimedApprover[]): one is ApprovalOf {
   return one.kind === 'approval' && asksOnly(one, approvers);
 }
 

@@ -167,7 +167,13 @@ function writtenRequirement(
     const isApart = readsChanged(value, changed);
     return { ...one, text: `${expressionMeaning(value)}${isApart ? ` (${side})` : ''}` };
   };
-  const choices = requirement.choices?.map(({ text, anyOf }) => ({ text, anyOf: anyOf.map(nameOf) }));
+  const choices = requirement.choices?.map(({ text, anyOf, fallbacks }) => ({
+    text,
+    anyOf: anyOf.map(nameOf),
+    ...(fallbacks && {
+      fallbacks: fallbacks.map((fallback) => ({ ...fallback, anyOf: fallback.anyOf.map(nameOf) })),
+    }),
+  }));
   return { ...requirement, ...(choices && { choices }) };
 }
 

@@ -3,6 +3,7 @@
 // asked or the length of a grant differs, some region's gate is true; so it is when a changed rule is named
 // on one side alone.
 
+import { areAmong, type TimedApprover } from '../../language/model/approvers.ts';
 import { canonical } from '../../language/model/canonical.ts';
 import type { ApprovalRequirement, Decision, Outcome, Requirements } from '../../language/model/decision.ts';
 import type { Requirement } from '../../language/model/policy.ts';
@@ -247,20 +248,26 @@ function asksAll(requirements: Requirements | null, expected: Requirements | nul
   return areAsked && strictestStepUp(requirements) <= strictestStepUp(expected);
 }
 
-/** Whether everybody who may answer for `one` is among those who may answer for `other`. */
+/** Whether everybody who may answer for `one` may answer for `other`, no later. */
 function isAmong(one: ApproverGroups, other: ApproverGroups): boolean {
-  const expectedApprovers = approversIn(other);
-  return approversIn(one).every((approver) => expectedApprovers.includes(approver));
+  return areAmong(approversIn(one), approversIn(other));
 }
 
-type ApproverGroups = Pick<ApprovalRequirement, 'group' | 'anyOf'>;
+type ApproverGroups = Pick<ApprovalRequirement, 'group' | 'anyOf' | 'fallbacks'>;
 
 /** Each approver who may answer, as a text; one that data name differs by what they name. */
-function approversIn({ group, anyOf = [{ group }] }: ApproverGroups): readonly string[] {
-  return anyOf.flatMap((one) => {
-    if ('unknown' in one) return [];
-    return [canonical('person' in one ? { person: one.person } : { group: one.group })];
-  });
+function approversIn({
+  group,
+  anyOf = [{ group }],
+  fallbacks = [],
+}: ApproverGroups): readonly TimedApprover[] {
+  return [{ afterSeconds: 0, anyOf }, ...fallbacks].flatMap((timed) =>
+    timed.anyOf.flatMap((one) => {
+      if ('unknown' in one) return [];
+      const text = canonical('person' in one ? { person: one.person } : { group: one.group });
+      return [{ text, afterSeconds: timed.afterSeconds }];
+    }),
+  );
 }
 
 /** In seconds; -1 for a step-up for this very request, which is the strictest, and infinity for none. */

@@ -2,7 +2,7 @@
 // a grant, escape a denial, or differ from what other rules do anyway. INVARIANT: a finding is proved; a rule
 // of which nothing is known has none.
 
-import { approverTexts, asksOnly } from '../../language/model/approvers.ts';
+import { asksOnly, timedApprovers } from '../../language/model/approvers.ts';
 import { isGuard, isStandingWithin, type Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { type RuleOutcome, ruleOutcomes } from '../prove/outcomes.ts';
@@ -231,7 +231,7 @@ function asksNoMore({ requirement: a }: Rule, { requirement: b }: Rule): boolean
   if (a === null) return true;
   if (a.kind === 'approval' && b?.kind === 'approval')
     return (
-      a.groups.every((group) => asksOnly(b, approverTexts(a, group))) &&
+      a.groups.every((group) => asksOnly(b, timedApprovers(a, group))) &&
       a.needs <= b.needs &&
       a.except.every((person) => b.except.includes(person)) &&
       a.withinSeconds >= b.withinSeconds &&

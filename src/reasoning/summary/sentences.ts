@@ -2,7 +2,7 @@
 // Actions with the same rules share their sentences.
 
 import type { Span } from '../../language/diagnostic/span.ts';
-import { approversFor, approverText } from '../../language/model/approvers.ts';
+import { approversFor, approverText, laterText } from '../../language/model/approvers.ts';
 import { servedText } from '../../language/model/describe.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Approver, GuaranteeClause, PolicySet, Rule } from '../../language/model/policy.ts';
@@ -232,12 +232,14 @@ function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Gua
   } as const;
   const never = { mode: 'never', effect: 'allow', ...base } as const;
   if (rule.requirement?.kind !== 'approval') return [never, { mode: 'never', effect: 'escalate', ...base }];
-  const { groups, needs, choices = [] } = rule.requirement;
+  const { requirement } = rule;
+  const { groups, needs, choices = [] } = requirement;
   return [
     never,
     ...groups.map((group): GuaranteeClause => {
-      const anyOf = choices.find(({ text }) => text === group)?.anyOf.map(approverText);
-      return { mode: 'always', effect: 'ask', group, ...(anyOf && { anyOf }), needs, ...base };
+      const isChoice = choices.some(({ text }) => text === group);
+      const anyOf = approversFor(requirement, group).map(approverText);
+      return { mode: 'always', effect: 'ask', group, ...(isChoice && { anyOf }), needs, ...base };
     }),
   ];
 }
@@ -245,7 +247,15 @@ function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Gua
 function whoOf({ requirement }: Rule, { set }: DescriptionContext): string {
   if (requirement?.kind !== 'approval') return "a step-up of the agent's owner";
   const { groups, needs, except } = requirement;
-  const each = groups.map((group) => describeApprovers(approversFor(requirement, group), needs, set));
+  const each = groups.map((group) => {
+    const { anyOf, fallbacks = [] } = requirement.choices?.find(({ text }) => text === group) ?? {
+      anyOf: approversFor(requirement, group),
+    };
+    const later = fallbacks.map(
+      (one) => `, ${laterText(one.afterSeconds, describeApprovers(one.anyOf, needs, set))}`,
+    );
+    return `${describeApprovers(anyOf, needs, set)}${later.join('')}`;
+  });
   const apart = except.map((field) => `\`${field}\``);
   const others = apart.length === 0 ? '' : ` (but not the person that ${enumerated(apart, 'or')} names)`;
   return `${enumerated(each, 'and')}${others}`;

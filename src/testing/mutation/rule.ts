@@ -2,7 +2,13 @@
 // a grant without its approval, and any mistake in its conditions.
 
 import type { Edit } from '../../language/diagnostic/diagnostic.ts';
-import type { ApproverNode, Clause, RuleNode, StandingClause } from '../../language/syntax/tree/tree.ts';
+import type {
+  ApproverNode,
+  Clause,
+  RuleNode,
+  StandingClause,
+  ThenClause,
+} from '../../language/syntax/tree/tree.ts';
 import { neighbours } from './constant.ts';
 import { excerpt, type PolicyEdit, paragraphRemoval, removal, replacement } from './edit.ts';
 import { conditionChanges, negatedExpression } from './expression.ts';
@@ -94,6 +100,15 @@ function standingChanges({ span, duration, times }: StandingClause, text: string
   ];
 }
 
+/** Drops the fallback, drops one of its approvers, or moves its time by one step. */
+function fallbackChanges({ span, asked, duration }: ThenClause, text: string): readonly PolicyEdit[] {
+  return [
+    { edits: [removal(text, span)], change: `dropped \`${excerpt(text, span)}\`` },
+    ...(asked.each.length === 1 ? [] : asked.each.map((_, at) => withoutApprover(asked.each, at, text))),
+    ...(duration === null ? [] : neighbours(duration).map((put) => replacement(text, duration.span, put))),
+  ];
+}
+
 function clauseChanges(clause: Clause, text: string): readonly PolicyEdit[] {
   switch (clause.kind) {
     case 'for':
@@ -115,6 +130,8 @@ function clauseChanges(clause: Clause, text: string): readonly PolicyEdit[] {
       return clause.asked.each.length === 1
         ? []
         : clause.asked.each.map((_, at) => withoutApprover(clause.asked.each, at, text));
+    case 'then':
+      return fallbackChanges(clause, text);
     case 'except':
       return [{ edits: [removal(text, clause.span)], change: `dropped \`${excerpt(text, clause.span)}\`` }];
     case 'standing':

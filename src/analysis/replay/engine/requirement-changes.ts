@@ -1,6 +1,12 @@
 // What two decisions with the same outcome ask differently, in phrases such as "asks finance as well".
 
-import type { ApprovalRequirement, Decision, Requirements } from '../../../language/model/decision.ts';
+import { whomText } from '../../../language/model/approvers.ts';
+import type {
+  ApprovalRequirement,
+  Decision,
+  Requirements,
+  ResolvedFallback,
+} from '../../../language/model/decision.ts';
 import { fromNumber } from '../../../language/value/decimal.ts';
 import { formatDuration } from '../../../language/value/time.ts';
 
@@ -8,26 +14,43 @@ import { formatDuration } from '../../../language/value/time.ts';
 export function changedRequirements(before: Decision, now: Decision): readonly string[] {
   if (before.outcome !== now.outcome) return [];
   const [old, young] = [approvalsOf(before.requires), approvalsOf(now.requires)];
-  const groups = [...new Set([...old.keys(), ...young.keys()])];
+  const names = [...new Set([...old.keys(), ...young.keys()])];
   return [
-    ...groups.flatMap((group) => phrasesOf(group, old.get(group), young.get(group))),
+    ...names.flatMap((name) => phrasesOf(name, old.get(name), young.get(name))),
     ...stepUpPhrases(before.requires?.reauth ?? null, now.requires?.reauth ?? null),
   ];
 }
 
+/** The approvals by whom they ask at once; of several that ask the same, the others are named in full. */
 function approvalsOf(requires: Requirements | null): ReadonlyMap<string, ApprovalRequirement> {
-  return new Map((requires?.approvals ?? []).map((approval) => [approval.group, approval]));
+  const named = new Map<string, ApprovalRequirement>();
+  for (const approval of requires?.approvals ?? []) {
+    const name = nameOf(approval);
+    named.set(named.has(name) ? approval.group : name, approval);
+  }
+  return named;
+}
+
+/** The text of the requirement without its fallbacks. */
+function nameOf({ group, anyOf, fallbacks = [] }: ApprovalRequirement): string {
+  return anyOf === undefined || fallbacks.length === 0
+    ? groupName(group)
+    : whomText({ group, anyOf }, groupName);
+}
+
+function groupName(group: string): string {
+  return group === 'owner' ? 'the control owner' : group;
 }
 
 function phrasesOf(
-  group: string,
+  name: string,
   before: ApprovalRequirement | undefined,
   now: ApprovalRequirement | undefined,
 ): readonly string[] {
-  const name = group === 'owner' ? 'the control owner' : group;
   if (before === undefined && now === undefined) return [];
   if (now === undefined) return [`no longer asks ${name}`];
-  if (before === undefined) return [`asks ${countOf(now.needs)}${name} as well`];
+  if (before === undefined)
+    return [`asks ${countOf(now.needs)}${name} as well`, ...fallbackPhrases([], now.fallbacks)];
   return [
     ...(before.needs === now.needs ? [] : [`asks ${now.needs} of ${name} instead of ${before.needs}`]),
     ...(before.withinSeconds === now.withinSeconds
@@ -35,8 +58,30 @@ function phrasesOf(
       : [
           `gives ${name} ${durationText(now.withinSeconds)} instead of ${durationText(before.withinSeconds)}`,
         ]),
+    ...fallbackPhrases(before.fallbacks, now.fallbacks),
     ...exceptPhrases(name, before.except ?? [], now.except ?? []),
   ];
+}
+
+function fallbackPhrases(
+  before: readonly ResolvedFallback[] = [],
+  now: readonly ResolvedFallback[] = [],
+): readonly string[] {
+  const [old, young] = [fallbackTimes(before), fallbackTimes(now)];
+  return [...new Set([...old.keys(), ...young.keys()])].flatMap((whom) => {
+    const [was, is] = [old.get(whom), young.get(whom)];
+    if (was === is) return [];
+    if (is === undefined) return [`no longer asks ${whom} after ${durationText(was!)}`];
+    return [
+      `asks ${whom} after ${durationText(is)}${was === undefined ? '' : ` instead of ${durationText(was)}`}`,
+    ];
+  });
+}
+
+function fallbackTimes(fallbacks: readonly ResolvedFallback[]): ReadonlyMap<string, number> {
+  return new Map(
+    fallbacks.map(({ anyOf, afterSeconds }) => [whomText({ group: '', anyOf }, groupName), afterSeconds]),
+  );
 }
 
 function exceptPhrases(name: string, before: readonly string[], now: readonly string[]): readonly string[] {

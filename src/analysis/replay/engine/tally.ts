@@ -319,9 +319,14 @@ function isSameApproval(a: ApprovalRequirement, b: ApprovalRequirement): boolean
     a.group === b.group &&
     a.needs === b.needs &&
     a.withinSeconds === b.withinSeconds &&
+    fallbackTimes(a) === fallbackTimes(b) &&
     except.length === others.length &&
     except.every((person, at) => person === others[at])
   );
+}
+
+function fallbackTimes({ fallbacks = [] }: ApprovalRequirement): string {
+  return fallbacks.map(({ afterSeconds }) => afterSeconds).join();
 }
 
 function increase(counts: Map<string, number>, name: string, isCounted = true): void {

@@ -1,10 +1,10 @@
 // Reads whom a rule or a claim asks for approval, how many people have to approve, and which people are
 // excepted.
 
-import { approverText } from '../../model/approvers.ts';
+import { approversOf, approverText } from '../../model/approvers.ts';
 import { describeType } from '../../model/describe.ts';
 import type { Expression } from '../../model/expression.ts';
-import type { Approver, Choice, Requirement, Template } from '../../model/policy.ts';
+import type { Approver, Choice, Fallback, Requirement, Template } from '../../model/policy.ts';
 import { agentSigner, signersOf } from '../../model/signers.ts';
 import { printExpression } from '../../syntax/print/print.ts';
 import type {
@@ -13,6 +13,7 @@ import type {
   NameNode,
   NumberLiteral,
   Path,
+  ThenClause,
 } from '../../syntax/tree/tree.ts';
 import { toNumber } from '../../value/decimal.ts';
 import { type Context, inferValue } from '../expressions/context.ts';
@@ -21,17 +22,20 @@ import { resolveField } from '../expressions/fields.ts';
 import { letsOf } from '../expressions/lets.ts';
 import { ownerGroup } from '../expressions/names.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { decimalOf } from '../logic/literals.ts';
+import { decimalOf, readSeconds } from '../logic/literals.ts';
 import {
   approverMixed,
   approversMixed,
   approverUnfit,
   exceptUnfit,
+  fallbackOfSeveral,
   groupNamedTwice,
   peopleUnfit,
 } from '../messages/errors.ts';
 
 const defaultPeople = 1;
+/** How long approvers have to answer when a rule does not say. */
+export const defaultApprovalSeconds = 86_400;
 
 /** Whether the name is `owner` or a declared approval group; reports a diagnostic when not. */
 function isApprovingGroup(group: NameNode, env: Environment): boolean {
@@ -51,17 +55,9 @@ export function readApprovalClause(
     ctx.env.report(approversMixed(span));
     return null;
   }
-  const approvers = each.map((node) => readApprover(node, ctx));
-  for (const [at, node] of each.entries()) {
-    const text = printExpression(node);
-    const earlier = each.slice(0, at).find((one) => printExpression(one) === text);
-    if (earlier !== undefined) ctx.env.report(groupNamedTwice({ text, span: node.span }, earlier));
-  }
-  const known = approvers.filter((one) => one !== null);
-  if (known.length < approvers.length) return null;
-  const byText = [...new Map(known.map((one) => [approverText(one), one])).values()].sort((a, b) =>
-    approverText(a) < approverText(b) ? -1 : 1,
-  );
+  reportTwice(each, ctx);
+  const byText = readApprovers(each, ctx);
+  if (byText === null) return null;
   if (isChoice && byText.length > 1) {
     const text = byText.map(approverText).join(' or ');
     return { groups: [text], choices: [{ text, anyOf: byText }] };
@@ -69,6 +65,66 @@ export function readApprovalClause(
   const groups = byText.map(approverText);
   const choices = byText.flatMap((one) => (one.kind === 'group' ? [] : [{ text: one.text, anyOf: [one] }]));
   return choices.length === 0 ? { groups } : { groups, choices };
+}
+
+/** Who is asked, and when: the approvers of a fallback once the time before it is over. */
+export interface TimedClause {
+  readonly clause: ApprovalClause;
+  /** How long a request is pending at most. */
+  readonly seconds: number;
+}
+
+/**
+ * Adds the fallbacks of a rule to whom it asks. `seconds` is the time of those who are asked at once. Returns null, with
+ * a diagnostic, when it is not clear who is asked.
+ */
+export function withFallbacks(
+  { clause, seconds }: TimedClause,
+  { asked, clauses }: { readonly asked: ApproverListNode; readonly clauses: readonly ThenClause[] },
+  ctx: Context,
+): TimedClause | null {
+  if (clauses.length === 0) return { clause, seconds };
+  reportTwice(
+    [asked, ...clauses.map((one) => one.asked)].flatMap(({ each }) => each),
+    ctx,
+  );
+  const fallbacks: Fallback[] = [];
+  let afterSeconds = seconds;
+  for (const one of clauses) {
+    const within = one.duration === null ? defaultApprovalSeconds : readSeconds(one.duration, ctx.env);
+    const anyOf = readApprovers(one.asked.each, ctx);
+    const isClear = !one.asked.joints.includes('and');
+    if (!isClear) ctx.env.report(fallbackOfSeveral(one.asked.span));
+    if (within === null || anyOf === null || !isClear) return null;
+    fallbacks.push({ afterSeconds, anyOf });
+    afterSeconds += within;
+  }
+  const names = fallbacks.map(({ anyOf }) => anyOf.map(approverText).join(' or '));
+  const choices = clause.groups.map((group): Choice => {
+    const choice = clause.choices?.find(({ text }) => text === group);
+    const anyOf = choice?.anyOf ?? [{ kind: 'group', group }];
+    return { text: [group, ...names].join(' then '), anyOf, fallbacks };
+  });
+  return { clause: { groups: choices.map(({ text }) => text).sort(), choices }, seconds: afterSeconds };
+}
+
+/** Reports each approver that has been named before. */
+function reportTwice(each: readonly ApproverNode[], { env }: Context): void {
+  for (const [at, node] of each.entries()) {
+    const text = printExpression(node);
+    const earlier = each.slice(0, at).find((one) => printExpression(one) === text);
+    if (earlier !== undefined) env.report(groupNamedTwice({ text, span: node.span }, earlier));
+  }
+}
+
+/** Returns the approvers, each once, in the order of their texts; null, with a diagnostic, when one is unfit. */
+function readApprovers(each: readonly ApproverNode[], ctx: Context): readonly Approver[] | null {
+  const approvers = each.map((node) => readApprover(node, ctx));
+  const known = approvers.filter((one) => one !== null);
+  if (known.length < approvers.length) return null;
+  return [...new Map(known.map((one) => [approverText(one), one])).values()].sort((a, b) =>
+    approverText(a) < approverText(b) ? -1 : 1,
+  );
 }
 
 function readApprover(node: ApproverNode, ctx: Context): Approver | null {
@@ -171,8 +227,9 @@ function missingOf(text: string, value: Expression, env: Environment): Template 
   return [`${text} is absent, or was not sent by ${points.join(' and ')}`];
 }
 
-/** How many people a choice can name at most; infinity when it names a group. */
-export function peopleMax({ anyOf }: Choice): number {
+/** How many people a choice can name at most, fallbacks included; infinity when it names a group. */
+export function peopleMax(choice: Choice): number {
+  const anyOf = approversOf(choice);
   const isPerson = (one: Approver): boolean =>
     one.kind === 'group'
       ? one.group === ownerGroup

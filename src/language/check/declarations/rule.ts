@@ -15,6 +15,7 @@ import type {
   RuleNode,
   TemplateNode,
   TemplatePart,
+  ThenClause,
   ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
 import { toNumber } from '../../value/decimal.ts';
@@ -33,6 +34,7 @@ import { both, nothingKnown } from '../logic/presence.ts';
 import { isPrintable } from '../logic/type-relations.ts';
 import {
   exceptWithoutApproval,
+  fallbackWithoutApproval,
   fewPeople,
   guardLowersRisk,
   needsWithoutApproval,
@@ -43,14 +45,14 @@ import { standingWithoutApproval } from '../messages/standing-errors.ts';
 import { notPrintable } from '../messages/type-errors.ts';
 import {
   type ApprovalClause,
+  defaultApprovalSeconds,
   peopleMax,
   personField,
   readApprovalClause,
   readPeople,
+  withFallbacks,
 } from './approval-clause.ts';
 import { readStandingClause } from './standing.ts';
-
-const defaultApprovalSeconds = 86_400;
 
 export interface PolicyContext {
   readonly declaration: PolicyDeclaration;
@@ -194,11 +196,25 @@ function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'fa
   const isFailed = people === null || except === null || within === 'failed' || standing === 'failed';
   const approverList = approverListOf(node);
   if (approverList !== null) {
-    const clause = readApprovalClause(approverList, ctx);
-    if (clause === null || isFailed || !areEnough(node, clause, people, ctx)) return 'failed';
-    const withinSeconds = within ?? defaultApprovalSeconds;
+    const first = readApprovalClause(approverList, ctx);
+    if (first === null || isFailed) return 'failed';
+    const timed = { clause: first, seconds: within ?? defaultApprovalSeconds };
+    const whole = withFallbacks(timed, { asked: approverList, clauses: fallbacksOf(node) }, ctx);
+    if (whole === null || !areEnough(node, whole.clause, people, ctx)) return 'failed';
     const scope = standing === null ? {} : { standing };
-    return { kind: 'approval', ...clause, needs: people, withinSeconds, except, ...scope };
+    return {
+      kind: 'approval',
+      ...whole.clause,
+      needs: people,
+      withinSeconds: whole.seconds,
+      except,
+      ...scope,
+    };
+  }
+  const [fallback] = fallbacksOf(node);
+  if (fallback !== undefined) {
+    ctx.env.report(fallbackWithoutApproval(fallback));
+    return 'failed';
   }
   const standingClause = clauseOf(node, 'standing');
   if (standingClause !== undefined) {
@@ -221,6 +237,10 @@ const effectsThatAsk = {
   reauth: 'always-reauth',
   risk: 'never',
 } satisfies Record<Effect, string>;
+
+function fallbacksOf({ clauses }: RuleNode): readonly ThenClause[] {
+  return clauses.filter((clause) => clause.kind === 'then');
+}
 
 function approverListOf(node: RuleNode): ApproverListNode | null {
   if (node.effect === 'escalate') return clauseOf(node, 'to')?.asked ?? null;

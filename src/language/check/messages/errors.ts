@@ -14,6 +14,7 @@ import type {
   Pattern,
   RuleNode,
   TextLiteral,
+  ThenClause,
 } from '../../syntax/tree/tree.ts';
 import { dependencyDepthMax } from './dependencies.ts';
 import { foreignType } from './foreign-names.ts';
@@ -294,6 +295,18 @@ export function approversMixed(span: Span): Diagnostic {
       help: 'write a rule for each part between `and`; each rule then needs its own approval',
     },
   );
+}
+
+export function fallbackOfSeveral(span: Span): Diagnostic {
+  return error('fallback-unfit', span, 'a fallback is one approver, or several joined by `or`', {
+    help: 'write `or`: what is missing can then be approved by any of them',
+  });
+}
+
+export function fallbackWithoutApproval({ span }: ThenClause): Diagnostic {
+  return error('fallback-unfit', span, '`then` names approvers, but the rule asks for a step-up', {
+    help: 'remove it, or write a rule that asks for approval',
+  });
 }
 
 export function claimOfSeveral(span: Span): Diagnostic {

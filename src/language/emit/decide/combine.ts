@@ -8,6 +8,7 @@ import {
   type Outcome,
   outcomes,
   type Requirements,
+  type ResolvedFallback,
 } from '../../model/decision.ts';
 import type { MetRequirements } from '../../model/request.ts';
 import type { RuleHead } from '../../program/program.ts';
@@ -101,8 +102,11 @@ export function requirements(ballot: RuleTruths, granting: number): Requirements
     if (requirement === null || !asks || isRequirementSatisfied(rule, ballot.satisfied)) continue;
     if (requirement.kind === 'reauth') reauth = stricterReauth(reauth, requirement);
     else
-      for (const group of requirement.groups)
-        approvals.set(group, stricterApproval(approvals.get(group), { ...requirement, group }));
+      for (const group of requirement.groups) {
+        const fallbacks = requirement.choices?.find(({ text }) => text === group)?.fallbacks;
+        const own = { ...requirement, group, ...(fallbacks && { fallbacks: fallbacks.map(withoutNames) }) };
+        approvals.set(group, stricterApproval(approvals.get(group), own));
+      }
   }
   const sorted = [...approvals.values()].sort((a, b) => (a.group < b.group ? -1 : 1));
   return { approvals: sorted, reauth };
@@ -185,14 +189,31 @@ function stricterReauth(
   return { withinSeconds: Math.min(before.withinSeconds, withinSeconds) };
 }
 
+/** A fallback whose approvers are named later, because that takes the values of the request. */
+function withoutNames({ afterSeconds }: { readonly afterSeconds: number }): ResolvedFallback {
+  return { afterSeconds, anyOf: [] };
+}
+
 function stricterApproval(
   before: ApprovalRequirement | undefined,
-  { group, needs, withinSeconds, except: own }: Required<Omit<ApprovalRequirement, 'anyOf'>>,
+  {
+    group,
+    needs,
+    withinSeconds,
+    fallbacks,
+    except: own,
+  }: Omit<ApprovalRequirement, 'anyOf'> & Required<Pick<ApprovalRequirement, 'except'>>,
 ): ApprovalRequirement {
   const requirement = {
     group,
     needs: Math.max(before?.needs ?? 0, needs),
     withinSeconds: Math.min(before?.withinSeconds ?? Number.POSITIVE_INFINITY, withinSeconds),
+    ...(fallbacks && {
+      fallbacks: fallbacks.map(({ afterSeconds, anyOf }, at) => ({
+        afterSeconds: Math.max(afterSeconds, before?.fallbacks?.[at]?.afterSeconds ?? 0),
+        anyOf,
+      })),
+    }),
   };
   const except = before?.except === undefined ? own : [...new Set([...before.except, ...own])].sort();
   return except.length === 0 ? requirement : { ...requirement, except };

@@ -8,7 +8,7 @@ import {
   type ResolvedApprover,
   resolvedApprover,
 } from '../../model/decision.ts';
-import type { Choice, NamedApprover } from '../../model/policy.ts';
+import type { Approver, Choice, NamedApprover } from '../../model/policy.ts';
 import { type Facts, type MetRequirements, nothingSatisfied } from '../../model/request.ts';
 import type { RuleHead, Term } from '../../program/program.ts';
 import { between, type Kleene, type RuntimeQuantity } from '../runtime/quantity.ts';
@@ -116,8 +116,15 @@ export function withValues(
   const approvals = decision.requires.approvals.map((approval) => {
     const choice = asks.find(({ text }) => text === approval.group);
     if (choice === undefined) return approval;
-    const anyOf = choice.anyOf.map((one) => (one.kind === 'group' ? { group: one.group } : nameOf(one)));
-    return { ...approval, anyOf };
+    const named = (approvers: readonly Approver<Term>[]): readonly ResolvedApprover[] =>
+      approvers.map((one) => (one.kind === 'group' ? { group: one.group } : nameOf(one)));
+    const anyOf = named(choice.anyOf);
+    if (approval.fallbacks === undefined) return { ...approval, anyOf };
+    const fallbacks = approval.fallbacks.map(({ afterSeconds }, at) => ({
+      afterSeconds,
+      anyOf: named(choice.fallbacks?.[at]?.anyOf ?? []),
+    }));
+    return { ...approval, anyOf, fallbacks };
   });
   return { ...decision, reason, requires: { ...decision.requires, approvals } };
 }

@@ -18,15 +18,16 @@ const order = [
   'except',
   'needs',
   'within',
+  'then',
   'standing',
   ...common,
 ] as const;
 type ClauseName = (typeof order)[number];
 
 const allowed: Readonly<Record<EffectWord, readonly ClauseName[]>> = {
-  allow: ['for', 'after', 'except', 'needs', 'within', 'standing', ...common],
+  allow: ['for', 'after', 'except', 'needs', 'within', 'then', 'standing', ...common],
   deny: common,
-  escalate: ['to', 'except', 'needs', 'within', 'standing', ...common],
+  escalate: ['to', 'except', 'needs', 'within', 'then', 'standing', ...common],
   reauth: ['within', ...common],
   risk: ['bare points', 'when', 'unless', 'because'],
 };
@@ -41,10 +42,17 @@ export function checkClauses(
   let isSound = true;
   for (const [index, clause] of clauses.entries()) {
     const first = clauses[names.indexOf(names[index]!)]!;
-    if (first === clause && allowed[effect].includes(names[index]!)) continue;
+    const isRepeatable = first === clause || clause.kind === 'then';
+    if (isRepeatable && allowed[effect].includes(names[index]!)) continue;
     isSound = false;
-    if (first === clause) reportNotAllowed(effect, clause, ctx);
+    if (isRepeatable) reportNotAllowed(effect, clause, ctx);
     else reportTwice(clause, first.span, ctx);
+  }
+  const timeless = isSound ? timelessFallback(clauses) : null;
+  if (timeless !== null) {
+    const message = 'nothing says how long the approvers before this `then` have to answer';
+    ctx.report(syntaxError('clause-missing', timeless.span, message, 'write such as `within 2h` before it'));
+    return;
   }
   const needed = neededClause(effect, names);
   if (needed !== null) ctx.report(syntaxError('clause-missing', ruleName, needed.message, needed.help));
@@ -56,6 +64,17 @@ function clauseName(clause: Clause): ClauseName {
   if (clause.kind !== 'points') return clause.kind;
   // The points of a `risk` rule are written without the word `risk`.
   return clause.points.span.start === clause.span.start ? 'bare points' : 'risk';
+}
+
+/** The first `then` without a time before it; null when each has one. */
+function timelessFallback(clauses: readonly Clause[]): Clause | null {
+  let hasTime = clauses.some(({ kind }) => kind === 'within');
+  for (const clause of clauses) {
+    if (clause.kind !== 'then') continue;
+    if (!hasTime) return clause;
+    hasTime = clause.duration !== null;
+  }
+  return null;
 }
 
 function reportTwice(clause: Clause, first: Span, ctx: Reader): void {
@@ -101,7 +120,9 @@ function neededClause(
   if (effect === 'risk' && !names.includes('bare points')) {
     return { message: 'a `risk` rule needs points', help: 'add points such as `+30` after the name' };
   }
-  const parameter = (['except', 'needs', 'within', 'standing'] as const).find((name) => names.includes(name));
+  const parameter = (['except', 'needs', 'within', 'then', 'standing'] as const).find((name) =>
+    names.includes(name),
+  );
   if (effect === 'allow' && parameter !== undefined && !names.includes('after')) {
     return {
       message: `\`${parameter}\` in an \`allow\` rule belongs to an \`after\``,

@@ -20,6 +20,7 @@ import type {
   StandingClause,
   TemplateNode,
   TemplatePart,
+  ThenClause,
 } from '../tree/tree.ts';
 import { checkClauses } from './clauses.ts';
 import { isWritten, type Reader, tokenSpan } from './context.ts';
@@ -180,8 +181,8 @@ export abstract class PolicyRuleParser extends ShapeParser {
     ERR_MSG: '`allow`, `deny`, `escalate`, `reauth` or `risk`',
   };
 
-  // clause = forClause | afterClause | toClause | exceptClause | needsClause | withinClause | standingClause
-  //   | whenClause | unlessClause | pointsClause | becauseClause
+  // clause = forClause | afterClause | toClause | exceptClause | needsClause | withinClause | thenClause
+  //   | standingClause | whenClause | unlessClause | pointsClause | becauseClause
   clause: ParserRule<Clause | null> = this.same('clause', () => {
     try {
       return this.OR(this.clauses);
@@ -262,6 +263,18 @@ export abstract class PolicyRuleParser extends ShapeParser {
   // withinClause = 'within' Duration
   withinClause = this.durationOf('within');
 
+  // thenClause = 'then' 'to' asked [ 'within' Duration ]
+  thenClause = this.clauseOf('thenClause', () => {
+    this.CONSUME(keyword.then);
+    this.CONSUME(keyword.to);
+    const asked = this.SUBRULE(this.asked);
+    let duration: ThenClause['duration'] = null;
+    this.behind(0, keyword.within, () => {
+      duration = this.written('duration');
+    });
+    return asked && { kind: 'then', asked, duration };
+  });
+
   // standingClause = 'standing' 'per' path { ',' path } 'for' Duration [ 'up' 'to' Number 'times' ]
   standingClause = this.clauseOf('standingClause', () => {
     const per: Path[] = [];
@@ -314,8 +327,9 @@ export abstract class PolicyRuleParser extends ShapeParser {
   private clauses = {
     DEF: [
       ...this.eachRule(this.forClause, this.afterClause, this.toClause),
-      ...this.eachRule(this.exceptClause, this.needsClause, this.withinClause, this.standingClause),
-      ...this.eachRule(this.whenClause, this.unlessClause, this.pointsClause, this.becauseClause),
+      ...this.eachRule(this.exceptClause, this.needsClause, this.withinClause, this.thenClause),
+      ...this.eachRule(this.standingClause, this.whenClause, this.unlessClause, this.pointsClause),
+      ...this.eachRule(this.becauseClause),
     ],
     ERR_MSG: 'a clause',
   };

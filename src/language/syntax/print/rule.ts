@@ -8,6 +8,7 @@ import type {
   RuleNode,
   StandingClause,
   TemplateNode,
+  ThenClause,
 } from '../tree/tree.ts';
 import { escapeText, printExpression } from './expression.ts';
 import { expressionLines } from './expression-lines.ts';
@@ -61,6 +62,8 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
       return `except ${clause.people.map(printExpression).join(' and ')}`;
     case 'needs':
       return `needs ${clause.people.text}`;
+    case 'then':
+      return printThen(clause);
     case 'standing':
       return printStanding(clause);
     case 'points':
@@ -71,6 +74,11 @@ function printParameter(clause: Clause, { effect }: RuleNode): string {
     case 'because':
       return `because ${printTemplate(clause.reason)}`;
   }
+}
+
+function printThen({ asked, duration }: ThenClause): string {
+  const within = duration === null ? '' : ` within ${duration.text}`;
+  return `then to ${printApproverList(asked)}${within}`;
 }
 
 function printStanding({ per, duration, times }: StandingClause): string {

@@ -277,4 +277,4 @@ const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
   ...['approvals', 'people', 'persons', 'approvers'].map((one) => [one, people] as const),
 ]);
 
-const clauseWords = ['for', 'after', 'to', 'except', 'needs', 'within', 'standing', 'because'];
+const clauseWords = ['for', 'after', 'to', 'except', 'needs', 'within', 'then', 'standing', 'because'];

@@ -253,12 +253,19 @@ export type Clause =
   | ({ readonly kind: 'except'; readonly people: readonly Path[] } & Node)
   | ({ readonly kind: 'needs'; readonly people: NumberLiteral } & Node)
   | ({ readonly kind: 'within'; readonly duration: DurationLiteral } & Node)
+  | ThenClause
   | StandingClause
   | ({ readonly kind: 'when'; readonly condition: ExpressionNode } & Node)
   | ({ readonly kind: 'unless'; readonly condition: ExpressionNode } & Node)
   /** `risk +30` as a clause, or the bare `+30` of a `risk` rule. `points` carries its sign. */
   | ({ readonly kind: 'points'; readonly points: NumberLiteral } & Node)
   | ({ readonly kind: 'because'; readonly reason: TemplateNode } & Node);
+
+/** `then to APPROVERS [within DURATION]`: who may approve as well once the time before it is over. */
+export interface ThenClause extends NodeOf<'then'> {
+  readonly asked: ApproverListNode;
+  readonly duration: DurationLiteral | null;
+}
 
 /** `standing per KEYS for DURATION [up to N times]`: an approval may serve later requests with equal keys. */
 export interface StandingClause extends NodeOf<'standing'> {
