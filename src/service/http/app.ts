@@ -91,6 +91,8 @@ export interface AppDeps extends Partial<AppSettings> {
   readonly eventStreamsTiming?: Partial<EventStreamsTiming>;
   /** How often the rules of alerts are evaluated; as documented by default. */
   readonly alerts?: { readonly everyMs: number };
+  /** How often pending requests are looked at for fallbacks that are due; every two seconds by default. */
+  readonly fallbacks?: { readonly everyMs: number };
   /** How long a request may take to arrive, in milliseconds. */
   readonly requestTimeoutMs?: number;
   /** Options of the threads in which policies are tried. */
@@ -172,6 +174,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     outgoing,
     alerts,
     standingWatch,
+    fallbackWatch,
     policyGaps,
     playground,
     refusals,
@@ -195,6 +198,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onClose', () => alerts.close());
   app.addHook('onListen', async () => standingWatch.start());
   app.addHook('onClose', () => standingWatch.close());
+  app.addHook('onListen', async () => fallbackWatch.start());
+  app.addHook('onClose', () => fallbackWatch.close());
   app.addHook('onReady', async () => tokenReader.start());
   app.addHook('onClose', async () => tokenReader.close());
   app.addHook('onListen', async () => sso?.recheck.start());

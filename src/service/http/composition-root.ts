@@ -17,6 +17,7 @@ import type { PolicyState } from '../policies/policy-host.ts';
 import { createProposals } from '../policies/proposals.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
+import { watchFallbacks } from '../requests/approvals/ask-fallbacks.ts';
 import { createVoteEvaluator } from '../requests/approvals/effective-votes.ts';
 import { type AuthorizerOptions, createAuthorizer } from '../requests/authorize.ts';
 import { createMetering } from '../requests/metering/metering.ts';
@@ -114,6 +115,11 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     messagesOf: outgoing.standingMessages,
     onFailure: (err) => log.warn({ err }, 'could not look at the standing approvals; retrying'),
   });
+  const fallbackWatch = watchFallbacks({
+    ...decided.deciding,
+    ...deps.fallbacks,
+    onFailure: (err) => log.warn({ err }, 'could not ask the fallbacks of requests; retrying'),
+  });
   const policyHistory = createPolicyHistory({
     documents: store.documents,
     current: () => deps.policies.current(),
@@ -133,6 +139,7 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     outgoing,
     alerts,
     standingWatch,
+    fallbackWatch,
     policyGaps,
     policyHistory,
     ...createProposalParts(deps, base, () => parts.eventStreams.notify('policies')),

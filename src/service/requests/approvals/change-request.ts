@@ -343,8 +343,12 @@ function emitRequestEvent(
 ): void {
   const { record, status } = state;
   const isPending = status === 'pending';
-  const groups = isPending ? approvalGroups(state.decision) : [];
-  const people = isPending ? askedPeople(state.decision) : [];
+  const isFallback = state.fallbacks.length > before.fallbacks.length;
+  const isNew = (all: readonly string[]) => (one: string) => !isFallback || !all.includes(one);
+  const groups = isPending
+    ? approvalGroups(state.decision).filter(isNew(approvalGroups(before.decision)))
+    : [];
+  const people = isPending ? askedPeople(state.decision).filter(isNew(askedPeople(before.decision))) : [];
   const asksStepUp = isPending && state.decision.requires?.reauth != null;
   const hasAskedStepUp = before.decision.requires?.reauth != null;
   const areAsBefore =

@@ -15,6 +15,7 @@ import type { ChainDecider } from '../../agents/delegations/chain-decider.ts';
 import type { AgentRow, LifecycleState } from '../../store/contract/records.ts';
 import type { RowsRead } from '../../tables/read-rows.ts';
 import type { Metering, MeterReadings } from '../metering/metering.ts';
+import { withAskedFallbacks } from '../record/fallbacks.ts';
 import {
   approvalSeconds,
   type LifecycleEvent,
@@ -56,11 +57,15 @@ export function decideAgain(state: RequestState, context: DecisionContext): Repe
   const active = context.chains.under(context.active, state.record.chain ?? []);
   const readings = readingsOf(state, context);
   const facts: Facts = { ...factsOf(state, context), meters: readings.known };
-  const firstPass = active.decideRecorded(facts);
+  const decide = (given: Facts) => {
+    const decided = active.decideRecorded(given);
+    return { ...decided, decision: withAskedFallbacks(decided.decision, state) };
+  };
+  const firstPass = decide(facts);
   const firing = requirementsOf(firstPass.decision, active);
   const satisfied = satisfiedOf({ firing, decision: firstPass.decision }, state, context);
   const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
-  const { decision, trace } = isNothing ? firstPass : active.decideRecorded({ ...facts, satisfied });
+  const { decision, trace } = isNothing ? firstPass : decide({ ...facts, satisfied });
   const policySet = { digest: active.digest, commit: active.commit };
   const again = {
     decision,

@@ -162,13 +162,14 @@ function handleRejection(snapshot: RequestSnapshot, draft: VoteDraft): Events | 
   if (people.get(caller.id)?.isActive !== true) return disabled;
   const approvals = approvalsOf(state.decision);
   const answered = answersNow(snapshot, caller, { right: 'reject', approvals });
-  if (group !== null && !answered.includes(group)) return notOf(group);
+  const meant = group === null ? answered : slotsOf(group, approvals, answered);
+  if (group !== null && meant.length === 0) return notOf(group);
   const isOfAll = isWithin({ ...caller.reject, groups: [] }, { person: caller, state, agent });
   if (answered.length === 0 && !isOfAll) return notAsked;
   const vote: Vote = {
     ...voteBy(draft, snapshot),
     isApproved: false,
-    group: group ?? answered[0] ?? null,
+    group: meant[0] ?? null,
     rules: [],
   };
   const expiresAtMs = nowMs + refusalValidSeconds * 1000;
@@ -259,13 +260,23 @@ function chooseGroups(
     if (isPlain && candidates.length > 1) return { kind: 'which-group', groups: candidates };
     return candidates.length === 0 ? notAsked : candidates;
   }
+  const slots = slotsOf(group, asked, candidates);
+  return slots.length === 0 ? notOf(group) : slots;
+}
+
+/** Those of the candidates that the group means: itself, or approvers of whom it is one. */
+function slotsOf(
+  group: string,
+  asked: readonly ApprovalRequirement[],
+  candidates: readonly string[],
+): readonly string[] {
   if (candidates.includes(group)) return [group];
   const within = asked.filter(
     (one) =>
       candidates.includes(one.group) &&
       one.anyOf?.some((approver) => 'group' in approver && approver.group === group),
   );
-  return within.length === 0 ? notOf(group) : within.map((one) => one.group);
+  return within.map((one) => one.group);
 }
 
 /**

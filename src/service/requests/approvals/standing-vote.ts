@@ -27,12 +27,19 @@ export interface StandingOffer {
   readonly keys: readonly StandingKey[];
 }
 
-/** Returns what may be chosen for the rules; a rule with an unknown key is left out. */
+/**
+ * Returns what may be chosen for the rules; a rule with an unknown key is left out, and so is one whose fallback has
+ * been asked: later requests ask the fallback only after a time.
+ */
 export function offersOf(
   rules: readonly ApprovalRule[],
-  { state: { record } }: Pick<RequestSnapshot, 'state'>,
+  { state: { record, fallbacks } }: Pick<RequestSnapshot, 'state'>,
 ): readonly StandingOffer[] {
+  const waitedSeconds = Math.max(0, ...fallbacks.map(({ afterSeconds }) => afterSeconds));
+  const hasAskedFallback = ({ choices = [] }: ApprovalRule): boolean =>
+    choices.some((choice) => choice.fallbacks?.some(({ afterSeconds }) => afterSeconds <= waitedSeconds));
   return rules.filter(hasStanding).flatMap((rule) => {
+    if (hasAskedFallback(rule)) return [];
     const keys = keysOf(rule, record);
     return keys === null ? [] : [{ rule, keys }];
   });

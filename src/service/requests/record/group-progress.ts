@@ -1,7 +1,12 @@
 // Compares what a decision asks of people with the approvals that count: how many people have approved for each
 // requirement, and which requirements are left.
 
-import type { ApprovalRequirement, Decision, ResolvedApprover } from '../../../language/model/decision.ts';
+import type {
+  ApprovalRequirement,
+  Decision,
+  ResolvedApprover,
+  ResolvedFallback,
+} from '../../../language/model/decision.ts';
 import { type AssignablePerson, assignPeople } from './assign-people.ts';
 import type { Vote } from './request-state.ts';
 
@@ -9,26 +14,46 @@ export interface GroupProgress {
   readonly group: string;
   /** Who may approve when it is not one group. */
   readonly any_of?: readonly ResolvedApprover[];
+  /** Who may approve as well from a time on, in order; absent when nobody. */
+  readonly fallbacks?: readonly AwaitedFallback[];
   readonly needs: number;
   readonly given: number;
+}
+
+export interface AwaitedFallback {
+  /** When they are asked, if the request is still pending; RFC 3339 in UTC. */
+  readonly asked_at: string;
+  readonly any_of: readonly ResolvedApprover[];
 }
 
 type Votes = readonly (Pick<Vote, 'isApproved' | 'person' | 'group' | 'invalidReason'> &
   Partial<Pick<Vote, 'rules'>>)[];
 
+interface ProgressSubject {
+  readonly decision: Pick<Decision, 'requires'>;
+  readonly votes: Votes;
+  readonly record: { readonly createdAtMs: number };
+}
+
 /**
  * Returns the asked groups, with how many people each needs and has given. When all approvals are there and
  * the request still waits, what was approved has changed; each group is then asked again.
  */
-export function groupProgressOf(
-  { requires }: Pick<Decision, 'requires'>,
-  votes: Votes,
-): readonly GroupProgress[] {
+export function groupProgressOf({
+  decision: { requires },
+  votes,
+  record: { createdAtMs },
+}: ProgressSubject): readonly GroupProgress[] {
   const approvals = requires?.approvals ?? [];
+  const awaited = ({ afterSeconds, anyOf }: ResolvedFallback): AwaitedFallback => ({
+    asked_at: new Date(createdAtMs + afterSeconds * 1000).toISOString(),
+    any_of: anyOf,
+  });
   const assignedGroups = [...assignPeople(approvals, votersOf(votes)).values()];
-  const required = approvals.map(({ group, needs, anyOf }) => ({
+  const required = approvals.map(({ group, needs, anyOf, fallbacks }) => ({
     group,
     ...(anyOf && { any_of: anyOf }),
+    ...(fallbacks && { fallbacks: fallbacks.map(awaited) }),
     needs,
     given: assignedGroups.filter((one) => one === group).length,
   }));

@@ -3,7 +3,7 @@
 // proceed.
 
 import { isUnanswerable, unknownApprovers, whomText } from '../../../language/model/approvers.ts';
-import type { Outcome } from '../../../language/model/decision.ts';
+import type { Outcome, ResolvedApprover } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { AgentFacts, UserFacts } from '../../../language/model/request.ts';
 import { type ResolvedText, type TracedRule, tracedRules } from '../../../language/model/trace.ts';
@@ -92,6 +92,8 @@ export interface RequestDetail extends RequestView {
   readonly comments: readonly SaidView[];
   /** The standing approvals under which rules were satisfied, by the decision that counts. */
   readonly standing_approvals: readonly { readonly rule: string; readonly id: string }[];
+  /** Who was asked in addition because nobody had decided in time, the earliest first. */
+  readonly fallbacks: readonly FallbackView[];
   /** Step-ups given for this request itself, the earliest first. */
   readonly step_ups: readonly { readonly by: string; readonly passkey: string | null; readonly at: string }[];
   /** What is still asked of people; null when the request does not wait. */
@@ -140,6 +142,11 @@ interface Approval {
    * wait.
    */
   readonly invalid_reason: string | null;
+}
+
+export interface FallbackView {
+  readonly any_of: readonly ResolvedApprover[];
+  readonly at: string;
 }
 
 interface StandingView {
@@ -267,6 +274,7 @@ export function requestDetail(
     })),
     comments: state.comments.map(({ who: by, kind, text, atMs }) => ({ by, kind, text, at: timeText(atMs) })),
     standing_approvals: Object.entries(state.satisfied.standing ?? {}).map(([rule, id]) => ({ rule, id })),
+    fallbacks: state.fallbacks.map(({ anyOf, atMs }) => ({ any_of: anyOf, at: timeText(atMs) })),
     step_ups: state.stepUps.map(({ who: by, passkey, atMs }) => ({ by, passkey, at: timeText(atMs) })),
     requires,
     trace: 'form' in trace ? tracedRules(trace) : trace,
@@ -382,9 +390,10 @@ function aboutText({ record: { title } }: RequestState): string {
 }
 
 /** What the decision that counts asks for, and how many people have given an approval that counts. */
-function stillAsked({ decision, votes }: RequestState): OpenRequirement {
+function stillAsked(state: RequestState): OpenRequirement {
+  const { decision, votes } = state;
   return {
-    approvals: groupProgressOf(decision, votes),
+    approvals: groupProgressOf(state),
     step_up: decision.requires?.reauth != null,
     invalidated: votes.flatMap(({ who: by, group, invalidReason: reason }) =>
       reason === null ? [] : [{ by, group, reason }],

@@ -1,7 +1,7 @@
 // A request's record and all events after it, folded into its present state: the decision that counts,
 // people's votes, and step-ups. INVARIANT: the record stays as it was made; what came after it is only added.
 
-import type { Decision } from '../../../language/model/decision.ts';
+import type { Decision, ResolvedFallback } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { MetRequirements } from '../../../language/model/request.ts';
 import type { Trace, TracedRule } from '../../../language/model/trace.ts';
@@ -73,6 +73,8 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   /** All decisions, the first included: no wait is longer than any of them allows. */
   readonly decisions: readonly Decision[];
   readonly votes: readonly Vote[];
+  /** The fallbacks that have been asked, the earliest first. */
+  readonly fallbacks: readonly AskedFallback[];
   /** Step-ups given for this request itself. */
   readonly stepUps: readonly SteppedUp[];
   /** What people have said without deciding, the earliest first. */
@@ -152,6 +154,7 @@ export function freshState(record: RequestRecord): RequestState {
     expiresAtMs,
     decisions: [decision],
     votes: [],
+    fallbacks: [],
     stepUps: [],
     comments: [],
     wasExecuted: null,
@@ -198,6 +201,11 @@ function withEvent(state: RequestState, event: RequestChange): RequestState {
       const decisions = [...state.decisions, decision];
       return { ...base, decision, satisfied, trace, others, policySet, decisions };
     }
+    case 'fallback-asked': {
+      const { decision, ...asked } = detailOf<FallbackDetail>(event);
+      const fallbacks = [...state.fallbacks, { ...asked, atMs: event.atMs }];
+      return { ...base, decision, fallbacks, decisions: [...state.decisions, decision] };
+    }
     case 'consumed': {
       const { executed, result = null, reportId = null } = detailOf<ConsumedDetail>(event);
       return { ...base, wasExecuted: executed, result, reportId };
@@ -210,6 +218,16 @@ function withEvent(state: RequestState, event: RequestChange): RequestState {
     case 'expired':
       return base;
   }
+}
+
+/** Approvers who may approve as well, since a request was pending for so long. */
+export interface AskedFallback extends ResolvedFallback {
+  readonly atMs: number;
+}
+
+export interface FallbackDetail extends ResolvedFallback {
+  /** The decision that counts, with whom it asks from now on. */
+  readonly decision: Decision;
 }
 
 /** The agent took the grant and proceeds. */

@@ -97,6 +97,7 @@ export const requestEventNames = [
   'withdrawn',
   'commented',
   'taken-back',
+  'fallback-asked',
 ] as const;
 
 /**
@@ -112,7 +113,8 @@ export interface RequestEvent {
    * `approved` and `rejected` are one person's vote; `decided` is what the policies made of the votes;
    * `released`: the grant is not used, and no meter counts it any more; `taken`: the agent has come for the
    * grant and proceeds; `withdrawn`: the agent has given up waiting; `commented`: somebody has commented
-   * without deciding; `taken-back`: somebody has taken back their approval.
+   * without deciding; `taken-back`: somebody has taken back their approval; `fallback-asked`: from now on, others
+   * may approve as well.
    */
   readonly what: (typeof requestEventNames)[number];
   /** The lifecycle state after the event. */

@@ -225,6 +225,8 @@ export interface RequestStore {
   heldOf(query: HeldQuery): Promise<readonly RequestHistory[]>;
   /** Pending requests by the approval group that they ask; those that ask a control owner are under `owner`. */
   pendingByGroup(nowMs: number): Promise<readonly PendingGroup[]>;
+  /** Ids of pending requests that have been pending long enough to ask the next fallback, the nearest deadline first. */
+  dueFallbacks(nowMs: number, countMax: number): Promise<readonly string[]>;
   /** Ids of the agent's pending requests. */
   openOf(agentId: string, countMax: number): Promise<readonly string[]>;
   /**

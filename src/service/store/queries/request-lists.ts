@@ -40,6 +40,9 @@ export const endNow = 'coalesce(now_expires_ms, expires_ms)';
 const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= @nowMs
   THEN 'expired' ELSE ${statusNow} END`;
 
+/** Whether the detail of an event has the decision that counts from then on. */
+const isDecision = "what IN ('decided', 'fallback-asked')";
+
 /** Whether a grant was given, by policy or by people; for requests that have expired. */
 const wasGranted = `(status IN ('auto_approved', 'approved') OR EXISTS
   (SELECT 1 FROM request_events AS earlier WHERE earlier.request_id = requests.id AND earlier.status = 'approved'))`;
@@ -99,7 +102,7 @@ export function requestQueries(sql: Dialect) {
         OR EXISTS (SELECT 1 FROM ${choice} WHERE ${named('group')} = '${controlOwnerGroup}'))))`;
   };
   const decidedOf = `(SELECT detail_json FROM request_events
-    WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1)`;
+    WHERE request_id = requests.id AND ${isDecision} ORDER BY sequence DESC LIMIT 1)`;
   const isGiven = `EXISTS (SELECT 1 FROM ${sql.elementsOf('record_json', 'givers')} AS given
     WHERE ${sql.textAt('given.value', 'person')} = @giverId)`;
   const risk = sql.numberAt('record_json', 'decision', 'risk', 'high');
@@ -325,7 +328,7 @@ export function numberReads({ rows }: Pick<QueryRunner, 'rows'>) {
 /** Once a request counts in each group that its latest decision asks, and once under `owner` for a step-up. */
 function pendingByGroupText(sql: Dialect): string {
   const pending = `SELECT id AS request_id, ${endNow} AS ends, coalesce((SELECT detail_json FROM request_events
-      WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1), record_json) AS decided
+      WHERE request_id = requests.id AND ${isDecision} ORDER BY sequence DESC LIMIT 1), record_json) AS decided
     FROM requests WHERE ${statusNow} = 'pending' AND ${endNow} > @nowMs`;
   const approvals = sql.elementsOf('decided', 'decision', 'requires', 'approvals');
   const asked = `SELECT request_id, ends, ${sql.textAt('asked.value', 'group')} AS name
@@ -336,7 +339,21 @@ function pendingByGroupText(sql: Dialect): string {
     FROM (${asked}) AS all_asked GROUP BY name ORDER BY name`;
 }
 
-type OtherReads = Pick<RequestStore, 'countOpen' | 'openOf' | 'pendingByGroup' | 'refusals'>;
+/** Most pending requests have no fallback; a search for the word costs less than reading the JSON text. */
+function dueFallbacksText(sql: Dialect): string {
+  const decided = `coalesce((SELECT detail_json FROM request_events
+      WHERE request_id = requests.id AND ${isDecision} ORDER BY sequence DESC LIMIT 1), record_json)`;
+  const pending = `SELECT id AS request_id, created_ms, ${endNow} AS ends, ${decided} AS decided
+    FROM requests WHERE ${statusNow} = 'pending' AND ${endNow} > @nowMs`;
+  const later = `${sql.elementsOf('decided', 'decision', 'requires', 'approvals')} AS asked,
+      ${sql.elementsOf('asked.value', 'fallbacks')} AS later`;
+  const isDue = `created_ms + ${sql.numberAt('later.value', 'afterSeconds')} * 1000 <= @nowMs`;
+  return `SELECT request_id AS id FROM (${pending}) AS pending
+    WHERE CASE WHEN decided LIKE '%"fallbacks":[%' THEN EXISTS (SELECT 1 FROM ${later} WHERE ${isDue}) ELSE FALSE END
+    ORDER BY ends, request_id LIMIT @countMax`;
+}
+
+type OtherReads = Pick<RequestStore, 'countOpen' | 'openOf' | 'pendingByGroup' | 'dueFallbacks' | 'refusals'>;
 
 /** Reads requests that wait, and the refusals of one agent. */
 export function requestReads({ rows, sql }: Pick<QueryRunner, 'rows' | 'sql'>): OtherReads {
@@ -347,6 +364,10 @@ export function requestReads({ rows, sql }: Pick<QueryRunner, 'rows' | 'sql'>): 
       return (await rows(query<{ readonly count: number }>(text, { agentId, nowMs })))[0]?.count ?? 0;
     },
     pendingByGroup: (nowMs) => rows(query<PendingGroup>(pendingByGroupText(sql), { nowMs })),
+    async dueFallbacks(nowMs, countMax) {
+      const found = await rows(query<RequestId>(dueFallbacksText(sql), { nowMs, countMax }));
+      return found.map(({ id }) => id);
+    },
     async openOf(agentId, countMax) {
       const text = `SELECT id ${open} ORDER BY ${endNow} LIMIT @countMax`;
       return (await rows(query<RequestId>(text, { agentId, countMax }))).map(({ id }) => id);

@@ -1,28 +1,38 @@
 // Adds the names of people whom data name as approvers. The names are for people who read a request; a decision
 // has only the address or the id.
 
+import type { ResolvedApprover } from '../../../../language/model/decision.ts';
 import type { Directory } from '../../../people/directory.ts';
-import type { Person } from '../../../people/person.ts';
-import type { RequestSummary } from '../../../requests/record/reply.ts';
+import type { FallbackView, RequestSummary } from '../../../requests/record/reply.ts';
+
+type NamedView = Pick<RequestSummary, 'requires'> & { readonly fallbacks?: readonly FallbackView[] };
 
 /** Returns the request with a `name` for each approver by address or id who is known here. */
-export async function withNames<View extends Pick<RequestSummary, 'requires'>>(
+export async function withNames<View extends NamedView>(
   { people }: Pick<Directory, 'people'>,
   view: View,
 ): Promise<View> {
-  const { requires } = view;
-  if (requires === null || requires.approvals.every(({ any_of: anyOf }) => anyOf === undefined)) return view;
-  const nameOf = async (text: string): Promise<Person | undefined> =>
-    ((await people.find(text)) ?? (await people.findByName(text)))?.value;
+  const { requires, fallbacks } = view;
+  const named = async (approvers: readonly ResolvedApprover[]): Promise<readonly ResolvedApprover[]> =>
+    await Promise.all(
+      approvers.map(async (one) => {
+        const known = 'person' in one ? await people.find(one.person) : null;
+        const person = known ?? ('person' in one ? await people.findByName(one.person) : null);
+        return person === null ? one : { ...one, name: person.value.name };
+      }),
+    );
+  const namedAll = <One extends { readonly any_of: readonly ResolvedApprover[] }>(all: readonly One[]) =>
+    Promise.all(all.map(async (one) => ({ ...one, any_of: await named(one.any_of) })));
   const approvals = await Promise.all(
-    requires.approvals.map(async (approval) => {
-      if (approval.any_of === undefined) return approval;
-      const named = approval.any_of.map(async (one) => {
-        const person = 'person' in one ? await nameOf(one.person) : undefined;
-        return person === undefined ? one : { ...one, name: person.name };
-      });
-      return { ...approval, any_of: await Promise.all(named) };
-    }),
+    (requires?.approvals ?? []).map(async (one) => ({
+      ...one,
+      ...(one.any_of && { any_of: await named(one.any_of) }),
+      ...(one.fallbacks && { fallbacks: await namedAll(one.fallbacks) }),
+    })),
   );
-  return { ...view, requires: { ...requires, approvals } };
+  return {
+    ...view,
+    ...(fallbacks && { fallbacks: await namedAll(fallbacks) }),
+    requires: requires && { ...requires, approvals },
+  };
 }

@@ -82,6 +82,21 @@ const decidedAt = {
   description: 'RFC 3339, UTC; null while the request is pending.',
 } as const;
 
+const approversSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      from: { type: 'string', description: 'The expression that names the approver.' },
+      group: { type: 'string' },
+      person: { type: 'string' },
+      name: { type: 'string' },
+      unknown: { type: 'string' },
+    },
+  },
+} as const;
+
 const requiresSchema = {
   type: ['object', 'null'],
   description: 'What people still have to do; null if the request is not pending.',
@@ -97,20 +112,14 @@ const requiresSchema = {
         properties: {
           group: { type: 'string', description: 'A group, or the approvers as the policy names them.' },
           any_of: {
-            type: 'array',
+            ...approversSchema,
             description:
               'Who may approve, any of them; absent if one group may. An approver is a group, a person by address or id with their name, or unknown for a reason. For an unknown approver nobody can approve.',
-            items: {
-              type: 'object',
-              additionalProperties: false,
-              properties: {
-                from: { type: 'string', description: 'The expression that names the approver.' },
-                group: { type: 'string' },
-                person: { type: 'string' },
-                name: { type: 'string' },
-                unknown: { type: 'string' },
-              },
-            },
+          },
+          fallbacks: {
+            type: 'array',
+            description: 'Who may approve as well from a time on, in order; absent if there are none.',
+            items: objectSchema({ asked_at: time, any_of: approversSchema }),
           },
           needs: { type: 'integer', minimum: 1 },
           given: { type: 'integer', minimum: 0 },
@@ -274,6 +283,7 @@ export const detailSchema = {
     'comments',
     'standing_approvals',
     'standing_offers',
+    'fallbacks',
     'step_ups',
     'requires',
     'trace',
@@ -325,6 +335,11 @@ export const detailSchema = {
       items: objectSchema({ rule: { type: 'string' }, id: { type: 'string' } }),
     },
     standing_offers: offerSchema,
+    fallbacks: {
+      type: 'array',
+      description: 'The fallbacks that were asked because nobody had decided in time, oldest first.',
+      items: objectSchema({ any_of: approversSchema, at: time }),
+    },
     step_ups: {
       type: 'array',
       description: 'Step-ups for this request, oldest first.',
