@@ -7,6 +7,7 @@ import {
   outcomes,
   type Requirements,
   type ResolvedApprover,
+  type ResolvedFallback,
 } from '../language/model/decision.ts';
 import { exceptText } from '../language/model/describe.ts';
 import { fromNumber } from '../language/value/decimal.ts';
@@ -21,7 +22,7 @@ import {
   readTexts,
   readWord,
 } from './fields.ts';
-import type { Expectation, ExpectedApproval, ExpectedRequirements } from './test-file.ts';
+import type { Expectation, ExpectedApproval, ExpectedFallback, ExpectedRequirements } from './test-file.ts';
 import type { LocatedValue, Report } from './yaml.ts';
 
 /** A field whose actual value differs from the expected one. */
@@ -109,7 +110,7 @@ export const expectationKeys = [
   'requires',
   'valid_for',
 ] as const;
-const approvalKeys = ['group', 'any_of', 'needs', 'within', 'except'] as const;
+const approvalKeys = ['group', 'any_of', 'fallbacks', 'needs', 'within', 'except'] as const;
 const thisRequest = 'this request';
 
 function readDecision(located: LocatedValue, report: Report): Expectation['decision'] {
@@ -162,8 +163,27 @@ function readApprovals(located: LocatedValue, report: Report): readonly Expected
     const withinSeconds = readIfThere(map, 'within', (value) => readDuration(value, '`within`', report));
     const except = readIfThere(map, 'except', (value) => readTexts(value, '`except`', report));
     const anyOf = readIfThere(map, 'any_of', (value) => readTexts(value, '`any_of`', report));
-    const sorted = (texts: typeof except) => texts?.map(({ text }) => text).sort() ?? null;
-    return [{ group, needs, withinSeconds, except: sorted(except), anyOf: sorted(anyOf) }];
+    const fallbacks = readIfThere(map, 'fallbacks', (value) => readFallbacks(value, report));
+    return [{ group, needs, withinSeconds, except: sorted(except), anyOf: sorted(anyOf), fallbacks }];
+  });
+}
+
+function sorted(texts: ReturnType<typeof readTexts>): readonly string[] | null {
+  return texts?.map(({ text }) => text).sort() ?? null;
+}
+
+function readFallbacks(located: LocatedValue, report: Report): readonly ExpectedFallback[] | null {
+  if (located.kind !== 'list') {
+    report(located.span, '`fallbacks` must be a list, such as `[{ after: 2h, any_of: [security] }]`');
+    return null;
+  }
+  return located.items.flatMap((item) => {
+    const shape = 'write `{ after: 2h, any_of: [security] }`';
+    const map = readMap(item, { name: 'a fallback', keys: ['after', 'any_of'], shape }, report);
+    if (map === null) return [];
+    const afterSeconds = readIfThere(map, 'after', (value) => readDuration(value, '`after`', report));
+    const anyOf = readIfThere(map, 'any_of', (value) => readTexts(value, '`any_of`', report));
+    return [{ afterSeconds, anyOf: sorted(anyOf) }];
   });
 }
 
@@ -231,16 +251,38 @@ function isSameApproval(expected: ExpectedApproval, actual: ApprovalRequirement)
     (expected.needs === null || expected.needs === actual.needs) &&
     (expected.withinSeconds === null || expected.withinSeconds === actual.withinSeconds) &&
     (expected.except === null || exceptText(expected.except) === exceptText(actual.except)) &&
-    (expected.anyOf === null || listed(expected.anyOf) === listed(knownApprovers(actual)))
+    (expected.anyOf === null || listed(expected.anyOf) === listed(knownApprovers(actual))) &&
+    (expected.fallbacks === null || areSameFallbacks(expected.fallbacks, actual.fallbacks ?? []))
   );
 }
 
+function areSameFallbacks(
+  expected: readonly ExpectedFallback[],
+  actual: readonly ResolvedFallback[],
+): boolean {
+  return (
+    expected.length === actual.length &&
+    expected.every(
+      ({ afterSeconds, anyOf }, at) =>
+        (afterSeconds === null || afterSeconds === actual[at]!.afterSeconds) &&
+        (anyOf === null || listed(anyOf) === listed(actual[at]!.anyOf.flatMap(nameOf))),
+    )
+  );
+}
+
+function describeFallback({ afterSeconds, anyOf }: ExpectedFallback | ResolvedFallback): string {
+  const names = (anyOf ?? []).flatMap((one) => (typeof one === 'string' ? one : nameOf(one)));
+  const after = afterSeconds === null ? '' : ` after ${duration(afterSeconds)}`;
+  return ` then${anyOf === null ? '' : ` ${listed(names)}`}${after}`;
+}
+
 function describeApproval(approval: ExpectedApproval | ApprovalRequirement): string {
-  const { group, needs, withinSeconds, except, anyOf } = approval;
+  const { group, needs, withinSeconds, except, anyOf, fallbacks } = approval;
   const people = needs === null ? '' : ` needs ${needs}`;
   const names = anyOf == null ? null : anyOf.flatMap((one) => (typeof one === 'string' ? one : nameOf(one)));
   const whom = names === null ? '' : ` (any of ${listed(names)})`;
-  return `${group}${whom}${people}${exceptText(except ?? [])}${withinSeconds === null ? '' : ` within ${duration(withinSeconds)}`}`;
+  const later = (fallbacks ?? []).map(describeFallback).join('');
+  return `${group}${whom}${later}${people}${exceptText(except ?? [])}${withinSeconds === null ? '' : ` within ${duration(withinSeconds)}`}`;
 }
 
 /** The groups and people who may approve. */

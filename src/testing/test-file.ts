@@ -141,4 +141,12 @@ export interface ExpectedApproval {
   readonly except: readonly string[] | null;
   /** The groups and people who may approve, in any order; empty for an approver who is not known. */
   readonly anyOf: readonly string[] | null;
+  /** Who may approve as well later, in order; empty for nobody. */
+  readonly fallbacks: readonly ExpectedFallback[] | null;
+}
+
+export interface ExpectedFallback {
+  readonly afterSeconds: number | null;
+  /** As in `ExpectedApproval`. */
+  readonly anyOf: readonly string[] | null;
 }

@@ -254,6 +254,7 @@ function detail(change: Partial<RequestDetail>): RequestDetail {
     comments: [],
     standing_approvals: [],
     standing_offers: [],
+    fallbacks: [],
     step_ups: [],
     allowed_actions: null,
     people: [],
@@ -287,6 +288,23 @@ test.each<[string, Partial<RequestDetail>, readonly string[]]>([
   ['was used', { status: 'consumed', decision: 'ALLOW' }, ['asked', 'decided', 'used']],
 ])('the story of a request that %s', (_, change, kinds) => {
   expect(timelineEvents(detail(change), 0).map(({ kind }) => kind)).toEqual(kinds);
+});
+
+test('the story of a request with fallbacks says who was asked, who is asked later, and when', () => {
+  const [security, cfo] = [[{ group: 'security' }], [{ group: 'cfo' }, { person: 'ann@example.com' }]];
+  const later = { asked_at: '2026-03-02T10:40:00Z', any_of: cfo };
+  const asked = (group: string) => ({ group, needs: 1, given: 0, fallbacks: [later] });
+  const request = detail({
+    status: 'pending',
+    fallbacks: [{ any_of: security, at: '2026-03-02T10:20:00Z' }],
+    requires: { approvals: [asked('finance'), asked('legal')], step_up: false, invalidated: [] },
+  });
+  expect(timelineEvents(request, 0).map(({ at, text }) => [at?.slice(11, 16), text])).toEqual([
+    ['10:00', 'asked for a decision'],
+    ['10:20', 'Nobody had decided, so security may approve as well'],
+    ['10:40', 'If nobody decides, cfo or ann@example.com may approve as well'],
+    ['11:00', 'Deadline for people'],
+  ]);
 });
 
 test('a person is named without the id', () => {

@@ -104,6 +104,8 @@ const soundApprover = fc.constantFrom(
   'row.boss',
   'row.desk or owner',
   'finance',
+  'finance within 1h then to row.desk or owner',
+  'row.boss within 1h then to finance within 2h then to owner',
 );
 /** Approvers of any kind, joined, most of whom nobody can be. */
 const oddApprover = fc

@@ -517,6 +517,7 @@ function parameters(scope: Scope, effect: Exclude<Effect, 'risk'>): string {
     [apart, ''],
     [apart, times[1]],
   ] as const);
+  const fallback = within === '' ? '' : fallbacks(scope);
   const standing = random.pick([
     '',
     '',
@@ -530,17 +531,30 @@ function parameters(scope: Scope, effect: Exclude<Effect, 'risk'>): string {
         '',
         'for 10m',
         'for 2m',
-        `after approval by ${groups}${except}${needs}${within}${standing}`,
+        `after approval by ${groups}${except}${needs}${within}${fallback}${standing}`,
         `for 1h after approval by ${people}${people === 'owner' ? '' : drawn}`,
         `after reauth${within}`,
       ]);
     case 'escalate':
-      return `to ${groups}${except}${needs}${within}${standing}`;
+      return `to ${groups}${except}${needs}${within}${fallback}${standing}`;
     case 'reauth':
       return within.trim();
     case 'deny':
       return '';
   }
+}
+
+/** Up to two fallbacks, groups or people whom data name; the last may have no time. */
+function fallbacks(scope: Scope): string {
+  const { random } = scope;
+  if (random.chance(0.5)) return '';
+  const [one, other] = [random.pick(approverNames), random.pick(approverNames)];
+  return random.pick([
+    ` then to ${one} within 1h`,
+    ` then to ${one}${other === one ? '' : ` or ${other}`}`,
+    ` then to ${asked(scope).replaceAll(' and ', ' or ')} within 2h`,
+    ` then to ${one} within 30m then to ${asked(scope).replaceAll(' and ', ' or ')}`,
+  ]);
 }
 
 /** A key that each request has; empty when there is none. */

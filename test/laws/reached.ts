@@ -216,10 +216,19 @@ function decisionFeatures(set: PolicySet, decision: Decision): readonly string[]
       ? []
       : [`decision valid ${validForSeconds === 300 ? 'by default' : 'as said'}`]),
     ...(requires === null ? [] : [`decision asks ${Math.min(requires.approvals.length, 3)} groups`]),
+    ...fallbackFeatures(requires),
     ...(requires?.reauth
       ? [`decision step-up ${requires.reauth.withinSeconds === null ? 'now' : 'in time'}`]
       : []),
     ...(reason.includes('unknown') ? ['decision reason shows unknown'] : []),
+  ];
+}
+
+function fallbackFeatures(requires: Decision['requires']): readonly string[] {
+  const counts = (requires?.approvals ?? []).map(({ fallbacks = [] }) => fallbacks.length);
+  return [
+    ...(counts.includes(1) ? ['decision asks a fallback'] : []),
+    ...(counts.some((count) => count > 1) ? ['decision asks several fallbacks'] : []),
   ];
 }
 

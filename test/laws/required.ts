@@ -172,6 +172,7 @@ const clauses = {
     'except',
     'needs',
     'within',
+    'then',
     'standing',
     'points',
   ],
@@ -186,6 +187,7 @@ const clauses = {
     'except',
     'needs',
     'within',
+    'then',
     'standing',
     'points',
   ],
@@ -357,6 +359,7 @@ const parts = [
     'to',
     'for',
     'within',
+    'then',
     'needs',
     'except',
     'standing',
@@ -382,6 +385,8 @@ const written: readonly string[] = [
 ];
 
 const decided = [
+  'asks a fallback',
+  'asks several fallbacks',
   'ALLOW',
   'ESCALATE',
   'REAUTH_REQUIRED',

@@ -25,6 +25,7 @@ export interface PrintedRequest {
   readonly resolved?: readonly { readonly pointer: string; readonly resolved: string }[];
   readonly approvals?: readonly VoteView[];
   readonly comments?: readonly CommentView[];
+  readonly fallbacks?: Reply<'getRequest'>['fallbacks'];
   readonly step_ups?: readonly StepUpView[];
   readonly standing_approvals?: readonly { readonly rule: string; readonly id: string }[];
   readonly created_at: string;
@@ -114,6 +115,7 @@ function planLines({ plan = null }: PrintedRequest): readonly string[] {
 function peopleLines({
   approvals = [],
   comments = [],
+  fallbacks = [],
   step_ups: stepUps = [],
 }: PrintedRequest): readonly string[] {
   const done = [
@@ -122,6 +124,10 @@ function peopleLines({
       at,
       text: `${by} ${kind === 'question' ? 'asked' : 'wrote'}: ${text}`,
     })),
+    ...fallbacks.map(({ at, any_of: anyOf }) => {
+      const whom = anyOf.map(({ group, name, person }) => group ?? name ?? person ?? 'an unknown approver');
+      return { at, text: `nobody had decided, so ${whom.join(' or ')} may approve as well` };
+    }),
     ...stepUps.map(({ at, by, passkey }) => ({
       at,
       text: `${by} stepped up with ${passkey === null ? 'password and code' : `the passkey "${passkey}"`}`,

@@ -162,6 +162,8 @@ function wordOffers(
     const base = present === '' ? 'payload' : present;
     return stepOffers(vocabulary, position, { root: base.split('.')[0] ?? '', base });
   }
+  const ofFallback = declaration === 'policy' ? fallbackOffers(head) : [];
+  if (ofFallback.length > 0) return ofFallback;
   if (/\b(?:to|approval\s+by|(?:never|always)\s+ask)\s+(?:\S+\s+(?:and|or)\s+)*$/.test(head))
     return [
       ...named(names.approvers, 'approvers', 1),
@@ -201,6 +203,16 @@ function wordOffers(
     : [];
   const variables = named([...position.variables.keys()], 'variable', 1);
   return [...lists, ...variables, ...expressionOffers(vocabulary), ...words(vocabulary.keywords, -1)];
+}
+
+/** What follows in `within DURATION then to APPROVERS within DURATION`; empty elsewhere. */
+function fallbackOffers(head: string): readonly CompletionOption[] {
+  const asks = /^\s*(?:shadow\s+)?(?:escalate\b.*\bto\b|allow\b.*\bafter\s+approval\b)/.test(head);
+  if (!asks) return [];
+  if (/\bthen\s+$/.test(head)) return words(['to'], 3);
+  return /\bwithin\s+\d\w*\s+$/.test(head)
+    ? words(['then to', 'standing', 'when', 'unless', 'because'], 3)
+    : [];
 }
 
 /** What follows in `standing per KEYS for DURATION up to N times`; empty outside of the clause. */

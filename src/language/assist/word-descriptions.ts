@@ -106,6 +106,10 @@ export const wordDescriptions: Readonly<Record<string, WordDescription>> = {
       'Behind a host, tests whether it is a domain or below it. Behind people or a step-up, limits the time to answer.',
     example: 'host(payload.link) within "example.com"',
   },
+  'then to': {
+    meaning: 'Who may approve as well when the time before it is over and nobody has decided.',
+    example: 'escalate large to finance within 2h then to security within 2h',
+  },
   standing: {
     meaning: 'What later requests an approval may serve: equal keys, for a time.',
     example: 'escalate large to finance standing per payload.vendor for 8h up to 10 times',

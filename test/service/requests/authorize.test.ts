@@ -270,6 +270,7 @@ describe('reading a request', () => {
       approvals: [],
       comments: [],
       standing_approvals: [],
+      fallbacks: [],
       step_ups: [],
       requires: {
         approvals: [

@@ -3,11 +3,12 @@
 
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createRequestId } from '../../../src/service/requests/record/id.ts';
 import type { ApproverIdentity } from '../../../src/service/store/contract/control-owner-group.ts';
 import type { FilterStatus, RequestRow, RequestStatus } from '../../../src/service/store/contract/records.ts';
 import type { RequestFilter, RequestPosition, Store } from '../../../src/service/store/contract/store.ts';
 import type { Place } from './contract.ts';
-import { agentRow, everything, keyRow, requestRow, startMs } from './rows.ts';
+import { agentRow, everything, keyRow, pendingRow, requestRow, startMs } from './rows.ts';
 
 /** The most requests that are looked through for one page. */
 const scannedRequestsMax = 2_000;
@@ -302,6 +303,59 @@ export function describeRequestLists(name: string, createPlace: () => Promise<Pl
         { group: 'owner', count: 1, nearestMs: startMs + 30 },
       ]);
       expect(await store.sizeBytes()).toBeGreaterThan(10_000);
+    });
+
+    test('pending requests are found when their next fallback is due, by the decision that counts', async () => {
+      const { store } = await open();
+      const agent = agentRow();
+      await store.agents.add(agent, keyRow(agent.id));
+      const decided = (...seconds: readonly number[]) => {
+        const fallbacks = seconds.map((afterSeconds) => ({ afterSeconds, anyOf: [{ group: 'security' }] }));
+        const approval = {
+          group: 'x',
+          needs: 1,
+          withinSeconds: 99,
+          ...(seconds.length > 0 && { fallbacks }),
+        };
+        return { decision: { outcome: 'ESCALATE', requires: { approvals: [approval], reauth: null } } };
+      };
+      const add = async (ends: number, ...seconds: readonly number[]): Promise<string> => {
+        const recordJson = JSON.stringify(decided(...seconds));
+        const expiresAtMs = startMs + ends * 1000;
+        const row = pendingRow({ id: createRequestId(startMs), agentId: agent.id, recordJson, expiresAtMs });
+        await store.requests.append(row, { openMax: 99 });
+        return row.id;
+      };
+      await add(99);
+      const [late, early] = [await add(99, 20, 40), await add(98, 10)];
+      const ended = await add(15, 10);
+      const dueAt = (second: number) => store.requests.dueFallbacks(startMs + second * 1000, 9);
+      expect(await dueAt(9)).toEqual([]);
+      expect(await dueAt(10)).toEqual([ended, early]);
+      expect(await dueAt(20)).toEqual([early, late]);
+      expect(await store.requests.dueFallbacks(startMs + 20_000, 1)).toEqual([early]);
+      const happen = async (requestId: string, what: 'decided' | 'fallback-asked', detail: object) => {
+        const state = { status: 'pending', decidedAtMs: null, expiresAtMs: startMs + 99_000 } as const;
+        const event = {
+          atMs: startMs,
+          who: 'system',
+          what,
+          state,
+          detail: JSON.parse(JSON.stringify(detail)),
+        };
+        const change = { requestId, from: ['pending'] as const, events: [event], seen: null };
+        expect(await store.requests.change(change)).toBe('changed');
+      };
+      await happen(late, 'fallback-asked', decided(40));
+      await happen(early, 'decided', decided(30));
+      expect(await dueAt(29)).toEqual([]);
+      expect(new Set(await dueAt(39))).toEqual(new Set([early]));
+      expect(new Set(await dueAt(40))).toEqual(new Set([early, late]));
+      const over = { status: 'rejected', decidedAtMs: startMs, expiresAtMs: startMs } as const;
+      const rejected = { atMs: startMs, who: 'ann', what: 'rejected' as const, state: over, detail: null };
+      for (const requestId of [late, early])
+        await store.requests.change({ requestId, from: ['pending'], events: [rejected], seen: null });
+      expect(await dueAt(40)).toEqual([]);
     });
 
     test('a queue is counted, and what somebody approved or was asked about is told beside it', async () => {

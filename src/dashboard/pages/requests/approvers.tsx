@@ -1,9 +1,10 @@
 // Whose approvals a request needs, and how many of them are given: in a row, or as a list on the page of the request.
 
 import type { Reply } from '../../../api/operations.ts';
+import { ClockTime } from '../../parts/layout/time.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import './approvers.css';
-import { approversLabel, personName } from './person-name.ts';
+import { anyOfLabel, approversLabel, personName } from './person-name.ts';
 
 interface ApproversProps {
   readonly request: Pick<Reply<'getRequest'>, 'requires' | 'people'>;
@@ -35,6 +36,11 @@ export function Approvers({ request: { requires, people }, isBrief = false }: Ap
                 <PlainText text={approversLabel(asked)} isShort />
               </strong>
               : {given} of {needs} {needs === 1 ? 'approval' : 'approvals'}
+              {asked.fallbacks?.map(({ asked_at: at, any_of: anyOf }) => (
+                <>
+                  , after <ClockTime at={at} /> also by <PlainText text={anyOfLabel(anyOf)} isShort />
+                </>
+              ))}
             </>
           )}
         </li>

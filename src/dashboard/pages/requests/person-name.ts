@@ -36,7 +36,10 @@ export function approversLabel({
   readonly group: string;
   readonly any_of?: readonly ApproverView[];
 }): string {
-  if (anyOf === undefined) return groupLabel(group);
+  return anyOf === undefined ? groupLabel(group) : anyOfLabel(anyOf);
+}
+
+export function anyOfLabel(anyOf: readonly ApproverView[]): string {
   const words = anyOf.map(({ group: one, person, name, unknown }) => {
     if (one !== undefined) return groupLabel(one);
     if (person === undefined) return `nobody: the approver is unknown, ${unknown ?? ''}`;

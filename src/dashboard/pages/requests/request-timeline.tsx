@@ -50,6 +50,7 @@ const signs: Readonly<Record<Exclude<TimelineEvent['kind'], 'decided'>, EventIco
   rejected: ['deny', 'deny'],
   said: ['list', 'unknown'],
   'stepped-up': ['reauth', 'reauth'],
+  fallback: ['clock', 'escalate'],
   waits: ['clock', 'escalate'],
   ends: ['clock', 'unknown'],
   ended: ['clock', 'unknown'],

@@ -2,7 +2,7 @@
 // times that the service has reported.
 
 import type { Operations } from '../../../api/operations.ts';
-import { ownerGroup, personName } from './person-name.ts';
+import { anyOfLabel, ownerGroup, personName } from './person-name.ts';
 
 export type RequestDetail = Operations['getRequest']['reply'];
 
@@ -13,6 +13,7 @@ export interface TimelineEvent {
     | 'rejected'
     | 'said'
     | 'stepped-up'
+    | 'fallback'
     | 'decided'
     | 'waits'
     | 'ends'
@@ -63,13 +64,25 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
   const ends: TimelineEvent = isOver
     ? { ...plain, kind: 'ended', at: expires_at, text: 'The grant ended' }
     : { ...plain, kind: 'ends', at: expires_at, text: 'The grant ends' };
-  const acts = [...votes, ...said, ...stepUps].sort((one, other) =>
+  const fallbacks = request.fallbacks.map(
+    ({ any_of: anyOf, at }): TimelineEvent => ({
+      ...plain,
+      kind: 'fallback',
+      at,
+      text: `Nobody had decided, so ${anyOfLabel(anyOf)} may approve as well`,
+    }),
+  );
+  const acts = [...votes, ...said, ...stepUps, ...fallbacks].sort((one, other) =>
     (one.at ?? '').localeCompare(other.at ?? ''),
   );
   const before = [requested, ...acts];
   switch (status) {
     case 'pending':
-      return [...before, { ...plain, kind: 'waits', at: expires_at, text: 'Deadline for people' }];
+      return [
+        ...before,
+        ...laterFallbacks(request),
+        { ...plain, kind: 'waits', at: expires_at, text: 'Deadline for people' },
+      ];
     case 'auto_approved':
       return [
         ...before,
@@ -103,6 +116,19 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
         { ...plain, kind: 'used', at: null, text: 'Outcome of the request was reported' },
       ];
   }
+}
+
+/** The fallbacks that are asked before the deadline if nobody decides, those of one time and wording once. */
+function laterFallbacks({ requires, expires_at }: RequestDetail): readonly TimelineEvent[] {
+  const all = (requires?.approvals ?? []).flatMap(({ fallbacks = [] }) => fallbacks);
+  const events = all
+    .filter(({ asked_at }) => asked_at < expires_at)
+    .map(({ asked_at: at, any_of: anyOf }): TimelineEvent => {
+      const text = `If nobody decides, ${anyOfLabel(anyOf)} may approve as well`;
+      return { kind: 'waits', at, by: null, comment: null, text };
+    });
+  const distinct = new Map(events.map((event) => [`${event.at} ${event.text}`, event]));
+  return [...distinct.values()].sort((one, other) => (one.at ?? '').localeCompare(other.at ?? ''));
 }
 
 const commentLabels: Readonly<Record<RequestDetail['comments'][number]['kind'], string>> = {

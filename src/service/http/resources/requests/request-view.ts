@@ -504,6 +504,7 @@ export const detailExample = {
   comments: [],
   standing_approvals: [],
   standing_offers: [],
+  fallbacks: [],
   step_ups: [],
   trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
   trace_omitted: 0,
