@@ -166,6 +166,7 @@ test.each([
   ['-(5) - (-5)', '-(5) - -5'],
   ['if c then 0 > -(x else 5) else y', 'if c then (0 > -x else 5) else y'],
   ['if c then 0 > -(x else 5)', 'if c then (0 > -x else 5)'],
+  ['if c then b in 3..(x else 5) else y', 'if c then (b in 3..x else 5) else y'],
   ['if c then (x else 5) > 0 else y', 'if c then (x else 5) > 0 else y'],
   ['x matches "\\\\d\\u0007"', 'x matches "\\\\d\\u0007"'],
   ['x == "\\u202e\\u0007\\t"', 'x == "\\u202e\\u0007\\t"'],

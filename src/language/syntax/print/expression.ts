@@ -69,6 +69,8 @@ function endsInElse(expression: ExpressionNode): boolean {
       return endsInElse(expression.operand);
     case 'binary':
       return endsInElse(expression.right);
+    case 'range':
+      return endsInElse(expression.high);
     default:
       return false;
   }
