@@ -13,6 +13,14 @@ function decision(requires: Requirements | null, outcome: Decision['outcome'] = 
 
 const asking = (...approvals: Requirements['approvals']) => decision({ approvals, reauth: null });
 
+/** Finance, with fallbacks. */
+const then = (...later: readonly (readonly [seconds: number, group: string])[]) => ({
+  ...finance,
+  group: ['finance', ...later.map(([, group]) => group)].join(' then '),
+  anyOf: [{ group: 'finance' }],
+  fallbacks: later.map(([afterSeconds, group]) => ({ afterSeconds, anyOf: [{ group }] })),
+});
+
 test.each<[string, Decision, Decision, readonly string[]]>([
   ['nothing', asking(finance), asking(finance), []],
   ['another outcome', asking(finance), decision(null, 'ALLOW'), []],
@@ -34,6 +42,17 @@ test.each<[string, Decision, Decision, readonly string[]]>([
     asking(finance),
     asking({ ...finance, needs: 2, withinSeconds: 3_600 }),
     ['asks 2 of finance instead of 1', 'gives finance 1h instead of 4h'],
+  ],
+  ['a fallback more', asking(finance), asking(then([7_200, 'security'])), ['asks security after 2h']],
+  [
+    'a fallback less, one later, and another order',
+    asking(then([3_600, 'security'], [7_200, 'owner'], [9_000, 'legal'])),
+    asking(then([7_200, 'legal'], [9_000, 'security'])),
+    [
+      'asks security after 150m instead of 1h',
+      'no longer asks the control owner after 2h',
+      'asks legal after 2h instead of 150m',
+    ],
   ],
   [
     'excepted people',

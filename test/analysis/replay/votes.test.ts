@@ -115,11 +115,22 @@ test.each([
     { unknown: 1 },
   ],
   ['less time than it took', before.replace('1h', '10m'), { expired: 1 }],
+  ['the same people, and later others', before.replace('1h', '10m then to legal within 50m'), { granted: 1 }],
+  ['less time with a fallback', before.replace('1h', '5m then to legal within 5m'), { expired: 1 }],
 ])('votes are kept where the candidate asks %s', (_, text, expected) => {
   const later = asked(before, 'r2', 300, 1);
   const { waits, reading } = tryOn([...approved, later], text);
   expect(waits ?? ends).toEqual({ ...ends, ...expected });
   expect(reading).toBe(text === policies('') ? 'as recorded' : 'in order');
+});
+
+test('work for those whom a rule asks first is counted for them, with and without fallbacks', () => {
+  const log = [...approved, asked(before, 'r2', 300, 1)];
+  const { people } = tryOn(log, before.replace('1h', '10m then to legal within 50m'));
+  expect(people.map(({ group, votes }) => [group, votes])).toEqual([['finance', { before: 2, now: 2 }]]);
+  const rejected = [asked(before, 'r1', 0, 50), became('r1', 5, { kind: 'rejected', group: 'finance' })];
+  const now = before.replace('1h', '10m then to legal within 50m');
+  expect(tryOn(rejected, now).waits).toEqual({ ...ends, refused: 1 });
 });
 
 describe('votes for several approvers of one rule', () => {

@@ -376,8 +376,7 @@ export class OrderedReplay {
         replayed.votes = [...replayed.votes, forNothing(event.person)];
         return;
       case 'rejected':
-        if (event.group === null || needsOf(latestOf(replayed), event.group) !== null)
-          this.#end(replayed, 'refused');
+        if (event.group === null || isAsked(latestOf(replayed), event.group)) this.#end(replayed, 'refused');
         return;
       case 'stepped-up':
         if (!this.#asksStepUp(replayed, atMs)) return;
@@ -559,13 +558,23 @@ function enterApproval(
   }: { firing: readonly RuleRequirement[]; asks: ApprovalRules; isDecided: boolean },
 ): boolean {
   const all = rulesAsking(replayed, firing, asks);
-  const rules = all.filter(({ groups }) => groups.some((group) => approval.groups.includes(group)));
+  const groups = [
+    ...new Set(all.flatMap((rule) => rule.groups.filter((group) => isMeant(rule, group, approval)))),
+  ];
+  const rules = all.filter((rule) => rule.groups.some((group) => groups.includes(group)));
   if (rules.length === 0) return false;
-  replayed.votes = [...replayed.votes, { ...approval, rules: rules.map(({ rule }) => rule) }];
+  replayed.votes = [...replayed.votes, { ...approval, groups, rules: rules.map(({ rule }) => rule) }];
   const approved = approvedRules(all, replayed);
   if (!rules.every((rule) => approved.includes(rule))) return false;
   // If the log asked for no more and still went on waiting, some vote had lost its person or its rule.
   return isDecided || asksMore(latestOf(replayed.log), all);
+}
+
+/** Whether an approval counts for an entry of a rule's groups: a group may answer at once, whoever its fallbacks are. */
+function isMeant({ choices = [] }: ApprovalRule, group: string, { groups }: GivenApproval): boolean {
+  if (groups.includes(group)) return true;
+  const choice = choices.find(({ text, fallbacks }) => text === group && fallbacks !== undefined);
+  return choice?.anyOf.some((one) => one.kind === 'group' && groups.includes(one.group)) === true;
 }
 
 /** Whether a decision asks for more people of some group than all the rules do. */
@@ -597,6 +606,11 @@ function rulesAsking(
   return [...latest, ...firing.filter((rule) => !latest.includes(rule))].filter(isApproval);
 }
 
-function needsOf({ requires }: Decision, group: string): number | null {
-  return requires?.approvals.find((one) => one.group === group)?.needs ?? null;
+/** Whether a decision asks a group, also as the first of approvers with fallbacks. */
+function isAsked({ requires }: Decision, group: string): boolean {
+  return (requires?.approvals ?? []).some(
+    (one) =>
+      one.group === group ||
+      (one.fallbacks !== undefined && one.anyOf?.some((first) => 'group' in first && first.group === group)),
+  );
 }

@@ -2,7 +2,7 @@
 // counts for the most votes that any of its decisions asks of a group. INVARIANT: totals are the sums of the
 // hours.
 
-import type { Decision } from '../../../language/model/decision.ts';
+import type { ApprovalRequirement, Decision } from '../../../language/model/decision.ts';
 import { hoursOf } from './hours.ts';
 
 const sides = ['before', 'now'] as const;
@@ -98,8 +98,15 @@ export function maxVotesRequired(group: string, decisions: readonly Decision[]):
 /** The number of votes that a decision asks of each group. */
 export function countVotes({ requires }: Decision): readonly (readonly [group: string, needs: number])[] {
   if (requires === null) return none;
-  const approvals = requires.approvals.map(({ group, needs }) => [group, needs] as const);
+  const approvals = requires.approvals.map((one) => [firstAsked(one), one.needs] as const);
   return requires.reauth === null ? approvals : [...approvals, [stepUpGroup, 1]];
+}
+
+/** Whom the policies ask at once, as they name them; what a fallback has to do is not known beforehand. */
+function firstAsked({ group, anyOf, fallbacks }: ApprovalRequirement): string {
+  if (anyOf === undefined || fallbacks === undefined) return group;
+  const texts = anyOf.map((one) => one.from ?? ('group' in one ? one.group : ''));
+  return [...new Set(texts)].join(' or ');
 }
 
 const none: readonly never[] = [];
