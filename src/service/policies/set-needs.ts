@@ -2,6 +2,7 @@
 // enforcement points by their names, and people whom tables name as approvers. The result is plain data and
 // small.
 
+import { approversOf } from '../../language/model/approvers.ts';
 import { childrenOf, literalTexts } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Policy, PolicySet } from '../../language/model/policy.ts';
@@ -57,7 +58,9 @@ function namedApprovers(set: PolicySet): Pick<SetNeeds, 'people' | 'columns'> {
   >();
   for (const { id, isShadow, requirement } of set.policies.flatMap(({ rules }) => rules)) {
     if (isShadow || requirement?.kind !== 'approval') continue;
-    const approvers = (requirement.choices ?? []).flatMap(({ anyOf }) => (anyOf.length === 1 ? anyOf : []));
+    const approvers = (requirement.choices ?? [])
+      .map(approversOf)
+      .flatMap((all) => (all.length === 1 ? all : []));
     for (const one of approvers) {
       if (one.kind !== 'named' || one.groups !== null) continue;
       const { names, pushed } = namesIn(set, one.value);

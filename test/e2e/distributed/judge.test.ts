@@ -83,6 +83,10 @@ const executed = (isSo: boolean) => ({ detail_json: JSON.stringify({ executed: i
 const rules = [{ rule: 'p/r', times: 1 }];
 const standing = standingId('r', 'p/r');
 const given = event('r', 'approved', 'pending', { detail_json: JSON.stringify({ standing: { rules } }) });
+/** A vote of a fallback. */
+const early = event('r', 'approved', 'pending', {
+  detail_json: JSON.stringify({ rules: [{ id: 'fallback/big' }] }),
+});
 const taken = { kind: 'change', what: 'standing-approval-revoked', subject: standing };
 const use = (id: string) => ({
   ...granted(id),
@@ -211,6 +215,13 @@ test.each([
   ],
   ['a use too many', [request('r'), given, use('s'), use('t')], {}, 'use 2 of 1'],
   ['a use that nobody approved', [use('s')], {}, 'under what nobody approved'],
+  [
+    'a fallback that is asked twice',
+    [request('r'), event('r', 'fallback-asked', 'pending'), event('r', 'fallback-asked', 'pending')],
+    {},
+    'asked its fallback twice',
+  ],
+  ['a vote of a fallback that was not asked', [request('r'), early], {}, 'a fallback that was not asked'],
   ['a use of what was revoked', [request('r'), given, taken, use('s')], {}, 'under a revoked standing'],
   [
     'a use after the reply of its revocation',

@@ -5,6 +5,7 @@
 import { standingId } from '../../../src/service/requests/approvals/standing-approval.ts';
 import type { ChainEntry } from '../../../src/service/store/contract/chain.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
+import { fallbackRule } from './fallbacks.ts';
 import type { Told } from './told.ts';
 import { budget, type History, type Stop } from './world.ts';
 
@@ -22,6 +23,8 @@ export interface Verdict {
   readonly standing: { readonly used: number; readonly usedUp: number; readonly revoked: number };
   /** Plans: how many were submitted, how many of their steps were executed, and how many were over before. */
   readonly plans: { readonly submitted: number; readonly executed: number; readonly over: number };
+  /** How many requests asked their fallback, and how many of those the fallback granted. */
+  readonly fallbacks: { readonly asked: number; readonly granted: number };
   /** The number of grants by a step-up. */
   readonly steppedUp: number;
   readonly outcomes: ReadonlyMap<string, number>;
@@ -40,8 +43,9 @@ interface Stored {
   readonly policySet: { readonly digest: string };
 }
 
-/** A vote that chose a standing approval. */
+/** A vote, with the standing approval that it chose. */
 interface StoredVote {
+  readonly rules?: readonly { readonly id: string }[];
   readonly standing?: { readonly rules: readonly { readonly rule: string; readonly times: number | null }[] };
 }
 
@@ -59,6 +63,8 @@ interface Walk {
   readonly taken: Set<string>;
   /** The standing approval that a granted request used. */
   readonly under: Map<string, string>;
+  /** The requests that have asked their fallback. */
+  readonly fallbacks: Set<string>;
   readonly spent: Map<string, number>;
   readonly revoked: Set<string>;
   readonly switches: Set<string>;
@@ -93,6 +99,7 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
     ends: new Map(),
     taken: new Set(),
     under: new Map(),
+    fallbacks: new Set(),
     spent: new Map(),
     revoked: new Set(),
     switches: new Set(),
@@ -173,6 +180,10 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
       submitted: walk.plans.size,
       executed: walk.taken.size,
       over: [...walk.ends.keys()].filter((id) => !walk.taken.has(id)).length,
+    },
+    fallbacks: {
+      asked: walk.fallbacks.size,
+      granted: [...walk.fallbacks].filter((id) => ended.get(id) === 'approved').length,
     },
     steppedUp: history.proofs.filter(({ granted }) => granted.length > 0).length,
     outcomes: walk.outcomes,
@@ -294,6 +305,10 @@ function takeEvent(walk: Walk, entry: ChainEntry): void {
     if (consumed.has(id)) faults.push(`record ${entry.sequence}: it is said twice what became of ${id}`);
     consumed.set(id, (JSON.parse(String(entry.detail_json)) as { readonly executed: boolean }).executed);
   }
+  if (entry.what === 'fallback-asked') {
+    if (walk.fallbacks.has(id)) faults.push(`record ${entry.sequence}: asked its fallback twice`);
+    walk.fallbacks.add(id);
+  }
   if (entry.what === 'approved') takeVote(walk, entry);
   if (entry.what === 'taken') takeStep(walk, entry);
   if (status !== 'approved' && status !== 'rejected' && status !== 'expired') return;
@@ -310,8 +325,10 @@ function takeEvent(walk: Walk, entry: ChainEntry): void {
   if (switches.size > 0) faults.push(`record ${entry.sequence}: granted by a vote while stopped`);
 }
 
-function takeVote({ standing }: Walk, entry: ChainEntry): void {
-  const { standing: chosen } = JSON.parse(String(entry.detail_json)) as StoredVote;
+function takeVote({ standing, fallbacks, faults }: Walk, entry: ChainEntry): void {
+  const { standing: chosen, rules = [] } = JSON.parse(String(entry.detail_json)) as StoredVote;
+  if (rules.some(({ id }) => id === fallbackRule) && !fallbacks.has(String(entry.request_id)))
+    faults.push(`record ${entry.sequence}: approved by a fallback that was not asked`);
   for (const { rule, times } of chosen?.rules ?? []) {
     const id = standingId(String(entry.request_id), rule);
     standing.set(id, { times: times ?? Number.POSITIVE_INFINITY, used: 0 });

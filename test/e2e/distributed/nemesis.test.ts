@@ -1,7 +1,8 @@
 // Three replicas under a nemesis: replicas are killed, stopped, slowed and cut off, and their clocks differ;
 // the server is killed and fails over to its standby and back. Meanwhile clients ask all replicas for what
-// only one may have, people vote on the same request at two of them, give standing approvals that are used at
-// all of them, and approve plans whose steps are executed at all of them, and others revoke, stop and change policies. `npm run distributed` runs it for half an hour and a million decisions.
+// only one may have, people vote on the same request at two of them, also as its fallback, give standing approvals that
+// are used at all of them, and approve plans whose steps are executed at all of them, and others revoke, stop and change
+// policies. `npm run distributed` runs it for half an hour and a million decisions.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -107,6 +108,7 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
   expect(received.length).toBeGreaterThan(0);
   expect(counts.granted).toBeGreaterThan(isLong ? 200 : 50);
   expect(Math.min(counts.ended.expired, counts.consumed, counts.steppedUp)).toBeGreaterThan(0);
+  expect(Math.min(counts.fallbacks.asked, counts.fallbacks.granted)).toBeGreaterThan(0);
   const { used, usedUp, revoked } = counts.standing;
   expect(Math.min(used - 5, usedUp, revoked)).toBeGreaterThan(0);
   const { submitted, executed, over } = counts.plans;

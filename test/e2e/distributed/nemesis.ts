@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../src/language/value/random.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
+import { fallbacks } from './fallbacks.ts';
 import { nemesis } from './faults.ts';
 import { owners, people } from './people.ts';
 import { plans } from './plans.ts';
@@ -54,7 +55,14 @@ export async function run(options: RunOptions): Promise<History> {
   const world: World = { ...options, ...empty, random, session: 0, isOver: false };
   for (let count = 0; count < 4; count += 1) world.agents.push(await makeAgent(options.store));
   const clients = Array.from({ length: options.clientCount }, (_, at) => client(world, at));
-  const others = [managers(world), people(world), owners(world), standingApprovals(world), plans(world)];
+  const others = [
+    managers(world),
+    people(world),
+    owners(world),
+    standingApprovals(world),
+    plans(world),
+    fallbacks(world),
+  ];
   const fromMs = performance.now();
   await nemesis(world);
   const tookS = (performance.now() - fromMs) / 1000;

@@ -110,10 +110,11 @@ export const stepSeconds = 3;
 export function policyText(edition: number): string {
   return `
   action pay.send { amount: money(currency) 0.01.., currency: "USD" }
-  action pay.ask, pay.soon, pay.own { amount: money(currency) 0.01.., currency: "USD" }
+  action pay.ask, pay.soon, pay.own, pay.then { amount: money(currency) 0.01.., currency: "USD" }
   action pay.known { amount: money(currency) 0.01.., currency: "USD", vendor: string }
   action pay.step { amount: money(currency) 0.01.., currency: "USD", vendor: string }
   approvers finance "Finance"
+  approvers nobody "Nobody"
   meter spent = sum(payload.amount) in USD of pay.send per session over 24h
   policy budget on pay.send {
     allow all because "edition ${edition}"
@@ -130,6 +131,10 @@ export function policyText(edition: number): string {
   policy steps on pay.step {
     allow all for ${stepSeconds}s
     escalate each to finance within 1h
+  }
+  policy fallback on pay.then {
+    allow all for 1h
+    escalate big to nobody within ${soonMs / 1_000}s then to finance within 1h when payload.amount > 0 USD
   }
   policy owners on pay.own {
     allow all for 1h
@@ -235,7 +240,7 @@ export function urls({ replicas }: World): readonly string[] {
 
 export interface Call {
   /** `pay.send` when absent. */
-  readonly action?: 'pay.ask' | 'pay.soon' | 'pay.own' | 'pay.known' | 'pay.step';
+  readonly action?: 'pay.ask' | 'pay.soon' | 'pay.own' | 'pay.known' | 'pay.step' | 'pay.then';
   readonly amount: number;
   readonly session: string;
   readonly vendor?: string;

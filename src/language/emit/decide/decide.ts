@@ -119,12 +119,14 @@ export function withValues(
     const named = (approvers: readonly Approver<Term>[]): readonly ResolvedApprover[] =>
       approvers.map((one) => (one.kind === 'group' ? { group: one.group } : nameOf(one)));
     const anyOf = named(choice.anyOf);
-    if (approval.fallbacks === undefined) return { ...approval, anyOf };
-    const fallbacks = approval.fallbacks.map(({ afterSeconds }, at) => ({
+    const { fallbacks: timed, ...rest } = approval;
+    if (timed === undefined) return { ...approval, anyOf };
+    const fallbacks = timed.map(({ afterSeconds }, at) => ({
       afterSeconds,
       anyOf: named(choice.fallbacks?.[at]?.anyOf ?? []),
     }));
-    return { ...approval, anyOf, fallbacks };
+    // In the order of the definition, which comparisons of texts rely on.
+    return { ...rest, anyOf, fallbacks };
   });
   return { ...decision, reason, requires: { ...decision.requires, approvals } };
 }
