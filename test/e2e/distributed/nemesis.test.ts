@@ -25,7 +25,7 @@ import { startPair } from './server-pair.ts';
 import { type Owner, policyText } from './world.ts';
 
 const isLong = process.env.NEMESIS_SECONDS !== undefined;
-const seconds = Number(process.env.NEMESIS_SECONDS ?? 20);
+const seconds = Number(process.env.NEMESIS_SECONDS ?? 26);
 const decisionsLeast = Number(process.env.NEMESIS_DECISIONS ?? 0);
 /**
  * In the test suite the run mostly waits. The long run has to decide much, and breaks as much as many short

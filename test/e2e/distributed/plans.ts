@@ -7,8 +7,8 @@ import { say, urlsFrom } from './people.ts';
 import { type Agent, ask, makeAgent, revokeAgent, stepSeconds, urls, type World } from './world.ts';
 
 /** How many plans are under way at once. */
-const atOnce = 3;
-const stepsMax = 4;
+const atOnce = 2;
+const stepsMax = 3;
 
 export async function plans(world: World): Promise<void> {
   await Promise.all(Array.from({ length: atOnce }, () => planAndExecute(world)));
@@ -37,7 +37,8 @@ async function planAndExecute(world: World): Promise<void> {
             .catch(() => {})
         : null;
     for (const vendor of vendors) {
-      await Promise.all([vendor, vendor, `${vendor}.`].map((one) => execute(world, agent, one)));
+      if (world.isOver) return;
+      await Promise.all([vendor, `${vendor}.`].map((one) => execute(world, agent, one)));
       await sleep(random() * 60);
     }
     await revoking;
@@ -62,7 +63,7 @@ async function submitAtLast(
   }));
   const headers = { 'x-agent-api-key': apiKey, 'idempotency-key': randomUUID() };
   const url = urlsFrom(world);
-  for (let attempt = 0; attempt < 3; attempt += 1) {
+  for (let attempt = 0; attempt < 3 && !world.isOver; attempt += 1) {
     const replies = await Promise.all(
       [0, 1].map((place) => say(`${url(place)}/v1/plans`, headers, { submit: true, steps })),
     );
