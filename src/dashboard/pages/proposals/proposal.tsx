@@ -69,7 +69,7 @@ function ProposalView({ proposal, reload }: ProposalProps) {
         <Section title="About">
           <About proposal={proposal} />
         </Section>
-        {report !== null && <Compared report={report} />}
+        {report !== null && <DiffOfReport report={report} />}
         {proposal.changed_files.length > 0 && (
           <Section title="Files">
             <ChangedFiles
@@ -235,7 +235,7 @@ function DeliveryNote({ proposal: { active_at: activeAt, delivery } }: Pick<Prop
 
 const sides = { old: 'Active', new: 'Proposed' } as const;
 
-function Compared({ report: { diff, requests, sentences, tests } }: { readonly report: Report }) {
+function DiffOfReport({ report: { diff, requests, sentences, tests } }: { readonly report: Report }) {
   const person = usePerson();
   const onTry = (request: object): void => {
     const storage = window.sessionStorage;
