@@ -1,5 +1,5 @@
-// What a proposal is classified as agrees with every decision. Random pairs of small sets are judged; then every kind of
-// request is decided by both sets, by the definition. A pair that is said to narrow, or to change nothing, lets nothing
+// What a proposal is classified as agrees with every decision. Random pairs of small sets are judged; then every kind
+// of request is decided by both sets, by the definition. A pair that is said to narrow, or to change nothing, lets nothing
 // pass that was stopped, asks no fewer people, and keeps every guarantee.
 
 import { judgeProposal } from '../../src/analysis/judge-proposal.ts';

@@ -1,6 +1,6 @@
 // Classifies a proposed set by its comparison with the active one. INVARIANT: `narrows` and `no-change` mean that
-// every request that the proposed set allows, or lets people allow, was decided as mildly before, and that no guarantee was lost;
-// whatever is not decided counts as widening.
+// every request that the proposed set allows, or lets people allow, was decided as mildly before, and that no
+// guarantee was lost; whatever is not decided counts as widening.
 
 import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { Outcome } from '../../language/model/decision.ts';

@@ -1,5 +1,5 @@
-// `writ propose`: proposes a change of the active policies to a running service, and prints what the change means. INVARIANT:
-// the command changes no file and no policy; a person accepts the proposal, or nobody does.
+// `writ propose`: proposes a change of the active policies to a running service, and prints what the change means.
+// INVARIANT: the command changes no file and no policy.
 
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';

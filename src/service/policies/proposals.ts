@@ -1,6 +1,6 @@
 // Proposals: changes of the active policies that somebody asks for, as stored. The summary of a proposal and its
-// content, which may be large, are two documents. INVARIANT: a proposal is settled once, in one write with the record of who did it
-// and with the versions of everything that allowed it.
+// content, which may be large, are two documents. INVARIANT: a proposal is settled once, in one write with the record of
+// who did it and with the versions of everything that allowed it.
 
 import type { CanonicalValue } from '../store/contract/canonical-json.ts';
 import { type Collection, createCollection, type ReadDocument } from '../store/contract/collection.ts';

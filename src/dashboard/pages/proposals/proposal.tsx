@@ -1,5 +1,5 @@
-// One proposal: what it means for decisions, guarantees and tests, what it changes in the files, and what the person may
-// do about it. INVARIANT: an acceptance names the two sets that are shown.
+// One proposal: what it means for decisions, guarantees and tests, what it changes in the files, and what the person
+// may do about it. INVARIANT: an acceptance names the two sets that are shown.
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';

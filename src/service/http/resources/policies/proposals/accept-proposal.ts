@@ -1,5 +1,5 @@
-// Accepts a proposal: the acceptance is stored first, with its record and everything that allows it, and then the files are
-// written, or the patch is left for Git. INVARIANT: a proposed set becomes active only after its acceptance is stored;
+// Accepts a proposal: the acceptance is stored first, with its record and everything that allows it, and then the files
+// are written, or the patch is left for Git. INVARIANT: a proposed set becomes active only after its acceptance is stored;
 // whatever fails before or after that, the active policies stay.
 
 import {

@@ -1,5 +1,6 @@
 // Judges proposals in a thread of their own, and judges pending ones again whenever other policies are active.
-// INVARIANT: a judgement is stored with the digests of both sets; nothing is accepted by a judgement of another active set.
+// INVARIANT: a judgement is stored with the digests of both sets; nothing is accepted by a judgement of another active
+// set.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ProposalAnswer } from '../../../../../analysis/judge-proposal.ts';
