@@ -28,11 +28,11 @@ describe('writ summary', () => {
     expect(stdout).toContain(
       [
         'payment.create: Pay [amount] to [vendor]',
-        '  ✓ Passes at once if the vendor is one of ‘known vendors’ and the amount is at most 10,000 USD, unless it waits or is refused by what follows. payments.policy:34',
+        '  ✓ Passes at once if the vendor is one of ‘known vendors’ and the amount is at most 10,000 USD, unless it waits or is refused by what follows. The grant is valid for 10m. payments.policy:34',
       ].join('\n'),
     );
     expect(stdout).toContain(
-      '  ✓ Is refused if the vendor is one of ‘blocked vendors’. payments.policy:56\n',
+      '  ✓ Is refused if the vendor is one of ‘blocked vendors’. It also adds 70 to the risk. payments.policy:56\n',
     );
     expect(stdout).toContain('  known vendors: "Staples", "Uline" and "Grainger"\n');
   });

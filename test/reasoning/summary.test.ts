@@ -37,6 +37,8 @@ action pay.make "Pay {amount} to {to_whom}" {
   url: url
   peer: ip
   count: integer
+  cpus: integer
+  status: string ..9
   urgent: boolean
   names: [string ..20] ..50
   plan: { deletes: integer }
@@ -52,11 +54,29 @@ meter paid = count() of pay.make per agent over 24h
 table payees pushed key id: string { owner: email, vip: boolean }
 let internal(who: email) = domain(who) == "example.com"
 let payee = payees[payload.to_whom]
+table ceilings = { USD: 9_000 USD, EUR: 8_000 EUR }
 `;
 
 const words: readonly (readonly [string, string, string])[] = [
   ['internal(payload.mail)', '`internal(payload.mail)` holds', '`internal(payload.mail)` does not hold'],
   ['payee.owner == payload.mail', 'the owner of ‘payee’ is the mail', 'the owner of ‘payee’ is not the mail'],
+  [
+    'payees[payload.to_whom].owner == payload.mail',
+    'the owner of ‘payees’ for the to whom is the mail',
+    'the owner of ‘payees’ for the to whom is not the mail',
+  ],
+  [
+    'payload.amount <= ceilings[payload.currency]',
+    'the amount is at most ‘ceilings’ for the currency',
+    'the amount is more than ‘ceilings’ for the currency',
+  ],
+  ['payload.cpus <= 8', 'the cpus are at most 8', 'the cpus are more than 8'],
+  ['payload.status == "x"', 'the status is "x"', 'the status is not "x"'],
+  [
+    '(payload.note else "") matches \'CH-[0-9]+\'',
+    'the note (empty if there is none) has the form `CH-[0-9]+`',
+    'the note (empty if there is none) does not have the form `CH-[0-9]+`',
+  ],
   ['payee.vip', 'the vip of ‘payee’ is true', 'the vip of ‘payee’ is not true'],
   ['payload.amount <= limit', 'the amount is at most 10,000 USD', 'the amount is more than 10,000 USD'],
   ['payload.count != 1_000', 'the count is not 1,000', 'the count is 1,000'],
@@ -154,6 +174,7 @@ describe('a condition in words', () => {
 
   it('goes with what the names mean', () => {
     expect(summary.words).toMatchObject([
+      { name: 'ceilings', text: '9,000 USD for USD and 8,000 EUR for EUR' },
       { name: 'folders', text: '"/workspace" and "/tmp"' },
       { name: 'internal(who)', text: '`domain(who) == "example.com"`' },
       { name: 'is_late', text: 'it is outside of ‘office’' },
@@ -164,6 +185,7 @@ describe('a condition in words', () => {
         text: 'how many were granted of pay.make, per agent, in the last 24h; the request itself and pending requests count',
       },
       { name: 'payee', text: 'the row `payees[payload.to_whom]`' },
+      { name: 'payees', text: 'the rows that people push, by id' },
       { name: 'sites', text: '"example.com"' },
     ]);
   });
@@ -184,12 +206,55 @@ it('says what passes, who is asked, what is refused, and that there is nothing e
   expect(summary.actions.map(({ title }) => title)).toEqual(['Pay [amount] to [to_whom]']);
   expect(said(summary, 'pay.make')).toEqual([
     'Passes at once if the count is at most 10, unless it waits or is refused by what follows.',
-    'Waits for one of ‘Finance, on call’ if the count is at most 100, unless it passes at once or is refused.',
-    'Waits for 2 of ‘Finance, on call’ if ‘is late’ holds, unless it is refused.',
-    "Waits for a step-up of the agent's owner if the count is 13, unless it is refused.",
+    'Waits up to 24h for one of ‘Finance, on call’ if the count is at most 100, unless it passes at once or is refused.',
+    'Waits up to 24h for 2 of ‘Finance, on call’ if ‘is late’ holds, unless it is refused.',
+    "Waits for a step-up of the agent's owner (for this request) if the count is 13, unless it is refused.",
     'Is refused if the count is more than 1,000.',
     'Nothing else passes, neither without people nor with them.',
+    'Adds 10 to the risk if the count is 8.',
   ]);
+});
+
+it('says how long people have, how old a step-up may be, how long a grant is valid, and what is added to the risk', () => {
+  const summary = summaryOf(
+    sourceOf(`${declared} policy p on pay.make {
+      allow small for 10m when payload.count <= 10
+      escalate late to finance within 4h when is_late risk +30
+      reauth odd within 15m when payload.count == 13
+      risk usual -5 when payload.count == 8
+    }`),
+  );
+  expect(said(summary, 'pay.make')).toEqual([
+    'Passes at once if the count is at most 10, unless it waits or is refused by what follows. The grant is valid for 10m.',
+    'Waits up to 4h for one of ‘Finance, on call’ if ‘is late’ holds, unless it is refused. It also adds 30 to the risk.',
+    "Waits for a step-up of the agent's owner (at most 15m old) if the count is 13, unless it is refused.",
+    'Nothing else passes.',
+    'Takes 5 from the risk if the count is 8.',
+  ]);
+});
+
+it('explains tables and lists that ignore case, the first entries of each', () => {
+  const rows = 'ABCDEFGH'.split('').map((letter) => `${letter}: ${letter.charCodeAt(0)} USD`);
+  const meant = (table: string, condition: string) =>
+    summaryOf(
+      sourceOf(
+        `action a.b { amount: money(cur), cur: "USD", key: string }
+        list known ignoring case = ["Acme"]
+        ${table}
+        policy p on a.b { allow one when ${condition} and payload.key in known }`,
+      ),
+    ).words.map(({ name, text }) => `${name}: ${text}`);
+  const known = 'known: "Acme", ignoring case and extra spaces';
+  expect(
+    meant('table limits = { USD: 1_000 USD, EUR: 900 EUR }', 'payload.amount <= limits[payload.cur]'),
+  ).toEqual([known, 'limits: 1,000 USD for USD and 900 EUR for EUR']);
+  expect(meant(`table limits = { ${rows.join(', ')} }`, 'payload.amount <= limits[payload.key]')).toEqual([
+    known,
+    'limits: 65 USD for A, 66 USD for B, 67 USD for C, 68 USD for D, 69 USD for E, 70 USD for F and 2 more',
+  ]);
+  expect(
+    meant('table orders pushed by "shop" key id: string { vip: boolean }', 'orders[payload.key].vip'),
+  ).toEqual([known, 'orders: the rows that people and "shop" push, by id']);
 });
 
 it('says what later requests an approval may serve', () => {
@@ -203,7 +268,7 @@ it('says what later requests an approval may serve', () => {
       ),
       'pay.make',
     )[1];
-  const waits = 'Waits for one of ‘Finance, on call’ if ‘is late’ holds, unless it is refused.';
+  const waits = 'Waits up to 24h for one of ‘Finance, on call’ if ‘is late’ holds, unless it is refused.';
   expect(saidOf('')).toBe(waits);
   expect(saidOf('standing per agent for 2d')).toBe(
     `${waits} An approval may also serve later requests of the agent for 2d.`,

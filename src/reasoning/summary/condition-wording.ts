@@ -9,6 +9,7 @@ import type {
   BinaryOperator,
   CallNode,
   ExpressionNode,
+  LookUp,
   Path,
   Quantifier,
 } from '../../language/syntax/tree/tree.ts';
@@ -44,6 +45,8 @@ export function describeCondition(node: ExpressionNode, wording: WordingContext,
       return describeQuantifier(node, wording, isNot);
     case 'path':
       return pathCondition(node, wording, isNot);
+    case 'look-up':
+      return `${describeLookUp(node, wording)} is ${isNot ? 'not ' : ''}true`;
     case 'boolean':
       return node.value === isNot ? 'never' : 'always';
     case 'call':
@@ -152,8 +155,13 @@ function membership({ left, right }: BinaryExpression, isIn: boolean, wording: W
 }
 
 function be(subject: string): 'is' | 'are' {
-  return /[^sui]s$/.test(subject.replace(/ (of|in) .*/, '')) ? 'are' : 'is';
+  const noun = subject.replace(/ (of|in|for) .*/, '');
+  return /[^si]s$/.test(noun) && !singularInUs.test(noun) ? 'are' : 'is';
 }
+
+/** Nouns that end in `us` and are no plurals, unlike `cpus` and `menus`. */
+const singularInUs =
+  /(?:stat|bon|camp|vir|foc|corp|cens|radi|surpl|nex|apparat|consens|loc|pl|min|\bb|\bop)us$/;
 
 function describeQuantifier(node: Quantifier, wording: WordingContext, isNot: boolean): string {
   const { quantifier, variable, sources, body } = node;
@@ -194,9 +202,22 @@ export function describeTerm(node: ExpressionNode, wording: WordingContext): str
       return pathNoun(node, wording);
     case 'call':
       return describeCall(node, wording);
+    case 'look-up':
+      return describeLookUp(node, wording);
+    case 'else': {
+      const [subject, fallback] = [describeTerm(node.subject, wording), describeTerm(node.fallback, wording)];
+      return `${subject} (${fallback === '""' ? 'empty' : fallback} if there is none)`;
+    }
     default:
       return `\`${wording.textOf(node)}\``;
   }
+}
+
+/** `limits[payload.currency]` becomes "‘limits’ for the currency". */
+function describeLookUp({ table, key, column }: LookUp, wording: WordingContext): string {
+  wording.mention(table.text);
+  const row = `${spacedName(table.text)} for ${describeTerm(key, wording)}`;
+  return column === null ? row : `the ${plain(column.text)} of ${row}`;
 }
 
 function pathNoun({ root, steps }: Path, wording: WordingContext): string {

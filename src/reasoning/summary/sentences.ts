@@ -7,10 +7,12 @@ import { servedText } from '../../language/model/describe.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Approver, GuaranteeClause, PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Clause, ExpressionNode, PolicyFile, RuleNode } from '../../language/syntax/tree/tree.ts';
+import { fromNumber } from '../../language/value/decimal.ts';
+import { formatDuration } from '../../language/value/time.ts';
 import { textAt } from '../prove/report/wording.ts';
 import { describeCondition, enumerated, spacedName, type WordingContext } from './condition-wording.ts';
 
-export type SentenceKind = 'passes' | 'asks' | 'refuses' | 'rest';
+export type SentenceKind = 'passes' | 'asks' | 'refuses' | 'rest' | 'risk';
 
 export interface Sentence {
   readonly kind: SentenceKind;
@@ -23,6 +25,7 @@ export interface Sentence {
 
 export interface SentenceReading {
   readonly text: string;
+  /** Empty for a sentence that only repeats what its rule states. */
   readonly claims: readonly GuaranteeClause[];
 }
 
@@ -55,25 +58,25 @@ export function sentencesOf(source: SummarySource, only?: ReadonlySet<string>): 
     const rules = rulesOf.get(actions[0]!)!;
     const context: DescriptionContext = { set, wording, nodes: nodesOf(source.files), rules };
     const sentences = [
-      ...rules.map((rule) => ruleSentence(rule, context)),
+      ...rules.map((rule) => withNotes(rule, ruleSentence(rule, context))),
       restSentence(actions[0]!, context),
     ];
     return { actions, sentences: sentences.toSorted(byKind), mentioned: [...mentioned] };
   });
 }
 
-const kinds: readonly SentenceKind[] = ['passes', 'asks', 'refuses', 'rest'];
+const kinds: readonly SentenceKind[] = ['passes', 'asks', 'refuses', 'rest', 'risk'];
 
 function byKind(a: Sentence, b: Sentence): number {
   return kinds.indexOf(a.kind) - kinds.indexOf(b.kind);
 }
 
-/** The action's enforced rules, without those that only add risk. */
+/** The action's enforced rules. */
 function enforced({ policies }: PolicySet, key: string): readonly Rule[] {
   return policies
     .filter(({ actions }) => actions.includes(key))
     .flatMap(({ rules }) => rules)
-    .filter(({ isShadow, effect }) => !isShadow && effect !== 'risk');
+    .filter(({ isShadow }) => !isShadow);
 }
 
 interface SentenceContext {
@@ -127,11 +130,35 @@ function ruleSentence(rule: Rule, context: DescriptionContext): Sentence {
         ],
         ...origin,
       };
+    case 'risk':
+      // What a rule adds to the risk is written in it, and needs no proof.
+      return { kind: 'risk', readings: [{ text: `${pointsText(rule)}${where}.`, claims: [] }], ...origin };
     case 'escalate':
     case 'reauth':
-    case 'risk':
       return { kind: 'asks', readings: withScope(rule, holding(rule, where, context)), ...origin };
   }
+}
+
+/** Adds how long a grant is valid, and the risk that a rule with another effect adds. */
+function withNotes({ effect, points, validForSeconds }: Rule, sentence: Sentence): Sentence {
+  const notes = [
+    ...(validForSeconds === null ? [] : [` The grant is valid for ${duration(validForSeconds)}.`]),
+    ...(points === 0 || effect === 'risk' ? [] : [` It also ${lowerFirst(pointsText({ points }))}.`]),
+  ].join('');
+  if (notes === '') return sentence;
+  return { ...sentence, readings: sentence.readings.map((one) => ({ ...one, text: `${one.text}${notes}` })) };
+}
+
+function pointsText({ points }: Pick<Rule, 'points'>): string {
+  return points < 0 ? `Takes ${-points} from the risk` : `Adds ${points} to the risk`;
+}
+
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}
+
+function duration(seconds: number): string {
+  return formatDuration(fromNumber(seconds));
 }
 
 /** Empty when the rule always applies. */
@@ -167,7 +194,7 @@ function clausesOf<Kind extends 'when' | 'unless'>(
  */
 function passing(rule: Rule, where: string, { rules }: DescriptionContext): readonly SentenceReading[] {
   const outcome = { mode: 'always', effect: 'allow', isUnapproved: true } as const;
-  const guards = rules.filter(({ effect }) => effect !== 'allow');
+  const guards = rules.filter(({ effect }) => effect !== 'allow' && effect !== 'risk');
   const free = all([rule.condition, ...guards.map(({ condition }) => not(condition))], rule);
   return [
     { text: `Passes at once${where}.`, claims: [definite(rule, rule.condition, outcome)] },
@@ -182,7 +209,7 @@ function passing(rule: Rule, where: string, { rules }: DescriptionContext): read
  * Readings for an allow that asks people: whatever else is true, or with the exceptions that the text names.
  */
 function asking(rule: Rule, where: string, context: DescriptionContext): readonly SentenceReading[] {
-  const waits = `Waits for ${whoOf(rule, context)}${where}`;
+  const waits = `${waitsFor(rule, context)}${where}`;
   const others = context.rules.filter((one) => one.effect === 'allow' && one.id !== rule.id);
   const open = others.filter(({ requirement }) => requirement === null);
   const without = (some: readonly Rule[]): Expression =>
@@ -210,7 +237,7 @@ function neverRefused(rule: Rule): GuaranteeClause {
 }
 
 function holding(rule: Rule, where: string, context: DescriptionContext): readonly SentenceReading[] {
-  const text = `Waits for ${whoOf(rule, context)}${where}, unless it is refused.`;
+  const text = `${waitsFor(rule, context)}${where}, unless it is refused.`;
   return [{ text, claims: heldBy(rule, rule.condition, false) }];
 }
 
@@ -244,9 +271,14 @@ function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Gua
   ];
 }
 
-function whoOf({ requirement }: Rule, { set }: DescriptionContext): string {
-  if (requirement?.kind !== 'approval') return "a step-up of the agent's owner";
-  const { groups, needs, except } = requirement;
+/** Who is asked, and for how long; of a step-up, how old it may be. */
+function waitsFor({ requirement }: Rule, { set }: DescriptionContext): string {
+  if (requirement?.kind !== 'approval') {
+    const most = requirement?.withinSeconds ?? null;
+    const age = most === null ? 'for this request' : `at most ${duration(most)} old`;
+    return `Waits for a step-up of the agent's owner (${age})`;
+  }
+  const { groups, needs, except, withinSeconds } = requirement;
   const each = groups.map((group) => {
     const { anyOf, fallbacks = [] } = requirement.choices?.find(({ text }) => text === group) ?? {
       anyOf: approversFor(requirement, group),
@@ -258,7 +290,7 @@ function whoOf({ requirement }: Rule, { set }: DescriptionContext): string {
   });
   const apart = except.map((field) => `\`${field}\``);
   const others = apart.length === 0 ? '' : ` (but not the person that ${enumerated(apart, 'or')} names)`;
-  return `${enumerated(each, 'and')}${others}`;
+  return `Waits up to ${duration(withinSeconds)} for ${enumerated(each, 'and')}${others}`;
 }
 
 /** Such as `one of Finance`, or the person that an expression names. */

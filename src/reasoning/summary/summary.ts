@@ -1,7 +1,7 @@
 // A policy set in plain sentences, each proved for the set or marked as unconfirmed, with the meaning of the
 // words in the sentences. INVARIANT: a sentence is confirmed only if the prover has proved its claims for
-// every request of each of its actions; a sentence that something passes is left out if it is proved that
-// nothing passes by it.
+// every request of each of its actions, or if it only repeats the risk points of a rule; a sentence that
+// something passes is left out if it is proved that nothing passes by it.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
@@ -91,8 +91,8 @@ function confirmed(set: PolicySet, { actions, sentences }: ActionSentences): rea
  * anything else.
  */
 function witnessClause({ kind, readings, span }: Sentence): GuaranteeClause | null {
-  const claim = readings.at(-1)!.claims[0]!;
   if (kind !== 'passes') return null;
+  const claim = readings.at(-1)!.claims[0]!;
   return { mode: 'never', effect: 'allow', isUnapproved: true, when: claim.when, isDefinite: true, span };
 }
 

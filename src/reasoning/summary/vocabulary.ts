@@ -48,6 +48,8 @@ function explained(declaration: Declaration, explaining: ConditionContext): stri
   switch (declaration.kind) {
     case 'list':
       return describeList(declaration, explaining);
+    case 'table':
+      return describeTable(declaration, explaining);
     case 'let':
       return describeLet(declaration, explaining);
     case 'hours':
@@ -78,15 +80,39 @@ function describeLet(
   return isCondition ? describeCondition(value, wording) : describeTerm(value, wording);
 }
 
-function describeList(
+function describeList(declaration: DeclarationOf<'list'>, explaining: ConditionContext): string {
+  const entries = describeEntries(declaration, explaining);
+  return declaration.ignoringCase ? `${entries}, ignoring case and extra spaces` : entries;
+}
+
+/** The first texts, and how many others there are. */
+function firstOf(texts: readonly string[]): string {
+  const shown = texts.slice(0, entriesShown);
+  const more = texts.length - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : enumerated(shown, 'and');
+}
+
+/** The values of a table of constants by key; of other tables, where their rows come from. */
+function describeTable({ source }: DeclarationOf<'table'>, { wording }: ConditionContext): string {
+  switch (source.kind) {
+    case 'rows':
+      return firstOf(source.rows.map(({ key, value }) => `${describeTerm(value, wording)} for ${key.text}`));
+    case 'table-file':
+      return `the rows of ${source.path.value} by ${source.key.name.text.replaceAll('_', ' ')}`;
+    case 'pushed': {
+      const by = source.by.map(({ value }) => JSON.stringify(value));
+      const from = by.length === 0 ? 'people push' : `people and ${enumerated(by, 'and')} push`;
+      return `the rows that ${from}, by ${source.key.name.text.replaceAll('_', ' ')}`;
+    }
+  }
+}
+
+function describeEntries(
   { name, source: written }: DeclarationOf<'list'>,
   { wording, source }: ConditionContext,
 ): string {
-  if (written.kind === 'entries') {
-    const entryTexts = written.entries.slice(0, entriesShown).map((entry) => describeTerm(entry, wording));
-    const more = written.entries.length - entryTexts.length;
-    return more > 0 ? `${entryTexts.join(', ')} and ${more} more` : enumerated(entryTexts, 'and');
-  }
+  if (written.kind === 'entries')
+    return firstOf(written.entries.map((entry) => describeTerm(entry, wording)));
   if (written.kind === 'join')
     return `what is in ${enumerated(
       written.lists.map(({ text }) => noted(text, wording)),

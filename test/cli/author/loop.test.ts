@@ -145,7 +145,7 @@ test('a client writes, tests and proves a policy in an empty folder, and reviews
 
   const { data: described, text } = await call('summary');
   expect(described).toMatchObject({ confirmed: true, action_count: 1 });
-  expect(text).toContain('Waits for one of ‘Support leads’ if the amount is at most 900 EUR');
+  expect(text).toContain('Waits up to 4h for one of ‘Support leads’ if the amount is at most 900 EUR');
 });
 
 test('a strict check keeps warnings as warnings, says that it fails for them, and accepts a silence', async () => {

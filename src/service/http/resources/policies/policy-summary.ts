@@ -20,7 +20,7 @@ const locationFields = {
   line: { type: 'integer', minimum: 1 },
 } as const;
 
-const sentenceKinds = ['passes', 'asks', 'refuses', 'rest'] as const;
+const sentenceKinds = ['passes', 'asks', 'refuses', 'rest', 'risk'] as const;
 
 const plainSummarySchema = objectSchema({
   actions: {
