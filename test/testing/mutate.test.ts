@@ -135,6 +135,36 @@ mutation score 92 %: <12 killed>, !1 survived!
     });
   });
 
+  it('marks survivors that are proved to change no decision, and no others', async () => {
+    const policies = (risk: string): string => `action a.b { n: number 0.. }
+policy p on a.b {
+  allow small when payload.n <= 500${risk}
+  deny big when payload.n > 500
+}
+`;
+    const cases =
+      'tests:\n  - name: limits\n    action: a.b\n    payload: { n: 500 }\n    cases:\n      - { expect: ALLOW }\n      - { set: { payload.n: 501 }, expect: DENY }\n';
+    const marked = async (risk: string) => {
+      const folder = createFolder({ 'a.policy': policies(risk), 'a.test.yaml': cases });
+      const mutation = await mutate((await runTestFiles([folder])).tested);
+      const all = mutation.files.flatMap((file) => file.survivors);
+      expect(reportMutation(mutation, marks).includes('no request is decided differently')).toBe(
+        all.some(({ isDecidedAlike }) => isDecidedAlike),
+      );
+      return all.map(({ subject, change, isDecidedAlike }) => `${subject}: ${change} ${isDecidedAlike}`);
+    };
+    // Another rule decides without the denial, which a test can notice by its name.
+    expect(await marked('')).toEqual([
+      'p/small: dropped `when payload.n <= 500` true',
+      'p/small: `500` became `501` true',
+      'p/big: dropped the rule false',
+      'p/big: `deny` became `escalate ... to owner` false',
+      'p/big: `500` became `501` false',
+    ]);
+    // A test can notice risk points.
+    expect((await marked(' risk +30')).filter((one) => one.endsWith('true'))).toEqual([]);
+  });
+
   it('says when there was nothing to change', async () => {
     const none = 'tests:\n  - { name: x, action: a.b, payload: {}, expect: DENY }\n';
     const folder = createFolder({ 'a.policy': 'action a.b {}\npolicy p on a.b {}\n', 'a.test.yaml': none });

@@ -19,6 +19,7 @@ import { differences } from '../expectation.ts';
 import type { TestedPolicies } from '../run.ts';
 import { caseFacts } from '../sequence.ts';
 import type { TestCase } from '../test-file.ts';
+import { isDecidedAlike } from './decided-alike.ts';
 import { applyEdits } from './edit.ts';
 import { meaningOf } from './meaning.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
@@ -46,6 +47,8 @@ export interface Survivor {
   readonly subject: string;
   readonly change: string;
   readonly hunk: Hunk;
+  /** Whether it is proved that the mutant decides every request like the original. */
+  readonly isDecidedAlike: boolean;
 }
 
 export interface MutateOptions {
@@ -81,7 +84,28 @@ export async function mutate(
     verdicts.set(trial.key, { trial, isKilled: isKilled || cached?.isKilled === true });
   }
   onProgress?.(trials.length, trials.length);
-  return summarize([...verdicts.values()]);
+  const all = [...verdicts.values()];
+  return summarize(all, await decidedAlike(all, signal));
+}
+
+/** Milliseconds for proofs about survivors. The survivors that are left then are not marked. */
+const proofMsMax = 5_000;
+
+/** The surviving mutants that are proved to decide every request like the original. */
+async function decidedAlike(
+  verdicts: readonly Verdict[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlySet<Trial>> {
+  const alike = new Set<Trial>();
+  const begin = performance.now();
+  for (const { trial, isKilled } of verdicts) {
+    if (isKilled || trial.mutant.policy === null) continue;
+    if (signal?.aborted === true || performance.now() - begin > proofMsMax) break;
+    await setImmediate();
+    const { set } = findErrors(sourcesOf(trial), trial.group.cache);
+    if (set !== null && isDecidedAlike(trial.group.set, set, trial.mutant.subject)) alike.add(trial);
+  }
+  return alike;
 }
 
 const busyMsMax = 50;
@@ -139,9 +163,9 @@ function fileOf({ edits }: Mutant): string {
 }
 
 /** Whether a test fails on the mutant; null when the mutant does not count. */
-function judge({ mutant, before, group }: Trial): boolean | null {
-  const after = applyEdits(before, mutant.edits);
-  const sources = withText(group.sources, fileOf(mutant), after);
+function judge(trial: Trial): boolean | null {
+  const { mutant, group } = trial;
+  const sources = sourcesOf(trial);
   const checked = findErrors(sources, group.cache);
   const { set } = checked;
   if (set === null) return null;
@@ -167,6 +191,10 @@ function judge({ mutant, before, group }: Trial): boolean | null {
   });
 }
 
+function sourcesOf({ mutant, before, group }: Trial): PolicySources {
+  return withText(group.sources, fileOf(mutant), applyEdits(before, mutant.edits));
+}
+
 function withText({ files, readListFile }: PolicySources, path: string, text: string): PolicySources {
   return {
     files: files.map((file) => (file.path === path ? { path, text } : file)),
@@ -178,13 +206,15 @@ function digestOf(set: NonNullable<CompileResult['set']>): string {
   return createHash('sha256').update(meaningOf(set)).digest('base64');
 }
 
-function summarize(verdicts: readonly Verdict[]): Mutation {
+function summarize(verdicts: readonly Verdict[], alike: ReadonlySet<Trial>): Mutation {
   const byPath = Map.groupBy(verdicts, ({ trial }) => trial.path);
   const files = [...byPath]
     .map(([path, own]) => ({
       path,
       ...countOf(own),
-      survivors: own.filter(({ isKilled }) => !isKilled).map(({ trial }) => survivorOf(trial)),
+      survivors: own
+        .filter(({ isKilled }) => !isKilled)
+        .map(({ trial }) => survivorOf(trial, alike.has(trial))),
     }))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return { ...countOf(verdicts), files };
@@ -196,10 +226,11 @@ function countOf(verdicts: readonly Verdict[]): Omit<Mutation, 'files'> {
   return { killed, survived: verdicts.length - killed, score };
 }
 
-function survivorOf({ mutant, before }: Trial): Survivor {
+function survivorOf({ mutant, before }: Trial, isDecidedAlike: boolean): Survivor {
   const { subject, change, edits } = mutant;
   const offset = edits[0]!.span.start;
   // The edit may begin at the end of the line before, so blanks are skipped to find the changed line.
   const { line } = position(before, offset + /^\s*/.exec(before.slice(offset))![0].length);
-  return { line, subject, change, hunk: hunkOf(before, applyEdits(before, edits)) };
+  const hunk = hunkOf(before, applyEdits(before, edits));
+  return { line, subject, change, hunk, isDecidedAlike };
 }

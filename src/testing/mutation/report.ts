@@ -23,13 +23,20 @@ export function mutationToJson({ killed, survived, score, files }: Mutation): ob
     score,
     files: files.map((file) => ({
       ...file,
-      survivors: file.survivors.map(({ hunk, ...one }) => ({ ...one, diff: mutantDiff(file.path, hunk) })),
+      survivors: file.survivors.map(({ hunk, isDecidedAlike, ...one }) => ({
+        ...one,
+        decided_alike: isDecidedAlike,
+        diff: mutantDiff(file.path, hunk),
+      })),
     })),
   };
 }
 
+/** Said of a survivor that no expected decision can kill. */
+export const decidedAlikeText = 'no request is decided differently, so no expected decision can notice it';
+
 function reportSurvivor({ path }: FileMutation, survivor: Survivor, marks: Marks): string {
-  const { line, subject, change, hunk } = survivor;
+  const { line, subject, change, hunk, isDecidedAlike } = survivor;
   const head = `${marks.bad('survived')} ${escapeForTerminal(`${subject}: ${change}`)} ${marks.faint(`${escapeForTerminal(path)}:${line}`)}`;
   const mark = (text: string): string => {
     if (text.startsWith('-')) return marks.bad(text);
@@ -38,7 +45,8 @@ function reportSurvivor({ path }: FileMutation, survivor: Survivor, marks: Marks
   const lines = hunk.lines
     .flatMap((text) => text.split('\n'))
     .map((text) => `  ${mark(escapeForTerminal(text))}`);
-  return [head, `  ${marks.faint(hunk.head)}`, ...lines, ''].join('\n');
+  const note = isDecidedAlike ? [`  ${decidedAlikeText}`] : [];
+  return [head, ...note, `  ${marks.faint(hunk.head)}`, ...lines, ''].join('\n');
 }
 
 function reportFile({ path, killed, survived, score }: FileMutation, marks: Marks): string {

@@ -2,7 +2,8 @@
 
 import { relative } from 'node:path';
 import { findUntested } from '../../../testing/find-test-files.ts';
-import { type Mutation, mutate } from '../../../testing/mutation/mutate.ts';
+import { type Mutation, mutate, type Survivor } from '../../../testing/mutation/mutate.ts';
+import { decidedAlikeText } from '../../../testing/mutation/report.ts';
 import { mutantDiff } from '../../../testing/mutation/unified-diff.ts';
 import { countRun, explainFailure } from '../../../testing/report.ts';
 import { runTestFiles, type TestRun } from '../../../testing/run.ts';
@@ -34,7 +35,10 @@ export const test = defineTool({
     failures: listOf(anyObject('file, line, name, text'), 'failed cases'),
     not_run: listOf(anyObject('file, text'), 'files with mistakes, whose cases did not run'),
     uncovered: listOf(anyObject('file, rule, never: true, false or both'), 'rules that the cases leave open'),
-    survivors: listOf(anyObject('file, line, change, diff'), 'changes that no case notices'),
+    survivors: listOf(
+      anyObject('file, line, change, decided_alike, diff'),
+      'changes that no case notices; `decided_alike`: none can, since no request is decided differently',
+    ),
   },
   async run({ path, filter, mutate: wantsMutants = false }, onStage) {
     const place = testsInWorkspace(path);
@@ -120,14 +124,26 @@ function entriesOf({ files, coverage }: TestRun): readonly Entry[] {
   return [...notRun, ...failures, ...uncovered];
 }
 
+/** The mutants that a case can notice come first. */
+function lastIfAlike(a: Survivor, b: Survivor): number {
+  return Number(a.isDecidedAlike) - Number(b.isDecidedAlike);
+}
+
 function survivorsOf(mutation: Mutation | null): readonly Entry[] {
   return (mutation?.files ?? []).flatMap(({ path, survivors }) =>
-    survivors.map(({ line, subject, change, hunk }): Entry => {
+    survivors.toSorted(lastIfAlike).map(({ line, subject, change, hunk, isDecidedAlike }): Entry => {
       const diff = mutantDiff(path, hunk);
+      const note = isDecidedAlike ? `: ${decidedAlikeText}` : '';
       return {
         list: 'survivors',
-        text: `no case notices: ${subject}: ${change} (${path}:${line})\n${diff}`,
-        data: { file: path, line, change: `${subject}: ${change}`, diff },
+        text: `no case notices: ${subject}: ${change} (${path}:${line})${note}\n${diff}`,
+        data: {
+          file: path,
+          line,
+          change: `${subject}: ${change}`,
+          decided_alike: isDecidedAlike,
+          diff,
+        },
       };
     }),
   );
