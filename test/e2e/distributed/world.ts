@@ -105,7 +105,7 @@ export const peopleTimeoutMs = 10_000;
 export const soonMs = 1_000;
 
 /** How long an approved step of a plan may be executed. */
-export const stepSeconds = 3;
+export const stepSeconds = 5;
 
 export function policyText(edition: number): string {
   return `
