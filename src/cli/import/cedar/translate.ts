@@ -151,14 +151,19 @@ function testTruth(scope: Scope, expression: CedarExpression): Truth {
   const own: Scope = { ...scope, tags: [] };
   try {
     const { condition, isDefined } = testOf(own, expression);
-    const tagged = own.tags.reduceRight(
-      (inner, { variable: one, path, key }) =>
-        test(`some ${one} in ${path} (${one}.key == ${key} and ${conditionText(inner)})`),
-      condition,
-    );
     // A tag is read only behind a test that it is there, which Cedar's own check of the policies requires.
-    if (isDefined === always) return exactly(tagged);
-    return { yes: and(isDefined, condition), no: and(isDefined, not(condition)), isExact: false };
+    const withTags = (of: Condition): Condition =>
+      own.tags.reduceRight(
+        (inner, { variable: one, path, key }) =>
+          test(`some ${one} in ${path} (${one}.key == ${key} and ${conditionText(inner)})`),
+        of,
+      );
+    if (isDefined === always) return exactly(withTags(condition));
+    return {
+      yes: withTags(and(isDefined, condition)),
+      no: withTags(and(isDefined, not(condition))),
+      isExact: false,
+    };
   } catch (error) {
     if (!(error instanceof NoCounterpart)) throw error;
     scope.reasons.add(error.message);
