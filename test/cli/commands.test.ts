@@ -210,6 +210,30 @@ guarantee g on a.b { never allow when lower(payload.y) matches '.*Z.*' }
     expect(strict.stdout.endsWith(note)).toBe(true);
   });
 
+  it('names the folded text for a claim about a list that ignores case', async () => {
+    const checked = async (claim: string) =>
+      writ([
+        'check',
+        createFolder({
+          'a.policy': `action a.b { x: string 1..20, n: integer 0..9 }
+list gold ignoring case = ["gold-100"]
+policy p on a.b {
+  allow small when payload.n < 5
+  deny golden when payload.x in gold
+}
+guarantee g on a.b { never allow when ${claim} }
+`,
+        }),
+        '--strict',
+      ]);
+    const undecided = await checked('lower(payload.x) == "gold-100"');
+    expect(undecided.code).toBe(1);
+    expect(undecided.stdout).toContain(
+      '    help: `gold` ignores case: compare `fold(payload.x)` in the claim, with a text as `fold` gives it; write the claim without',
+    );
+    expect((await checked('fold(payload.x) == "gold-100"')).code).toBe(0);
+  });
+
   it('shows errors with the warnings of other policies, and says that more warnings may follow', async () => {
     const folder = createFolder({
       'a.policy': `${policy}\npolicy wrong on a.b { deny x when payload.m == 1 }\n`,

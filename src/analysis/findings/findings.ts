@@ -12,12 +12,7 @@ import type { Span } from '../../language/diagnostic/span.ts';
 import { clauseText } from '../../reasoning/prove/report/wording.ts';
 import type { ReadSources } from '../../service/policies/read-policies.ts';
 import { displayPath } from './display-path.ts';
-import {
-  type ClauseResult,
-  type Counterexample,
-  undecidedHelp,
-  undecidedLines,
-} from './guarantee-results.ts';
+import { type ClauseResult, type Counterexample, undecidedLines } from './guarantee-results.ts';
 
 export type Finding = JsonDiagnostic;
 
@@ -100,7 +95,7 @@ function findingOf(judged: ClauseResult, { sourceOf }: ReadSources): readonly Fi
       code: guaranteeUndecided.code,
       severity: 'warning',
       message: `${subject} is neither proved nor refuted: ${undecidedLines(judged, sourceOf).join('; ')}`,
-      help: undecidedHelp(judged),
+      help: judged.undecidedHelp,
       ...location,
     },
   ];

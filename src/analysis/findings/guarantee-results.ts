@@ -3,12 +3,15 @@
 
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
+import { descendants } from '../../language/model/children.ts';
 import type { Decision } from '../../language/model/decision.ts';
+import type { Expression } from '../../language/model/expression.ts';
 import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import { linkSet } from '../../pipeline.ts';
+import { expressionText } from '../../reasoning/counterfactual/change-wording.ts';
 import { type UnknownFact, unknownPartsOf } from '../../reasoning/counterfactual/unknown-facts.ts';
 import {
   isBarelyTried,
@@ -30,6 +33,8 @@ export interface ClauseResult extends ClauseVerdict {
   /** The trial of an undecided claim, or of every claim when trials are asked for; otherwise null. */
   readonly trial: Trial | null;
   readonly counterexample: Counterexample | null;
+  /** What an author can do about an undecided claim; empty for other claims. */
+  readonly undecidedHelp: string;
 }
 
 export interface Counterexample {
@@ -81,7 +86,8 @@ export function evaluateGuarantees(
 function withTrial(set: PolicySet, verdict: ClauseVerdict, trial: Trial | null): ClauseResult {
   const refuted = verdict.verdicts.find((one) => one.kind === 'refuted');
   const example = refuted?.kind === 'refuted' ? refuted : (trial?.counterexample ?? null);
-  if (example === null) return { ...verdict, trial, counterexample: null };
+  if (example === null)
+    return { ...verdict, trial, counterexample: null, undecidedHelp: undecidedHelp(set, verdict) };
   const { facts, decision } = example;
   const scope = { set, facts: resolveFacts(set, facts), risk: decision.risk, variables: new Map() };
   const { when } = verdict.claim;
@@ -93,7 +99,7 @@ function withTrial(set: PolicySet, verdict: ClauseVerdict, trial: Trial | null):
     isConditionUnknown,
     unknown: isConditionUnknown ? unknownPartsOf([when], scope) : [],
   };
-  return { ...verdict, kind: 'refuted', trial, counterexample };
+  return { ...verdict, kind: 'refuted', trial, counterexample, undecidedHelp: '' };
 }
 
 function spanOfRule({ policies }: PolicySet, id: string): Span | null {
@@ -114,12 +120,37 @@ export function undecidedLines({ verdicts }: ClauseVerdict, sourceOf: SourceOf):
   return [...new Set(lines)];
 }
 
-/** What an author can do about an undecided claim: one line for each different reason. */
-export function undecidedHelp({ verdicts }: ClauseVerdict): string {
-  const helps = verdicts.flatMap((verdict) =>
-    verdict.kind === 'undecided' ? [undecidedHelps[verdict.why]] : [],
-  );
+/** What an author can do about a claim: one line for each different reason why it is undecided. */
+function undecidedHelp(set: PolicySet, { claim, verdicts }: ClauseVerdict): string {
+  const helps = verdicts.flatMap((verdict) => {
+    if (verdict.kind !== 'undecided') return [];
+    const folds = verdict.why === 'guessed conditions' ? foldHelps(set, claim, verdict.terms) : [];
+    return [...folds, undecidedHelps[verdict.why]];
+  });
   return [...new Set(helps)].join('; ');
+}
+
+/**
+ * A help for each list that ignores case among the guessed conditions of a claim: such a list compares folded
+ * texts, and only a claim about the folded text meets it.
+ */
+function foldHelps(set: PolicySet, { when }: GuaranteeClause, terms: readonly Span[]): readonly string[] {
+  const isGuessed = ({ span }: Expression): boolean =>
+    terms.some(({ file, start, end }) => file === span.file && start <= span.start && span.end <= end);
+  const isFold = (part: Expression): boolean => part.kind === 'call' && part.builtin === 'fold';
+  if (when === null || descendants(when).some(isFold)) return [];
+  const conditions = [
+    ...set.policies.flatMap(({ rules }) => rules.map(({ condition }) => condition)),
+    ...[...set.lets.values()].map(({ expression }) => expression),
+  ];
+  return conditions.flatMap(descendants).flatMap((part) => {
+    if (part.kind !== 'in-list' || set.lists.get(part.list)?.ignoringCase !== true || !isGuessed(part))
+      return [];
+    const subject = expressionText(set, part.subject);
+    return [
+      `\`${part.list}\` ignores case: compare \`fold(${subject})\` in the claim, with a text as \`fold\` gives it`,
+    ];
+  });
 }
 
 /** Why the condition of a refuted claim is unknown for the request, and what to do: a line each. */

@@ -3,7 +3,6 @@
 
 import {
   type ClauseResult,
-  undecidedHelp,
   undecidedLines,
   unknownConditionLines,
 } from '../../analysis/findings/guarantee-results.ts';
@@ -48,7 +47,7 @@ function renderClause(judged: ClauseResult, sourceOf: SourceOf): string {
     }
     case 'undecided': {
       const reasons = undecidedLines(judged, sourceOf).map((line) => `    ${line}\n`);
-      return `${marks.bad('?')} ${start} ${marks.bad('undecided')} ${marks.faint(location)}\n${reasons.join('')}${trial === null ? '' : `    ${trialText(trial)}\n`}    help: ${undecidedHelp(judged)}\n`;
+      return `${marks.bad('?')} ${start} ${marks.bad('undecided')} ${marks.faint(location)}\n${reasons.join('')}${trial === null ? '' : `    ${trialText(trial)}\n`}    help: ${judged.undecidedHelp}\n`;
     }
   }
 }
