@@ -19,7 +19,9 @@ export const prove = defineTool({
     path: optional(pathField),
     on: optional(text('actions: a key, a group, or a pattern such as `payment.*`')),
     claim: optional(
-      text('a claim as in a `guarantee`, such as `never allow unapproved when payload.amount > 50 EUR`'),
+      text(
+        'a claim as in a `guarantee`, such as `never allow unapproved when payload.currency == "EUR" and payload.amount > 50 EUR`',
+      ),
     ),
   },
   output: {
