@@ -10,8 +10,9 @@ import {
   type Requirements,
   type ResolvedFallback,
 } from '../../model/decision.ts';
+import type { Choice } from '../../model/policy.ts';
 import type { MetRequirements } from '../../model/request.ts';
-import type { RuleHead } from '../../program/program.ts';
+import type { RuleHead, Term } from '../../program/program.ts';
 
 /** The rules of an action with their truths: 0 for false, 1 for unknown, 2 for true. */
 export interface RuleTruths {
@@ -98,8 +99,7 @@ export function requirements(ballot: RuleTruths, granting: number): Requirements
   let reauth: Requirements['reauth'] = null;
   for (const [at, rule] of ballot.rules.entries()) {
     const { requirement } = rule;
-    const asks = rule.effect === 'allow' ? at === granting : takesPart(ballot, at);
-    if (requirement === null || !asks || isRequirementSatisfied(rule, ballot.satisfied)) continue;
+    if (requirement === null || !isAsking(ballot, at, granting)) continue;
     if (requirement.kind === 'reauth') reauth = stricterReauth(reauth, requirement);
     else
       for (const group of requirement.groups) {
@@ -110,6 +110,25 @@ export function requirements(ballot: RuleTruths, granting: number): Requirements
   }
   const sorted = [...approvals.values()].sort((a, b) => (a.group < b.group ? -1 : 1));
   return { approvals: sorted, reauth };
+}
+
+/** Whether the rule at a place still asks for something: a guard, or the granting allow. */
+function isAsking(ballot: RuleTruths, at: number, granting: number): boolean {
+  const rule = ballot.rules[at]!;
+  const takes = rule.effect === 'allow' ? at === granting : takesPart(ballot, at);
+  return takes && !isRequirementSatisfied(rule, ballot.satisfied);
+}
+
+/** Returns the choices of the rules that still ask, those of the granting allow first; null when there are none. */
+export function askedChoices(ballot: RuleTruths, granting: number): readonly Choice<Term>[] | null {
+  const choices: Choice<Term>[] = [];
+  for (const [at, { requirement }] of ballot.rules.entries()) {
+    if (requirement?.kind !== 'approval' || requirement.choices === undefined) continue;
+    if (!isAsking(ballot, at, granting)) continue;
+    if (at === granting) choices.unshift(...requirement.choices);
+    else choices.push(...requirement.choices);
+  }
+  return choices.length === 0 ? null : choices;
 }
 
 /**

@@ -14,7 +14,7 @@ import type { RuleHead, Term } from '../../program/program.ts';
 import { between, type Kleene, type RuntimeQuantity } from '../runtime/quantity.ts';
 import { isFixed } from '../runtime/show.ts';
 import type { ApproverCode, ReasonCode, RuleCode, State } from '../runtime/state.ts';
-import { firing, type RuleTruths, requirements, riskOf, validity, weigh } from './combine.ts';
+import { askedChoices, firing, type RuleTruths, requirements, riskOf, validity, weigh } from './combine.ts';
 
 /** An action that is ready to decide requests. */
 export interface Decider {
@@ -152,17 +152,8 @@ export function settle(ballot: RuleTruths, enforceShadow: (() => RuleTruths) | n
     rules: firing(ballot),
     withShadow: enforceShadow === null ? outcome : weigh(enforceShadow()).outcome,
   };
-  const asks = decision.requires === null ? null : askedChoices(ballot, decision.requires);
+  const asks = decision.requires === null ? null : askedChoices(ballot, granting);
   return { decision, risk: between(risk.low, risk.high)!, shows, asks };
-}
-
-function askedChoices({ rules }: RuleTruths, { approvals }: Requirements): readonly Choice<Term>[] | null {
-  const choices = rules.flatMap(({ requirement }) =>
-    requirement?.kind === 'approval' ? (requirement.choices ?? []) : [],
-  );
-  if (choices.length === 0) return null;
-  const texts = new Set(approvals.map(({ group }) => group));
-  return choices.filter(({ text }) => texts.has(text));
 }
 
 /** Whether no requirement has been met, so that the truths alone decide. */
