@@ -89,6 +89,8 @@ test('asks the fallback when the first time is over, and the next when the secon
   await expect.poll(() => inbox(sam)).toEqual([id]);
   expect(await inbox(fay)).toEqual([id]);
   expect(await inbox(carl)).toEqual([]);
+  const profile = `/v1/agents/${service.agent.id}/payload-profile?action=pay.send`;
+  expect([(await sam.send(profile)).status, (await carl.send(profile)).status]).toEqual([200, 404]);
   expect(await askedIn(fay, id)).toEqual([{ any_of: [{ group: 'security' }], at: at(2) }]);
   expect((await look(service, id)).body).toMatchObject({
     status: 'pending',
