@@ -2,7 +2,7 @@
 // patterns, split over one file or two.
 
 import type { SourceText } from '../../src/language/diagnostic/span.ts';
-import type { RandomSource } from '../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../src/language/value/random.ts';
 import { condition, presenceGuard } from './conditions.ts';
 import {
   approverNames,
@@ -517,13 +517,19 @@ function parameters(scope: Scope, effect: Exclude<Effect, 'risk'>): string {
     [apart, ''],
     [apart, times[1]],
   ] as const);
-  const fallback = within === '' ? '' : fallbacks(scope);
   const standing = random.pick([
     '',
     '',
     ` standing per agent, session, user${standingField(scope)} for 8h`,
     ' standing per session for 1h up to 3 times',
   ]);
+  // Drawn apart, so that the other draws of a seed stay as they are.
+  const seed = [...`${groups}${needs}${within}${standing}`].reduce(
+    (sum, one) => (sum * 31 + one.charCodeAt(0)) % 2 ** 31,
+    7,
+  );
+  const apartly = { ...scope, random: createRandom(seed) };
+  const fallback = within === '' ? '' : fallbacks(apartly);
   switch (effect) {
     case 'allow':
       return random.pick([
