@@ -141,6 +141,8 @@ export function settle(ballot: RuleTruths, enforceShadow: (() => RuleTruths) | n
   const rule = by < 0 ? null : ballot.rules[by]!;
   const risk = riskOf(ballot);
   const shows = rule !== null && !isFixed(rule) ? rule : null;
+  const requires = requiredBy(outcome, ballot, granting);
+  const asks = requires === null ? null : askedChoices(ballot, granting);
   const decision: Decision = {
     outcome,
     by: rule === null ? 'default_deny' : rule.id,
@@ -148,11 +150,10 @@ export function settle(ballot: RuleTruths, enforceShadow: (() => RuleTruths) | n
     reason: reasonText(rule),
     risk,
     validForSeconds: outcome === 'ALLOW' ? validity(ballot) : null,
-    requires: requiredBy(outcome, ballot, granting),
+    requires,
     rules: firing(ballot),
     withShadow: enforceShadow === null ? outcome : weigh(enforceShadow()).outcome,
   };
-  const asks = decision.requires === null ? null : askedChoices(ballot, granting);
   return { decision, risk: between(risk.low, risk.high)!, shows, asks };
 }
 
