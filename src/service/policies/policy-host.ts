@@ -177,6 +177,8 @@ class LivePolicies implements PolicyHost {
 
   async start(): Promise<void> {
     await this.#finishChange();
+    // The start may have been ended meanwhile.
+    if (this.#isClosed) return;
     await new Promise<void>((started) => {
       this.#onStarted = started;
       this.#startCompiler();
