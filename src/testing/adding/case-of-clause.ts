@@ -1,6 +1,7 @@
 // Turns a request that refutes a claim into a case of a test file that expects what the claim demands. The
 // case fails until the policies are changed.
 
+import { allApprovers } from '../../language/model/approvers.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import type { GuaranteeClause } from '../../language/model/policy.ts';
@@ -51,8 +52,9 @@ function expectationOf(claim: GuaranteeClause, { requires, outcome }: Decision):
   }
   const others = (requires?.approvals ?? [])
     .filter(
-      ({ group, anyOf }) =>
-        group !== claim.group && anyOf?.some((one) => 'group' in one && one.group === claim.group) !== true,
+      (approval) =>
+        approval.group !== claim.group &&
+        !allApprovers(approval).some((one) => 'group' in one && one.group === claim.group),
     )
     .map(({ group, needs }) => ({ group, needs }));
   if (claim.mode === 'always')

@@ -87,7 +87,7 @@ test('the words of the language, and the pages that a section names, can be look
   for (const topic of ['reauth', 'sign-in', 'Step-up']) {
     const { data, text } = await call('reference', { topic });
     expect([topic, data.topic]).toEqual([topic, 'language/rules']);
-    expect(text).toContain('a step-up, which is a new sign-in');
+    expect(text).toContain('a step-up: a new sign-in');
   }
   expect((await call('reference', { topic: 'claims' })).data.topic).toBe('language/guarantees');
   expect((await call('reference', { topic: 'silences' })).text).toContain('`reference` diagnostics/silences');

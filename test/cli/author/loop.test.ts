@@ -185,7 +185,12 @@ test('the guarantee of the workflow holds for the action that it declares, with 
   const folder = emptyFolder();
   const { call } = await startAuthor(folder);
   const { text } = await call('reference', { topic: 'workflow' });
-  const [action, guarantee] = [/`(action payment.*?)`/.exec(text)?.[1], /`(guarantee .*?)`/.exec(text)?.[1]];
+  const found = (pattern: RegExp): string => pattern.exec(text)?.[1] ?? '';
+  const action = found(/`(action payment.*?)`/).replace('"USD"', '"USD" | "EUR"');
+  const guarantee = found(/`(guarantee .*?)`/).replace(
+    'payload.amount > 500 USD',
+    found(/`(payload\.currency == [^`]*?)`/),
+  );
   put(
     folder,
     'a.policy',

@@ -292,7 +292,7 @@ test('the keyboard skips to the page and walks through the menu', async () => {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('Tab');
   const walked: string[] = [];
-  for (let step = 0; step < 17; step += 1) {
+  for (let step = 0; step < 18; step += 1) {
     await page.keyboard.press('Tab');
     // The menu may show the number of alerts that are on.
     walked.push((await focused(page)).replace(/^(Alerts)\d+ on$/, '$1'));
@@ -307,6 +307,7 @@ test('the keyboard skips to the page and walks through the menu', async () => {
     'Agents',
     'Policies',
     'Playground',
+    'Proposals',
     'Alerts',
     'Enforcement points',
     'People & access',

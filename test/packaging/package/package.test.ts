@@ -153,7 +153,7 @@ describe('the package for checking, testing and embedding', () => {
       return JSON.parse(stdout.trimEnd().split('\n').at(-1)!);
     };
     const check = await loadedBy('check', 'policies');
-    expect(check.length).toBeLessThan(50);
+    expect(check.length).toBeLessThan(60);
     expect(check.filter((url) => url.includes('/node_modules/yaml/'))).toEqual([]);
     const hook = await loadedBy('hook', '--help');
     expect(hook.filter((url) => /\/lib\/policies-|chevrotain/.test(url))).toEqual([]);
