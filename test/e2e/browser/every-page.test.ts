@@ -77,16 +77,28 @@ async function cutTexts(page: BrowserPage): Promise<readonly string[]> {
   })()`);
 }
 
+const mistakesPolicy = `policy mistakes on payment.create {
+  deny odd_amount when payload.amount == 33.33 USD because "An odd amount"
+}
+`;
+
 /** The address of a page that shows something, by the pattern of the page. */
 async function addresses({ server, account, shown }: Demo): Promise<(pattern: string) => string> {
   const session = await openSession(server.url, account);
   const { items: standing } = await session.done('/v1/standing-approvals', undefined, 'GET');
   expect(standing).toMatchObject([{ agent: 'invoice-payer', used: 2, times: 10, ended: null }]);
   const { point } = await session.done('/v1/enforcement-points', { name: 'proxy', agents: [shown.agent] });
+  const { digest } = await session.done('/v1/policies/state', undefined, 'GET');
+  const proposal = await session.done('/v1/policies/proposals', {
+    active_digest: digest,
+    reason: 'such payments were mistakes',
+    files: [{ path: 'mistakes.policy', text: mistakesPolicy }],
+  });
   const withIds: Readonly<Record<string, string>> = {
     '/requests/:id': `/requests/${shown.request}`,
     '/approvals/:id': `/approvals/${shown.approval}`,
     '/plans/:id': `/plans/${shown.plan}`,
+    '/proposals/:id': `/proposals/${proposal.id}`,
     '/agents/:id': `/agents/${shown.agent}`,
     '/enforcement-points/:id': `/enforcement-points/${point.id}`,
     '/policies/file': '/policies/file?path=payments%2Fpayments.policy',

@@ -123,7 +123,7 @@ test('two people approve the first request, and its control owner finds out that
   expect(await ann.getByText('Too few people can answer').count()).toBe(0);
   for (const page of [ben, cleo]) {
     await page.goto('/approvals');
-    await page.getByText('1 waiting for you').waitFor();
+    await page.getByText('1 pending for you').waitFor();
     await page.goto(request);
     await page.getByRole('button', { name: 'Approve…' }).click();
     await page.getByRole('button', { name: 'Approve for finance' }).click();
