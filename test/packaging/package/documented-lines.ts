@@ -28,6 +28,8 @@ const leftOut: readonly (readonly [RegExp, string])[] = [
     /^writ infer policies --from \/var\/lib\/writ/,
     'needs a store with many requests; test/cli/infer has one',
   ],
+  [/^writ import cedar /, 'needs Cedar and its policies; test/cli/import/cedar has both'],
+  [/^writ propose /, 'needs a change of the active policies; test/cli/client proposes one'],
   [/^sudo -u /, 'needs another user of the machine; test/cli/hook-helper does it'],
   [/^writ hook install /, 'needs a helper of another user; test/cli/hook-install does it'],
   [

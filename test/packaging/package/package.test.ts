@@ -37,7 +37,7 @@ beforeAll(async () => {
     cwd: root,
   });
   tarballs = built.stdout.trimEnd().split('\n').slice(-2);
-}, 120_000);
+}, 300_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
