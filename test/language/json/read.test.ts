@@ -77,9 +77,10 @@ describe('numbers', () => {
       expect(readJson(body).ok).toBe(false);
       return performance.now() - started;
     };
-    elapsed(1_000);
+    // Other work of the machine only makes a run longer.
+    const fastest = (count: number): number => Math.min(...Array.from({ length: 5 }, () => elapsed(count)));
     // Quadratic time would be a hundred times as long.
-    expect(elapsed(200_000)).toBeLessThan(30 * Math.max(1, elapsed(20_000)));
+    expect(fastest(200_000)).toBeLessThan(30 * Math.max(1, fastest(20_000)));
   });
 
   test('-0 is the same value as 0', () => {
