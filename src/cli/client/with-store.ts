@@ -12,6 +12,7 @@ import {
   fileOf,
   openRecords,
   openStore,
+  refuseMovedStore,
   type StoreLocation,
   storeLocationOf,
 } from '../../service/store/open.ts';
@@ -72,13 +73,14 @@ export async function withStoreAt<Opened extends { close(): Promise<void> }>(
     return exitCodes.wrong;
   };
   const isMissing = !existsSync(file);
-  if (isMissing && missing !== 'create') {
-    return fail(
-      'no-store',
-      `there is no store at ${file}: name the data directory of the service with --data`,
-    );
-  }
   try {
+    if (!('url' in location)) refuseMovedStore(location.path);
+    if (isMissing && missing !== 'create') {
+      return fail(
+        'no-store',
+        `there is no store at ${file}: name the data directory of the service with --data`,
+      );
+    }
     const opened = await open(location);
     if (isMissing) printError(`created a new store at ${file}, for a service with this --data\n`);
     try {
