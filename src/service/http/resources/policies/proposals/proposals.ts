@@ -21,7 +21,7 @@ import type { DocumentWrite } from '../../../../store/contract/documents.ts';
 import type { Dispatcher } from '../../../../webhooks/dispatch.ts';
 import { conflict, notAllowed, notFound } from '../../../auth/auth-refusals.ts';
 import { queryParameter } from '../../../contract/operation.ts';
-import { collect, cursorOf, pageParameters, pageReply, readPage } from '../../../contract/page.ts';
+import { collect, pageOf, pageParameters, pageReply, readPage } from '../../../contract/page.ts';
 import { ProblemError } from '../../../contract/problem.ts';
 import { idParameter, objectSchema, text } from '../../../contract/schemas.ts';
 import type { EventStreams } from '../../../events/event-streams.ts';
@@ -196,13 +196,8 @@ const listProposals = route<ProposalDeps>({
         matches: ({ value }) => isVisibleTo(call, value) && (status ?? value.status) === value.status,
       },
     );
-    const shown = items.slice(0, countMax);
-    const last = shown.at(-1)?.value;
     const active = policies.current().digest;
-    return {
-      items: shown.map(({ value }) => proposalView(value, active)),
-      next_cursor: items.length > countMax && last !== undefined ? cursorOf(last) : null,
-    };
+    return pageOf(items, countMax, (proposal) => proposalView(proposal, active));
   },
 });
 
