@@ -79,8 +79,7 @@ function createSubject(seed: number): Subject {
   const random = createRandom(seed);
   const generated = randomSet(random);
   const { set, engine } = compileSet(generated);
-  // Once in tens of thousands of sets, the generator gives one name to two variables: then another set is drawn.
-  if (set === null || engine === null) return createSubject(seed + 500_000_000);
+  if (set === null || engine === null) throw new Error(`the set of seed ${seed} does not compile`);
   const declared = { keys: [...engine.actions()], shapeOf: engine.shapeOf };
   return { random, generated, set, engine, ruleIds: ruleIdsOf(set), declared };
 }

@@ -14,7 +14,7 @@ import type {
   ParameterNode,
   Path,
 } from '../../syntax/tree/tree.ts';
-import { expressionDepth } from '../../syntax/tree/visit.ts';
+import { expressionDepth, walkExpression } from '../../syntax/tree/visit.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { moneyType } from '../logic/literals.ts';
 import { areComparable, areSpeltAlike } from '../logic/type-relations.ts';
@@ -126,7 +126,7 @@ type Values = ReadonlyMap<string, ExpressionNode>;
 
 /**
  * Returns the body of a definition with values in the place of parameters. Variables of quantifiers in the
- * body get a name that no variable around the call has.
+ * body get a name that no variable around the call or in a value has.
  */
 function substituted(body: ExpressionNode, values: Values, ctx: Context): ExpressionNode {
   if (ctx.expansion !== null) ctx.expansion.size.nodes += 1;
@@ -207,12 +207,21 @@ function pathIn(path: Path, values: Values, ctx: Context): ExpressionNode {
 }
 
 function freshName(variable: NameNode, values: Values, { variables }: Context): NameNode {
-  const isTaken = (text: string): boolean =>
-    variables.has(text) ||
-    [...values.values()].some((value) => value.kind === 'path' && value.root.text === text);
+  const named = new Set([...values.values()].flatMap(variablesIn));
+  const isTaken = (text: string): boolean => variables.has(text) || named.has(text);
   let { text } = variable;
   for (let number = 2; isTaken(text); number += 1) text = `${variable.text}_${number}`;
   return text === variable.text ? variable : { ...variable, text };
+}
+
+/** The root of a path, and the variables of quantifiers in an expression. */
+function variablesIn(value: ExpressionNode): readonly string[] {
+  if (value.kind === 'path') return [value.root.text];
+  const names: string[] = [];
+  walkExpression(value, (part) => {
+    if (part.kind === 'quantifier') names.push(part.variable.text);
+  });
+  return names;
 }
 
 // ---- lets of records and rows
