@@ -10,6 +10,7 @@ import { verifyChain } from '../../../src/service/audit/verify.ts';
 import { findChanged } from '../../../src/service/audit/verify-start.ts';
 import { isWhole, verifyStore } from '../../../src/service/audit/verify-store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
+import { third } from '../../support/tries.ts';
 import { authorize, type Service, startService } from '../http/service.ts';
 import { give } from '../http/written-policies.ts';
 import { keptPostgres } from '../store/postgres-server.ts';
@@ -98,7 +99,7 @@ describe('in a file', () => {
     const intruder = intruderOf(service);
     const facts = await factsOf(team);
     const faults: string[] = [];
-    for (const { name, target, statements, inFile } of edits) {
+    for (const { name, target, statements, inFile } of third(edits)) {
       intruder.run([...statements(team.ids, facts), ...(inFile?.(team.ids) ?? [])]);
       const changed = await findChanged(service.store, 'the store');
       if (changed === null) faults.push(`${target}: ${name}: a start`);
@@ -206,7 +207,8 @@ describe('in PostgreSQL', () => {
     await query(keep);
     const facts = await factsOf(team);
     const faults: string[] = [];
-    for (const { name, target, statements } of edits) {
+    const tried = third(edits);
+    for (const { name, target, statements } of tried) {
       await query(`BEGIN; ${statements(team.ids, facts).join(';')}; COMMIT`);
       if ((await findChanged(service.store, 'the store')) === null)
         faults.push(`${target}: ${name}: a start`);
@@ -216,7 +218,9 @@ describe('in PostgreSQL', () => {
       await query(`BEGIN; ${putBack}; COMMIT`);
     }
     // The votes that were taken unseen have left records, so the store is not whole again and nothing more is granted.
-    expect(faults).toEqual(unseenInUse);
+    expect(faults).toEqual(
+      unseenInUse.filter((one) => tried.some(({ target, name }) => one.startsWith(`${target}: ${name}: `))),
+    );
   });
 
   test.each([
