@@ -145,6 +145,15 @@ action row.read {
     expect(offered('policy p on thing.do {\n  allow x when lo|')).toContain('lower');
   });
 
+  it('offers the limit of decisions by chat behind the title of an approval group', () => {
+    const limit = ['by chat up to risk'];
+    expect(offered('approvers ops "Operations" |', true)).toEqual(limit);
+    expect(offered('approvers ops "Operations" by |', true)).toEqual(['chat up to risk']);
+    expect(offered('approvers ops "Operations" by chat |', true)).toEqual(['up to risk']);
+    expect(offered('approvers ops "Operations" by chat up to risk |', true)).toEqual([]);
+    expect(offered('approvers |')).toEqual([]);
+  });
+
   it('offers the parts of a `standing` clause in order', () => {
     const start = 'policy p on thing.do {\n  escalate x to ops standing ';
     const keys = ['session', 'user', 'agent', 'payload'];

@@ -127,7 +127,7 @@ export const namedApprovers = [
 
 /** All declarations but actions, meters and policies. */
 export const fixedDeclarations: readonly string[] = [
-  '# Who is asked.\napprovers finance "Finance"',
+  '# Who is asked.\napprovers finance "Finance" by chat up to risk 40',
   'approvers legal "Legal"',
   'table asks = { alpha: "finance", USD: "legal", low: "owner" }',
   'let chief = if agent.risk_tier == "low" then "legal" else asks["USD"]',

@@ -278,6 +278,44 @@ it('says what later requests an approval may serve', () => {
   );
 });
 
+it('says up to which risk people may approve by chat', () => {
+  const saidOf = (asked: string) =>
+    said(
+      summaryOf(
+        sourceOf(`${declared}
+        approvers support "Support" by chat up to risk 60
+        approvers legal "Legal" by chat up to risk 20
+        table desks = { a: "support", b: "legal", c: "finance" }
+        table staff pushed key id: string { boss: email, desk: "support" | "legal" }
+        policy p on pay.make {
+          allow small when payload.count <= 10
+          escalate late to ${asked} when is_late
+        }`),
+      ),
+      'pay.make',
+    )[1]?.replace(/^.*unless it is refused\./, '');
+  const upTo = (risk: number) => ` It can be approved by chat up to risk ${risk} at most.`;
+  expect(saidOf('support')).toBe(upTo(60));
+  expect(saidOf('support standing per agent for 2d')).toBe(
+    ` An approval may also serve later requests of the agent for 2d.${upTo(60)}`,
+  );
+  // The lowest limit of everybody who may answer; one who never decides by chat is enough for never.
+  expect(saidOf('support and legal')).toBe(upTo(20));
+  expect(saidOf('support or legal')).toBe(upTo(20));
+  expect(saidOf('support within 1h then to legal')).toBe(upTo(20));
+  expect(saidOf('staff[payload.to_whom].desk')).toBe(upTo(20));
+  for (const asked of [
+    'finance',
+    'owner',
+    'support and finance',
+    'support or owner',
+    'desks[payload.to_whom]',
+  ])
+    expect(saidOf(asked), asked).toBe('');
+  expect(saidOf('staff[payload.to_whom].boss')).toBe('');
+  expect(saidOf('support within 1h then to finance')).toBe('');
+});
+
 it('does not say that something passes where a guard refuses all of it', () => {
   const rules = 'allow part when payload.n > 5  deny more when payload.n > 3';
   const text = `action a.b { n: integer } policy p on a.b { ${rules} }`;

@@ -170,6 +170,7 @@ function wordOffers(
       ...named(names.tables, 'table'),
       ...named(names.lets, 'let'),
     ];
+  if (declaration === 'approvers') return approversOffers(head);
   const ofStanding = declaration === 'policy' ? standingOffers(head) : [];
   if (ofStanding.length > 0) return ofStanding;
   if (declaration === 'action' || declaration === 'table' || declaration === 'type')
@@ -213,6 +214,13 @@ function fallbackOffers(head: string): readonly CompletionOption[] {
   return /\bwithin\s+\d\w*\s+$/.test(head)
     ? words(['then to', 'standing', 'when', 'unless', 'because'], 3)
     : [];
+}
+
+/** What follows in `approvers NAME "TITLE" by chat up to risk N`; nothing can be offered for a name. */
+function approversOffers(head: string): readonly CompletionOption[] {
+  if (/"\s+$/.test(head)) return words(['by chat up to risk'], 3);
+  if (/\bby\s+$/.test(head)) return words(['chat up to risk'], 3);
+  return /\bchat\s+$/.test(head) ? words(['up to risk'], 3) : [];
 }
 
 /** What follows in `standing per KEYS for DURATION up to N times`; empty outside of the clause. */

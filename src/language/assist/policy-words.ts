@@ -66,6 +66,7 @@ export const words = {
     'standing',
     'up',
     'times',
+    'chat',
     'owner',
     'tags',
     'link',

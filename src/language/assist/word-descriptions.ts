@@ -114,6 +114,14 @@ export const wordDescriptions: Readonly<Record<string, WordDescription>> = {
     meaning: 'What later requests an approval may serve: equal keys, for a time.',
     example: 'escalate large to finance standing per payload.vendor for 8h up to 10 times',
   },
+  'by chat': {
+    meaning: 'The group may decide by chat, up to a risk; without it, never by chat.',
+    example: 'approvers finance "Finance" by chat up to risk 40',
+  },
+  'up to risk': {
+    meaning: 'The highest risk of a request that the group may decide by chat, from 0 to 100.',
+    example: 'approvers finance "Finance" by chat up to risk 40',
+  },
   'up to': {
     meaning: 'How many later requests an approval may serve.',
     example: 'escalate large to finance standing per payload.vendor for 8h up to 10 times',

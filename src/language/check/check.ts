@@ -24,6 +24,7 @@ import type {
 import { createCollector } from './collect-diagnostics.ts';
 import { resolveActions } from './declarations/actions.ts';
 import { readApprovalClause, readPeople } from './declarations/approval-clause.ts';
+import { resolveApprovers } from './declarations/approvers.ts';
 import { resolveHours } from './declarations/hours.ts';
 import { resolveLists } from './declarations/lists.ts';
 import { resolveMeters } from './declarations/meters.ts';
@@ -45,7 +46,6 @@ import { rename } from './incremental/rename.ts';
 import type { ResolvedPolicy } from './incremental/resolved.ts';
 import { sortPolicies } from './incremental/sorted-policies.ts';
 import { type CheckedSet, type CheckState, createCheckState, type LastCheck } from './incremental/state.ts';
-import { sameOrNew } from './logic/same.ts';
 import { claimOfSeveral, unapprovedMisplaced } from './messages/errors.ts';
 import type { ListFile } from './messages/list-files.ts';
 import { standingInClaim } from './messages/standing-errors.ts';
@@ -191,14 +191,6 @@ function isWithoutError(declaration: PolicyDeclaration, { checkState }: Environm
   const gathered = createCollector();
   if (outcome !== undefined) gathered.gather(outcome);
   return gathered.isWhole();
-}
-
-function resolveApprovers(env: Environment): void {
-  for (const declaration of env.declarations.ofKind('approvers')) {
-    const name = declaration.name.text;
-    const before = env.checkState.before.approvers.get(name);
-    env.approvers.set(name, sameOrNew(before, { name, title: declaration.title.value }));
-  }
 }
 
 interface FinalSet {

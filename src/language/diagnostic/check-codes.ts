@@ -65,6 +65,7 @@ const checkErrors = {
   'needs-without-approval': '`needs` in a rule that asks for a step-up',
   'standing-unfit':
     'a standing approval is keyed by something that is not a single known value, or has no fitting time or count',
+  'chat-limit-unfit': 'the highest risk for decisions by chat is not a whole number from 0 to 100',
   'points-unfit': 'points of risk are not a whole number other than zero',
   'unapproved-misplaced': '`unapproved` is used outside of `never allow` and `allow only`',
   'not-a-table': 'a row is looked up in something that is not a table',

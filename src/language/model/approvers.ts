@@ -3,7 +3,7 @@
 import { fromNumber } from '../value/decimal.ts';
 import { formatDuration } from '../value/time.ts';
 import type { ApprovalRequirement, ResolvedApprover } from './decision.ts';
-import type { Approver, Choice, Requirement } from './policy.ts';
+import type { Approver, Approvers, ChatLimit, Choice, Requirement } from './policy.ts';
 
 type Approval<Value> = Pick<Extract<Requirement<Value>, { readonly kind: 'approval' }>, 'groups' | 'choices'>;
 
@@ -62,6 +62,29 @@ export function groupsOf<Value>(requirement: Approval<Value>): readonly string[]
   );
   return [...new Set(approvers.flatMap((one) => (one.kind === 'group' ? [one.group] : (one.groups ?? []))))];
 }
+
+/** By group, up to which risk it may decide by chat; groups that never may are absent. */
+export type ChatLimits = ReadonlyMap<string, ChatLimit>;
+
+export function chatLimitsOf(groups: Iterable<Approvers>): ChatLimits {
+  return new Map([...groups].flatMap(({ name, chat }) => (chat === null ? [] : [[name, chat] as const])));
+}
+
+/**
+ * Up to which risk a requirement can be decided by chat: the lowest limit of everybody who may answer; null when one
+ * of them never decides by chat, such as a person whom data name.
+ */
+export function chatLimitOf<Value>(requirement: Approval<Value>, limits: ChatLimits): ChatLimit | null {
+  const approvers = requirement.groups.flatMap((group) => approversFor(requirement, group));
+  const groups = approvers.flatMap((one) => (one.kind === 'group' ? [one.group] : (one.groups ?? [noGroup])));
+  const each = groups.map((group) => limits.get(group)?.maxRisk);
+  return each.every((limit) => limit !== undefined) && each.length > 0
+    ? { maxRisk: Math.min(...each) }
+    : null;
+}
+
+/** In the place of a person whom data name, who has no limit. */
+const noGroup = '';
 
 /** Returns the choices with their expressions in another form. */
 export function mapChoices<From, To>(

@@ -111,6 +111,16 @@ export type MeterKey =
 export interface Approvers {
   readonly name: string;
   readonly title: string;
+  /** Up to which risk of a request the group may decide by chat; null for never. */
+  readonly chat: ChatLimit | null;
+}
+
+/** The highest risk that a request can have. */
+export const riskMax = 100;
+
+export interface ChatLimit {
+  /** A whole number from 0 to `riskMax`. */
+  readonly maxRisk: number;
 }
 
 export interface Policy {

@@ -2,7 +2,13 @@
 // Actions with the same rules share their sentences.
 
 import type { Span } from '../../language/diagnostic/span.ts';
-import { approversFor, approverText, laterText } from '../../language/model/approvers.ts';
+import {
+  approversFor,
+  approverText,
+  chatLimitOf,
+  chatLimitsOf,
+  laterText,
+} from '../../language/model/approvers.ts';
 import { servedText } from '../../language/model/describe.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { Approver, GuaranteeClause, PolicySet, Rule } from '../../language/model/policy.ts';
@@ -121,7 +127,7 @@ function ruleSentence(rule: Rule, context: DescriptionContext): Sentence {
     case 'allow':
       return rule.requirement === null
         ? { kind: 'passes', readings: passing(rule, where, context), ...origin }
-        : { kind: 'asks', readings: withScope(rule, asking(rule, where, context)), ...origin };
+        : { kind: 'asks', readings: withScope(rule, asking(rule, where, context), context), ...origin };
     case 'deny':
       return {
         kind: 'refuses',
@@ -135,7 +141,7 @@ function ruleSentence(rule: Rule, context: DescriptionContext): Sentence {
       return { kind: 'risk', readings: [{ text: `${pointsText(rule)}${where}.`, claims: [] }], ...origin };
     case 'escalate':
     case 'reauth':
-      return { kind: 'asks', readings: withScope(rule, holding(rule, where, context)), ...origin };
+      return { kind: 'asks', readings: withScope(rule, holding(rule, where, context), context), ...origin };
   }
 }
 
@@ -241,11 +247,22 @@ function holding(rule: Rule, where: string, context: DescriptionContext): readon
   return [{ text, claims: heldBy(rule, rule.condition, false) }];
 }
 
-/** Adds what later requests an approval for the rule may serve. */
-function withScope({ requirement }: Rule, readings: readonly SentenceReading[]): readonly SentenceReading[] {
-  if (requirement?.kind !== 'approval' || requirement.standing === undefined) return readings;
-  const scope = `An approval may also serve later requests of the agent${servedText(requirement.standing)}.`;
-  return readings.map(({ text, claims }) => ({ text: `${text} ${scope}`, claims }));
+/** Adds what later requests an approval for the rule may serve, and up to which risk it can be given by chat. */
+function withScope(
+  { requirement }: Rule,
+  readings: readonly SentenceReading[],
+  { set }: DescriptionContext,
+): readonly SentenceReading[] {
+  if (requirement?.kind !== 'approval') return readings;
+  const { standing } = requirement;
+  const chat = chatLimitOf(requirement, chatLimitsOf(set.approvers.values()));
+  const notes = [
+    ...(standing === undefined
+      ? []
+      : [` An approval may also serve later requests of the agent${servedText(standing)}.`]),
+    ...(chat === null ? [] : [` It can be approved by chat up to risk ${chat.maxRisk} at most.`]),
+  ].join('');
+  return notes === '' ? readings : readings.map(({ text, claims }) => ({ text: `${text}${notes}`, claims }));
 }
 
 /** Claims that nothing is granted before these people have been asked. */

@@ -1,6 +1,6 @@
 // The model of a policy set, at the places that later stages rely on.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { check, listFilesOf } from '../../../src/language/check/check.ts';
 import { parse } from '../../../src/language/syntax/parse.ts';
 import { setOf, withoutSpans } from './trees.ts';
@@ -9,6 +9,19 @@ const actions = `
 action order.place { amount: number 0.., vendor: string, note?: string }
 action order.move { amount: number 0..10, vendor: string, note: string }
 `;
+
+test('an approval group decides by chat up to the risk of its declaration, and without one never', () => {
+  const { approvers } = setOf(`${actions}
+    approvers finance "Finance" by chat up to risk 1_00
+    approvers nobody "Nobody" by chat up to risk 0
+    approvers legal "Legal"
+    policy orders on order.place { escalate a to finance and legal and nobody when payload.amount > 5 }`);
+  expect([...approvers.values()]).toEqual([
+    { name: 'finance', title: 'Finance', chat: { maxRisk: 100 } },
+    { name: 'legal', title: 'Legal', chat: null },
+    { name: 'nobody', title: 'Nobody', chat: { maxRisk: 0 } },
+  ]);
+});
 
 describe('rules', () => {
   const ask = `${actions}

@@ -24,6 +24,8 @@ function declaration(draw: Draw, name: string): string {
       return of(draw, [
         'group money',
         'approvers finance "Finance"',
+        'approvers finance "Finance" by chat up to risk 40',
+        'approvers finance "Finance" by chat up to risk 400',
         'approvers security "Security"',
         'type short = string ..8',
       ]);

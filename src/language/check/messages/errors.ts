@@ -297,6 +297,12 @@ export function approversMixed(span: Span): Diagnostic {
   );
 }
 
+export function chatLimitUnfit({ span, text }: NumberLiteral): Diagnostic {
+  return error('chat-limit-unfit', span, `\`${text}\` is not a risk`, {
+    help: 'write a whole number from 0 to 100, or leave out `by chat`: the group then never decides by chat',
+  });
+}
+
 export function fallbackOfSeveral(span: Span): Diagnostic {
   return error('fallback-unfit', span, 'a fallback is one approver, or several joined by `or`', {
     help: 'write `or`: what is missing can then be approved by any of them',

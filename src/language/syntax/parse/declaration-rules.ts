@@ -3,6 +3,7 @@
 
 import { spanning } from '../../diagnostic/span.ts';
 import type {
+  ChatLimitNode,
   Declaration,
   DeclarationOf,
   HoursSpan,
@@ -122,16 +123,32 @@ export abstract class DeclarationParser extends TableParser {
     ({ name }) => name,
   );
 
-  // approvers = 'approvers' Word Text
+  // approvers = 'approvers' Word Text [ chatLimit ]
   approvers: ParserRule<Declaration | null> = this.node<DeclarationOf<'approvers'>>(
     'approvers',
-    () => ({ ...named('approvers'), title: null }),
+    () => ({ ...named('approvers'), title: null, chat: null }),
     (draft) => {
       this.CONSUME(keyword.approvers);
       draft.name = this.nameOf('an approval group', 'a name for the approvers');
       draft.title = this.text('a title in quotes');
+      this.option(0, () => this.part(draft, 'chat', this.chatLimit));
     },
     ({ name, title }) => name && title,
+  );
+
+  // chatLimit = 'by' 'chat' 'up' 'to' 'risk' Number
+  chatLimit: ParserRule<ChatLimitNode | null> = this.node<ChatLimitNode>(
+    'chatLimit',
+    () => ({ kind: 'chat-limit', maxRisk: null, span: null }),
+    (draft) => {
+      this.CONSUME(keyword.by);
+      this.CONSUME(keyword.chat);
+      this.CONSUME(keyword.up, { ERR_MSG: '`up to risk` and a number' });
+      this.CONSUME(keyword.to);
+      this.CONSUME(keyword.risk);
+      draft.maxRisk = this.written('number', 'a number from 0 to 100');
+    },
+    ({ maxRisk }) => maxRisk,
   );
 
   // list = 'list' Word [ ':' type ] [ 'ignoring' 'case' ] ( '=' ( listEntries | listJoin ) | 'from' Text )

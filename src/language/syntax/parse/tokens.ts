@@ -103,6 +103,7 @@ const parameterWords = [
   'standing',
   'up',
   'times',
+  'chat',
 ] as const;
 const metadataWords = ['owner', 'tags', 'link'] as const;
 const quantityWords = ['sum', 'count', 'distinct', 'since', 'today'] as const;

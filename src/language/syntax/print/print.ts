@@ -77,7 +77,7 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
     case 'group':
       return groupLines(declaration, holdsComment);
     case 'approvers':
-      return line(`approvers ${declaration.name.text} ${printText(declaration.title)}`);
+      return line(printApprovers(declaration));
     case 'list':
       return listLines(declaration, holdsComment);
     case 'table':
@@ -93,6 +93,11 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
     case 'guarantee':
       return guaranteeLines(declaration, holdsComment);
   }
+}
+
+function printApprovers({ name, title, chat }: DeclarationOf<'approvers'>): string {
+  const limit = chat === null ? '' : ` by chat up to risk ${chat.maxRisk.text}`;
+  return `approvers ${name.text} ${printText(title)}${limit}`;
 }
 
 function letLines(

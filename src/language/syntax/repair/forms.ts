@@ -26,6 +26,8 @@ const byRule: Readonly<Record<string, string>> = {
   moneyType: 'money names the field of its currency: `money(currency)`',
   typeDeclaration: 'a type is written `type kind = "a" | "b"`',
   group: 'a group is written `group payments`, and `action payment.create in payments { ... }` is in it',
+  chatLimit:
+    'write such as `by chat up to risk 40`: the group may decide by chat up to this risk, and 100 means every request',
   list: 'a list is written `list vendors = ["a", "b"]`, or `list vendors from "vendors.txt"`',
   table: 'a table is written `table orders from "orders.csv" key id: string { owner: string }`',
   tableRows: 'a table of constants is written `table daily = { USD: 200 USD, EUR: 200 EUR }`',

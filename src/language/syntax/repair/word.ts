@@ -24,6 +24,8 @@ import { declarationVocabulary, effectVocabulary, intendedKeyword, unknownKeywor
 
 /** Repairs `risk 30` and `risk name 30`, which lack a sign: a `+` is put before the number. */
 export function repairRisk(cursor: Cursor): Repair | null {
+  // Behind the title of approvers, `risk 40` is a limit.
+  if (cursor.declaration === keyword.approvers) return null;
   const name = cursor.at(1);
   const from = isAnyWord(name) && !isReservedToken(name) ? 2 : 1;
   const number = cursor.at(from);

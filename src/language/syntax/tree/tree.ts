@@ -109,6 +109,13 @@ export interface GroupDeclaration extends NamedNode<'group'> {
 
 export interface ApproversDeclaration extends NamedNode<'approvers'> {
   readonly title: TextLiteral;
+  /** Up to which risk the group may decide by chat; null for never. */
+  readonly chat: ChatLimitNode | null;
+}
+
+/** `by chat up to risk N` */
+export interface ChatLimitNode extends NodeOf<'chat-limit'> {
+  readonly maxRisk: NumberLiteral;
 }
 
 export interface ListDeclaration extends NamedNode<'list'> {

@@ -3,13 +3,12 @@
 // of the other rules is the most possible.
 
 import type { Compare } from '../../../model/expression.ts';
+import { riskMax } from '../../../model/policy.ts';
 import { unknown } from '../../../model/value.ts';
 import { type Decimal, toNumber } from '../../../value/decimal.ts';
 import { constantValue } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ExaminedRule } from '../engine/rule-subjects.ts';
-
-const riskMax = 100;
 
 export function riskNeverReached({
   riskReaders,
