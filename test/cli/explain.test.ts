@@ -213,6 +213,7 @@ describe('writ explain ID', () => {
         decideRecorded: engine.decideRecorded,
         trace: engine.trace,
         asks: () => new Map(),
+        chatLimits: () => new Map(),
         titleOf: () => null,
         entries: engine.entries,
         entriesRecorded: engine.entriesRecorded,

@@ -1,6 +1,7 @@
 // A policy set as functions, and the active set: what the request path needs, independent of what compiled
 // it.
 
+import type { ChatLimits } from './approvers.ts';
 import type { Decision, PayloadIssue } from './decision.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { MeterDefinition, MeterUse } from './metering.ts';
@@ -71,6 +72,8 @@ export type CheckedRow =
 export interface ActivePolicies extends PolicyEngine {
   /** The enforced rules that require something of people, by rule id. */
   readonly asks: () => ReadonlyMap<string, RuleRequirement>;
+  /** By approval group, up to which risk it may decide by chat. */
+  readonly chatLimits: () => ChatLimits;
   /** The title of an action, which says what a request is about; null when the action declares none. */
   readonly titleOf: (action: string) => Title | null;
   /** The digest that names the set in every record: SHA-256 in hexadecimal. */

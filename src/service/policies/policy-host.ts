@@ -9,6 +9,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { createFunctionCache, type FunctionCache } from '../../language/emit/cache.ts';
 import { type LinkedFunctions, link } from '../../language/emit/link.ts';
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
+import { type ChatLimits, chatLimitsOf } from '../../language/model/approvers.ts';
 import { withLastingMeters } from '../../language/model/lasting-meters.ts';
 import type { RuleRequirement } from '../../language/model/rule-requirement.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
@@ -369,6 +370,7 @@ function activate(
   const { digest, commit, actions, rules, texts, titles } = set;
   let summary: SetSummary | null = null;
   let asks: ReadonlyMap<string, RuleRequirement> | null = null;
+  let chatLimits: ChatLimits | null = null;
   const about = (): SetSummary => {
     summary ??= JSON.parse(new TextDecoder().decode(set.about)) as SetSummary;
     return summary;
@@ -377,12 +379,17 @@ function activate(
     asks ??= new Map(about().asks.map((requirement) => [requirement.rule, requirement]));
     return asks;
   };
+  const chatLimitsHere = (): ChatLimits => {
+    chatLimits ??= chatLimitsOf(about().approvers);
+    return chatLimits;
+  };
   const metered = withLastingMeters(engine, asksOf);
   return {
     ...engine,
     texts,
     about,
     asks: asksOf,
+    chatLimits: chatLimitsHere,
     get meters() {
       return metered.meters;
     },

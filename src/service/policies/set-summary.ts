@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto';
 import { mapChoices } from '../../language/model/approvers.ts';
 import {
+  type Approvers,
   countRules,
   type Effect,
   type Policy,
@@ -22,7 +23,7 @@ export interface SetSummary {
   /** Number of rules in the set. */
   readonly rules: number;
   readonly policies: readonly PolicySummary[];
-  readonly approvers: readonly { readonly name: string; readonly title: string }[];
+  readonly approvers: readonly Approvers[];
   readonly meters: readonly MeterSummary[];
   /** The rules, each by policy and name. */
   readonly ruleNames: readonly RuleSummary[];
@@ -59,12 +60,11 @@ export interface RuleSummary {
 export function summaryJson(set: PolicySet): string {
   const { actions, policies, approvers } = set;
   const parts = policies.map((policy) => memo(written, policy, write));
-  const titled = [...approvers.values()].map(({ name, title }) => ({ name, title }));
   return `{
     "actions": ${JSON.stringify([...actions.keys()].toSorted())},
     "rules": ${countRules(policies)},
     "policies": ${joined(parts.map(({ policy }) => policy))},
-    "approvers": ${JSON.stringify(titled)},
+    "approvers": ${JSON.stringify([...approvers.values()])},
     "meters": ${JSON.stringify(metersOf(set))},
     "ruleNames": ${joined(parts.map(({ ruleNames }) => ruleNames))},
     "asks": ${joined(parts.map(({ asks }) => asks))},

@@ -9,7 +9,8 @@ import { accessibilityFaults, shareBrowser } from './browser.ts';
 
 const open = shareBrowser();
 const policies = `
-approvers finance "Finance, on call"
+approvers finance "Finance, on call" by chat up to risk 40
+approvers legal "Legal"
 action pay.create { amount: number }
 policy pay on pay.create {
   allow all
@@ -46,6 +47,7 @@ test('pending requests that nobody can approve are shown, and an admin adds them
   const row = page.getByRole('row', { name: /^finance/ });
   await row.getByText('needs 2, has 0').waitFor();
   await row.getByText('1 pending').waitFor();
+  await row.getByRole('cell', { name: 'up to risk 40' }).waitFor();
   for (const width of [1440, 1024, 390]) {
     await page.setViewportSize({ width, height: 844 });
     expect(await accessibilityFaults(page)).toEqual([]);
@@ -58,6 +60,11 @@ test('pending requests that nobody can approve are shown, and an admin adds them
   await row.getByText('needs 2, has 1').waitFor();
   await row.getByRole('link', { name: 'Ann' }).waitFor();
 
+  await page.goto('/policies');
+  await page.getByText('Finance, on call, may decide by chat up to risk 40').waitFor();
+  expect(await page.getByText('by chat').count()).toBe(1);
+
+  await page.goto('/access');
   await personWith(service, admin, { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] });
   await row.getByText('needs 2, has 2').waitFor();
   await page.goto('/approvals');

@@ -8,7 +8,7 @@ import { startService } from './service.ts';
 import { ask, usePolicies } from './written-policies.ts';
 
 const policies = `
-approvers finance "Finance, on call"
+approvers finance "Finance, on call" by chat up to risk 40
 approvers legal "Legal"
 action pay.create { amount: number }
 policy pay on pay.create {
@@ -25,8 +25,14 @@ test('lists each group that the rules ask, with its members and its pending requ
   await usePolicies(service, policies);
   const ann = await tokenClient(service, admin);
   for (const amount of [10, 200, 2_000]) await ask(service, 'pay.create', { payload: { amount } });
-  const finance = { name: 'finance', title: 'Finance, on call', needs: 2, rules: ['pay/huge', 'pay/large'] };
-  const legal = { name: 'legal', title: 'Legal', needs: 1, rules: ['pay/huge'] };
+  const finance = {
+    name: 'finance',
+    title: 'Finance, on call',
+    chat_max_risk: 40,
+    needs: 2,
+    rules: ['pay/huge', 'pay/large'],
+  };
+  const legal = { name: 'legal', title: 'Legal', chat_max_risk: null, needs: 1, rules: ['pay/huge'] };
   const look = async (client = ann) => (await client.send('/v1/groups')).body.items;
   expect(await look()).toEqual([
     { ...finance, has: 0, pending: 2, members: [], owners_needed: [] },

@@ -150,6 +150,18 @@ describe('a first start', () => {
 const summaryOf = (host: PolicyHost) => host.state().failure?.summary ?? '';
 
 describe('a bundle in a file', () => {
+  it.each([
+    ['with its compiled set', wholeBundleOf],
+    ['compiled anew', bundleOf],
+  ])('says up to which risk a group may decide by chat, %s', async (_how, made) => {
+    const place = createPlace();
+    const groups = 'approvers ops "Operations" by chat up to risk 40\napprovers legal "Legal"\n';
+    const rule = 'policy q on a.b {\n  escalate odd to ops and legal\n    when payload.n == 3\n}\n';
+    place.put(await made(`${groups}${limit(10)}${rule}`, { madeMs: 1_000 }));
+    const host = await open(place);
+    expect([...host.current().chatLimits()]).toEqual([['ops', { maxRisk: 40 }]]);
+  });
+
   it('decides as its texts say, names its commit, and is replaced by a later one', async () => {
     const place = createPlace();
     place.put(await bundleOf(limit(10), { madeMs: 1_000 }));

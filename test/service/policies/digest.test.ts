@@ -50,6 +50,8 @@ describe('the digest of a set', () => {
       ['> 5', '> 6'],
       ['over 1h', 'over 2h'],
       ['"Finance"', '"Money"'],
+      ['"Finance"', '"Finance" by chat up to risk 0'],
+      ['"Finance"', '"Finance" by chat up to risk 1'],
       ['deny r', 'deny s'],
       ['policy q', 'policy u'],
       ['never allow', 'never deny'],

@@ -6,7 +6,7 @@ import { type SetSummary, summaryJson } from '../../../src/service/policies/set-
 
 const declarations = `
   action a.b { n: number }
-  approvers finance "Finance"
+  approvers finance "Finance" by chat up to risk 40
   meter spent = sum(payload.n) of a.b per agent over 1h`;
 const asks = `policy asks on a.b {
   owner "ann@example.com"
@@ -32,7 +32,7 @@ test('it names what the set declares, also where a policy asks nothing', () => {
       { name: 'asks', owner: 'ann@example.com', doc: null, rules: 2, file: '1.policy' },
       { name: 'last', owner: null, doc: null, rules: 1, file: '2.policy' },
     ],
-    approvers: [{ name: 'finance', title: 'Finance' }],
+    approvers: [{ name: 'finance', title: 'Finance', chat: { maxRisk: 40 } }],
     needs: { user: [], points: [], people: [], columns: [] },
     meters: [{ name: 'spent', definition: expect.stringMatching(/^[0-9a-f]{64}$/) }],
     ruleNames: [

@@ -1,6 +1,7 @@
 // Active policies from the text of one file.
 
 import type { ActivePolicies } from '../../../src/language/model/active-policies.ts';
+import { chatLimitsOf } from '../../../src/language/model/approvers.ts';
 import { withLastingMeters } from '../../../src/language/model/lasting-meters.ts';
 import { compile } from '../../../src/pipeline.ts';
 import { rulesWithRequirement } from '../../../src/service/policies/set-summary.ts';
@@ -28,6 +29,7 @@ export function activeOf(text: string): ActivePolicies {
     actions: engine.actions,
     possibility: engine.possibility,
     asks: () => asks,
+    chatLimits: () => chatLimitsOf(set.approvers.values()),
     titleOf: (action) => set.actions.get(action)?.title ?? null,
     entries: engine.entries,
     entriesRecorded,

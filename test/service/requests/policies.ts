@@ -109,6 +109,7 @@ export function activeWith(
     entriesRecorded: () => [],
     meters: [],
     asks: () => asks,
+    chatLimits: () => new Map(),
     titleOf: () => null,
     actions: () => ['payment.create'],
     possibility: (action) => (action === 'payment.create' ? 'possible' : null),

@@ -43,6 +43,10 @@ const columns: readonly Column<Group>[] = [
   { head: 'Members', cell: ({ members, has }) => <Members members={members ?? []} has={has} /> },
   { head: 'Needed', cell: (group) => <Needed group={group} /> },
   {
+    head: 'By chat',
+    cell: ({ chat_max_risk: maxRisk }) => (maxRisk === null ? 'never' : `up to risk ${maxRisk}`),
+  },
+  {
     head: 'Requests',
     cell: ({ pending }) =>
       pending === null || pending === 0 ? 'none' : `${pending.toLocaleString()} pending`,

@@ -47,9 +47,10 @@ export function Names({ set: { approvers, meters } }: { readonly set: PolicySet 
           </p>
         ) : (
           <ul>
-            {approvers.map(({ name, title }) => (
+            {approvers.map(({ name, title, chat_max_risk: maxRisk }) => (
               <li key={name}>
                 <code>{name}</code> <PlainText text={title} isShort />
+                {maxRisk !== null && `, may decide by chat up to risk ${maxRisk}`}
               </li>
             ))}
           </ul>

@@ -1,5 +1,6 @@
 // Building blocks for the schemas of the management API.
 
+import { riskMax } from '../../../language/model/policy.ts';
 import type { JsonSchema, OperationReply, Parameter } from './operation.ts';
 
 /** The schema of an object with these members and no others; members of `optional` may be missing. */
@@ -27,6 +28,13 @@ export const time: JsonSchema = { type: 'string', format: 'date-time' };
 export const timeOrNull: JsonSchema = { type: ['string', 'null'], format: 'date-time' };
 
 export const textOrNull: JsonSchema = { type: ['string', 'null'] };
+
+export const chatRisk: JsonSchema = {
+  type: ['integer', 'null'],
+  minimum: 0,
+  maximum: riskMax,
+  description: 'The highest risk of a request that the group may decide by chat; null for never by chat.',
+};
 
 export function listReply(description: string, item: JsonSchema, example: unknown): OperationReply {
   const schema = objectSchema({ items: { type: 'array', items: item } });

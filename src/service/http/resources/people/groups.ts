@@ -8,7 +8,7 @@ import { grantOf } from '../../../people/operations.ts';
 import type { Person } from '../../../people/person.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Store } from '../../../store/contract/store.ts';
-import { listReply, objectSchema, text } from '../../contract/schemas.ts';
+import { chatRisk, listReply, objectSchema, text } from '../../contract/schemas.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 
 interface GroupDeps {
@@ -26,6 +26,7 @@ const memberSchema = objectSchema({ id: text(100), email: text(254), name: text(
 const groupSchema = objectSchema({
   name: text(100),
   title: text(200),
+  chat_max_risk: chatRisk,
   needs: { type: 'integer', minimum: 1, description: 'The most people of the group that one rule needs.' },
   has: { ...count, description: 'How many active people can approve for the group.' },
   rules: { type: 'array', items: text(400), description: 'The ids of the rules that ask the group.' },
@@ -52,6 +53,7 @@ const groupSchema = objectSchema({
 const groupExample = {
   name: 'finance',
   title: 'Finance, on call',
+  chat_max_risk: 40,
   needs: 2,
   has: 1,
   rules: ['payments/large'],
@@ -75,6 +77,7 @@ const listGroups = route<GroupDeps>({
     const isShownPending = grantOf(roles, 'requests.view') === 'yes';
     const active = policies.current();
     const titles = new Map(active.about().approvers.map(({ name, title }) => [name, title]));
+    const limits = active.chatLimits();
     const groups = eachGroup(await approvalGroups(directory, active.about().asks));
     const nowMs = Math.trunc(directory.clock());
     const waiting = isShownPending ? await store.requests.pendingByGroup(nowMs) : [];
@@ -83,6 +86,7 @@ const listGroups = route<GroupDeps>({
     const items = groups.map(({ name, needs, rules, members }) => ({
       name,
       title: titles.get(name) ?? '',
+      chat_max_risk: limits.get(name)?.maxRisk ?? null,
       needs,
       has: members.length,
       rules,

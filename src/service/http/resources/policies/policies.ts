@@ -11,7 +11,7 @@ import { notFound } from '../../auth/auth-refusals.ts';
 import type { Parameter } from '../../contract/operation.ts';
 import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import { objectSchema, text, textOrNull } from '../../contract/schemas.ts';
+import { chatRisk, objectSchema, text, textOrNull } from '../../contract/schemas.ts';
 import { type Route, route } from '../../routing/route.ts';
 import { askPlayground, playgroundProblems } from './playground-view.ts';
 import { policyReport, policyReportExample, policyReportSchema } from './policy-report.ts';
@@ -116,7 +116,10 @@ const policySchema = objectSchema({
 
 const setSchema = objectSchema({
   state: policyReportSchema,
-  approvers: { type: 'array', items: objectSchema({ name: text(200), title: { type: 'string' } }) },
+  approvers: {
+    type: 'array',
+    items: objectSchema({ name: text(200), title: { type: 'string' }, chat_max_risk: chatRisk }),
+  },
   meters: { type: 'array', items: { type: 'string' } },
   items: { type: 'array', items: policySchema },
   next_cursor: textOrNull,
@@ -124,7 +127,7 @@ const setSchema = objectSchema({
 
 const setExample = {
   state: policyReportExample,
-  approvers: [{ name: 'finance', title: 'Finance' }],
+  approvers: [{ name: 'finance', title: 'Finance', chat_max_risk: 40 }],
   meters: ['spent'],
   items: [{ name: 'payments', owner: 'finance', doc: null, rules: 5, file: 'payments/payments.policy' }],
   next_cursor: null,
@@ -152,7 +155,11 @@ const getPolicies = route<PolicyDeps>({
     const next = start + countMax;
     return {
       state: policyReport(policies.state(), policyGaps.current()),
-      approvers,
+      approvers: approvers.map(({ name, title, chat }) => ({
+        name,
+        title,
+        chat_max_risk: chat?.maxRisk ?? null,
+      })),
       meters: meters.map(({ name }) => name),
       items,
       next_cursor: next < all.length ? cursorOf({ createdAtMs: next, id: active.digest }) : null,
