@@ -99,7 +99,7 @@ describe('a patch', () => {
 });
 
 const base = `approvers finance "Finance"
-approvers legal "Legal"
+approvers legal "Legal" by chat up to risk 30
 action pay.make "Pay {amount}" {
   amount: number 0.01..
   vendor: string
@@ -113,6 +113,12 @@ policy p on pay.make {
 }
 guarantee ceiling on pay.make {
   never allow when payload.amount > 1_000
+}
+action pay.other { amount: number, vendor: string }
+list odd_vendors = ["x"]
+policy risks on pay.make, pay.other {
+  risk odd +20 when payload.amount > 10
+  risk listed +5 when payload.vendor in odd_vendors
 }
 guarantee vendors_known on pay.make {
   never allow when payload.vendor not in trusted and payload.amount > 50
@@ -161,6 +167,58 @@ describe('a change of', () => {
       (p) => p.replace('"Finance"', '"Everybody"'),
       'no-change',
       ['approval group `finance`'],
+    ],
+    [
+      'a group that may newly decide by chat',
+      (p) => p.replace('"Finance"', '"Finance" by chat up to risk 0'),
+      'widens-within-guarantees',
+      ['`finance` may decide by chat up to risk 0, until now never'],
+    ],
+    [
+      'a higher risk by chat',
+      (p) => p.replace('up to risk 30', 'up to risk 31'),
+      'widens-within-guarantees',
+      ['`legal` may decide by chat up to risk 31, until now up to 30'],
+    ],
+    [
+      'a lower risk by chat',
+      (p) => p.replace('up to risk 30', 'up to risk 29'),
+      'narrows',
+      ['`legal` may decide by chat up to risk 29, until now up to 30'],
+    ],
+    [
+      'a group that may no longer decide by chat',
+      (p) => p.replace(' by chat up to risk 30', ''),
+      'narrows',
+      ['`legal` may no longer decide by chat, until now up to risk 30'],
+    ],
+    ['more risk', (p) => p.replace('odd +20', 'odd +30'), 'no-change', []],
+    ['a new risk', (p) => p.replace('risk odd', 'risk new +10\n  risk odd'), 'no-change', []],
+    ...(
+      [
+        ['less risk', (p) => p.replace('odd +20', 'odd +10')],
+        ['a risk that is gone', (p) => p.replace(/risk odd.*\n/, '')],
+        ['a risk in shadow', (p) => p.replace('risk odd', 'shadow risk odd')],
+        [
+          'a risk under another condition',
+          (p) => p.replace('odd +20 when payload.amount > 10', 'odd +20 when payload.amount > 11'),
+        ],
+        ['a new risk below zero', (p) => p.replace('risk odd', 'risk new -1\n  risk odd')],
+        ['a list that a risk reads', (p) => p.replace('["x"]', '["y"]')],
+        [
+          'the actions of a risk',
+          (p) => p.replace('policy risks on pay.make, pay.other', 'policy risks on pay.make'),
+        ],
+      ] as const satisfies readonly (readonly [string, (policies: string) => string])[]
+    ).map(
+      ([name, edited]) =>
+        [name, edited, 'widens-within-guarantees', ['the risk of some requests may be lower']] as const,
+    ),
+    [
+      'less risk where nobody decides by chat up to a risk',
+      (p) => p.replace('odd +20', 'odd +10').replace(' up to risk 30', ' up to risk 100'),
+      'widens-within-guarantees',
+      ['`legal` may decide by chat up to risk 100, until now up to 30'],
     ],
     [
       'a reason',

@@ -111,6 +111,35 @@ policy p on pay.make {
     expect(JSON.parse(same.stdout).remarks).toEqual([]);
   });
 
+  it('counts who may decide by chat as loosened or stricter, although no decision changes', async () => {
+    const text = (limits: readonly string[]): string => `
+${limits.map((limit, at) => `approvers g${at} "G"${limit}`).join('\n')}
+action pay.make { amount: number 0.. }
+policy p on pay.make { escalate all to g0 and g1 and g2 and g3 }
+`;
+    const [old, now] = ['old', 'now'].map((name) => join(root, `${name}.policy`)) as [string, string];
+    const upTo = (risk: number): string => ` by chat up to risk ${risk}`;
+    writeFileSync(old, text(['', upTo(40), upTo(30), upTo(20)]));
+    writeFileSync(now, text([upTo(0), upTo(60), '', upTo(20)]));
+    const of = (...args: readonly string[]) => writ(['diff', '--old', old, '--new', now, ...args]);
+    const { code, stdout } = await of('--fail-on', 'loosened');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /2 loosened · 1 stricter · 0 undecided\n\n🔓 g0 may decide by chat up to risk 0, until now never\n🔓 g1 may decide by chat up to risk 60, until now up to 40\n🔒 g2 may no longer decide by chat, until now up to risk 30\n✓ No decision changes/,
+    );
+    expect((await of('--format', 'markdown')).stdout).toContain('🔓 `g1` may decide by chat up to risk 60');
+    expect(JSON.parse((await of('--json')).stdout).chat_limits).toEqual([
+      { group: 'g0', direction: 'loosened', old: null, new: 0 },
+      { group: 'g1', direction: 'loosened', old: 40, new: 60 },
+      { group: 'g2', direction: 'stricter', old: 30, new: null },
+    ]);
+    expect(await of('--format', 'github')).toMatchObject({
+      stdout: expect.stringMatching(/title=decision-loosened::g0 may decide by chat up to risk 0/),
+    });
+    const back = await writ(['diff', '--old', now, '--new', old, '--fail-on', 'loosened']);
+    expect([back.code, back.stdout.includes('1 loosened · 2 stricter')]).toEqual([1, true]);
+  });
+
   it('prints Markdown, SARIF and annotations', async () => {
     const of = async (format: string) =>
       (await writ(['diff', 'main~1', '--format', format], { cwd: root })).stdout;

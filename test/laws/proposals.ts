@@ -1,10 +1,11 @@
 // What a proposal is classified as agrees with every decision. Random pairs of small sets are judged; then every kind
 // of request is decided by both sets, by the definition. A pair that is said to narrow, or to change nothing, lets nothing
-// pass that was stopped, asks no fewer people, and keeps every guarantee.
+// pass that was stopped, asks no fewer people, lets nobody decide by chat who could not, and keeps every guarantee.
 
 import { judgeProposal } from '../../src/analysis/judge-proposal.ts';
 import type { Classification } from '../../src/analysis/proposals/classify.ts';
 import { createWorkspace } from '../../src/analysis/workspace.ts';
+import { chatLimitsOf } from '../../src/language/model/approvers.ts';
 import type { Decision, Outcome } from '../../src/language/model/decision.ts';
 import type { GuaranteeClause, PolicySet } from '../../src/language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
@@ -17,10 +18,13 @@ import {
 import { createRandom, type RandomSource } from '../../src/language/value/random.ts';
 import { checkSources, type PolicySources } from '../../src/pipeline.ts';
 import { packTexts } from '../../src/service/policies/texts.ts';
+import { mayDecideByChat } from '../../src/service/requests/approvals/chat-limit.ts';
 
 export interface ProposalTally {
   readonly counts: Record<Classification | 'refused', number>;
   requests: number;
+  /** Pairs after which some request may newly be decided by chat. */
+  byChat: number;
   /** Violations of the law; must stay empty. */
   readonly breaches: string[];
   /** Pairs that are said to widen, although no request passes more easily. */
@@ -44,21 +48,25 @@ interface Parts {
   readonly small: number;
   readonly rules: readonly string[];
   readonly guarantees: readonly string[];
+  /** The highest risk at which finance and legal may decide by chat; null for never. */
+  readonly chat: readonly (number | null)[];
 }
 
 function anyRule(random: RandomSource): string {
   const when = random.chance(0.85) ? `\n    when ${random.pick(conditions)}` : '';
   const because = '\n    because "x"';
-  switch (random.below(7)) {
+  switch (random.below(8)) {
     case 0:
     case 1:
       return `allow NAME${random.pick(['', ' for 1h', ' for 2h'])}${when}${because}`;
     case 2:
-      return `allow NAME after approval by ${random.pick(['finance', '2 finance', 'legal'])} within 1h${when}${because}`;
+      return `allow NAME after approval by ${random.pick(['finance', 'finance needs 2', 'legal'])} within 1h${when}${because}`;
     case 3:
       return `escalate NAME to ${random.pick(['finance', 'legal'])}${when}${because}`;
     case 4:
       return `reauth NAME within 5m${when}${because}`;
+    case 5:
+      return `risk NAME ${random.pick(['+20', '+40', '-10'])}${when}`;
     default:
       return `deny NAME${when}${because}`;
   }
@@ -81,12 +89,14 @@ function anyParts(random: RandomSource): Parts {
     small: random.pick(limits),
     rules: many(1 + random.below(4), () => anyRule(random)),
     guarantees: many(random.below(3), () => anyGuarantee(random)),
+    chat: random.chance(0.5) ? [null, null] : many(2, () => random.pick([null, 0, 20, 40, 100])),
   };
 }
 
 function changed(parts: Parts, random: RandomSource): Parts {
   const others = anyParts(random);
   const keep = <T>(items: readonly T[]): readonly T[] => items.filter(() => random.chance(0.7));
+  if (random.chance(0.2)) return { ...parts, chat: others.chat };
   switch (random.below(8)) {
     case 0:
       return { ...parts, known: others.known };
@@ -103,13 +113,14 @@ function changed(parts: Parts, random: RandomSource): Parts {
   }
 }
 
-function textOf({ known, small, rules, guarantees }: Parts): string {
+function textOf({ known, small, rules, guarantees, chat }: Parts): string {
   const named = rules.map((rule, at) => `  ${rule.replace('NAME', `r${at}`)}\n`);
   const claims = [...new Set(guarantees)].map(
     (claim, at) => `guarantee g${at} on pay.make {\n  ${claim}\n}\n`,
   );
-  return `approvers finance "Finance"
-approvers legal "Legal"
+  const [finance, legal] = chat.map((risk) => (risk === null ? '' : ` by chat up to risk ${risk}`));
+  return `approvers finance "Finance"${finance}
+approvers legal "Legal"${legal}
 action pay.make {
   amount: integer 1..100
   vendor: string
@@ -155,12 +166,31 @@ function sourcesOf(text: string): PolicySources {
 
 const mildness: Readonly<Record<Outcome, number>> = { DENY: 0, REAUTH_REQUIRED: 1, ESCALATE: 2, ALLOW: 3 };
 
+/** A decision, and whether people may give what it asks by chat. */
+interface Decided extends Decision {
+  readonly isByChat: boolean;
+}
+
+function decidedBy(set: PolicySet, facts: Facts): Decided {
+  const decision = authorize(set, facts);
+  const approvals = decision.requires?.approvals ?? [];
+  const asked = [{ approvals, risk: decision.risk }];
+  return { ...decision, isByChat: mayDecideByChat(asked, chatLimitsOf(set.approvers.values())) };
+}
+
+function isNewlyByChat(old: Decided, now: Decided): boolean {
+  return (
+    old.outcome === now.outcome && (old.requires?.approvals.length ?? 0) > 0 && now.isByChat && !old.isByChat
+  );
+}
+
 /** Whether the new decision lets more pass than the old one, alone or with the same people asked. */
-function isMilder(old: Decision, now: Decision): boolean {
+function isMilder(old: Decided, now: Decided): boolean {
   if (mildness[now.outcome] !== mildness[old.outcome]) return mildness[now.outcome] > mildness[old.outcome];
   if (now.outcome === 'ALLOW') return (now.validForSeconds ?? 0) > (old.validForSeconds ?? 0);
   const asked = ({ requires }: Decision) => new Map(requires?.approvals.map((one) => [one.group, one.needs]));
   const [before, after] = [asked(old), asked(now)];
+  if (isNewlyByChat(old, now)) return true;
   return [...before].some(([group, needs]) => (after.get(group) ?? 0) < needs);
 }
 
@@ -170,6 +200,7 @@ export async function classificationsHold(pairs: number, seed: number): Promise<
   const tally: ProposalTally = {
     counts: { 'no-change': 0, narrows: 0, 'widens-within-guarantees': 0, 'breaks-guarantee': 0, refused: 0 },
     requests: 0,
+    byChat: 0,
     breaches: [],
     careful: [],
   };
@@ -198,14 +229,18 @@ async function holdOne(tally: ProposalTally, [old, now]: readonly [string, strin
   const about = (what: string): string => `${classification}, but ${what}\n${old}\n---\n${now}`;
   const requests = everyRequest([before, after]);
   tally.requests += requests.length;
-  const isWider = requests.some((facts) => isMilder(authorize(before, facts), authorize(after, facts)));
+  const decided = requests.map((facts) => [decidedBy(before, facts), decidedBy(after, facts)] as const);
+  const isWider = decided.some(([was, is]) => isMilder(was, is));
+  if (decided.some(([was, is]) => isNewlyByChat(was, is))) tally.byChat += 1;
   const broken = claimsKept(before, requests).find((one) => isBroken(one, after));
   if (broken !== undefined && classification !== 'breaks-guarantee')
     tally.breaches.push(about(`${broken.name} is broken`));
   const isSaidWider = classification === 'widens-within-guarantees';
   if (isWider && (classification === 'narrows' || classification === 'no-change'))
     tally.breaches.push(about('something passes more easily'));
-  if (!isWider && isSaidWider) tally.careful.push(about('nothing passes more easily'));
+  // What a limit by chat and the risk of requests come to is not proved, so that more of these pairs are called wider.
+  const isByChat = chatLimitsOf(after.approvers.values()).size > 0;
+  if (!isWider && isSaidWider && !isByChat) tally.careful.push(about('nothing passes more easily'));
 }
 
 /** The claims of the old set that it keeps itself, with the requests that each covers as the old set means it. */

@@ -4,11 +4,21 @@
 import { shortenCondition } from '../../reasoning/prove/report/wording.ts';
 import { diffCodes, type Finding } from '../findings/findings.ts';
 import type { DiffReport, ReportedFinding } from './diff-report.ts';
+import { chatLimitText } from './diff-text.ts';
 
 /** `path` is the compared path; findings without a place of their own lie there. */
-export function diffFindings({ findings, limits }: DiffReport, path: string): readonly Finding[] {
+export function diffFindings(
+  { findings, chat_limits: chatLimits, limits }: DiffReport,
+  path: string,
+): readonly Finding[] {
   return [
     ...findings.flatMap((finding) => findingOf(finding, path)),
+    ...chatLimits.map((one) => ({
+      code: diffCodes[one.direction].code,
+      severity: 'warning' as const,
+      message: chatLimitText(one),
+      ...nowhere(path),
+    })),
     ...limits.map(({ action, limits: own }) => ({
       code: diffCodes.undecided.code,
       severity: 'warning' as const,

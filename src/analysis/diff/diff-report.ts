@@ -11,6 +11,7 @@ import type { Expression } from '../../language/model/expression.ts';
 import type { GuaranteeClause, PolicySet, Rule } from '../../language/model/policy.ts';
 import { clauseOutcomes, refutation } from '../../language/spec/guarantee-clause.ts';
 import { horizon } from '../../reasoning/cells/times.ts';
+import { chatLimitChanges } from '../../reasoning/diff/chat-limits.ts';
 import { isAlike, readsChanged } from '../../reasoning/diff/declarations.ts';
 import type { PolicyDiff } from '../../reasoning/diff/diff.ts';
 import type { DiffExample, DiffFinding, FindingCause } from '../../reasoning/diff/finding.ts';
@@ -137,10 +138,20 @@ export interface DiffReport {
   readonly limits: PolicyDiff['limits'];
   readonly actions: readonly string[];
   readonly meters: readonly string[];
+  /** Groups that may decide by chat up to another risk than before; counted as loosened or stricter. */
+  readonly chat_limits: readonly ReportedChatLimit[];
   readonly guarantees: readonly GuaranteeChange[];
   /** Dates between which the proof covers decisions. */
   readonly horizon: { readonly from: string; readonly to: string };
   readonly log: ReportedLog | null;
+}
+
+export interface ReportedChatLimit {
+  readonly group: string;
+  readonly direction: 'loosened' | 'stricter';
+  /** The highest risk; null for never by chat. */
+  readonly old: number | null;
+  readonly new: number | null;
 }
 
 /** A change of a rule that changes no decision. */
@@ -166,8 +177,9 @@ export function reportOf(comparison: SetComparison): DiffReport {
     ...reportedFinding(sides, finding),
     log: log?.findings[at] ?? null,
   }));
+  const limits = reportedChatLimits({ before: sides.before.set, after: sides.after.set });
   const count = (wanted: Direction): number =>
-    findings.filter(({ direction }) => direction === wanted).length;
+    [...findings, ...limits].filter(({ direction }) => direction === wanted).length;
   return {
     old: namedSide(sides.before),
     new: namedSide(sides.after),
@@ -180,10 +192,20 @@ export function reportOf(comparison: SetComparison): DiffReport {
     limits: diff.limits,
     actions: diff.actions,
     meters: diff.meters,
+    chat_limits: limits,
     guarantees,
     horizon: { from: dateOf(horizon.from), to: dateOf(horizon.to) },
     log: log === null ? null : reportedLog(log),
   };
+}
+
+export function reportedChatLimits(sets: BothSides<PolicySet>): readonly ReportedChatLimit[] {
+  return chatLimitChanges(sets).map(({ group, maxRisk, isLooser }) => ({
+    group,
+    direction: isLooser ? 'loosened' : 'stricter',
+    old: maxRisk.before,
+    new: maxRisk.after,
+  }));
 }
 
 function namedSide(side: ComparedSide): DiffReport['old'] {

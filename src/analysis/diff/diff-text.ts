@@ -9,7 +9,13 @@ import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
 import { shortenCondition } from '../../reasoning/prove/report/wording.ts';
 import type { GroupWorkload } from '../replay/engine/workload.ts';
-import type { DiffReport, GuaranteeChange, ReportedFinding, ReportedLog } from './diff-report.ts';
+import type {
+  DiffReport,
+  GuaranteeChange,
+  ReportedChatLimit,
+  ReportedFinding,
+  ReportedLog,
+} from './diff-report.ts';
 
 /** How code and emphasis are marked in a line. */
 interface Style {
@@ -265,6 +271,7 @@ function endLines(report: DiffReport, style: Style): readonly string[] {
   const { findings, limits, meters } = report;
   const decisions = findings.filter(({ direction }) => direction !== 'reworded');
   return [
+    ...report.chat_limits.map((one) => `${marks[one.direction]} ${chatLimitText(one, style)}`),
     ...meters.map(
       (name) => `⚠ meter ${style.code(name)} has another definition: it is computed again from the records`,
     ),
@@ -280,6 +287,15 @@ function endLines(report: DiffReport, style: Style): readonly string[] {
           `✓ ${decisions.length === 0 ? 'No decision changes' : 'Nothing else changes'}: ${proofText(report)}`,
         ]),
   ];
+}
+
+/** How a group may decide by chat now, as a sentence without its period. */
+export function chatLimitText(
+  { group, old, new: now }: ReportedChatLimit,
+  { code }: Pick<Style, 'code'> = plainStyle,
+): string {
+  if (now === null) return `${code(group)} may no longer decide by chat, until now up to risk ${old}`;
+  return `${code(group)} may decide by chat up to risk ${now}, until now ${old === null ? 'never' : `up to ${old}`}`;
 }
 
 function logLines(log: ReportedLog, meters: readonly string[], style: Style): readonly string[] {

@@ -1,15 +1,21 @@
 // Classifies a proposed set by its comparison with the active one. INVARIANT: `narrows` and `no-change` mean that
-// every request that the proposed set allows, or lets people allow, was decided as mildly before, and that no
-// guarantee was lost; whatever is not decided counts as widening.
+// every request that the proposed set allows, or lets people allow, was decided as mildly before, that no request
+// may newly be decided by chat, and that no guarantee was lost; whatever is not decided counts as widening.
 
 import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { Outcome } from '../../language/model/decision.ts';
-import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
-import { isAlike, readsChanged } from '../../reasoning/diff/declarations.ts';
+import { type GuaranteeClause, type PolicySet, type Rule, riskMax } from '../../language/model/policy.ts';
+import { isAlike, readsChanged, ruleReadsChanged } from '../../reasoning/diff/declarations.ts';
 import type { PolicyDiff } from '../../reasoning/diff/diff.ts';
 import type { BothSides } from '../../reasoning/diff/joint-set.ts';
 import { remarksOf } from '../../reasoning/diff/remarks.ts';
-import { type GuaranteeChange, mayReadRisk } from '../diff/diff-report.ts';
+import {
+  type Direction,
+  type GuaranteeChange,
+  mayReadRisk,
+  reportedChatLimits,
+} from '../diff/diff-report.ts';
+import { chatLimitText } from '../diff/diff-text.ts';
 
 export const classifications = [
   'no-change',
@@ -42,11 +48,12 @@ export function classify(change: SetChange): ClassifiedChange {
     ...(areOwnersOther ? ['`owners.yaml` changes: who may decide about which actions'] : []),
     ...undecidableParts(change.sets),
   ];
+  const { looser, stricter } = chatChanges(change);
   const isWider =
-    undecidable.length > 0 ||
+    undecidable.length + looser.length > 0 ||
     !isNothingLooser(diff) ||
     change.guarantees.some((one) => one.old === null && one.new === 'undecided');
-  const isNarrower = diff.findings.some(({ tier }) => tier === 5);
+  const isNarrower = stricter.length > 0 || diff.findings.some(({ tier }) => tier === 5);
   return {
     classification:
       broken.length > 0
@@ -57,7 +64,7 @@ export function classify(change: SetChange): ClassifiedChange {
             ? 'narrows'
             : 'no-change',
     broken,
-    notes: [...undecidable, ...wordings(change)],
+    notes: [...undecidable, ...looser, ...stricter, ...wordings(change)],
   };
 }
 
@@ -124,6 +131,59 @@ function undecidableParts({ before, after }: BothSides<PolicySet>): readonly str
   ];
 }
 
+// ---- decisions by chat
+
+const inBackticks = { code: (text: string) => `\`${text}\`` };
+
+interface ChatChanges {
+  readonly looser: readonly string[];
+  readonly stricter: readonly string[];
+}
+
+/** Changes after which people may decide more, or fewer, requests by chat; each as a sentence without its period. */
+function chatChanges({ sets, diff }: SetChange): ChatChanges {
+  const limits = reportedChatLimits(sets);
+  const textsOf = (direction: Direction): readonly string[] =>
+    limits.filter((one) => one.direction === direction).map((one) => chatLimitText(one, inBackticks));
+  const isRiskRead = [...sets.after.approvers.values()].some(
+    ({ chat }) => chat !== null && chat.maxRisk < riskMax,
+  );
+  return {
+    looser: [
+      ...textsOf('loosened'),
+      ...(isRiskRead && mayLowerRisk(sets, diff.changed)
+        ? ['the risk of some requests may be lower, and groups may decide by chat up to a risk']
+        : []),
+    ],
+    stricter: textsOf('stricter'),
+  };
+}
+
+/** Whether some request may have a lower risk than before. */
+function mayLowerRisk({ before, after }: BothSides<PolicySet>, changed: PolicyDiff['changed']): boolean {
+  const [old, now] = [contributionsOf(before), contributionsOf(after)];
+  return [...new Set([...old.keys(), ...now.keys()])].some((key) => {
+    const [was, is] = [old.get(key), now.get(key)];
+    const isSame =
+      was !== undefined &&
+      is !== undefined &&
+      isAlike(was.condition, is.condition) &&
+      !ruleReadsChanged(was, changed);
+    const [oldPoints, points] = [was?.points ?? 0, is?.points ?? 0];
+    return isSame ? points < oldPoints : oldPoints > 0 || points < 0;
+  });
+}
+
+/** By action and rule, the enforced rules that add to the risk. */
+function contributionsOf({ policies }: PolicySet): ReadonlyMap<string, Rule> {
+  const rules = new Map<string, Rule>();
+  for (const policy of policies)
+    for (const rule of policy.rules)
+      if (rule.points !== 0 && !rule.isShadow)
+        for (const action of policy.actions) rules.set(`${action} ${rule.id}`, rule);
+  return rules;
+}
+
 /** Changes of what people read before they decide. */
 function wordings({ sets, diff }: SetChange): readonly string[] {
   const { before, after } = sets;
@@ -134,7 +194,7 @@ function wordings({ sets, diff }: SetChange): readonly string[] {
   const titles = kept.filter(({ old, now }) => !isAlike(old.title ?? {}, now.title ?? {}));
   const shapes = kept.filter(({ old, now }) => !isAlike(old.shape, now.shape));
   const groups = [...before.approvers.values()].filter(
-    (group) => after.approvers.has(group.name) && !isAlike(group, after.approvers.get(group.name)),
+    ({ name, title }) => after.approvers.has(name) && title !== after.approvers.get(name)?.title,
   );
   const reasons = remarksOf(sets, diff.changed).filter(({ kind }) => kind === 'reason');
   // Whoever answers a request reads the reasons of the rules that ask; those of a refusal persuade nobody.

@@ -119,9 +119,10 @@ export interface ClosingLine {
 }
 
 export function closingLines(diff: PolicyDiff): readonly ClosingLine[] {
-  const { meters, limits, guarantees, remarks } = diff;
+  const { meters, chat_limits: chatLimits, limits, guarantees, remarks } = diff;
   const both = guarantees.filter((one) => one.old === 'proved' && one.new === 'proved');
   return [
+    ...chatLimits.map(chatLimitLine),
     ...meters.map((name) =>
       bad(`meter \`${name}\` has another definition: it is computed again from the records`),
     ),
@@ -140,6 +141,14 @@ const bad = (text: string): ClosingLine => ({ isGood: false, text });
 
 function many(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+function chatLimitLine({ group, direction, old, new: now }: PolicyDiff['chat_limits'][number]): ClosingLine {
+  const text =
+    now === null
+      ? `may no longer decide by chat, until now up to risk ${old}`
+      : `may decide by chat up to risk ${now}, until now ${old === null ? 'never' : `up to ${old}`}`;
+  return { isGood: direction === 'stricter', text: `\`${group}\` ${text}` };
 }
 
 /** A change that alters no decision. */

@@ -2,7 +2,7 @@
 // that can be tried.
 
 import type { JsonSchema } from '../../contract/operation.ts';
-import { objectSchema, textOrNull } from '../../contract/schemas.ts';
+import { chatRisk, objectSchema, textOrNull } from '../../contract/schemas.ts';
 import { viewDecisions } from '../requests/request-view.ts';
 import { diagnosticsSchema, filesSchema, givenSchema } from './playground-view.ts';
 
@@ -155,6 +155,18 @@ export const comparisonSchema = objectSchema({
   limits: limitsSchema,
   actions: words,
   meters: { ...words, description: 'Meters with different definitions on the two sides.' },
+  chat_limits: {
+    ...arrayOf(
+      objectSchema({
+        group: word,
+        direction: { type: 'string', enum: ['loosened', 'stricter'] },
+        old: chatRisk,
+        new: chatRisk,
+      }),
+    ),
+    description:
+      'Approval groups that may decide by chat up to another risk; counted as loosened or stricter.',
+  },
   guarantees: arrayOf(objectSchema({ name: word, text: word, old: verdict, new: verdict })),
   horizon: objectSchema({ from: word, to: word }),
   log: { type: 'null', description: 'The log that `writ diff --log` reads.' },
@@ -241,6 +253,7 @@ export const compareReplyExample = {
     limits: [],
     actions: ['payment.create'],
     meters: [],
+    chat_limits: [],
     guarantees: [
       {
         name: 'payment_ceiling',
