@@ -21,6 +21,7 @@ import { declareTools } from '../../../integrations/mcp/review/declarations.ts';
 import { readServer } from '../../../integrations/mcp/review/live-server.ts';
 import { shareService } from '../../service/http/service.ts';
 import { usePolicies } from '../../service/http/written-policies.ts';
+import { third } from '../../support/tries.ts';
 import { type RealServer, realCalls, realServer, resetState, taskTools, timeless } from './real-servers.ts';
 import { countingServer, type Got, listenForClients, modern, proxySettings, tool } from './rig.ts';
 
@@ -47,7 +48,7 @@ const withServer = (server: ProxySettings['server'], changes: Partial<ProxySetti
 
 const bearer = () => ({ requestInit: { headers: { authorization: `Bearer ${service().apiKey}` } } });
 
-describe.each(['filesystem', 'memory', 'everything'])('%s', (name) => {
+describe.each(third(['filesystem', 'memory', 'everything']))('%s', (name) => {
   test('sends each client the same messages through the proxy as without it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mcp-'));
     const place = realServer(name, folder);

@@ -3,6 +3,7 @@
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../src/service/store/open.ts';
+import { third } from '../../support/tries.ts';
 import { keptPostgres } from '../store/postgres-server.ts';
 import { type Client, firstAdmin, tokenClient } from './person-client.ts';
 import { startService } from './service.ts';
@@ -83,7 +84,7 @@ describe.each(['a file', 'PostgreSQL'])('odd texts on %s', (engine) => {
     for (const [path, { get }] of Object.entries(paths)) {
       if (get === undefined || isStream(get)) continue;
       const filled = path.replace(/\{\w+\}/g, 'none');
-      for (const [what, text] of Object.entries(texts)) {
+      for (const [what, text] of third(Object.entries(texts))) {
         // A lone surrogate has no form in an address.
         const encoded = encodeURIComponent(text.toWellFormed());
         for (const { name, in: place } of get.parameters ?? []) {
@@ -119,7 +120,7 @@ describe.each(['a file', 'PostgreSQL'])('odd texts on %s', (engine) => {
         if (/session|password|playground|policies|replay|compare/.test(path)) continue;
         const [example] = Object.values(operation.requestBody?.content['application/json']?.examples ?? {});
         if (example === undefined) continue;
-        for (const [what, text] of Object.entries(texts))
+        for (const [what, text] of third(Object.entries(texts)))
           for (const body of replaced(example.value, text))
             await expectAnswer(
               admin,
