@@ -5,9 +5,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { busyMetrics } from '../e2e/deploy/busy-metrics.ts';
 import { queriesOf } from '../e2e/deploy/dashboard-queries.ts';
-import { firstAdmin, tokenClient } from '../service/http/person-client.ts';
-import { authorize, startService } from '../service/http/service.ts';
 import { temporaryFolder } from '../service/store/rows.ts';
 import { requireProgram } from './programs.ts';
 
@@ -21,13 +20,7 @@ function promtool(args: readonly string[], { cwd = folder, input = '' } = {}) {
 }
 
 test('the metrics are of the format and by the conventions', async () => {
-  const service = await startService({ isInFile: true });
-  const operator = await tokenClient(service, await firstAdmin(service));
-  const body = { scope: 'area:other', reason: 'a drill' };
-  await operator.send('/v1/kill-switches', { method: 'POST', body });
-  await authorize(service, { body: '{"action_key":"demo.escalate","payload":{}}' });
-  await authorize(service, { body: '{' });
-  const input = await (await fetch(`${service.url}/metrics`)).text();
+  const input = await busyMetrics();
   expect(input).toContain('writ_pending_requests{group="finance"} 1\n');
   expect(promtool(['check', 'metrics'], { input })).toEqual({ status: 0, said: '' });
 });

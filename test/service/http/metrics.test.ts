@@ -24,6 +24,15 @@ test('counts decisions and refusals, and measures their time', async () => {
   expect(seriesValue(text, 'writ_decisions_total{decision="DENY",matched_policy="undeclared_action"}')).toBe(
     1,
   );
+  const calls = (tool: string, decision: string) =>
+    seriesValue(
+      text,
+      `writ_tool_calls_total{gen_ai_operation_name="execute_tool",gen_ai_tool_name="${tool}",decision="${decision}"}`,
+    );
+  expect([calls('demo.allow', 'ALLOW'), calls('demo.deny', 'DENY'), calls('_OTHER', 'DENY')]).toEqual([
+    2, 1, 1,
+  ]);
+  expect(text).not.toContain('no.such');
   expect(seriesValue(text, 'writ_refusals_total{code="invalid_json"}')).toBe(1);
   expect(seriesValue(text, 'writ_refusals_total{code="unknown_route"}')).toBe(1);
   expect(seriesValue(text, 'writ_authorize_seconds_count')).toBe(5);

@@ -140,6 +140,48 @@ test('a decision is a span in the trace of the caller, with its stages', async (
   expect(wholeMs[1]).toBeLessThanOrEqual(afterMs + 1);
 });
 
+test('spans have the names of the conventions for generative AI', async () => {
+  const collector = await startCollector();
+  const { tracing } = trace(collector.endpoint);
+  const service = await startService({ tracing });
+  const headers = { 'x-agent-session': 'conversation 7' };
+  const asked = ['demo.allow', 'demo.escalate', 'demo.deny', 'hush-hush.made-up'];
+  for (const action of asked)
+    await authorize(service, { headers, body: JSON.stringify({ action_key: action, payload: {} }) });
+  await authorize(service, { headers, body: '{' });
+  await tracing.close();
+  const agent = { 'gen_ai.agent.id': service.agent.id, 'gen_ai.agent.name': service.agent.name };
+  const call = {
+    ...agent,
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.conversation.id': 'conversation 7',
+  };
+  const told = spansOf(collector)
+    .filter(({ name }) => name === 'POST /v1/authorize')
+    .map((span) => Object.entries(attributesOf(span)).filter(([key]) => /^gen_ai|^error/.test(key)));
+  expect(told.map((entries) => Object.fromEntries(entries))).toEqual([
+    { ...call, 'gen_ai.tool.name': 'demo.allow' },
+    { ...call, 'gen_ai.tool.name': 'demo.escalate' },
+    { ...call, 'gen_ai.tool.name': 'demo.deny', 'error.type': 'denied' },
+    // A name that no policy declares is a text of the client.
+    { ...call, 'gen_ai.tool.name': '_OTHER', 'error.type': 'denied' },
+    { ...agent, 'error.type': 'invalid_json' },
+  ]);
+  expect(collector.received.map(({ text }) => text).join('')).not.toContain('hush-hush');
+  expect(collector.faults).toEqual([]);
+  expect(new Set(told.flat().map(([key]) => key))).toEqual(new Set(conventionalNames));
+});
+
+/** The attributes of the semantic conventions 1.41 that are used, as their registry spells them. */
+const conventionalNames = [
+  'error.type',
+  'gen_ai.agent.id',
+  'gen_ai.agent.name',
+  'gen_ai.conversation.id',
+  'gen_ai.operation.name',
+  'gen_ai.tool.name',
+];
+
 test('a hook call is a span of its own route, decided or refused, and counts in the decision times', async () => {
   const collector = await startCollector();
   const { tracing } = trace(collector.endpoint);
@@ -159,7 +201,7 @@ test('a hook call is a span of its own route, decided or refused, and counts in 
   expect(whole.map((span) => attributesOf(span)['http.route'])).toEqual(
     Array(2).fill('/v1/hooks/claude-code'),
   );
-  expect(whole.map((span) => attributesOf(span)['error.type'] === undefined)).toEqual([true, false]);
+  expect(whole.map((span) => attributesOf(span)['error.type'])).toEqual(['denied', 'invalid_header']);
   expect(metrics).toContain('writ_authorize_seconds_count 2\n');
 });
 
@@ -334,6 +376,7 @@ test('requests are queued up to a limit while a batch is sent', async () => {
     path: '/v1/authorize',
     requestId: 'r',
     agentId: 'a',
+    agentName: 'buyer',
     startedAtMs: 0,
     httpStatus: 400,
     errorCode: 'invalid_json',

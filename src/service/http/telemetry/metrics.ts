@@ -9,10 +9,11 @@ import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { createMetricRegistry, type MetricRegistry } from './metric-registry.ts';
 import { addStateMetrics, type StateMetricsDeps } from './state-metrics.ts';
+import { toolName, toolOperation } from './tool-names.ts';
 
 export interface Metrics {
   /** Counts a decision, and the time that it took; null when the decision was made by an earlier request. */
-  decided(decision: string, matchedPolicy: string, decideMicroseconds: number | null): void;
+  decided(decision: CountedDecision, decideMicroseconds: number | null): void;
   /** Counts an error reply, by the code of its problem. */
   refused(code: string): void;
   /** Counts a reported call whose declared result is unknown, by what was wrong with the result. */
@@ -24,6 +25,12 @@ export interface Metrics {
   /** All metrics in the Prometheus text format. */
   text(): Promise<string>;
   close(): void;
+}
+
+export interface CountedDecision {
+  readonly decision: string;
+  readonly matchedPolicy: string;
+  readonly actionKey: string;
 }
 
 export interface MetricsOptions {
@@ -44,6 +51,11 @@ export function createMetrics({ store, policies, clock }: MetricsOptions): Metri
     name: 'writ_decisions_total',
     labels: ['decision', 'matched_policy'],
     help: 'Decisions, by outcome and deciding policy.',
+  });
+  const toolCalls = registry.counter({
+    name: 'writ_tool_calls_total',
+    labels: ['gen_ai_operation_name', 'gen_ai_tool_name', 'decision'],
+    help: 'Decisions, by the declared action that agents asked for.',
   });
   const refusals = registry.counter({
     name: 'writ_refusals_total',
@@ -76,8 +88,9 @@ export function createMetrics({ store, policies, clock }: MetricsOptions): Metri
   addProcessMetrics(registry);
   let readState = async (): Promise<void> => undefined;
   return {
-    decided(decision, matchedPolicy, decideMicroseconds) {
+    decided({ decision, matchedPolicy, actionKey }, decideMicroseconds) {
       decisions.add(decision, matchedPolicy);
+      toolCalls.add(toolOperation, toolName(actionKey, matchedPolicy), decision);
       if (decideMicroseconds !== null) decideSeconds.observe(decideMicroseconds / 1e6);
     },
     refused: (code) => refusals.add(code),

@@ -1,8 +1,10 @@
 // Turns answered requests into the message of the OpenTelemetry protocol (OTLP 1.x) that carries spans, in its JSON
 // form: ids in hexadecimal, 64-bit numbers as text, enumerations as numbers, names in lower camel case. One span
-// for a request and one for each of its stages.
+// for a request and one for each of its stages. Attributes have the names of the semantic conventions 1.41, those of
+// HTTP and those of generative AI, and `writ.*` beside them.
 
 import { randomBytes } from 'node:crypto';
+import { toolOperation } from './tool-names.ts';
 
 /** A request and its answer; times are on the clock of `performance.now`. */
 export interface TracedExchange {
@@ -12,6 +14,7 @@ export interface TracedExchange {
   readonly path: string;
   readonly requestId: string;
   readonly agentId: string;
+  readonly agentName: string;
   readonly startedAtMs: number;
   readonly httpStatus: number;
   /** The code of the error in the reply; null when there is a decision. */
@@ -21,6 +24,10 @@ export interface TracedExchange {
 
 export interface SpanOfDecision {
   readonly decision: string;
+  /** The action as `toolName` gives it. */
+  readonly tool: string;
+  /** The session as the caller named it; null for none. */
+  readonly session: string | null;
   readonly policy: string;
   readonly rule: string;
   readonly risk: number;
@@ -176,17 +183,24 @@ function stagesOf(
 }
 
 function attributesOf(exchange: TracedExchange): Attributes {
-  const { path, requestId, agentId, httpStatus, errorCode, decided } = exchange;
+  const { path, requestId, agentId, agentName, httpStatus, errorCode, decided } = exchange;
   return {
     'http.request.method': 'POST',
     'http.route': path,
     'http.response.status_code': httpStatus,
     'writ.request_id': requestId,
     'writ.agent_id': agentId,
+    'gen_ai.agent.id': agentId,
+    'gen_ai.agent.name': agentName,
     ...(errorCode === null ? {} : { 'error.type': errorCode }),
     ...(decided === null
       ? {}
       : {
+          'gen_ai.operation.name': toolOperation,
+          'gen_ai.tool.name': decided.tool,
+          ...(decided.session === null ? {} : { 'gen_ai.conversation.id': decided.session }),
+          // The call that the agent asks for does not take place.
+          ...(decided.decision === 'DENY' ? { 'error.type': 'denied' } : {}),
           'writ.decision': decided.decision,
           'writ.policy': decided.policy,
           'writ.rule': decided.rule,

@@ -23,6 +23,7 @@ import { type Envelope, readEnvelope } from '../../contract/envelope.ts';
 import { ProblemError, problems } from '../../contract/problem.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TracedExchange } from '../../telemetry/otlp.ts';
+import { toolName } from '../../telemetry/tool-names.ts';
 import type { RequestTracing } from '../../telemetry/tracing.ts';
 import { preferencesOf } from './preferences.ts';
 
@@ -138,13 +139,17 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
   ): Answer {
     const recordedAtMs = performance.now();
     const { request: view, by, decideMicroseconds } = result;
-    metrics.decided(view.decision, view.matched_policy, decideMicroseconds);
+    const { decision, matched_policy: matchedPolicy } = view;
+    const { actionKey } = input;
+    metrics.decided({ decision, matchedPolicy, actionKey }, decideMicroseconds);
     metrics.took(recordedAtMs - call.startedAtMs);
     tracing?.answered({
       ...tracedOf(call, { httpStatus: 200, errorCode: null }),
       decided: {
-        decision: view.decision,
-        policy: view.matched_policy,
+        decision,
+        tool: toolName(actionKey, matchedPolicy),
+        session: sessionOf(call),
+        policy: matchedPolicy,
         rule: by,
         risk: view.risk_score,
         status: view.status,
@@ -333,8 +338,13 @@ function tracedOf(
   outcome: Pick<TracedExchange, 'httpStatus' | 'errorCode'>,
 ): Omit<TracedExchange, 'decided'> {
   const [path = ''] = url.split('?');
-  const agentId = identity.agent.id;
-  return { traceparent: headers.traceparent, path, requestId, agentId, startedAtMs, ...outcome };
+  const { id: agentId, name: agentName } = identity.agent;
+  return { traceparent: headers.traceparent, path, requestId, agentId, agentName, startedAtMs, ...outcome };
+}
+
+function sessionOf({ headers }: Pick<AuthorizeCall, 'headers'>): string | null {
+  const session = headers['x-agent-session'];
+  return typeof session === 'string' ? session : null;
 }
 
 function readBody(body: Uint8Array, bytesMax: number): Envelope {

@@ -55,8 +55,12 @@ export function createPlanHandler(options: PlanHandlerOptions): PlanHandler {
         const made = await planner.plan(draft);
         if (made.kind !== 'made') throw refused(made);
         for (const { record } of made.decided) {
-          const view = replyView(freshState(record), record.createdAtMs);
-          metrics.decided(view.decision, view.matched_policy, record.timing.decideMicroseconds);
+          const { decision, matched_policy: matchedPolicy } = replyView(
+            freshState(record),
+            record.createdAtMs,
+          );
+          const { actionKey } = record;
+          metrics.decided({ decision, matchedPolicy, actionKey }, record.timing.decideMicroseconds);
         }
         return made;
       } finally {
