@@ -46,6 +46,12 @@ export { UnreachableError };
  */
 export type UserToken = string | (() => string | undefined);
 
+/**
+ * The `traceparent` of the span in which the agent calls the tool (W3C Trace Context), or a function that reads it for
+ * each call. It decides nothing: what is no `traceparent`, and a function that throws, are as if absent.
+ */
+export type TraceParent = string | (() => string | undefined);
+
 export interface Connection {
   /** The address of the service, such as `https://writ.example.com`. */
   readonly url: string;
@@ -64,6 +70,8 @@ export interface Connection {
    * by default.
    */
   readonly onBehalfOf?: UserToken | undefined;
+  /** The span that the spans of the service belong to; absent when the agent sends no traces. */
+  readonly traceparent?: TraceParent | undefined;
   /**
    * Whether grants come with receipts; a text names the tool that the receipts are for. No receipts by
    * default.
@@ -398,6 +406,7 @@ async function askHeld(connection: Connection, request: ActionRequest, heldMs: n
     headers: {
       ...headersOf(connection),
       ...userHeader(request.onBehalfOf ?? connection.onBehalfOf),
+      ...traceHeader(connection.traceparent),
       'idempotency-key': request.idempotencyKey ?? '',
       prefer: wants.join(', '),
     },
@@ -443,6 +452,17 @@ function headersOf({ key, agent, session }: Connection): Readonly<Record<string,
 function userHeader(given: UserToken | undefined): Readonly<Record<string, string>> {
   const token = typeof given === 'function' ? given() : given;
   return token === undefined ? {} : { 'x-on-behalf-of': token };
+}
+
+const traceparentForm = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+function traceHeader(given: TraceParent | undefined): Readonly<Record<string, string>> {
+  try {
+    const text = typeof given === 'function' ? given() : given;
+    return text !== undefined && traceparentForm.test(text) ? { traceparent: text } : {};
+  } catch {
+    return {};
+  }
 }
 
 /** Signs a request: HMAC-SHA256 over time, nonce, path and body. */

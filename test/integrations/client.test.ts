@@ -14,6 +14,7 @@ import { createReceiptCheck } from '../../integrations/typescript/receipt.ts';
 import { listening } from '../service/http/listening.ts';
 import { firstAdmin, personWith } from '../service/http/person-client.ts';
 import { type Service, startService, wrongKey } from '../service/http/service.ts';
+import { keepTraces } from '../service/http/told-traces.ts';
 import { give, look } from '../service/http/written-policies.ts';
 import { everything } from '../service/store/rows.ts';
 
@@ -131,6 +132,31 @@ describe('with the service', () => {
     await writ.report(requestId, true);
     expect(await writ.getRequest(requestId)).toMatchObject({ status: 'consumed' });
     expect(await writ.getRequest('no-such-id')).toBeNull();
+  });
+
+  test('names the span of the call, whatever the tracing of the program does', async () => {
+    const { tracing, parents } = keepTraces();
+    const service = await startService({ tracing });
+    const spanOf = (id: string) => `00-4bf92f3577b34da6a3ce929d0e0e4736-${id}-01`;
+    const [first, second] = [spanOf('00f067aa0ba902b7'), spanOf('00f067aa0ba902b8')];
+    const fails = () => {
+      throw new Error('no tracing');
+    };
+    const given = [
+      undefined,
+      first,
+      () => second,
+      () => undefined,
+      fails,
+      'none',
+      `${first}\r\nx-writ-agent: other`,
+    ];
+    for (const traceparent of given)
+      expect(await clientOf(service, { traceparent }).authorize('demo.allow', {})).toMatchObject({
+        kind: 'allowed',
+      });
+    const nothing = [undefined, undefined, undefined, undefined];
+    expect(parents).toEqual([undefined, first, second, ...nothing]);
   });
 
   test('returns the receipt, which the tool verifies', async () => {

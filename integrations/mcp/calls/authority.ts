@@ -2,6 +2,7 @@
 // the client nor the server of a conversation sees it. INVARIANT: anything but a decision of the service
 // throws or is a refusal.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { request as askHttp, Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { request as askHttps, Agent as HttpsAgent } from 'node:https';
@@ -154,6 +155,8 @@ export interface AskingOptions {
   readonly signal: AbortSignal;
   /** The token of the person on whose behalf the agent asks. */
   readonly onBehalfOf: string | undefined;
+  /** The span of the client's call; absent when it sends no traces. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Authority {
@@ -180,17 +183,19 @@ export interface ServiceOptions {
 
 export function createServiceAuthority(options: ServiceOptions): Authority {
   const { url, credential, session, receiptsFor } = options;
+  const spans = new AsyncLocalStorage<string | undefined>();
   const service = connect({
     url,
     ...credential,
     session,
     receipts: receiptsFor ?? false,
+    traceparent: () => spans.getStore(),
     fetch: fetchOnKeptConnections,
   });
   const report = createOutcomes(service);
   return {
-    decide: (action, payload, { waitMs: wait, ...options }) =>
-      service.authorize(action, payload, { wait, ...options }),
+    decide: (action, payload, { waitMs: wait, traceparent, ...options }) =>
+      spans.run(traceparent, () => service.authorize(action, payload, { wait, ...options })),
     plan: service.plan,
     // A report with a result is not gathered with others: the result is handed on only after it.
     report: (requestId, isExecuted, result) =>

@@ -63,11 +63,18 @@ export async function guardCall(call: DecidedCall, around: CallSurroundings): Pr
 const canAskBack: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 function decide(
-  { action, payload, signal, onBehalfOf }: DecidedCall,
+  { request, action, payload, signal, onBehalfOf }: DecidedCall,
   { caller }: CallSurroundings,
   waitMs: number,
 ): Promise<Decision> {
-  return caller.authority.decide(action, payload, { waitMs, signal, onBehalfOf });
+  const traceparent = traceparentOf(request);
+  return caller.authority.decide(action, payload, { waitMs, signal, onBehalfOf, traceparent });
+}
+
+/** The span of the call, where the protocol puts it. */
+function traceparentOf({ params }: RpcRequest): string | undefined {
+  const given = member(params, '_meta', 'traceparent');
+  return typeof given === 'string' ? given : undefined;
 }
 
 function settle(call: DecidedCall, around: CallSurroundings, decision: Decision): void {

@@ -102,6 +102,7 @@ class _Client(Generic[SourceKind]):
     `wait`: Seconds to wait for a decision of people; `math.inf` waits until their deadline.
     `timeout`: Seconds that one answer may take in addition to the wait.
     `receipts`: Whether grants come with receipts; a text names the tool that the receipts are for.
+    `traceparent`: The span that the spans of the service belong to, or a function that returns the present one.
     `ca_file`: The certificates to trust, in PEM, in place of those of the system.
     `client_certificate`: The path of a certificate and its key in PEM, or the paths of both.
     `ssl_context`: In place of the last two.
@@ -121,6 +122,7 @@ class _Client(Generic[SourceKind]):
         wait: float = 50,
         timeout: float = 10,
         receipts: Union[bool, str] = False,
+        traceparent: Source = None,
         ca_file: Optional[str] = None,
         client_certificate: Optional[ClientCertificate] = None,
         ssl_context: Optional[ssl.SSLContext] = None,
@@ -141,6 +143,7 @@ class _Client(Generic[SourceKind]):
             wait=wait,
             timeout=timeout,
             receipts=receipts,
+            traceparent=traceparent,
         )
         self._fields: Dict[str, Tuple[Sequence[str], float]] = {}
         self._reports: Set["asyncio.Task[None]"] = set()

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import logging
 import math
+import re
 import time
 import urllib.parse
 import uuid
@@ -38,6 +39,8 @@ T = TypeVar("T")
 
 #: A text, or a function that is called for each request and returns the present text.
 Source = Union[str, Callable[[], Optional[str]], None]
+#: The form of W3C Trace Context, version 00.
+TRACEPARENT = re.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 #: As `Source`; the function can also be a coroutine function.
 AsyncSource = Union[str, Callable[[], Union[Optional[str], Awaitable[Optional[str]]]], None]
 
@@ -70,6 +73,8 @@ class Connection:
     receipts: Union[bool, str]
     #: The key of the agent, where `key` is a delegated one: outcomes are reported and requests looked up with it.
     agent_key: Optional[str] = None
+    #: The `traceparent` of the span in which the agent calls the tool.
+    traceparent: Source = None
 
 
 @dataclass(frozen=True)
@@ -174,7 +179,19 @@ def _asking_headers(connection: Connection, asking: Union[Ask, Planning]) -> Ste
     token = yield from _text_of(connection.on_behalf_of if asking.on_behalf_of is None else asking.on_behalf_of)
     if token is not None:
         headers["X-On-Behalf-Of"] = header_text("the token of the person", token)
+    trace = _trace_of(connection.traceparent)
+    if trace is not None:
+        headers["traceparent"] = trace
     return headers
+
+
+def _trace_of(source: Source) -> Optional[str]:
+    """The `traceparent` to send. It decides nothing, so what is none, or raises, is left out."""
+    try:
+        text = source() if callable(source) else source
+    except Exception:
+        return None
+    return text if isinstance(text, str) and TRACEPARENT.fullmatch(text) else None
 
 
 def get_request(connection: Connection, request_id: str, wait: float) -> Steps[Optional[RequestStatus]]:

@@ -5,7 +5,8 @@ import { createServer } from 'node:http';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createReceiptCheck, requireReceipt } from '../../../integrations/typescript/receipt.ts';
 import { addPoint } from '../../../src/service/agents/points/change-point.ts';
-import { shareService } from '../../service/http/service.ts';
+import { shareService, startService } from '../../service/http/service.ts';
+import { keepTraces } from '../../service/http/told-traces.ts';
 import { usePolicies } from '../../service/http/written-policies.ts';
 import { everything } from '../../service/store/rows.ts';
 import { keptReceipts } from '../used-receipts.ts';
@@ -77,6 +78,22 @@ test('an enforcement point asks only for its configured agent', async () => {
     await wire.ask('tools/call', call('write', { path: '/workspace/a' }));
     expect([name, server.calls().length]).toEqual([name, count]);
   }
+});
+
+test('the span of a call is the parent of the span of its decision', async () => {
+  const { tracing, parents } = keepTraces();
+  const traced = await startService({ tracing });
+  await usePolicies(traced, policies);
+  const server = countingServer(...tools);
+  const wire = openWire(proxySettings(traced, server), traced.apiKey);
+  await initialize(wire);
+  const span = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const before = parents.length;
+  for (const traceparent of [span, 'none', 7])
+    await wire.ask('tools/call', { ...call('write', { path: '/workspace/a' }), _meta: { traceparent } });
+  expect(parents.slice(before)).toEqual([span, undefined, undefined]);
+  // The server, too, gets the span of the client.
+  expect(server.calls()[0]?.params).toMatchObject({ _meta: { traceparent: span } });
 });
 
 describe('a call', () => {

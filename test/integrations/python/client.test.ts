@@ -153,6 +153,23 @@ say(0)`,
     ]);
   });
 
+  test('names the span of the call, whatever the tracing of the program does', async () => {
+    const { sent, ...settings } = await refusingServer();
+    const span = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    await inPython(
+      { ...settings, kind, span },
+      `
+def fails():
+    raise RuntimeError('no tracing')
+span = given['span']
+for traceparent in [None, span, lambda: span, lambda: None, fails, 'none', span + '\\n', 7]:
+    do(connect(traceparent=traceparent).authorize('demo.allow', {}))
+say(0)`,
+    );
+    const nothing = Array(5).fill(undefined);
+    expect(sent.map(({ headers }) => headers.traceparent)).toEqual([undefined, span, span, ...nothing]);
+  });
+
   test('signs where the agent signs', async () => {
     const service = await startService();
     const agentId = service.agent.id;
