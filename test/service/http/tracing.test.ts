@@ -63,13 +63,15 @@ async function startCollector(answerOf: (count: number) => Answer | null = () =>
   return { endpoint: `${await listening(server)}/`, received, faults };
 }
 
+/** Each span once: on a busy machine a batch may be sent again before its answer comes. */
 function spansOf({ received }: Collector): readonly SpanSent[] {
-  return received.flatMap(({ text }) => {
+  const all = received.flatMap(({ text }) => {
     const { resourceSpans } = JSON.parse(text) as {
       resourceSpans: { scopeSpans: { spans: SpanSent[] }[] }[];
     };
     return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
   });
+  return [...new Map(all.map((span) => [span.spanId, span])).values()];
 }
 
 function attributesOf({ attributes }: Pick<SpanSent, 'attributes'>): Record<string, unknown> {
