@@ -1,11 +1,12 @@
 // Deletes the oldest records, a stretch at a time, and leaves a signed checkpoint at the new beginning of the
 // chain. INVARIANT: only records that were just found whole are deleted, so a checkpoint never hides a
 // changed record; a record that may still be asked about (an open request, a grant, an idempotency key in
-// use) stays, and so do all records after it.
+// use) stays, and so do all records after it. A record whose hash the transparency log lacks stays, too.
 
 import type { ChainRecord } from '../store/contract/chain.ts';
 import { type ChainPosition, createLaneEnds } from '../store/contract/lanes.ts';
 import type { Store } from '../store/contract/store.ts';
+import { growTree } from '../transparency-log/grow-tree.ts';
 import { createCheckpointSigner } from './checkpoint.ts';
 import { timeOf } from './export.ts';
 import { type ChainBreak, verifyChain } from './verify.ts';
@@ -36,6 +37,8 @@ const recordsPerDeletion = 2_000;
  */
 export async function pruneRecords(store: Store, options: PruneOptions): Promise<PruneResult> {
   const signer = createCheckpointSigner(store.masterKey);
+  await store.chain.tie();
+  const { sequence: loggedTo } = await growTree(store.tree);
   let deletedCount = 0;
   let due: { readonly last: ChainPosition; readonly count: number } | null = null;
   let kept: PruneResult['kept'] = null;
@@ -51,7 +54,7 @@ export async function pruneRecords(store: Store, options: PruneOptions): Promise
 
   const verification = await verifyChain(store, {
     async onSegment(records, { before }) {
-      const going = takeWhileGone(records, options);
+      const going = takeWhileGone(records, { ...options, loggedTo });
       const ends = createLaneEnds(before);
       for (const record of going) ends.take(record);
       if (going.length > 0) due = { last: ends.link(), count: (due?.count ?? 0) + going.length };
@@ -70,9 +73,18 @@ export async function pruneRecords(store: Store, options: PruneOptions): Promise
   return { deletedCount, kept, break: verification.kind === 'broken' ? verification.break : null };
 }
 
-function takeWhileGone(records: readonly ChainRecord[], options: PruneOptions): readonly ChainRecord[] {
+interface Deletable extends PruneOptions {
+  /** The last record in the transparency log. */
+  readonly loggedTo: number;
+}
+
+function takeWhileGone(
+  records: readonly ChainRecord[],
+  { beforeMs, nowMs, loggedTo }: Deletable,
+): readonly ChainRecord[] {
   const stays = records.findIndex(
-    (record) => timeOf(record.entry) >= options.beforeMs || stillCounts(record, options.nowMs),
+    (record) =>
+      timeOf(record.entry) >= beforeMs || record.entry.sequence > loggedTo || stillCounts(record, nowMs),
   );
   return stays < 0 ? records : records.slice(0, stays);
 }

@@ -1,5 +1,5 @@
-// Which tables a seal covers: all except those of the chain, whose records carry hashes, and those of the
-// seal itself.
+// Which tables a seal covers: all except those of the chain, whose records carry hashes, the tree of these
+// hashes, and those of the seal itself.
 
 import type { Database } from 'better-sqlite3';
 
@@ -14,7 +14,7 @@ export interface SealedTable {
   readonly isAlwaysChecked: boolean;
 }
 
-const unsealed: readonly string[] = [
+const ofRecordsAndSeal: readonly string[] = [
   'requests',
   'refusals',
   'changes',
@@ -22,6 +22,9 @@ const unsealed: readonly string[] = [
   'row_seals',
   'state_seal',
 ];
+
+/** The hashes of records, which `writ audit verify` compares with the records. */
+const treeTable = 'tree_tiles';
 
 /**
  * By these tables the service decides who may do what. They have few rows, so the tag of each is stored and a
@@ -34,6 +37,11 @@ const heads: readonly string[] = ['request_heads', 'heads_mark'];
 
 /** Returns the sealed tables, those with tags first. */
 export function sealedTables(database: Database): readonly SealedTable[] {
+  return tablesBesideRecords(database).filter(({ name }) => name !== treeTable);
+}
+
+/** Returns the sealed tables and that of the hash tree. */
+export function tablesBesideRecords(database: Database): readonly SealedTable[] {
   const names = database
     .prepare<[], string>(
       `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -41,7 +49,7 @@ export function sealedTables(database: Database): readonly SealedTable[] {
     )
     .pluck()
     .all()
-    .filter((name) => !unsealed.includes(name));
+    .filter((name) => !ofRecordsAndSeal.includes(name));
   const ordered = [
     ...tagged.filter((name) => names.includes(name)),
     ...names.filter((n) => !tagged.includes(n)),

@@ -31,6 +31,7 @@ import type { WantedText } from './search-text.ts';
 import type { StateStore } from './state.ts';
 import type { StatisticsStore } from './statistics.ts';
 import type { StoreError } from './store-error.ts';
+import type { TreeStore } from './tree.ts';
 
 export interface Store {
   readonly agents: AgentStore;
@@ -39,6 +40,7 @@ export interface Store {
   readonly settings: SettingStore;
   readonly nonces: NonceStore;
   readonly chain: ChainStore;
+  readonly tree: TreeStore;
   readonly documents: DocumentStore;
   readonly meters: MeterStore;
   readonly statistics: StatisticsStore;
@@ -450,6 +452,8 @@ export interface ChainStore {
   changes(page: ChangePage): Promise<readonly ChangeRow[]>;
   /** Votes of people on requests, the latest first. */
   votes(page: VotePage): Promise<readonly VoteRow[]>;
+  /** The numbers of the records of a request: its own and those of its events. `requestId` is a UUID. */
+  sequencesOf(requestId: string): Promise<readonly number[]>;
   /** All checkpoints, by number; the caller has to check which of them are genuine. */
   checkpoints(): Promise<readonly SignedCheckpoint[]>;
   /** When the latest record of any kind was made; null when there are none. */

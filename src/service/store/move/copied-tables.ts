@@ -23,6 +23,7 @@ const tables: readonly (Partial<CopiedTable> & Pick<CopiedTable, 'name'>)[] = [
   { name: 'documents' },
   { name: 'document_kinds' },
   { name: 'checkpoints' },
+  { name: 'tree_tiles' },
   // The nonces were accepted by another process, so no process may accept them again.
   { name: 'nonces', added: { owner: "'copied'" } },
   { name: 'plants' },

@@ -1,7 +1,7 @@
 // Reads the rows beside the records from an SQLite file, while a service may be writing to it.
 
 import Database from 'better-sqlite3';
-import { quotedColumn, sealedTables } from '../contract/sealed-tables.ts';
+import { quotedColumn, tablesBesideRecords } from '../contract/sealed-tables.ts';
 import { withStoreErrors } from '../sqlite/file/errors.ts';
 import { checkSchemaVersion } from '../sqlite/migrate.ts';
 import { bucketDigits, type CopiedTable, copiedTables } from './copied-tables.ts';
@@ -23,10 +23,10 @@ export function openFileRows(path: string): FileRows {
   return withStoreErrors(path, () => {
     const database = new Database(path, { readonly: true, fileMustExist: true });
     checkSchemaVersion(database);
-    const sealed = sealedTables(database);
-    const tables = copiedTables(sealed.map(({ name }) => name));
+    const stored = tablesBesideRecords(database);
+    const tables = copiedTables(stored.map(({ name }) => name));
     const columns = ({ name, left }: CopiedTable) =>
-      (sealed.find((table) => table.name === name)?.columns ?? []).filter((column) => !left.includes(column));
+      (stored.find((table) => table.name === name)?.columns ?? []).filter((column) => !left.includes(column));
     const read = (table: CopiedTable, where = '') => {
       const names = columns(table).map(quotedColumn);
       const text = `SELECT ${names.join(', ')} FROM ${table.name} WHERE ${ownRows(table)} ${where}`;

@@ -59,7 +59,7 @@ function checkpointOf({ lanesJson, ...others }: StoredCheckpoint): SignedCheckpo
   return { ...others, lanes: readLanes(JSON.parse(lanesJson)) ?? [] };
 }
 
-const endOfEach = tables
+export const endOfEach = tables
   .map((table) => `SELECT min(sequence) AS first, max(sequence) AS last FROM ${table}`)
   .join(' UNION ALL ');
 
@@ -80,6 +80,7 @@ function columnsOf({ sequence, hash, atMs, purpose, signature, lanes }: SignedCh
   return lanes === undefined ? columns : { ...columns, lanes_json: canonicalJson(laneTuples(lanes)) };
 }
 
+/** `settled` bounds the numbers that are read. */
 interface ChainQuery {
   readonly afterSequence: number;
   readonly countMax: number;
@@ -155,7 +156,7 @@ const stretchText = `WITH bounds AS MATERIALIZED (
       .join('\n    ')}) AS others
   LEFT JOIN (SELECT ${requestColumns.join(', ')} FROM requests LIMIT 0) AS empty ON true`;
 
-async function readStretch(
+export async function readStretch(
   rows: Rows,
   { afterSequence, countMax, settled }: ChainQuery,
 ): Promise<ChainSegment> {

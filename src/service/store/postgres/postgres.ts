@@ -44,6 +44,7 @@ import { keyOfDatabase, prepareSchema } from './server/schema.ts';
 import { consistencyStore } from './state.ts';
 import { statisticsStore } from './statistics.ts';
 import type { Work } from './transaction.ts';
+import { treeStore } from './tree.ts';
 
 // Requests, their events, and refusals in PostgreSQL: written over the queue of commits, read over the pool.
 
@@ -202,6 +203,7 @@ function createStore({ url, pool, queue, masterKey }: OpenOptions): Store {
       note: (use) => queue.noteNonce(use),
     },
     chain: chainStore(pool, queue),
+    tree: treeStore(pool, queue),
     documents: documentStore(pool, queue),
     meters: meterStore(pool, queue, asking),
     statistics: statisticsStore(pool, queue),

@@ -32,12 +32,17 @@ const votesText = `SELECT sequence, request_id AS "requestId", at_ms AS "atMs", 
   WHERE what IN ('approved', 'rejected', 'taken-back') AND sequence < @before AND at_ms >= @since AND at_ms < @until
   ORDER BY sequence DESC LIMIT @countMax`;
 
+const sequencesText = `SELECT sequence FROM requests WHERE id = @requestId
+  UNION ALL SELECT sequence FROM request_events WHERE request_id = @requestId ORDER BY sequence`;
+
 /** Returns the time of the last record; null if there is none. */
 export const latest: Query<{ readonly atMs: number | null }> = query(
   `SELECT max(at_ms) AS "atMs" FROM ${timesOf('DESC')}`,
 );
 
-export function chainReads({ rows }: QueryRunner): Pick<ChainStore, 'changes' | 'votes' | 'latestAtMs'> {
+export function chainReads({
+  rows,
+}: QueryRunner): Pick<ChainStore, 'changes' | 'votes' | 'sequencesOf' | 'latestAtMs'> {
   return {
     changes: ({ beforeSequence, countMax }) =>
       rows(query<ChangeRow>(changesText, { before: beforeSequence ?? Number.MAX_SAFE_INTEGER, countMax })),
@@ -49,6 +54,10 @@ export function chainReads({ rows }: QueryRunner): Pick<ChainStore, 'changes' | 
           until: untilMs,
           countMax,
         }),
+      ),
+    sequencesOf: async (requestId) =>
+      (await rows(query<{ readonly sequence: number }>(sequencesText, { requestId }))).map(
+        ({ sequence }) => sequence,
       ),
     latestAtMs: async () => (await rows(latest))[0]?.atMs ?? null,
   };

@@ -22,6 +22,7 @@ import type {
   Store,
 } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
+import type { TreeStore } from '../contract/tree.ts';
 import { activityReads } from '../queries/agent-activity.ts';
 import { agentReads, nonceReads } from '../queries/agents.ts';
 import type { QueryRunner } from '../queries/dialect.ts';
@@ -30,6 +31,7 @@ import { meterReads } from '../queries/meters.ts';
 import { chainReads } from '../queries/records.ts';
 import { requestReads } from '../queries/request-lists.ts';
 import { noSlot, statisticsReads } from '../queries/statistics.ts';
+import { treeReads } from '../queries/tree.ts';
 import { createChangeCount } from '../shared/change-count.ts';
 import { createKeyUses } from '../shared/key-uses.ts';
 import { createSearchThread, type SearchThread, searchedList } from '../shared/search/search-thread.ts';
@@ -138,6 +140,7 @@ async function openWithWriter(
         note: queue.noteNonce,
       },
       chain: chainStore(parts),
+      tree: treeStore(parts),
       documents: documentStore(parts),
       meters: meterStore(parts, requests, { path, openReader, masterKey }),
       statistics: statisticsStore(parts),
@@ -268,6 +271,15 @@ function chainStore({ read, queries, queue }: StoreParts): ChainStore {
     },
     tie: async () => undefined,
     prune: (checkpoint) => queue.write({ kind: 'prune', checkpoint }),
+  };
+}
+
+function treeStore({ read, queries, queue }: StoreParts): TreeStore {
+  return {
+    ...treeReads(queries),
+    grow: (growth) => queue.write({ kind: 'grow-tree', growth }),
+    settledRecords: async (afterSequence, countMax) =>
+      (await read((reads) => reads.segment(afterSequence, countMax))).records,
   };
 }
 

@@ -34,6 +34,7 @@ import { prepareMeterWrites } from './meters.ts';
 import { prepareRequestRead } from './seal/request-check.ts';
 import { recountEvents } from './seal/seal-earlier.ts';
 import { prepareStatisticsWrites } from './statistics.ts';
+import { prepareTreeWrites } from './tree.ts';
 import { prepareWriteContext, type WriteContext, type WriteOptions } from './write-context.ts';
 
 // Records what becomes of requests at the end of the chain, and notes the latest state in the request's own
@@ -210,6 +211,7 @@ function prepareWriteKinds(database: Database, context: WriteContext, { sealKey 
     ...prepareMeterWrites(database, context.meterEntries),
     ...prepareSnapshotWrites(database, sealKey),
     ...prepareChainWrites(database, context),
+    ...prepareTreeWrites(database),
     ...prepareStatisticsWrites(database),
     ...prepareOtherWrites(database),
   };

@@ -1,0 +1,68 @@
+// Keeps the hash tree up to date while the service runs: a thread hashes records, this process stores the tiles. A
+// few records are hashed without the thread: then nothing else is to be done. INVARIANT: a turn of the event loop
+// hashes few records; after any failure the tree is as it was, and the next step tries again.
+
+import { Worker } from 'node:worker_threads';
+import type { Store } from '../store/contract/store.ts';
+import { storeGrowth } from './grow-tree.ts';
+import { appendLeaves, type GrownTree, leafOf, readEdge, type TreeEdge } from './tiles.ts';
+import type { TreeAnswer } from './tree-thread.ts';
+
+export interface TreeFollower {
+  /** Appends the next records; resolves to whether more may follow. Rejects when they cannot be read or stored. */
+  step(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** So few records take about a millisecond. */
+const withoutThreadMax = 32;
+
+export function createTreeFollower(store: Pick<Store, 'tree' | 'records'>): TreeFollower {
+  let thread: Worker | null = null;
+  let edge: TreeEdge | null = null;
+  const started = (): Worker => {
+    if (thread !== null) return thread;
+    const made = new Worker(new URL('./tree-thread.ts', import.meta.url), { workerData: store.records });
+    made.unref();
+    // Whoever waits for an answer is told by `ask`.
+    made.on('error', () => undefined);
+    made.on('exit', () => {
+      if (thread === made) thread = null;
+    });
+    thread = made;
+    return made;
+  };
+  return {
+    async step() {
+      const from = edge ?? (await readEdge(store.tree));
+      // If anything fails, the tree is read again.
+      edge = null;
+      const few = await store.tree.settledRecords(from.sequence, withoutThreadMax);
+      const growth =
+        few.length < withoutThreadMax ? appendLeaves(from, few.map(leafOf)) : await ask(started(), from);
+      edge = growth === null || few.length === 0 ? from : await storeGrowth(store.tree, from, growth);
+      return few.length === withoutThreadMax;
+    },
+    async close() {
+      const ending = thread;
+      thread = null;
+      await ending?.terminate();
+    },
+  };
+}
+
+/** Rejects when the thread cannot read the records. */
+function ask(thread: Worker, edge: TreeEdge): Promise<GrownTree | null> {
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void): void => {
+      thread.off('message', onMessage).off('error', onEnd).off('exit', onEnd);
+      finish();
+    };
+    const onMessage = (answer: TreeAnswer): void =>
+      settle(() => (answer.kind === 'grown' ? resolve(answer.growth) : reject(new Error(answer.reason))));
+    const onEnd = (cause: unknown): void =>
+      settle(() => reject(new Error('the thread of the hash tree has ended', { cause })));
+    thread.on('message', onMessage).on('error', onEnd).on('exit', onEnd);
+    thread.postMessage(edge);
+  });
+}
