@@ -16,8 +16,13 @@ import { type ExportFormat, exportFormats, exportRecords } from '../../service/a
 import { pruneRecords } from '../../service/audit/prune.ts';
 import type { ChainBreak, Verification, WholeChain } from '../../service/audit/verify.ts';
 import { isWhole, type StoreVerification, verifyStore } from '../../service/audit/verify-store.ts';
+import type { TreeBreak, TreeVerification } from '../../service/audit/verify-tree.ts';
 import { nameOfDifference, type StateDifference } from '../../service/store/contract/state.ts';
 import type { SignedCheckpoint, Store } from '../../service/store/contract/store.ts';
+import {
+  type ReadCheckpoint as LogCheckpoint,
+  readCheckpointNote,
+} from '../../service/transparency-log/checkpoint-note.ts';
 import { type DataOption, withDataOption, withStore } from '../client/with-store.ts';
 import { fileError } from '../output/file-error.ts';
 import { localTime } from '../output/local-time.ts';
@@ -34,7 +39,9 @@ import {
 import { createTable, markForeignLetters } from '../output/table.ts';
 import { addExamples } from '../support/help-layout.ts';
 import { readMoment } from '../support/parse-time.ts';
+import { defineConsistency, defineProve } from './audit-proofs.ts';
 import { defineReplay } from './audit-replay.ts';
+import { defineWitness } from './audit-witness.ts';
 
 type Finish = (code: ExitCode) => void;
 
@@ -46,6 +53,9 @@ export function defineAudit(command: Command, finish: Finish): void {
   defineCheckpoint(command, finish);
   definePrune(command, finish);
   defineAccept(command, finish);
+  defineProve(command, finish);
+  defineConsistency(command, finish);
+  defineWitness(command, finish);
   defineReplay(command, finish);
 }
 
@@ -58,6 +68,9 @@ Examples:
   writ audit approvals --since 2026-03-01 --until 2026-04-01 --csv > march.csv
   writ audit prune --before 2025-01-01
   writ audit accept
+  writ audit prove 0195a3f0-0000-7000-8000-000000000000 > proofs.json
+  writ audit consistency march.note april.note
+  writ audit witness --name witness.example.com --log writ.example.com/writ+a1b2c3d4+AX...
   writ audit replay --all --policies policies`;
 
 interface VerifyCommandOptions extends DataOption {
@@ -71,15 +84,23 @@ function defineVerify(command: Command, finish: Finish): void {
     .option('--checkpoint <file...>', 'compare with checkpoints that you kept elsewhere', [])
     .option('--json', 'print the result as JSON')
     .action(async (options: VerifyCommandOptions) => {
-      const checkpoints = options.checkpoint.map(readCheckpointFile);
-      finish(await withStore(options, (store) => verify(store, checkpoints, options)));
+      const kept = options.checkpoint.map(readCheckpointFile);
+      finish(await withStore(options, (store) => verify(store, kept, options)));
     });
 }
 
-function readCheckpointFile(path: string): SignedCheckpoint {
-  const checkpoint = readCheckpoint(readFile(path));
+/** A checkpoint of the records, or one of the transparency log. */
+type KeptCheckpoint =
+  | { readonly kind: 'records'; readonly checkpoint: SignedCheckpoint }
+  | { readonly kind: 'log'; readonly checkpoint: LogCheckpoint };
+
+function readCheckpointFile(path: string): KeptCheckpoint {
+  const text = readFile(path);
+  const note = readCheckpointNote(text);
+  if (note !== null) return { kind: 'log', checkpoint: note };
+  const checkpoint = readCheckpoint(text);
   if (checkpoint === null) throw new UsageError(`${path} is not a checkpoint`);
-  return checkpoint;
+  return { kind: 'records', checkpoint };
 }
 
 function readFile(path: string): string {
@@ -92,14 +113,16 @@ function readFile(path: string): string {
 
 async function verify(
   store: Store,
-  checkpoints: readonly SignedCheckpoint[],
+  kept: readonly KeptCheckpoint[],
   { json }: VerifyCommandOptions,
 ): Promise<ExitCode> {
-  const result = await verifyWithProgress(store, checkpoints);
-  const { chain, differences } = result;
-  if (json === true) printJson({ ok: isWhole(result), ...chainJson(chain), differences });
+  const result = await verifyWithProgress(store, kept);
+  const { chain, tree, differences } = result;
+  if (json === true)
+    printJson({ ok: isWhole(result), ...chainJson(chain), transparency_log: treeJson(tree), differences });
   else if (!isWhole(result)) printFaults(result);
-  else if (chain.kind === 'whole') print(`${createMarks().good('✓')} ${describe(chain)}\n`);
+  else if (chain.kind === 'whole' && tree.kind === 'whole')
+    print(`${createMarks().good('✓')} ${describe(chain, tree)}\n`);
   return isWhole(result) ? exitCodes.ok : exitCodes.wrong;
 }
 
@@ -109,16 +132,25 @@ function chainJson(chain: Verification) {
   return { first: firstSequence, last: end.sequence, hash: end.hash, checkpoints: checkpointCount };
 }
 
-function verifyWithProgress(store: Store, checkpoints: readonly SignedCheckpoint[] = []) {
+function treeJson(tree: TreeVerification) {
+  return tree.kind === 'broken'
+    ? { break: tree.break }
+    : { size: tree.size, checkpoints: tree.checkpointCount };
+}
+
+function verifyWithProgress(store: Store, kept: readonly KeptCheckpoint[] = []) {
   const progress = createProgress();
   return verifyStore(store, {
-    checkpoints,
+    checkpoints: kept.flatMap((one) => (one.kind === 'records' ? [one.checkpoint] : [])),
+    notes: kept.flatMap((one) => (one.kind === 'log' ? [one.checkpoint] : [])),
+    onHashes: (hashes) => progress.show(`${count(hashes)} hashes of the transparency log`),
     onChecked: (sequence, last) => progress.show(`record ${count(sequence)} of ${count(last)}`),
     onRows: (rows) => progress.show(`${count(rows)} rows outside the records`),
   }).finally(progress.clear);
 }
 
-function describe({ firstSequence, end, checkpointCount }: WholeChain): string {
+function describe({ firstSequence, end, ...chain }: WholeChain, tree: WholeTree): string {
+  const checkpointCount = chain.checkpointCount + tree.checkpointCount;
   const compared =
     checkpointCount === 0 ? '' : `; ${many(checkpointCount, 'checkpoint matches', 'checkpoints match')}`;
   if (end.sequence < firstSequence) return `there are no records${compared}`;
@@ -126,8 +158,9 @@ function describe({ firstSequence, end, checkpointCount }: WholeChain): string {
   return `${range}${compared}\n  the last has hash ${end.hash}\n  everything else is as the service left it`;
 }
 
-function printFaults({ chain, differences }: StoreVerification): void {
+function printFaults({ chain, tree, differences }: StoreVerification): void {
   if (chain.kind === 'broken') printBreak(chain.break);
+  else if (tree.kind === 'broken') printTreeBreak(tree.break);
   for (const difference of differences) printDifference(difference);
 }
 
@@ -138,6 +171,11 @@ function printDifference(difference: StateDifference): void {
 
 function printBreak({ sequence, name, message }: ChainBreak): void {
   const subject = `record ${count(sequence)}${name === null ? '' : ` (${name})`}`;
+  printError(`${createMarks(process.stderr).bad('✗')} ${subject}: ${message}\n`);
+}
+
+function printTreeBreak({ sequence, message }: TreeBreak): void {
+  const subject = sequence === null ? 'transparency log' : `record ${count(sequence)}`;
   printError(`${createMarks(process.stderr).bad('✗')} ${subject}: ${message}\n`);
 }
 
@@ -249,6 +287,8 @@ async function checkpoint(store: Store): Promise<ExitCode> {
   print(checkpointText(signed, signer));
   return exitCodes.ok;
 }
+
+type WholeTree = Extract<TreeVerification, { readonly kind: 'whole' }>;
 
 interface PruneCommandOptions extends DataOption {
   readonly before: number;

@@ -25,6 +25,7 @@ export const alertKinds = {
   kill_switch: 'lasting',
   applications: 'lasting',
   webhooks_failing: 'lasting',
+  log_faults: 'lasting',
 } as const;
 export type AlertKind = keyof typeof alertKinds;
 export const alertKindNames = Object.keys(alertKinds) as readonly AlertKind[];
@@ -81,6 +82,7 @@ const shipped: readonly BuiltinRule[] = [
     windowMinutes: 12 * 60,
   },
   { id: 'webhooks', name: 'Webhook failing', kind: 'webhooks_failing', threshold: 1, windowMinutes: 15 },
+  { id: 'log', name: 'Transparency log not confirmed', kind: 'log_faults', threshold: 1, windowMinutes: 15 },
 ];
 
 export const shippedRules: readonly AlertRule[] = shipped.map((rule) => ({

@@ -66,6 +66,8 @@ export function alertText({ kind, value, threshold, windowMinutes, code }: Alert
       return `${counted(value, 'kill switch', 'es')} ${value === 1 ? 'is' : 'are'} on${lasts}.`;
     case 'applications':
       return `${counted(value, 'application')} for access ${value === 1 ? 'has' : 'have'} waited${lasts}.`;
+    case 'log_faults':
+      return `The transparency log is not confirmed${lasts}, or contradicts what was signed before: the messages of the service say why.`;
     case 'webhooks_failing':
       return `${counted(value, 'webhook')} ${value === 1 ? 'has' : 'have'} failed${lasts}.`;
   }
@@ -91,4 +93,5 @@ export const pageOfKind = {
   kill_switch: '/alerts',
   applications: '/access?tab=applications',
   webhooks_failing: '/alerts?tab=webhooks',
+  log_faults: '/audit',
 } as const satisfies Readonly<Record<AlertKind, string>>;

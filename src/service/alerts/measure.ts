@@ -7,6 +7,7 @@ import type { Application } from '../people/person.ts';
 import { addCell, type CellCounts, createCell, refusalsByCode } from '../statistics/cell.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import { floorTo, minuteMs } from '../statistics/times.ts';
+import type { TransparencyLog } from '../transparency-log/transparency-log.ts';
 import { allWebhooks } from '../webhooks/webhook.ts';
 import { type AlertRule, alertKinds, windowMinutesMax } from './alert-rule.ts';
 import type { PolicyGaps } from './policy-gaps.ts';
@@ -21,6 +22,7 @@ export interface MeasureDeps {
    */
   readonly staleSinceMs: () => number | null;
   readonly policyGaps: Pick<PolicyGaps, 'update'>;
+  readonly logFaults: TransparencyLog['faults'];
 }
 
 export interface RuleReading {
@@ -50,7 +52,8 @@ export async function measureNow(deps: MeasureDeps, rules: readonly AlertRule[])
       kind === 'policy_gaps' ||
       kind === 'kill_switch' ||
       kind === 'applications' ||
-      kind === 'webhooks_failing'
+      kind === 'webhooks_failing' ||
+      kind === 'log_faults'
     ) {
       const value = since[kind].filter((sinceMs) => sinceMs <= fromMs).length;
       return { value, isMet: value >= threshold };
@@ -99,7 +102,7 @@ async function minutesOf(statistics: MeasureDeps['statistics'], nowMs: number): 
 }
 
 /** Returns, by kind, since when each lasting state has lasted. */
-async function standingSince({ directory, switches, staleSinceMs, policyGaps }: MeasureDeps) {
+async function standingSince({ directory, switches, staleSinceMs, policyGaps, logFaults }: MeasureDeps) {
   const stale = staleSinceMs();
   const on = await switches.list();
   const webhooks = await allWebhooks(directory);
@@ -108,6 +111,8 @@ async function standingSince({ directory, switches, staleSinceMs, policyGaps }: 
     policy_gaps: await policyGaps.update(),
     kill_switch: on.map(({ createdAtMs }) => createdAtMs),
     applications: (await openApplications(directory)).map(({ createdAtMs }) => createdAtMs),
+    // What contradicts is not waited for.
+    log_faults: (await logFaults()).map(({ sinceMs, isContradiction }) => (isContradiction ? 0 : sinceMs)),
     webhooks_failing: webhooks
       .filter(({ value }) => value.status === 'active')
       .flatMap(({ value }) => value.failingSinceMs ?? []),

@@ -29,6 +29,7 @@ import { createBodyDigest } from '../requests/record/vote-scope.ts';
 import { type AppSettings, appSettingsOf, configDefaults } from '../settings/load.ts';
 import type { ReplicaAbout } from '../store/contract/replicas.ts';
 import type { Store } from '../store/contract/store.ts';
+import type { LogTiming } from '../transparency-log/transparency-log.ts';
 import type { RateLimit } from './auth/rate-limit.ts';
 import { type Base, createServiceParts, type ServiceParts } from './composition-root.ts';
 import { createServerFactory, type ServerFactory } from './connection/http-server.ts';
@@ -53,7 +54,13 @@ import type { RequestTracing } from './telemetry/tracing.ts';
 import { type WatchedStore, watchStore } from './watched-store.ts';
 
 const publicUrl = 'http://localhost';
-const settings = appSettingsOf({ ...configDefaults, sso: null, users: null, smtp: null });
+const settings = appSettingsOf({
+  ...configDefaults,
+  sso: null,
+  users: null,
+  transparency: { name: null, witnesses: [], quorum: 0 },
+  smtp: null,
+});
 
 /** The dependencies of the app with the default of each setting that was left out. */
 export type ConfiguredDeps = Omit<AppDeps, keyof AppSettings | 'publicUrl'> &
@@ -91,6 +98,8 @@ export interface AppDeps extends Partial<AppSettings> {
   readonly eventStreamsTiming?: Partial<EventStreamsTiming>;
   /** How often the rules of alerts are evaluated; as documented by default. */
   readonly alerts?: { readonly everyMs: number };
+  /** How often the transparency log takes in records and asks witnesses; as documented by default. */
+  readonly logTiming?: Partial<LogTiming>;
   /** How often pending requests are looked at for fallbacks that are due; every two seconds by default. */
   readonly fallbacks?: { readonly everyMs: number };
   /** How long a request may take to arrive, in milliseconds. */
@@ -175,6 +184,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     alerts,
     standingWatch,
     fallbackWatch,
+    transparencyLog,
     policyGaps,
     playground,
     refusals,
@@ -200,6 +210,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onClose', () => standingWatch.close());
   app.addHook('onListen', async () => fallbackWatch.start());
   app.addHook('onClose', () => fallbackWatch.close());
+  app.addHook('onListen', async () => transparencyLog.start());
+  app.addHook('onClose', () => transparencyLog.close());
   app.addHook('onReady', async () => tokenReader.start());
   app.addHook('onClose', async () => tokenReader.close());
   app.addHook('onListen', async () => sso?.recheck.start());

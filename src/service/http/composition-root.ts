@@ -17,6 +17,7 @@ import type { PolicyState } from '../policies/policy-host.ts';
 import { createProposals } from '../policies/proposals.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
+import { createStatements } from '../receipts/statement.ts';
 import { watchFallbacks } from '../requests/approvals/ask-fallbacks.ts';
 import { createVoteEvaluator } from '../requests/approvals/effective-votes.ts';
 import { type AuthorizerOptions, createAuthorizer } from '../requests/authorize.ts';
@@ -30,6 +31,7 @@ import { createStandingApprovals } from '../requests/standing/standing-approvals
 import { watchStanding } from '../requests/standing/watch-standing.ts';
 import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
+import { createTransparencyLog, type TransparencyLog } from '../transparency-log/transparency-log.ts';
 import { createTokenReader, noTokenReader, type TokenReader } from '../users/on-behalf.ts';
 import type { ConfiguredDeps } from './app.ts';
 import { createFairShares } from './auth/fair-shares.ts';
@@ -99,9 +101,11 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
   });
   const directory = createDirectory(store.documents, clock);
   const policyGaps = createPolicyGaps(deps, { log, directory, eventStreams: parts.eventStreams });
+  const transparencyLog = createLog(deps, { clock, log });
   const alerts = watchAlerts({
     directory,
     policyGaps,
+    logFaults: transparencyLog.faults,
     statistics: parts.statistics,
     switches: decided.switches,
     staleSinceMs: () => staleSinceMs(deps.policies.state()),
@@ -140,11 +144,28 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     alerts,
     standingWatch,
     fallbackWatch,
+    transparencyLog,
     policyGaps,
     policyHistory,
     ...createProposalParts(deps, base, () => parts.eventStreams.notify('policies')),
     downloads: createDownloads(),
   };
+}
+
+/** The store that tells others of changes is not used: a checkpoint changes nothing that waiting callers rely on. */
+function createLog(
+  { store, transparency: { name, ...settings }, publicUrl, logTiming }: ConfiguredDeps,
+  { clock, log }: Pick<Base, 'clock' | 'log'>,
+): TransparencyLog {
+  return createTransparencyLog({
+    store,
+    ...settings,
+    origin: name ?? `${new URL(publicUrl).host}/writ`,
+    clock,
+    onFault: (message) => log.error(`the transparency log is not confirmed: ${message}`),
+    onFailure: (err) => log.warn({ err }, 'could not bring the transparency log up to date; retrying'),
+    ...(logTiming && { timing: logTiming }),
+  });
 }
 
 /** Makes the parts that keep, judge and accept proposals. */
@@ -315,6 +336,12 @@ function createDeciding(
     issuer: new URL(deps.publicUrl).origin,
     isOn: deps.areReceiptsOn,
   });
+  const statements = createStatements({
+    requestChanges,
+    bases: createReceiptBases(store.masterKey),
+    masterKey: store.masterKey,
+    issuer: new URL(deps.publicUrl).origin,
+  });
   const standingApprovals = createStandingApprovals(deciding);
   const evaluateVotes = createVoteEvaluator(deciding);
   return {
@@ -324,6 +351,7 @@ function createDeciding(
     switches,
     requestChanges,
     receipts,
+    statements,
     standingApprovals,
     evaluateVotes,
   };

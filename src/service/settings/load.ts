@@ -10,6 +10,8 @@ import { faultOfFile } from '../file-fault.ts';
 import { parseRoleRules } from '../people/sso/mapping.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
 import type { BundleSettings } from '../policies/bundles/bundled-policies.ts';
+import { isKeyName } from '../transparency-log/signed-note.ts';
+import { readWitnesses, type Witness } from '../transparency-log/witnesses.ts';
 import type { UserSettings } from '../users/on-behalf.ts';
 import { isAddress, isDatabaseAddress, isSmtpAddress, networksOf } from './address-forms.ts';
 import { headersOf, pairsOf } from './pairs.ts';
@@ -146,6 +148,36 @@ function usersOf(settingOf: ValueOfSetting): UserSettings | null {
   };
 }
 
+// Settings of the transparency log.
+
+export interface TransparencySettings {
+  /** Null for the name that follows from the service's address. */
+  readonly name: string | null;
+  readonly witnesses: readonly Witness[];
+  readonly quorum: number;
+}
+
+function transparencyProblems(settingOf: ValueOfSetting): readonly string[] {
+  const { witnesses, quorum } = transparencyOf(settingOf);
+  return quorum > witnesses.length
+    ? [`transparency.quorum must be at most the number of witnesses, ${witnesses.length}`]
+    : [];
+}
+
+function transparencyOf(settingOf: ValueOfSetting): TransparencySettings {
+  const [name, quorum] = [settingOf('transparency.name'), settingOf('transparency.quorum')];
+  const witnesses = readWitnesses(String(settingOf('transparency.witnesses'))) ?? [];
+  return {
+    name: name === null ? null : String(name),
+    witnesses,
+    quorum: quorum === null ? majorityOf(witnesses.length) : Number(quorum),
+  };
+}
+
+function majorityOf(count: number): number {
+  return count === 0 ? 0 : Math.floor(count / 2) + 1;
+}
+
 /** The effective configuration: a field for each setting, or for each group of settings that belong together. */
 export interface Config extends PlainConfig {
   /** The bundle to follow instead of the policy directory; null to follow the directory. */
@@ -154,6 +186,7 @@ export interface Config extends PlainConfig {
   readonly sso: SsoSettings | null;
   /** The issuer of tokens that name the user of an agent; null without one. */
   readonly users: UserSettings | null;
+  readonly transparency: TransparencySettings;
   /** The mail server and the sender's address; null to send no e-mail. */
   readonly smtp: { readonly url: string; readonly from: string } | null;
   /** Standard variables with a value that cannot be used, each a line like a problem. */
@@ -178,7 +211,7 @@ const appSettings = [
     'mayAgentsPropose',
     'isNarrowingAccepted',
   ] as const),
-  ...(['trustedProxies', 'sso', 'users', 'smtp'] as const),
+  ...(['trustedProxies', 'sso', 'users', 'transparency', 'smtp'] as const),
 ] satisfies readonly (keyof Config)[];
 
 export type AppSettings = Pick<Config, (typeof appSettings)[number]>;
@@ -248,6 +281,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     problems.push(...bundleProblems((name) => values.get(name) ?? null, givenValues.has('policies')));
   if (problems.length === 0) problems.push(...ssoProblems((name) => values.get(name) ?? null));
   if (problems.length === 0) problems.push(...userProblems((name) => values.get(name) ?? null));
+  if (problems.length === 0) problems.push(...transparencyProblems((name) => values.get(name) ?? null));
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
@@ -375,6 +409,16 @@ function takeValue({ name, value, origin, base }: GivenValue): Value | { readonl
         : wants('an https address; http only on this machine');
     case 'role-rules':
       return roleRulesText(value) ?? wants('such as `admins=admin, finance=approver:finance, staff=auditor`');
+    case 'log-name':
+      return typeof value === 'string' && isKeyName(value)
+        ? value
+        : wants('a name without spaces and plus signs, such as writ.example.com/writ');
+    case 'witnesses': {
+      const text = Array.isArray(value) ? value.join(', ') : value;
+      return typeof text === 'string' && readWitnesses(text) !== null
+        ? text
+        : wants('such as `NAME+ID+KEY https://witness.example.com`, separated by commas');
+    }
     case 'smtp':
       return isSmtpAddress(value) ? value : wants('an smtp or smtps address');
     case 'database':
@@ -423,7 +467,13 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Omit<Config, 'ignore
   const [smtpUrl, smtpFrom] = [of('smtp.url'), of('smtp.from')];
   const smtp =
     smtpUrl === null || smtpFrom === null ? null : { url: String(smtpUrl), from: String(smtpFrom) };
-  const groups = { bundle: bundleOf(of), sso: ssoOf(of), users: usersOf(of), smtp };
+  const groups = {
+    bundle: bundleOf(of),
+    sso: ssoOf(of),
+    users: usersOf(of),
+    transparency: transparencyOf(of),
+    smtp,
+  };
   return { ...plainConfig(of), ...groups };
 }
 

@@ -7,7 +7,17 @@ import { pairsOf } from './pairs.ts';
 
 type PlainKind =
   | ('text' | 'path' | 'path-or-address' | 'key' | 'secret' | 'address' | 'origin' | 'smtp')
-  | ('database' | 'boolean' | 'networks' | 'issuer' | 'role-rules' | 'headers' | 'pairs');
+  | (
+      | 'database'
+      | 'boolean'
+      | 'networks'
+      | 'log-name'
+      | 'witnesses'
+      | 'issuer'
+      | 'role-rules'
+      | 'headers'
+      | 'pairs'
+    );
 
 export interface Setting {
   readonly default: string | number | boolean | null;
@@ -306,6 +316,28 @@ export const settings = {
     placeholder: 'boolean',
     help: 'whether grants have receipts',
     more: 'see [Receipts](receipts.md)',
+  },
+  'transparency.name': {
+    default: null,
+    defaultText: 'the host of `public_url`, and `/writ`',
+    kind: { is: 'log-name' },
+    placeholder: 'name',
+    help: 'the name of the transparency log, which its checkpoints and its key have',
+    more: 'a changed name is another log to those who verify; see [Transparency log](transparency-log.md)',
+  },
+  'transparency.witnesses': {
+    default: '',
+    kind: { is: 'witnesses' },
+    placeholder: 'witnesses',
+    help: 'witnesses that cosign checkpoints, each its verifier key and its address, separated by commas',
+    more: 'see [Witnesses](transparency-log.md#witnesses)',
+  },
+  'transparency.quorum': {
+    default: null,
+    defaultText: 'more than half of them',
+    kind: { is: 'integer', from: 0, to: 16 },
+    placeholder: 'count',
+    help: 'how many witnesses have to cosign a checkpoint before it is published',
   },
   'proposals.agents': {
     default: false,

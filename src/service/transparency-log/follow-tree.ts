@@ -14,7 +14,7 @@ export interface TreeFollower {
   close(): Promise<void>;
 }
 
-/** So few records take about a millisecond. */
+/** So few records take about a millisecond. Numbers may be missing, so fewer come even if many are to follow. */
 const withoutThreadMax = 32;
 
 export function createTreeFollower(store: Pick<Store, 'tree' | 'records'>): TreeFollower {
@@ -39,9 +39,9 @@ export function createTreeFollower(store: Pick<Store, 'tree' | 'records'>): Tree
       edge = null;
       const few = await store.tree.settledRecords(from.sequence, withoutThreadMax);
       const growth =
-        few.length < withoutThreadMax ? appendLeaves(from, few.map(leafOf)) : await ask(started(), from);
+        few.length < withoutThreadMax / 2 ? appendLeaves(from, few.map(leafOf)) : await ask(started(), from);
       edge = growth === null || few.length === 0 ? from : await storeGrowth(store.tree, from, growth);
-      return few.length === withoutThreadMax;
+      return few.length > 0;
     },
     async close() {
       const ending = thread;

@@ -27,6 +27,8 @@ export interface TransparencyLogDeps {
   /** How many witnesses have to cosign a checkpoint before it is published. */
   readonly quorum: number;
   readonly clock: () => number;
+  /** Told of each fault when it is first seen. */
+  readonly onFault: (message: string) => void;
   readonly onFailure: (error: unknown) => void;
   readonly timing?: Partial<LogTiming>;
 }
@@ -42,6 +44,9 @@ export interface LogTiming {
 const timingDefault: LogTiming = { beginAfterMs: 3_000, everyMs: 1_000, askEveryMs: 15_000 };
 /** How much longer the thread rests than it works, while it has records to catch up with. */
 const restPerWork = 9;
+
+/** How long a read checkpoint is served: whoever asks without sign-in causes few reads. */
+const publishedForMs = 1_000;
 
 /** Something that keeps the log from being confirmed. */
 export interface LogFault {
@@ -67,19 +72,30 @@ export interface TransparencyLog {
 }
 
 export function createTransparencyLog(deps: TransparencyLogDeps): TransparencyLog {
-  const { store, origin, witnesses, clock, onFailure } = deps;
+  const { store, origin, witnesses, clock, onFault, onFailure } = deps;
   const timing = { ...timingDefault, ...deps.timing };
   const follower = createTreeFollower(store);
   const log = createLog(deps, timing);
-  const contradiction: { sinceMs: number | null } = { sinceMs: null };
+  let contradictionSinceMs: number | null = null;
+  let published: { readonly atMs: number; readonly reading: Promise<ReadCheckpoint | null> } | null = null;
+  let told: ReadonlySet<string> = new Set();
   let timer: NodeJS.Timeout | undefined;
   let work: Promise<unknown> = Promise.resolve();
   let isClosed = false;
 
+  const faults = async (): Promise<readonly LogFault[]> => {
+    const sinceMs = contradictionSinceMs;
+    const own = sinceMs === null ? [] : [{ message: contradictionText, sinceMs, isContradiction: true }];
+    return [...own, ...(await log.witnessFaults())];
+  };
   const turn = async (): Promise<void> => {
     await catchUp(follower, () => isClosed);
     const result = await log.advance();
-    contradiction.sinceMs = result === 'contradiction' ? (contradiction.sinceMs ?? clock()) : null;
+    contradictionSinceMs = result === 'contradiction' ? (contradictionSinceMs ?? clock()) : null;
+    published = null;
+    const messages = (await faults()).map(({ message }) => message);
+    for (const message of messages) if (!told.has(message)) onFault(message);
+    told = new Set(messages);
   };
   const schedule = (inMs: number): void => {
     if (isClosed) return;
@@ -92,14 +108,13 @@ export function createTransparencyLog(deps: TransparencyLogDeps): TransparencyLo
   return {
     key: logSigner(store.masterKey, origin).key,
     witnesses,
-    published: log.published,
-    async faults() {
-      const own =
-        contradiction.sinceMs === null
-          ? []
-          : [{ message: contradictionText, sinceMs: contradiction.sinceMs, isContradiction: true }];
-      return [...own, ...(await log.witnessFaults())];
+    published() {
+      const nowMs = performance.now();
+      if (published === null || nowMs - published.atMs > publishedForMs)
+        published = { atMs: nowMs, reading: log.published() };
+      return published.reading;
     },
+    faults,
     turn,
     start: () => schedule(timing.beginAfterMs),
     async close() {

@@ -11,6 +11,7 @@ import {
   type NoteSignature,
   noteText,
   readSignatureLines,
+  readVerifierKey,
   type VerifierKey,
 } from './signed-note.ts';
 
@@ -18,6 +19,23 @@ export interface Witness {
   readonly key: VerifierKey;
   /** `add-checkpoint` is below it. */
   readonly address: string;
+}
+
+const witnessesMax = 16;
+
+/** Reads `KEY ADDRESS`, separated by commas; null when a part is not a verifier key of cosignatures and an address. */
+export function readWitnesses(text: string): readonly Witness[] | null {
+  const witnesses: Witness[] = [];
+  for (const part of text.split(',').map((one) => one.trim())) {
+    if (part === '') continue;
+    const [keyText = '', address = '', ...more] = part.split(/\s+/);
+    const key = readVerifierKey(keyText);
+    const isWeb = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
+    if (key?.type !== 'cosignature' || !isWeb || more.length > 0) return null;
+    if (witnesses.some((one) => one.key.name === key.name)) return null;
+    witnesses.push({ key, address: address.replace(/\/+$/, '') });
+  }
+  return witnesses.length > witnessesMax ? null : witnesses;
 }
 
 export interface WitnessAnswer {

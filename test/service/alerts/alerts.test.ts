@@ -10,6 +10,7 @@ import { apply, declineApplication } from '../../../src/service/people/access.ts
 import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import { sweep } from '../../../src/service/people/sweep.ts';
 import { createStatistics, type Statistics } from '../../../src/service/statistics/statistics.ts';
+import type { LogFault } from '../../../src/service/transparency-log/transparency-log.ts';
 import { webhooksOf } from '../../../src/service/webhooks/webhook.ts';
 import { agentRow, keyRow, pendingRow } from '../store/rows.ts';
 import {
@@ -34,6 +35,7 @@ interface World {
   readonly changes: number[];
   stale: number | null;
   gaps: readonly number[];
+  logFaults: readonly LogFault[];
   /** Advances the clock and checks the rules, in both processes. */
   readonly pass: (ms: number) => Promise<void>;
   readonly told: () => readonly string[];
@@ -70,6 +72,7 @@ async function setUp(): Promise<World> {
       switches,
       staleSinceMs: () => world.stale,
       policyGaps: { update: async () => world.gaps },
+      logFaults: async () => world.logFaults,
       messagesOf: messages.alertMessages,
       onChange: () => changes.push(time.nowMs),
       onFailure: (error) => hooks.failures.push(error),
@@ -86,6 +89,7 @@ async function setUp(): Promise<World> {
     changes,
     stale: null,
     gaps: [],
+    logFaults: [],
     pass: async (ms) => {
       time.nowMs += ms;
       await Promise.all([world.watch.evaluate(), world.another.evaluate()]);
@@ -196,6 +200,26 @@ describe('an alert', () => {
     world.gaps = [];
     await pass(3 * minuteMs);
     expect(await alertsOn(hooks.directory)).toEqual([]);
+  });
+
+  test('begins when a witness is late for long, and at once when it refuses', async () => {
+    const { hooks, pass } = await begin();
+    const late = {
+      message: 'the witness w does not answer',
+      sinceMs: hooks.time.nowMs,
+      isContradiction: false,
+    };
+    world.logFaults = [late];
+    await pass(14 * minuteMs);
+    expect(await alertsOn(hooks.directory)).toEqual([]);
+    await pass(minuteMs);
+    expect(await alertsOn(hooks.directory)).toMatchObject([{ value: { kind: 'log_faults', value: 1 } }]);
+    world.logFaults = [];
+    await pass(minuteMs);
+    expect(await alertsOn(hooks.directory)).toEqual([]);
+    world.logFaults = [{ ...late, sinceMs: hooks.time.nowMs, isContradiction: true }];
+    await pass(1_000);
+    expect(await alertsOn(hooks.directory)).toMatchObject([{ value: { kind: 'log_faults' } }]);
   });
 
   test('is sent to the webhooks and roles of its rule', async () => {

@@ -161,6 +161,7 @@ proposals.settle     POST /v1/policies/proposals/{id}/accept
 proposals.settle     POST /v1/policies/proposals/{id}/reject
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
 audit.view           GET /v1/audit/approvals, GET /v1/audit/approvals/export
+audit.view           GET /v1/log/proof, GET /v1/log/consistency
 tables.view          GET /v1/tables, GET /v1/tables/{name}, GET /v1/tables/{name}/{key}
 tables.change        PUT /v1/tables/{name}/{key}, DELETE /v1/tables/{name}/{key}
 kill-switches.view        GET /v1/kill-switches

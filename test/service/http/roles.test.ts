@@ -54,6 +54,8 @@ const publicRoutes = [
   'GET /metrics',
   'GET /openapi.json',
   'GET /readyz',
+  'GET /v1/log/checkpoint',
+  'GET /v1/log/key',
   'GET /v1/sign-in',
   'POST /v1/applications',
   'POST /v1/invitations/accept',

@@ -44,6 +44,7 @@ function logOf(store: Store) {
     witnesses: [],
     quorum: 0,
     clock: () => startMs,
+    onFault: () => undefined,
     onFailure: fail,
   });
   onTestFinished(() => log.close());
@@ -192,6 +193,7 @@ test('a clock that goes back changes nothing', async () => {
     witnesses: [],
     quorum: 0,
     clock: () => nowMs,
+    onFault: () => undefined,
     onFailure: fail,
   });
   onTestFinished(() => log.close());

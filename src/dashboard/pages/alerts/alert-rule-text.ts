@@ -34,6 +34,11 @@ export const kinds: Readonly<Record<Kind, KindTexts>> = {
     isCounted: false,
   },
   webhooks_failing: { name: 'Webhook failing', condition: 'webhooks fail', isCounted: false },
+  log_faults: {
+    name: 'Transparency log not confirmed',
+    condition: 'faults of the transparency log or of its witnesses',
+    isCounted: false,
+  },
 };
 
 export function ruleChangeText({ kind, threshold, window_minutes: minutes, code }: Rule): string {

@@ -51,6 +51,7 @@ import { reviewLockRoutes } from './requests/review-locks.ts';
 import { standingApprovalRoutes } from './requests/standing-approvals.ts';
 import { stepUpRoutes } from './requests/step-up.ts';
 import { tableRoutes } from './tables/tables.ts';
+import { logRoutes } from './transparency-log/transparency-log.ts';
 import { webhookRoutes } from './webhooks/webhooks.ts';
 
 /** All routes of the management API, in the order of the OpenAPI document. */
@@ -100,6 +101,7 @@ export const managementRoutes = [
   ...requestExportRoutes,
   ...stepUpRoutes,
   ...receiptRoutes,
+  ...logRoutes,
   ...hookRoutes,
   ...evaluationRoutes,
   ...accessRequestRoutes,
