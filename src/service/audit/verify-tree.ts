@@ -5,7 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ChainRecord } from '../store/contract/chain.ts';
 import type { Store } from '../store/contract/store.ts';
-import { countIn, type SequenceRun, type Tile } from '../store/contract/tree.ts';
+import { StoreError } from '../store/contract/store-error.ts';
+import { countIn, type SequenceRun, type Tile, tileWidth } from '../store/contract/tree.ts';
 import { logSigner, type ReadCheckpoint, readCheckpointNote } from '../transparency-log/checkpoint-note.ts';
 import { logStateOf } from '../transparency-log/log-state.ts';
 import { isSame } from '../transparency-log/merkle-tree.ts';
@@ -45,13 +46,14 @@ export async function verifyTree(
   store: VerifiedStore,
   { notes = [], onHashes }: VerifyTreeOptions = {},
 ): Promise<TreeVerification> {
-  const last = await store.tree.last();
+  const last = await store.tree.last().catch(changedEnd);
+  if (last === 'changed') return broken(null, 'the end of its hash tree was changed');
   let edge = emptyEdge;
   let sequence = 0;
   for (let position = 0; position <= (last?.position ?? -1); position += 1) {
     const [tile] = await store.tree.tiles([{ level: 0, position }]);
     const expected = position === last?.position ? countIn(last) : null;
-    if (tile === undefined || (expected === null && countIn(tile) !== 256))
+    if (tile === undefined || (expected === null && countIn(tile) !== tileWidth))
       return broken(sequence + 1, 'its hash is missing in the transparency log');
     const tileBreak = await compareRecords(store, tile, sequence);
     if (tileBreak !== null) return { kind: 'broken', break: tileBreak };
@@ -65,7 +67,22 @@ export async function verifyTree(
     sequence = edge.sequence;
     onHashes?.(edge.size);
   }
+  const expected = tileCountOf(edge.size);
+  if ((await store.tree.tileCount()) !== expected)
+    return broken(null, `it has other tiles of hashes than the ${expected} of ${edge.size} records`);
   return await compareCheckpoints(store, notes, edge);
+}
+
+function changedEnd(error: unknown): 'changed' {
+  if (error instanceof StoreError && error.code === 'tampered') return 'changed';
+  throw error;
+}
+
+function tileCountOf(size: number): number {
+  let tiles = 0;
+  for (let hashes = size; hashes > 0; hashes = Math.floor(hashes / tileWidth))
+    tiles += Math.ceil(hashes / tileWidth);
+  return tiles;
 }
 
 function broken(sequence: number | null, message: string): TreeVerification {

@@ -3,14 +3,18 @@
 // hashes few records; after any failure the tree is as it was, and the next step tries again.
 
 import { Worker } from 'node:worker_threads';
+import type { ChainRecord } from '../store/contract/chain.ts';
 import type { Store } from '../store/contract/store.ts';
 import { storeGrowth } from './grow-tree.ts';
 import { appendLeaves, type GrownTree, leafOf, readEdge, type TreeEdge } from './tiles.ts';
 import type { TreeAnswer } from './tree-thread.ts';
 
 export interface TreeFollower {
-  /** Appends the next records; resolves to whether more may follow. Rejects when they cannot be read or stored. */
-  step(): Promise<boolean>;
+  /**
+   * Appends the next records. Resolves to how long they were hashed, in milliseconds; null when the tree has all
+   * records. Rejects when they cannot be read or stored.
+   */
+  step(): Promise<number | null>;
   close(): Promise<void>;
 }
 
@@ -38,10 +42,10 @@ export function createTreeFollower(store: Pick<Store, 'tree' | 'records'>): Tree
       // If anything fails, the tree is read again.
       edge = null;
       const few = await store.tree.settledRecords(from.sequence, withoutThreadMax);
-      const growth =
-        few.length < withoutThreadMax / 2 ? appendLeaves(from, few.map(leafOf)) : await ask(started(), from);
-      edge = growth === null || few.length === 0 ? from : await storeGrowth(store.tree, from, growth);
-      return few.length > 0;
+      const { growth, workMs } =
+        few.length < withoutThreadMax / 2 ? grown(from, few) : await ask(started(), from);
+      edge = growth === null ? from : await storeGrowth(store.tree, from, growth);
+      return growth === null ? null : workMs;
     },
     async close() {
       const ending = thread;
@@ -51,15 +55,26 @@ export function createTreeFollower(store: Pick<Store, 'tree' | 'records'>): Tree
   };
 }
 
+interface TimedGrowth {
+  readonly growth: GrownTree | null;
+  readonly workMs: number;
+}
+
+function grown(from: TreeEdge, records: readonly ChainRecord[]): TimedGrowth {
+  if (records.length === 0) return { growth: null, workMs: 0 };
+  const begun = performance.now();
+  return { growth: appendLeaves(from, records.map(leafOf)), workMs: performance.now() - begun };
+}
+
 /** Rejects when the thread cannot read the records. */
-function ask(thread: Worker, edge: TreeEdge): Promise<GrownTree | null> {
+function ask(thread: Worker, edge: TreeEdge): Promise<TimedGrowth> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
       thread.off('message', onMessage).off('error', onEnd).off('exit', onEnd);
       finish();
     };
     const onMessage = (answer: TreeAnswer): void =>
-      settle(() => (answer.kind === 'grown' ? resolve(answer.growth) : reject(new Error(answer.reason))));
+      settle(() => (answer.kind === 'grown' ? resolve(answer) : reject(new Error(answer.reason))));
     const onEnd = (cause: unknown): void =>
       settle(() => reject(new Error('the thread of the hash tree has ended', { cause })));
     thread.on('message', onMessage).on('error', onEnd).on('exit', onEnd);

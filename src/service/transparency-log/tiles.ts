@@ -7,6 +7,7 @@ import {
   countIn,
   hashBytes,
   type SequenceRun,
+  sizeWith,
   type Tile,
   type TilePlace,
   type TreeStore,
@@ -43,7 +44,7 @@ export function hashOfEntry(entry: ChainEntry): Hash {
 export async function readEdge(tree: Pick<TreeStore, 'last' | 'tiles'>): Promise<TreeEdge> {
   const last = await tree.last();
   if (last === null) return emptyEdge;
-  const size = last.position * tileWidth + countIn(last);
+  const size = sizeWith(last);
   const places: TilePlace[] = [];
   for (let [level, count] = [0, size]; count > 0; level += 1, count = Math.floor(count / tileWidth))
     if (count % tileWidth !== 0) places.push({ level, position: Math.floor(count / tileWidth) });

@@ -2,6 +2,7 @@
 // publishes them. INVARIANT: what was once signed is continued by everything signed later: when the tree no longer
 // leads to the newest checkpoint, nothing is signed any more. Nothing here delays a decision.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection, ReadDocument } from '../store/contract/collection.ts';
 import type { Store } from '../store/contract/store.ts';
 import {
@@ -74,22 +75,25 @@ export interface TransparencyLog {
 export function createTransparencyLog(deps: TransparencyLogDeps): TransparencyLog {
   const { store, origin, witnesses, clock, onFault, onFailure } = deps;
   const timing = { ...timingDefault, ...deps.timing };
+  const closing = new AbortController();
   const follower = createTreeFollower(store);
   const log = createLog(deps, timing);
   let contradictionSinceMs: number | null = null;
   let published: { readonly atMs: number; readonly reading: Promise<ReadCheckpoint | null> } | null = null;
   let told: ReadonlySet<string> = new Set();
+  let failure: { readonly message: string; readonly sinceMs: number } | null = null;
   let timer: NodeJS.Timeout | undefined;
   let work: Promise<unknown> = Promise.resolve();
-  let isClosed = false;
 
   const faults = async (): Promise<readonly LogFault[]> => {
     const sinceMs = contradictionSinceMs;
     const own = sinceMs === null ? [] : [{ message: contradictionText, sinceMs, isContradiction: true }];
-    return [...own, ...(await log.witnessFaults())];
+    const failed =
+      failure === null ? [] : [{ message: failureText, sinceMs: failure.sinceMs, isContradiction: false }];
+    return [...own, ...failed, ...(await log.witnessFaults())];
   };
   const turn = async (): Promise<void> => {
-    await catchUp(follower, () => isClosed);
+    await catchUp(follower, closing.signal);
     const result = await log.advance();
     contradictionSinceMs = result === 'contradiction' ? (contradictionSinceMs ?? clock()) : null;
     published = null;
@@ -97,11 +101,17 @@ export function createTransparencyLog(deps: TransparencyLogDeps): TransparencyLo
     for (const message of messages) if (!told.has(message)) onFault(message);
     told = new Set(messages);
   };
+  /** The same failure is reported once. */
+  const fail = (error: unknown): void => {
+    const message = String(error);
+    if (failure?.message !== message && !closing.signal.aborted) onFailure(error);
+    failure = { message, sinceMs: failure?.sinceMs ?? clock() };
+  };
   const schedule = (inMs: number): void => {
-    if (isClosed) return;
+    if (closing.signal.aborted) return;
     timer = setTimeout(() => {
       work = turn()
-        .catch(onFailure)
+        .then(() => (failure = null), fail)
         .finally(() => schedule(timing.everyMs));
     }, inMs).unref();
   };
@@ -118,7 +128,7 @@ export function createTransparencyLog(deps: TransparencyLogDeps): TransparencyLo
     turn,
     start: () => schedule(timing.beginAfterMs),
     async close() {
-      isClosed = true;
+      closing.abort();
       clearTimeout(timer);
       await follower.close();
       await work;
@@ -129,21 +139,25 @@ export function createTransparencyLog(deps: TransparencyLogDeps): TransparencyLo
 const contradictionText =
   'the hash tree does not lead to the last signed checkpoint: run `writ audit verify`';
 
-async function catchUp(follower: TreeFollower, isClosed: () => boolean): Promise<void> {
-  while (!isClosed()) {
-    const begun = performance.now();
-    if (!(await follower.step())) return;
-    await new Promise((resolve) => setTimeout(resolve, restPerWork * (performance.now() - begun)).unref());
+const failureText = 'records could not be added to the log';
+
+async function catchUp(follower: TreeFollower, closing: AbortSignal): Promise<void> {
+  while (!closing.aborted) {
+    const workMs = await follower.step();
+    if (workMs === null) return;
+    // Ended early by the end of the service.
+    await sleep(restPerWork * workMs, undefined, { signal: closing }).catch(() => undefined);
   }
 }
 
 function createLog(deps: TransparencyLogDeps, timing: LogTiming) {
   const { store, origin, witnesses } = deps;
   const states = logStateOf(store.documents);
+  const confirmed: Confirmed = { newest: null };
   const { key } = logSigner(store.masterKey, origin);
   return {
     async advance(): Promise<'advanced' | 'contradiction'> {
-      const signed = await signNewest(deps, states);
+      const signed = await signNewest(deps, states, confirmed);
       if (signed === 'contradiction') return signed;
       if (signed !== null && witnesses.length > 0) await askMissing(deps, { states, timing }, signed);
       return 'advanced';
@@ -180,6 +194,11 @@ async function put(
   return (await store.documents.write([states.put(value, version)], null)) === 'changed';
 }
 
+/** The checkpoint that this process last compared with the tree, so that nothing is hashed while nothing grows. */
+interface Confirmed {
+  newest: string | null;
+}
+
 /**
  * Signs the tree if it has grown and continues what was signed before. Returns the state with the newest
  * checkpoint; null when there is none, or another process was faster.
@@ -187,16 +206,20 @@ async function put(
 async function signNewest(
   deps: TransparencyLogDeps,
   states: States,
+  confirmed: Confirmed,
 ): Promise<ReadDocument<LogState> | null | 'contradiction'> {
   const { store, origin, quorum, clock } = deps;
   const stored = await states.find('log');
   const { size } = await readEdge(store.tree);
   const newest = stored === null ? null : readCheckpointNote(stored.value.newest);
-  if (stored !== null && (newest === null || !(await leadsTo(store, newest)))) return 'contradiction';
-  if (size === 0) return null;
   const isOfThisLog = newest?.origin === origin;
   const isPublished = quorum > 0 || stored?.value.published === stored?.value.newest;
-  if (stored !== null && isOfThisLog && newest.size >= size && isPublished) return stored;
+  const isCurrent = isOfThisLog && newest.size === size && isPublished;
+  if (stored !== null && isCurrent && stored.value.newest === confirmed.newest) return stored;
+  if (stored !== null && (newest === null || !(await leadsTo(store, newest)))) return 'contradiction';
+  confirmed.newest = stored?.value.newest ?? null;
+  if (size === 0) return null;
+  if (stored !== null && isCurrent) return stored;
   const signer = logSigner(store.masterKey, origin);
   const text = noteText(signCheckpoint({ size, root: await rootOf(store.tree, size) }, signer));
   const value: LogState = {

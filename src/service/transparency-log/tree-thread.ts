@@ -9,7 +9,7 @@ import type { GrownTree, TreeEdge } from './tiles.ts';
 
 /** The tree after the next records, null when it has all of them; or why they could not be read. */
 export type TreeAnswer =
-  | { readonly kind: 'grown'; readonly growth: GrownTree | null }
+  | { readonly kind: 'grown'; readonly growth: GrownTree | null; readonly workMs: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
 async function openRecords(location: RecordsLocation): Promise<TreeStore['settledRecords']> {
@@ -30,7 +30,10 @@ opening.catch(() => undefined);
 
 async function answer(edge: TreeEdge): Promise<TreeAnswer> {
   try {
-    return { kind: 'grown', growth: await nextGrowth(edge, await opening) };
+    const settledRecords = await opening;
+    const begun = performance.now();
+    const growth = await nextGrowth(edge, settledRecords);
+    return { kind: 'grown', growth, workMs: performance.now() - begun };
   } catch (error) {
     return { kind: 'failed', reason: String(error) };
   }

@@ -7,6 +7,8 @@ import { createCheckpointSigner } from '../../../src/service/audit/checkpoint.ts
 import { verifyChain } from '../../../src/service/audit/verify.ts';
 import type { DocumentPut } from '../../../src/service/store/contract/documents.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
+import { growTree } from '../../../src/service/transparency-log/grow-tree.ts';
+import { createTransparencyLog } from '../../../src/service/transparency-log/transparency-log.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs } from '../store/rows.ts';
 
 const entry = { definition: 'd1', key: 'agent-1', isCertain: true, value: '12.5' };
@@ -17,7 +19,7 @@ function document(id: string, kind: string): DocumentPut {
   return { kind, id, seen: 0, name: `${id}@example.com`, parent: 'p', ...times, json };
 }
 
-/** Adds at least two rows to each table. */
+/** Adds at least two rows to each table, except for the hash tree, of which a tile has all records. */
 export async function fillStore(store: Store): Promise<void> {
   for (const id of ['agent-1', 'agent-2']) {
     await store.agents.add(agentRow({ id, sealedSigningSecret: `sealed ${id}` }), keyRow(id));
@@ -66,6 +68,18 @@ export async function fillStore(store: Store): Promise<void> {
     store.nonces.note({ nonce, usedAtMs: startMs, keptUntilMs: startMs + 600_000 });
   }
   await store.requests.append(requestRow(), { openMax: 20 });
+  await growTree(store.tree);
+  await createTransparencyLog({
+    store,
+    origin: 'writ.example.com/writ',
+    witnesses: [],
+    quorum: 0,
+    clock: () => startMs,
+    onFault: (message) => {
+      throw new Error(message);
+    },
+    onFailure: () => undefined,
+  }).turn();
 }
 
 export interface Tampering {

@@ -264,6 +264,6 @@ test('a database of a later version, and a file that was tampered with, are refu
   file.exec("UPDATE requests SET action_key = 'other' WHERE sequence = 12");
   file.close();
   await expect(copy()).rejects.toThrow('record 12 is not as it was written');
-  await server.query('UPDATE control SET schema_version = 99', database.name);
+  await server.query('UPDATE control SET schema_version = 999', database.name);
   await expect(copy()).rejects.toMatchObject({ code: 'newer-database' });
 });

@@ -424,6 +424,6 @@ test('another master key is refused, and so is a database of another program', a
   await server.query('CREATE TABLE control (name text)', 'foreign_tables');
   const foreign = openStore({ ...database, url: server.urlOf('foreign_tables') });
   await expect(foreign).rejects.toMatchObject({ code: 'foreign-database' });
-  await server.query('UPDATE control SET schema_version = 99', database.name);
+  await server.query('UPDATE control SET schema_version = 999', database.name);
   await expect(openStore(database)).rejects.toMatchObject({ code: 'newer-database' });
 });

@@ -232,7 +232,7 @@ const tamperings: Readonly<
   },
   'a hash above is changed': {
     statements: [
-      "UPDATE tree_tiles SET hashes = 'A' || substr(hashes, 2) WHERE level = 1 AND hashes NOT LIKE 'A%'",
+      "UPDATE tree_tiles SET hashes = CASE substr(hashes, 1, 1) WHEN 'A' THEN 'B' ELSE 'A' END || substr(hashes, 2) WHERE level = 1",
     ],
     message: /does not follow from those below/,
   },

@@ -1,7 +1,7 @@
 // A hash tree by the definition in RFC 6962, section 2.1, as a slow twin of the tiles, and a tree store in memory.
 
 import { createHash } from 'node:crypto';
-import { countIn, type Tile, type TreeStore, tileWidth } from '../../../src/service/store/contract/tree.ts';
+import { sizeWith, type Tile, type TreeStore } from '../../../src/service/store/contract/tree.ts';
 import { appendLeaves, emptyEdge, type TreeEdge } from '../../../src/service/transparency-log/tiles.ts';
 
 export type MemoryTree = Pick<TreeStore, 'last' | 'near' | 'tiles'> & {
@@ -51,5 +51,5 @@ export function createMemoryTree({ first = 1, gapEvery = Number.POSITIVE_INFINIT
 /** The number of stored hashes, to compare with what the size promises. */
 export async function storedLeaves(tree: MemoryTree): Promise<number> {
   const last = await tree.last();
-  return last === null ? 0 : last.position * tileWidth + countIn(last);
+  return sizeWith(last);
 }

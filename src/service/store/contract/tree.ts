@@ -4,6 +4,7 @@
 // leaves their hashes.
 
 import type { ChainRecord } from './chain.ts';
+import { tamperedRecord } from './store-error.ts';
 
 /** How many hashes a full tile has. */
 export const tileWidth = 256;
@@ -33,12 +34,14 @@ export interface TreeGrowth {
 }
 
 export interface TreeStore {
-  /** The last tile of level 0; null when the tree is empty. */
+  /** The last tile of level 0; null when the tree is empty. Rejects when it was changed. */
   last(): Promise<Tile | null>;
   /** The tile of level 0 that has the record if the tree has it; null when the tree begins after the record. */
   near(sequence: number): Promise<Tile | null>;
-  /** The tiles at the places, without those that do not exist. */
+  /** The tiles at the places, without those that do not exist or are not as they were written. */
   tiles(places: readonly TilePlace[]): Promise<readonly Tile[]>;
+  /** How many tiles are stored, of all levels. */
+  tileCount(): Promise<number>;
   /** `conflict`: the tree has another size by now; nothing was changed. */
   grow(growth: TreeGrowth): Promise<'grown' | 'conflict'>;
   /**
@@ -71,12 +74,41 @@ export function tileRow({ level, position, hashes, runs }: Tile): TileRow {
   };
 }
 
-export function tileOf({ level, position, hashes, runsJson }: TileRow): Tile {
-  return {
-    level,
-    position,
-    hashes: Buffer.from(hashes, 'base64'),
-    // Only `tileRow` writes this column; a change behind the service's back shows when the tree is verified.
-    runs: JSON.parse(runsJson) as readonly SequenceRun[],
-  };
+/** Reads a stored tile; null when the row is not one that `tileRow` makes. */
+export function tileOf(row: TileRow): Tile | null {
+  const { level, position, hashes, runsJson } = row;
+  const tile = { level, position, hashes: Buffer.from(hashes, 'base64'), runs: runsOf(runsJson) };
+  const count = countIn(tile);
+  const isTile = Number.isInteger(count) && count >= 1 && count <= tileWidth;
+  const again = tileRow(tile);
+  const isSame = again.hashes === hashes && again.runsJson === runsJson;
+  return isTile && isSame && again.firstSequence === row.firstSequence ? tile : null;
+}
+
+function runsOf(json: string): readonly SequenceRun[] {
+  try {
+    const runs: unknown = JSON.parse(json);
+    return Array.isArray(runs) && runs.every(isRun) ? runs : [];
+  } catch {
+    return [];
+  }
+}
+
+function isRun(run: unknown): run is SequenceRun {
+  return (
+    Array.isArray(run) && run.length === 2 && run.every((part) => Number.isSafeInteger(part) && part > 0)
+  );
+}
+
+/** Reads the tile with which the tree ends. Throws StoreError when it is not as it was written. */
+export function lastTileOf(row: TileRow | undefined): Tile | null {
+  if (row === undefined) return null;
+  const tile = tileOf(row);
+  if (tile === null) throw tamperedRecord('the end of the hash tree is not as the service wrote it');
+  return tile;
+}
+
+/** How many records the tree has that ends with this tile of level 0. */
+export function sizeWith(last: Tile | null): number {
+  return last === null ? 0 : last.position * tileWidth + countIn(last);
 }

@@ -5,13 +5,12 @@
 import type { ChainRecord } from '../contract/chain.ts';
 import { laneOf } from '../contract/lanes.ts';
 import {
-  countIn,
+  lastTileOf,
+  sizeWith,
   type TileRow,
   type TreeGrowth,
   type TreeStore,
-  tileOf,
   tileRow,
-  tileWidth,
 } from '../contract/tree.ts';
 import { lastTileText, treeReads } from '../queries/tree.ts';
 import { endOfEach, readStretch, settledSequence } from './chain.ts';
@@ -75,7 +74,7 @@ function tiedRecords(records: readonly ChainRecord[]): readonly ChainRecord[] {
 function grow({ from, tiles }: TreeGrowth): Work<'grown' | 'conflict'> {
   return async ({ rows, insert }) => {
     const [row] = await rows<TileRow>(lastTileText);
-    const size = row === undefined ? 0 : row.position * tileWidth + countIn(tileOf(row));
+    const size = sizeWith(lastTileOf(row));
     if (size !== from) return 'conflict';
     for (const tile of tiles) {
       const { level, position, hashes, runsJson, firstSequence } = tileRow(tile);

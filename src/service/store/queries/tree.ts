@@ -1,6 +1,6 @@
 // Reads tiles of the hash tree.
 
-import { type TileRow, type TreeStore, tileOf } from '../contract/tree.ts';
+import { lastTileOf, type TileRow, type TreeStore, tileOf } from '../contract/tree.ts';
 import { type QueryRunner, query } from './dialect.ts';
 
 const columns = 'level, position, hashes, runs_json AS "runsJson", first_sequence AS "firstSequence"';
@@ -11,19 +11,21 @@ export const lastTileText = `SELECT ${columns} FROM tree_tiles WHERE level = 0 O
 export function treeReads({
   rows,
   snapshot,
-}: Pick<QueryRunner, 'rows' | 'snapshot'>): Pick<TreeStore, 'last' | 'near' | 'tiles'> {
-  const one = async (text: string, parameters = {}) => {
-    const [row] = await rows(query<TileRow>(text, parameters));
-    return row === undefined ? null : tileOf(row);
-  };
+}: Pick<QueryRunner, 'rows' | 'snapshot'>): Pick<TreeStore, 'last' | 'near' | 'tiles' | 'tileCount'> {
+  const one = async (text: string, parameters = {}) => (await rows(query<TileRow>(text, parameters)))[0];
   return {
-    last: () => one(lastTileText),
-    near: (sequence) =>
-      one(
+    last: async () => lastTileOf(await one(lastTileText)),
+    async near(sequence) {
+      const row = await one(
         `SELECT ${columns} FROM tree_tiles WHERE level = 0 AND first_sequence <= @sequence
          ORDER BY first_sequence DESC LIMIT 1`,
         { sequence },
-      ),
+      );
+      return row === undefined ? null : tileOf(row);
+    },
+    tileCount: async () =>
+      (await rows(query<{ readonly count: number }>('SELECT count(*) AS count FROM tree_tiles')))[0]?.count ??
+      0,
     async tiles(places) {
       const found = await snapshot(
         places.map(({ level, position }) =>
@@ -33,7 +35,7 @@ export function treeReads({
           }),
         ),
       );
-      return found.flat().map(tileOf);
+      return found.flat().flatMap((row) => tileOf(row) ?? []);
     },
   };
 }

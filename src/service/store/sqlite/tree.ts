@@ -1,7 +1,7 @@
 // Lets the hash tree grow in an SQLite database, in the writer's transaction.
 
 import type { Database } from 'better-sqlite3';
-import { countIn, type TileRow, type TreeGrowth, tileOf, tileRow, tileWidth } from '../contract/tree.ts';
+import { lastTileOf, sizeWith, type TileRow, type TreeGrowth, tileRow } from '../contract/tree.ts';
 import { lastTileText } from '../queries/tree.ts';
 
 export function prepareTreeWrites(database: Database) {
@@ -14,7 +14,7 @@ export function prepareTreeWrites(database: Database) {
   return {
     'grow-tree'({ growth: { from, tiles } }: { readonly growth: TreeGrowth }): 'grown' | 'conflict' {
       const row = last.get();
-      const size = row === undefined ? 0 : row.position * tileWidth + countIn(tileOf(row));
+      const size = sizeWith(lastTileOf(row));
       if (size !== from) return 'conflict';
       for (const tile of tiles) put.run(tileRow(tile));
       return 'grown';
