@@ -125,6 +125,13 @@ async function commandsOnStores({ writ }: Version, path: readonly string[] = [])
   return found;
 }
 
+/** A checkpoint of some transparency log. */
+const checkpointNote = join(mkdtempSync(join(tmpdir(), 'writ-notes-')), 'log.note');
+writeFileSync(
+  checkpointNote,
+  `writ.example.com\n1\n${Buffer.alloc(32).toString('base64')}\n\n\u2014 writ.example.com ${Buffer.alloc(68).toString('base64')}\n`,
+);
+
 /** The arguments of each command that takes `--data`, but for those that start, upgrade or copy a store. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   explain: ['01a1b8f3-36ac-78ab-851f-7a1f0fa82ab1'],
@@ -152,6 +159,8 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'audit checkpoint': [],
   'audit prune': ['--before', '2020-01-01'],
   'audit accept': ['--yes'],
+  'audit prove': ['--sequence', '1'],
+  'audit consistency': [checkpointNote],
   'audit replay': ['--all', '--policies', policies],
 };
 const others = ['serve', 'doctor', 'backup', 'restore', 'store copy', 'store migrate'];

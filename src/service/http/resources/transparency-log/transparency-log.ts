@@ -89,7 +89,7 @@ const getLogKey = route<LogRouteDeps>({
         }),
         example: {
           log: 'writ.example.com/writ',
-          verifier_key: 'writ.example.com/writ+a1b2c3d4+ATc5m7ZFwLnS0JbJGXNCCEJ8WmoPqcDMUjnY7CzNvQGB',
+          verifier_key: 'writ.example.com/writ+a521535f+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
           witness_keys: [],
           statement_key: {
             kty: 'OKP',
