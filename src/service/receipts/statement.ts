@@ -27,7 +27,7 @@ export interface Statements {
   state(requestId: string, by: AgentCaller): Promise<string | null>;
 }
 
-export const statementType = 'writ-statement+jwt';
+const statementType = 'writ-statement+jwt';
 
 export function createStatements({ requestChanges, bases, masterKey, issuer }: StatementDeps): Statements {
   const { privateKey, publicText: x } = signingKeysOf(masterKey, 'statements');

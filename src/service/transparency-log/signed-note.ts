@@ -41,7 +41,7 @@ export function isKeyName(name: string): boolean {
   return /^[^\s+\p{Cc}]+$/u.test(name) && name.length <= 200 && name.isWellFormed();
 }
 
-export function verifierKeyOf(name: string, type: SignatureType, publicKey: Uint8Array): VerifierKey {
+function verifierKeyOf(name: string, type: SignatureType, publicKey: Uint8Array): VerifierKey {
   const hash = createHash('sha256')
     .update(`${name}\n`)
     .update(Uint8Array.of(signatureTypes[type]))

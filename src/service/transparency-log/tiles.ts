@@ -125,7 +125,7 @@ function joined(runs: readonly SequenceRun[]): readonly SequenceRun[] {
 }
 
 /** The hash that stands for a full tile in the level above. */
-export function hashOfTile({ hashes }: Pick<Tile, 'hashes'>): Hash {
+function hashOfTile({ hashes }: Pick<Tile, 'hashes'>): Hash {
   return hashOfHashes(hashes, { begin: 0, end: tileWidth });
 }
 

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createCheckpointSigner } from '../../../src/service/audit/checkpoint.ts';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
+import { verifyTree } from '../../../src/service/audit/verify-tree.ts';
 import { copyKey, readMasterKey } from '../../../src/service/store/contract/master-key.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import {
@@ -15,6 +16,8 @@ import {
   copyStore,
 } from '../../../src/service/store/move/copy-store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
+import { growTree } from '../../../src/service/transparency-log/grow-tree.ts';
+import { readEdge } from '../../../src/service/transparency-log/tiles.ts';
 import { openWire } from './cut-wire.ts';
 import { keptPostgres, type PostgresServer } from './postgres-server.ts';
 import { agentRow, keyRow, pendingRow, refusalRecord, requestRow, startMs, temporaryFolder } from './rows.ts';
@@ -73,6 +76,7 @@ async function fill(store: Store): Promise<void> {
   await store.requests.appendRefusal(refusalRecord());
   await store.plants.add({ id: 2n ** 63n - 1n, name: 'rose', tag: null });
   await store.settings.putIfAbsent('a', 'b');
+  await growTree(store.tree);
   const nowMs = Date.now();
   store.nonces.note({ nonce: 'a-1 n-1', usedAtMs: nowMs, keptUntilMs: nowMs + 600_000 });
   await store.statistics.change({
@@ -102,6 +106,7 @@ async function told(store: Store) {
     generation: await store.documents.generation('store'),
     cells: await store.statistics.cells({ spanMs: null, fromMs: 0, untilMs: 1e15, after: null, countMax: 9 }),
     hits: await store.statistics.hits(),
+    tree: await readEdge(store.tree),
   };
 }
 
@@ -121,6 +126,10 @@ test('a copy has every record and row with the same hashes, and continues from t
   expect(await to.statistics.mark()).toEqual(await from.statistics.mark());
   await to.requests.append(requestRow(), limits);
   expect(await verifyChain(to)).toMatchObject({ kind: 'whole', end: { sequence: end.sequence + 1 } });
+  // The hash tree continues over the copied records.
+  await to.chain.tie();
+  expect((await growTree(to.tree)).size).toBeGreaterThan(before.tree.size);
+  expect(await verifyTree(to)).toMatchObject({ kind: 'whole' });
 });
 
 test('writes of the service during the copy are copied, and the copy ends only after the service has stopped', async () => {
