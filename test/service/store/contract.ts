@@ -540,6 +540,18 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
     });
 
     describe('the chain', () => {
+      test('has the numbers of the records of a request', async () => {
+        const [one, other] = [pendingRow({ expiresAtMs: startMs + 50 }), requestRow()];
+        for (const row of [one, other]) await store.requests.append(row, limits);
+        await store.requests.expireDue(startMs + 60, 10);
+        const { records } = await store.chain.segment(0, 100);
+        const numbersOf = (id: string) =>
+          records.flatMap(({ entry }) => ([entry.id, entry.request_id].includes(id) ? [entry.sequence] : []));
+        expect(numbersOf(one.id)).toHaveLength(2);
+        for (const { id } of [one, other]) expect(await store.chain.sequencesOf(id)).toEqual(numbersOf(id));
+        expect(await store.chain.sequencesOf('0195a3f0-0000-7000-8000-000000000000')).toEqual([]);
+      });
+
       test('numbers all records together, by whatever opening they come', async () => {
         const agent = agentRow();
         await store.agents.add(agent, keyRow(agent.id));
