@@ -65,11 +65,7 @@ test('two replicas that append at the same time make one tree of all records', a
   await one.agents.add(agent, keyRow(agent.id));
   const logs = stores.map(logOf);
   for (let round = 0; round < 3; round += 1) {
-    await Promise.all([
-      append(one, 40),
-      append(two, 40),
-      ...logs.map((log) => log.turn().catch(() => undefined)),
-    ]);
+    await Promise.all([append(one, 40), append(two, 40), logs[0]!.turn()]);
     await two.requests.appendRefusal(refusalRecord());
   }
   await one.chain.tie();
