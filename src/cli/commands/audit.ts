@@ -70,7 +70,7 @@ Examples:
   writ audit accept
   writ audit prove 0195a3f0-0000-7000-8000-000000000000 > proofs.json
   writ audit consistency march.note april.note
-  writ audit witness --name witness.example.com --log writ.example.com/writ+a521535f+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW
+  writ audit witness --name witness.example.com --log $KEY
   writ audit replay --all --policies policies`;
 
 interface VerifyCommandOptions extends DataOption {
