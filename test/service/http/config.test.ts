@@ -287,3 +287,29 @@ test('the settings of the token issuer must be complete, and its address encrypt
     config: { users: { issuer, audience: 'writ', keys: null, rolesClaim: 'roles', groupsClaim: 'teams' } },
   });
 });
+
+test('the witnesses of the transparency log, and how many of them have to cosign', () => {
+  const key = 'witness.example.com+f849e433+BBtd2AYVPTlNQOkxxL3gK6mAf8Rlm6u+LTA5ijSz1kXX';
+  const witness = `${key} https://witness.example.com/`;
+  const transparencyOf = (flags: ConfigSources['flags']) => {
+    const { loaded } = load({ flags });
+    return loaded.ok ? loaded.config.transparency : loaded.problems.join('\n');
+  };
+  expect(transparencyOf({})).toEqual({ name: null, witnesses: [], quorum: 0 });
+  expect(
+    transparencyOf({ 'transparency.witnesses': witness, 'transparency.name': 'a.example/b' }),
+  ).toMatchObject({
+    name: 'a.example/b',
+    witnesses: [{ key: { name: 'witness.example.com' }, address: 'https://witness.example.com' }],
+    quorum: 1,
+  });
+  expect(transparencyOf({ 'transparency.witnesses': witness, 'transparency.quorum': 0 })).toMatchObject({
+    quorum: 0,
+  });
+  expect(transparencyOf({ 'transparency.quorum': 1 })).toBe(
+    'transparency.quorum must be at most the number of witnesses, 0',
+  );
+  expect(transparencyOf({ 'transparency.name': 'two words' })).toContain('must be a name without spaces');
+  for (const wrong of [key, `${key.replace('f849', '0000')} https://w.example`, `${key} gopher://w.example`])
+    expect(transparencyOf({ 'transparency.witnesses': wrong })).toContain('transparency.witnesses');
+});
