@@ -298,8 +298,11 @@ test('a checkpoint that was kept elsewhere shows what a holder of the store has 
   });
 });
 
-test('a failing write leaves the tree as it was', async () => {
+test('a thread that fails, or a failing write, leaves the tree as it was', async () => {
   const store = await openFilled(pathOf(), 300);
+  const unread = logOf({ ...store, records: { path: join(temporaryFolder(), 'missing.db') } });
+  await expect(unread.turn()).rejects.toThrow('missing.db');
+  expect(await store.tree.last()).toBeNull();
   let isFailing = true;
   const failing: Store = {
     ...store,
