@@ -14,6 +14,7 @@ import {
 } from '../doctor/network.ts';
 import { examineBundle, examinePolicies } from '../doctor/policies.ts';
 import { type ClockSample, examineClock, examineRecords } from '../doctor/records.ts';
+import { examineSiem } from '../doctor/siem.ts';
 import { createMarks, type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
 import { settingsGiven, withSettings } from '../support/setting-flags.ts';
 
@@ -83,7 +84,7 @@ function textOf(finding: ReportEntry): string {
 /** The parts of an installation, in the words of docs/cli/operation.md. */
 export type InstallationPart =
   | ('packages' | 'data' | 'disk' | 'key' | 'store' | 'clock' | 'policies' | 'bundle')
-  | ('gaps' | 'port' | 'address' | 'mail' | 'sign-on' | 'users');
+  | ('gaps' | 'port' | 'address' | 'mail' | 'sign-on' | 'users' | 'siem');
 
 export type NamedFinding = PartFinding & { readonly part: InstallationPart };
 
@@ -94,7 +95,7 @@ export async function examineInstallation(config: Config): Promise<readonly Name
   if (packages.state === 'wrong') return [{ part: 'packages', ...packages }];
   const { key, store, examined } = await examineRecords(config);
   const { sso, users } = config;
-  const [policies, bundle, gaps, port, address, mail, signOn, onBehalf, times] = await Promise.all([
+  const [policies, bundle, gaps, port, address, mail, signOn, onBehalf, siem, times] = await Promise.all([
     examinePolicies(config),
     examineBundle(config),
     examineGaps(config, examined?.isServed === true),
@@ -107,6 +108,7 @@ export async function examineInstallation(config: Config): Promise<readonly Name
     users === null
       ? unused('no users.issuer: agents act for no user')
       : examineIssuer({ setting: 'users.issuer', ...users }),
+    examineSiem(config, examined),
     timesOf(config, examined?.serverMs ?? null),
   ]);
   const named = {
@@ -123,6 +125,7 @@ export async function examineInstallation(config: Config): Promise<readonly Name
     mail,
     'sign-on': signOn,
     users: onBehalf,
+    siem,
   } as const satisfies Partial<Record<InstallationPart, PartFinding>>;
   const findings = Object.entries(named).map(([part, finding]) => ({
     part: part as InstallationPart,

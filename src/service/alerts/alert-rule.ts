@@ -26,6 +26,8 @@ export const alertKinds = {
   applications: 'lasting',
   webhooks_failing: 'lasting',
   log_faults: 'lasting',
+  siem_behind: 'lasting',
+  siem_faults: 'lasting',
 } as const;
 export type AlertKind = keyof typeof alertKinds;
 export const alertKindNames = Object.keys(alertKinds) as readonly AlertKind[];
@@ -83,6 +85,8 @@ const shipped: readonly BuiltinRule[] = [
   },
   { id: 'webhooks', name: 'Webhook failing', kind: 'webhooks_failing', threshold: 1, windowMinutes: 15 },
   { id: 'log', name: 'Transparency log not confirmed', kind: 'log_faults', threshold: 1, windowMinutes: 15 },
+  { id: 'siem-behind', name: 'SIEM behind', kind: 'siem_behind', threshold: 1, windowMinutes: 15 },
+  { id: 'siem-faults', name: 'SIEM lacks records', kind: 'siem_faults', threshold: 1, windowMinutes: 0 },
 ];
 
 export const shippedRules: readonly AlertRule[] = shipped.map((rule) => ({

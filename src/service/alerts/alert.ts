@@ -70,6 +70,10 @@ export function alertText({ kind, value, threshold, windowMinutes, code }: Alert
       return `The transparency log is not confirmed${lasts}, or contradicts what was signed before: the messages of the service say why.`;
     case 'webhooks_failing':
       return `${counted(value, 'webhook')} ${value === 1 ? 'has' : 'have'} failed${lasts}.`;
+    case 'siem_behind':
+      return `Records have not been sent to the SIEM${lasts}.`;
+    case 'siem_faults':
+      return `${counted(value, 'fault')} of the stream to the SIEM${lasts}: it refuses a record, or records were deleted or skipped before they were sent.`;
   }
 }
 
@@ -94,4 +98,6 @@ export const pageOfKind = {
   applications: '/access?tab=applications',
   webhooks_failing: '/alerts?tab=webhooks',
   log_faults: '/audit',
+  siem_behind: '/audit',
+  siem_faults: '/audit',
 } as const satisfies Readonly<Record<AlertKind, string>>;

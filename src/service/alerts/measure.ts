@@ -4,6 +4,7 @@
 import type { Directory } from '../people/directory.ts';
 import type { KillSwitchBoard } from '../people/kill-switches.ts';
 import type { Application } from '../people/person.ts';
+import type { ReadSiemStatus } from '../siem/status.ts';
 import { addCell, type CellCounts, createCell, refusalsByCode } from '../statistics/cell.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import { floorTo, minuteMs } from '../statistics/times.ts';
@@ -23,6 +24,8 @@ export interface MeasureDeps {
   readonly staleSinceMs: () => number | null;
   readonly policyGaps: Pick<PolicyGaps, 'update'>;
   readonly logFaults: TransparencyLog['faults'];
+  /** How the stream of records to a SIEM stands; null when there is none. */
+  readonly siem: ReadSiemStatus | null;
 }
 
 export interface RuleReading {
@@ -53,7 +56,9 @@ export async function measureNow(deps: MeasureDeps, rules: readonly AlertRule[])
       kind === 'kill_switch' ||
       kind === 'applications' ||
       kind === 'webhooks_failing' ||
-      kind === 'log_faults'
+      kind === 'log_faults' ||
+      kind === 'siem_behind' ||
+      kind === 'siem_faults'
     ) {
       const value = since[kind].filter((sinceMs) => sinceMs <= fromMs).length;
       return { value, isMet: value >= threshold };
@@ -102,7 +107,8 @@ async function minutesOf(statistics: MeasureDeps['statistics'], nowMs: number): 
 }
 
 /** Returns, by kind, since when each lasting state has lasted. */
-async function standingSince({ directory, switches, staleSinceMs, policyGaps, logFaults }: MeasureDeps) {
+async function standingSince(deps: MeasureDeps) {
+  const { directory, switches, staleSinceMs, policyGaps, logFaults, siem } = deps;
   const stale = staleSinceMs();
   const on = await switches.list();
   const webhooks = await allWebhooks(directory);
@@ -116,6 +122,21 @@ async function standingSince({ directory, switches, staleSinceMs, policyGaps, lo
     webhooks_failing: webhooks
       .filter(({ value }) => value.status === 'active')
       .flatMap(({ value }) => value.failingSinceMs ?? []),
+    ...(await siemSince(siem, directory.clock())),
+  };
+}
+
+/** How long a gap in the records of a SIEM is announced: it never closes. */
+const gapShownMs = 24 * 60 * minuteMs;
+
+/** Since when a SIEM lacks records, and since when it refuses one or has a gap. */
+async function siemSince(read: MeasureDeps['siem'], nowMs: number) {
+  const siem = read === null ? null : await read();
+  const { lackingSinceMs = null, refused = null, gap = null } = siem ?? {};
+  const gapAtMs = gap !== null && nowMs - gap.atMs < gapShownMs ? [gap.atMs] : [];
+  return {
+    siem_behind: lackingSinceMs === null ? [] : [lackingSinceMs],
+    siem_faults: [...(refused === null ? [] : [refused.sinceMs]), ...gapAtMs],
   };
 }
 

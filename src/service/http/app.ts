@@ -60,6 +60,7 @@ const settings = appSettingsOf({
   users: null,
   transparency: { name: null, witnesses: [], quorum: 0 },
   smtp: null,
+  siem: null,
 });
 
 /** The dependencies of the app with the default of each setting that was left out. */
@@ -135,6 +136,7 @@ export function createApp(given: AppDeps): FastifyInstance {
     webhooks: parts.outgoing.dispatcher.counts,
     mail: parts.outgoing.mailCounts,
     spans: deps.tracing?.counts ?? null,
+    recordStream: parts.recordStream,
     onFailure: (err) => app.log.warn({ err }, 'could not read the store for the metrics'),
   });
   addLifecycle(app, parts);
@@ -183,6 +185,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     outgoing,
     alerts,
     standingWatch,
+    recordStream,
     fallbackWatch,
     transparencyLog,
     policyGaps,
@@ -212,6 +215,8 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onClose', () => fallbackWatch.close());
   app.addHook('onListen', async () => transparencyLog.start());
   app.addHook('onClose', () => transparencyLog.close());
+  app.addHook('onListen', async () => recordStream?.start());
+  app.addHook('onClose', async () => recordStream?.close());
   app.addHook('onReady', async () => tokenReader.start());
   app.addHook('onClose', async () => tokenReader.close());
   app.addHook('onListen', async () => sso?.recheck.start());

@@ -1,5 +1,6 @@
 // Composition root: puts together the parts of the service behind its routes. Each part is made once, from no more than it needs.
 
+import { hostname } from 'node:os';
 import type { FastifyBaseLogger } from 'fastify';
 import { createPlayground } from '../../analysis/playground.ts';
 import { createReplays } from '../../analysis/replay/replays.ts';
@@ -7,6 +8,7 @@ import { delegationsIn } from '../agents/delegations/delegation.ts';
 import { createSignatureVerifier } from '../agents/signature.ts';
 import { type PolicyGaps, watchPolicyGaps } from '../alerts/policy-gaps.ts';
 import { watchAlerts } from '../alerts/watch-alerts.ts';
+import { faultOfFile, fileOfError } from '../file-fault.ts';
 import { createDirectory, type Directory } from '../people/directory.ts';
 import { createKillSwitchBoard } from '../people/kill-switches.ts';
 import { createProviderOnDemand } from '../people/sso/provider-on-demand.ts';
@@ -23,12 +25,14 @@ import { createVoteEvaluator } from '../requests/approvals/effective-votes.ts';
 import { type AuthorizerOptions, createAuthorizer } from '../requests/authorize.ts';
 import { createMetering } from '../requests/metering/metering.ts';
 import { createPlanner } from '../requests/plans/make-plan.ts';
+import { engineVersions } from '../requests/record/engine-versions.ts';
 import { createReceiptBases } from '../requests/record/receipt-basis.ts';
 import { createRequestEvents } from '../requests/record/request-events.ts';
 import { createRefusalRecorder } from '../requests/refusal.ts';
 import { createRequestChanges } from '../requests/request-changes.ts';
 import { createStandingApprovals } from '../requests/standing/standing-approvals.ts';
 import { watchStanding } from '../requests/standing/watch-standing.ts';
+import { createRecordStream, type RecordStream } from '../siem/record-stream.ts';
 import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
 import { createTransparencyLog, type TransparencyLog } from '../transparency-log/transparency-log.ts';
@@ -49,6 +53,7 @@ import { createPlanHandler } from './resources/requests/plan-handler.ts';
 import { createRefusalHints } from './resources/requests/refusal-hints.ts';
 import { createWaits } from './resources/requests/wait.ts';
 import { createDownloads } from './routing/downloads.ts';
+import { StartError } from './start-error.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { createUnknownResultNotes } from './telemetry/unknown-results.ts';
 
@@ -102,8 +107,10 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
   const directory = createDirectory(store.documents, clock);
   const policyGaps = createPolicyGaps(deps, { log, directory, eventStreams: parts.eventStreams });
   const transparencyLog = createLog(deps, { clock, log });
+  const recordStream = createStream(deps, base);
   const alerts = watchAlerts({
     directory,
+    siem: recordStream?.status ?? null,
     policyGaps,
     logFaults: transparencyLog.faults,
     statistics: parts.statistics,
@@ -147,6 +154,7 @@ export function createServiceParts(deps: ConfiguredDeps, base: Base) {
     transparencyLog,
     policyGaps,
     policyHistory,
+    recordStream,
     ...createProposalParts(deps, base, () => parts.eventStreams.notify('policies')),
     downloads: createDownloads(),
   };
@@ -166,6 +174,31 @@ function createLog(
     onFailure: (err) => log.warn({ err }, 'could not bring the transparency log up to date; retrying'),
     ...(logTiming && { timing: logTiming }),
   });
+}
+
+/** The stream of records to a SIEM; null when the settings name no receiver. Throws a StartError. */
+function createStream(
+  { siem: settings, policies }: ConfiguredDeps,
+  { store, clock, log }: Base,
+): RecordStream | null {
+  if (settings === null) return null;
+  try {
+    return createRecordStream({
+      settings,
+      store,
+      clock,
+      shapeOf: (action) => policies.current().shapeOf(action) ?? null,
+      version: engineVersions.writ,
+      host: hostname(),
+      log,
+    });
+  } catch (error) {
+    const fault = faultOfFile(error);
+    if (fault === null) throw error;
+    throw new StartError(`writ: ${fileOfError(error, 'a certificate for the SIEM')} ${fault}`, {
+      exitCode: 2,
+    });
+  }
 }
 
 /** Makes the parts that keep, judge and accept proposals. */

@@ -10,11 +10,13 @@ import { faultOfFile } from '../file-fault.ts';
 import { parseRoleRules } from '../people/sso/mapping.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
 import type { BundleSettings } from '../policies/bundles/bundled-policies.ts';
+import { isSiemAddress, type SiemSettings } from '../siem/siem-settings.ts';
 import { isKeyName } from '../transparency-log/signed-note.ts';
 import { readWitnesses, type Witness } from '../transparency-log/witnesses.ts';
 import type { UserSettings } from '../users/on-behalf.ts';
 import { isAddress, isDatabaseAddress, isSmtpAddress, networksOf } from './address-forms.ts';
 import { headersOf, pairsOf } from './pairs.ts';
+import { fieldsOf, siemOf, siemProblems } from './siem.ts';
 import {
   environmentVariableOf,
   flagOf,
@@ -189,6 +191,8 @@ export interface Config extends PlainConfig {
   readonly transparency: TransparencySettings;
   /** The mail server and the sender's address; null to send no e-mail. */
   readonly smtp: { readonly url: string; readonly from: string } | null;
+  /** The receiver of records; null without one. */
+  readonly siem: SiemSettings | null;
   /** Standard variables with a value that cannot be used, each a line like a problem. */
   readonly ignoredVariables: readonly string[];
 }
@@ -211,7 +215,7 @@ const appSettings = [
     'mayAgentsPropose',
     'isNarrowingAccepted',
   ] as const),
-  ...(['trustedProxies', 'sso', 'users', 'transparency', 'smtp'] as const),
+  ...(['trustedProxies', 'sso', 'users', 'transparency', 'smtp', 'siem'] as const),
 ] satisfies readonly (keyof Config)[];
 
 export type AppSettings = Pick<Config, (typeof appSettings)[number]>;
@@ -282,6 +286,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   if (problems.length === 0) problems.push(...ssoProblems((name) => values.get(name) ?? null));
   if (problems.length === 0) problems.push(...userProblems((name) => values.get(name) ?? null));
   if (problems.length === 0) problems.push(...transparencyProblems((name) => values.get(name) ?? null));
+  if (problems.length === 0) problems.push(...siemProblems((name) => values.get(name) ?? null));
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
@@ -407,6 +412,12 @@ function takeValue({ name, value, origin, base }: GivenValue): Value | { readonl
       return isAddress(value) && isIssuer(value)
         ? value
         : wants('an https address; http only on this machine');
+    case 'siem-address':
+      return typeof value === 'string' && isSiemAddress(value)
+        ? value
+        : wants('an https or syslog+tls address without a password; http only on this machine');
+    case 'fields':
+      return fieldsOf(value) ?? wants('paths of fields such as `amount recipient.country`');
     case 'role-rules':
       return roleRulesText(value) ?? wants('such as `admins=admin, finance=approver:finance, staff=auditor`');
     case 'log-name':
@@ -473,6 +484,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Omit<Config, 'ignore
     users: usersOf(of),
     transparency: transparencyOf(of),
     smtp,
+    siem: siemOf(of),
   };
   return { ...plainConfig(of), ...groups };
 }

@@ -2,22 +2,14 @@
 // (`cli/support/setting-flags.ts`), the environment variables, what `writ config` and `writ doctor` show, and the table
 // in docs/service/configuration.md are made from these rows.
 
+import { cursorStarts, siemBodies, siemFormats } from '../siem/siem-settings.ts';
 import { durabilities } from '../store/contract/durability.ts';
 import { pairsOf } from './pairs.ts';
 
 type PlainKind =
   | ('text' | 'path' | 'path-or-address' | 'key' | 'secret' | 'address' | 'origin' | 'smtp')
-  | (
-      | 'database'
-      | 'boolean'
-      | 'networks'
-      | 'log-name'
-      | 'witnesses'
-      | 'issuer'
-      | 'role-rules'
-      | 'headers'
-      | 'pairs'
-    );
+  | ('database' | 'boolean' | 'networks' | 'issuer' | 'role-rules' | 'headers' | 'pairs')
+  | ('siem-address' | 'fields' | 'log-name' | 'witnesses');
 
 export interface Setting {
   readonly default: string | number | boolean | null;
@@ -420,6 +412,101 @@ export const settings = {
     placeholder: 'boolean',
     help: 'whether traces are off although a collector is named',
   },
+  'siem.url': {
+    default: null,
+    kind: { is: 'siem-address' },
+    placeholder: 'address',
+    help: 'the receiver of records: https, http on this machine, or syslog+tls for CEF',
+    more: 'see [Records to a SIEM](siem.md)',
+  },
+  'siem.format': {
+    default: 'ocsf',
+    kind: { is: 'choice', of: siemFormats },
+    placeholder: 'format',
+    help: 'ocsf (JSON), otlp (OpenTelemetry logs) or cef (syslog over TLS)',
+  },
+  'siem.name': {
+    default: 'siem',
+    kind: { is: 'text' },
+    placeholder: 'name',
+    help: 'the name by which the service remembers how far the receiver has the records',
+    more: 'keep it when the receiver moves to another address; a new name begins at `siem.start`',
+  },
+  'siem.start': {
+    default: 'now',
+    kind: { is: 'choice', of: cursorStarts },
+    placeholder: 'choice',
+    help: 'where a new name begins: now, or with the beginning of the records',
+  },
+  'siem.body': {
+    default: 'array',
+    kind: { is: 'choice', of: siemBodies },
+    placeholder: 'choice',
+    help: 'how OCSF events are sent: array (JSON), lines (JSON Lines) or splunk (HTTP Event Collector)',
+  },
+  'siem.headers': {
+    default: '',
+    kind: { is: 'headers' },
+    placeholder: 'pairs',
+    help: 'headers for the receiver, such as authorization=Bearer%20TOKEN, separated by commas (WRIT_SIEM_HEADERS keeps them out of the process list)',
+  },
+  'siem.payload_fields': {
+    default: '',
+    kind: { is: 'fields' },
+    placeholder: 'fields',
+    help: 'payload fields that are sent, such as "amount recipient.country"; by default none',
+    more: 'a list, or separated by spaces; secret fields are never sent',
+  },
+  'siem.batch_records': {
+    default: 500,
+    kind: { is: 'integer', from: 1, to: 10_000 },
+    placeholder: 'count',
+    help: 'the most records of a batch',
+  },
+  'siem.batch_bytes': {
+    default: 1024 ** 2,
+    kind: { is: 'integer', from: 10 * 1024, to: 64 * 1024 ** 2 },
+    placeholder: 'bytes',
+    help: 'the most bytes of a batch before compression; a larger record is sent alone',
+  },
+  'siem.timeout_seconds': {
+    default: 30,
+    kind: { is: 'integer', from: 1, to: 600 },
+    placeholder: 'seconds',
+    help: 'how long the receiver may take for a batch',
+  },
+  'siem.gzip': {
+    default: true,
+    kind: { is: 'boolean' },
+    placeholder: 'boolean',
+    help: 'whether batches over HTTPS are compressed',
+  },
+  'siem.ca': {
+    default: null,
+    defaultText: 'the usual authorities',
+    kind: { is: 'path' },
+    placeholder: 'file',
+    help: "the authority (PEM) that must have signed the receiver's certificate",
+  },
+  'siem.certificate': {
+    default: null,
+    kind: { is: 'path' },
+    placeholder: 'file',
+    help: "this service's certificate (PEM) for receivers that require one",
+  },
+  'siem.key': {
+    default: null,
+    kind: { is: 'path' },
+    placeholder: 'file',
+    help: 'the key (PEM) of that certificate',
+  },
+  'siem.skip': {
+    default: null,
+    kind: { is: 'integer', from: 1, to: Number.MAX_SAFE_INTEGER },
+    placeholder: 'number',
+    help: 'the number of a record that the receiver refuses; it gets an event about the gap instead',
+    more: 'see [When the stream has stopped](siem.md#when-the-stream-has-stopped)',
+  },
   public_url: {
     default: null,
     defaultText: 'the address it listens on, a loopback address as `localhost`',
@@ -495,7 +582,7 @@ type KindValue<Kind extends Setting['kind']> = Kind extends { readonly is: 'inte
     ? boolean
     : Kind extends { readonly is: 'choice'; readonly of: readonly (infer Choice)[] }
       ? Choice
-      : Kind extends { readonly is: 'networks' }
+      : Kind extends { readonly is: 'networks' | 'fields' }
         ? readonly string[]
         : Kind extends { readonly is: 'headers' | 'pairs' }
           ? ReadonlyMap<string, string>

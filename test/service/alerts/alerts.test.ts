@@ -9,6 +9,7 @@ import { createEventMessages } from '../../../src/service/http/events/event-mess
 import { apply, declineApplication } from '../../../src/service/people/access.ts';
 import { createKillSwitchBoard } from '../../../src/service/people/kill-switches.ts';
 import { sweep } from '../../../src/service/people/sweep.ts';
+import type { SiemStatus } from '../../../src/service/siem/status.ts';
 import { createStatistics, type Statistics } from '../../../src/service/statistics/statistics.ts';
 import type { LogFault } from '../../../src/service/transparency-log/transparency-log.ts';
 import { webhooksOf } from '../../../src/service/webhooks/webhook.ts';
@@ -36,10 +37,13 @@ interface World {
   stale: number | null;
   gaps: readonly number[];
   logFaults: readonly LogFault[];
+  siem: Pick<SiemStatus, 'lackingSinceMs' | 'refused' | 'gap'>;
   /** Advances the clock and checks the rules, in both processes. */
   readonly pass: (ms: number) => Promise<void>;
   readonly told: () => readonly string[];
 }
+
+const nothingLacks = { lackingSinceMs: null, refused: null, gap: null };
 
 async function setUp(): Promise<World> {
   const hooks = await startHooks();
@@ -71,6 +75,7 @@ async function setUp(): Promise<World> {
       statistics,
       switches,
       staleSinceMs: () => world.stale,
+      siem: async () => ({ ...world.siem }) as SiemStatus,
       policyGaps: { update: async () => world.gaps },
       logFaults: async () => world.logFaults,
       messagesOf: messages.alertMessages,
@@ -90,6 +95,7 @@ async function setUp(): Promise<World> {
     stale: null,
     gaps: [],
     logFaults: [],
+    siem: nothingLacks,
     pass: async (ms) => {
       time.nowMs += ms;
       await Promise.all([world.watch.evaluate(), world.another.evaluate()]);
@@ -306,6 +312,31 @@ describe('what is measured', () => {
       expect.stringMatching(/^Alert: Webhook failing\. 1 webhook has failed for 15 minutes or longer\./),
       expect.stringMatching(/^Ended: Applications waiting/),
     ]);
+  });
+
+  test('is a stream to a SIEM that is behind, that has stopped, or that has a gap', async () => {
+    const { hooks, pass, told } = await begin();
+    const { time } = hooks;
+    world.siem = { ...nothingLacks, lackingSinceMs: time.nowMs };
+    await pass(14 * minuteMs);
+    expect(told()).toEqual([]);
+    await pass(minuteMs);
+    expect(told()).toEqual([
+      expect.stringMatching(
+        /^Alert: SIEM behind\. Records have not been sent to the SIEM for 15 minutes or longer\./,
+      ),
+    ]);
+    world.siem = { ...nothingLacks, refused: { sequence: 7, reason: 'no', sinceMs: time.nowMs } };
+    await pass(0);
+    expect(told().toSorted()).toEqual([
+      expect.stringMatching(/^Alert: SIEM lacks records\. 1 fault of the stream to the SIEM: it refuses/),
+      expect.stringMatching(/^Ended: SIEM behind/),
+    ]);
+    world.siem = { ...nothingLacks, gap: { firstSequence: 1, sequence: 3, atMs: time.nowMs } };
+    await pass(0);
+    expect(told()).toEqual([]);
+    await pass(dayMs);
+    expect(told()).toEqual([expect.stringMatching(/^Ended: SIEM lacks records/)]);
   });
 
   test('is expired requests, step-ups apart from approvals', async () => {

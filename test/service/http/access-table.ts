@@ -159,7 +159,7 @@ proposals.make       POST /v1/policies/proposals
 proposals.make       POST /v1/policies/proposals/{id}/withdraw
 proposals.settle     POST /v1/policies/proposals/{id}/accept
 proposals.settle     POST /v1/policies/proposals/{id}/reject
-audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
+audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify, GET /v1/audit/stream
 audit.view           GET /v1/audit/approvals, GET /v1/audit/approvals/export
 audit.view           GET /v1/log/proof, GET /v1/log/consistency
 tables.view          GET /v1/tables, GET /v1/tables/{name}, GET /v1/tables/{name}/{key}

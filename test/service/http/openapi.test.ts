@@ -118,6 +118,7 @@ const managed = [
   'get /v1/policies',
   'post /v1/policies/reload',
   'get /v1/audit',
+  'get /v1/audit/stream',
   'post /v1/audit/verify',
   'get /v1/policies/files',
   'get /v1/policies/file',

@@ -39,12 +39,21 @@ export const kinds: Readonly<Record<Kind, KindTexts>> = {
     condition: 'faults of the transparency log or of its witnesses',
     isCounted: false,
   },
+  siem_behind: { name: 'SIEM behind', condition: 'records are not sent to the SIEM', isCounted: false },
+  siem_faults: {
+    name: 'SIEM lacks records',
+    condition: 'records refused, deleted or skipped before they were sent to the SIEM',
+    isCounted: false,
+  },
 };
 
 export function ruleChangeText({ kind, threshold, window_minutes: minutes, code }: Rule): string {
   const { condition: what, isCounted } = kinds[kind];
   const unit = kind === 'denials' ? ' %' : '';
-  const which = kind === 'policies_stale' ? what : `${threshold.toLocaleString()}${unit} or more ${what}`;
+  const which =
+    kind === 'policies_stale' || kind === 'siem_behind'
+      ? what
+      : `${threshold.toLocaleString()}${unit} or more ${what}`;
   const coded = code === null ? which : `${which} with ${code}`;
   if (isCounted) return `${coded} within ${minutesText(minutes)}`;
   return minutes === 0 ? coded : `${coded} for ${minutesText(minutes)}`;

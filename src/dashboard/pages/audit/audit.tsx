@@ -16,6 +16,7 @@ import { ChainStatus } from './chain-status.tsx';
 import { changeColumns } from './change-columns.tsx';
 import { changeKindLabels } from './change-text.ts';
 import { startOfDay } from './days.ts';
+import { RecordStream } from './record-stream.tsx';
 
 /** Each change has many parts, so longer pages would be slow to show. */
 const pageSize = '20';
@@ -38,6 +39,7 @@ export default function Audit() {
       }
     >
       <ChainStatus />
+      <RecordStream />
       <Filters label="Audit">
         <TextFilter name="who" label="Who" />
         <ChoiceFilter name="what" label="What" any="Anything" choices={whatChoices} />

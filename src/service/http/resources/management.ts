@@ -11,6 +11,7 @@ import { delegationRoutes } from './agents/delegations.ts';
 import { pointRoutes } from './agents/points.ts';
 import { alertRoutes } from './alerts/alerts.ts';
 import { auditRoutes } from './audit/audit.ts';
+import { recordStreamRoutes } from './audit/record-stream.ts';
 import { accessRequestRoutes } from './authzen/access-requests.ts';
 import { evaluationRoutes } from './authzen/evaluations.ts';
 import { overviewRoutes } from './dashboard/overview.ts';
@@ -88,6 +89,7 @@ export const managementRoutes = [
   ...overviewRoutes,
   ...eventRoutes,
   ...auditRoutes,
+  ...recordStreamRoutes,
   ...alertRoutes,
   ...webhookRoutes,
   ...switchRoutes,

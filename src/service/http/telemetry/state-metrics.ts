@@ -6,6 +6,8 @@ import { alertsOn } from '../../alerts/alert.ts';
 import { createDirectory } from '../../people/directory.ts';
 import type { KillSwitchBoard } from '../../people/kill-switches.ts';
 import { createProposals, proposalLimits } from '../../policies/proposals.ts';
+import type { RecordStream } from '../../siem/record-stream.ts';
+import type { SiemStatus } from '../../siem/status.ts';
 import type { PendingGroup, Store } from '../../store/contract/store.ts';
 import { backupAtMs } from '../../store/move/placement.ts';
 import type { DispatcherCounts } from '../../webhooks/dispatch.ts';
@@ -22,6 +24,8 @@ export interface StateMetricsDeps {
   readonly mail: (() => MailCounts) | null;
   /** Null when nothing is traced. */
   readonly spans: (() => SpanCounts) | null;
+  /** Null when no records are sent to a SIEM. */
+  readonly recordStream: Pick<RecordStream, 'status' | 'counts'> | null;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -33,6 +37,8 @@ interface StateReading {
   readonly alerts: ReadonlyMap<string, number>;
   readonly backupAtMs: number | null;
   readonly storeBytes: number | null;
+  /** Null when no records are sent to a SIEM. */
+  readonly siem: SiemStatus | null;
 }
 
 /** A reading of this age is shown again. */
@@ -82,6 +88,7 @@ export function addStateMetrics(registry: MetricRegistry, deps: StateMetricsDeps
     'When `writ backup` last copied the records; no sample before the first time.',
     ({ backupAtMs: atMs }) => oneOrNone(atMs === null ? null : atMs / 1_000),
   );
+  addStreamMetrics(registry, deps, gauge);
   addDeliveryMetrics(registry, deps);
 
   async function readState(): Promise<void> {
@@ -102,9 +109,9 @@ export function addStateMetrics(registry: MetricRegistry, deps: StateMetricsDeps
   };
 }
 
-async function stateOf({ store, clock, switches }: StateMetricsDeps): Promise<StateReading> {
+async function stateOf({ store, clock, switches, recordStream }: StateMetricsDeps): Promise<StateReading> {
   const atMs = Math.trunc(clock());
-  const [pending, on, proposals, alerts, backup, storeBytes] = await Promise.all([
+  const [pending, on, proposals, alerts, backup, storeBytes, siem] = await Promise.all([
     store.requests.pendingByGroup(atMs),
     switches.list(),
     createProposals(store.documents, clock).list({
@@ -115,6 +122,7 @@ async function stateOf({ store, clock, switches }: StateMetricsDeps): Promise<St
     alertsOn(createDirectory(store.documents, clock)),
     backupAtMs(store),
     store.sizeBytes(),
+    recordStream === null ? null : recordStream.status(),
   ]);
   const kinds = Map.groupBy(alerts, ({ value }) => value.kind);
   return {
@@ -125,7 +133,36 @@ async function stateOf({ store, clock, switches }: StateMetricsDeps): Promise<St
     alerts: new Map([...kinds].map(([kind, ofKind]) => [kind, ofKind.length])),
     backupAtMs: backup,
     storeBytes,
+    siem,
   };
+}
+
+type Gauge = (name: string, help: string, read: (state: StateReading) => readonly GaugeReading[]) => void;
+
+function addStreamMetrics(registry: MetricRegistry, { recordStream }: StateMetricsDeps, gauge: Gauge): void {
+  if (recordStream === null) return;
+  const ofStream = (name: string, help: string, read: (siem: SiemStatus, atMs: number) => number) =>
+    gauge(name, help, ({ siem, atMs }) => (siem === null ? [] : [{ value: read(siem, atMs) }]));
+  ofStream('writ_siem_lag_records', 'Records that the SIEM does not have yet.', ({ lacking }) => lacking);
+  ofStream(
+    'writ_siem_lag_seconds',
+    'Age of the oldest record that the SIEM does not have yet; 0 when it has all.',
+    ({ lackingSinceMs }, atMs) =>
+      lackingSinceMs === null ? 0 : Math.max(0, (atMs - lackingSinceMs) / 1_000),
+  );
+  ofStream(
+    'writ_siem_stopped',
+    '1 while the stream is stopped at a record that the SIEM refuses.',
+    ({ refused }) => Number(refused !== null),
+  );
+  registry.counted(
+    { name: 'writ_siem_records_sent_total', help: 'Records that this process has sent to the SIEM.' },
+    () => [{ value: recordStream.counts().sent }],
+  );
+  registry.counted(
+    { name: 'writ_siem_batches_failed_total', help: 'Batches of this process that the SIEM did not take.' },
+    () => [{ value: recordStream.counts().failed }],
+  );
 }
 
 /** The groups with the most requests, and all others as one. */

@@ -11,8 +11,8 @@ import { toStoreFailure } from '../postgres/server/errors.ts';
 import { createReadPool } from '../postgres/server/read-pool.ts';
 import { isServed, knownKeyOf, schemaOfDatabase } from '../postgres/server/schema.ts';
 import { consistencyStore } from '../postgres/state.ts';
-import { chainReads } from '../queries/records.ts';
-import type { ExaminedStore } from './examined-store.ts';
+import { chainReads, firstAfter, streamCursors } from '../queries/records.ts';
+import { type ExaminedStore, examinedCursor, sequenceOf } from './examined-store.ts';
 
 /** Returns what can be seen of the store. Rejects with a StoreError when the store cannot be used. */
 export async function examinePostgres({
@@ -24,7 +24,7 @@ export async function examinePostgres({
     const serverMs = await clockOf(connection);
     const { actual: found, own } = await schemaOfDatabase(connection);
     if (found !== own)
-      return { isEarlier: true, isServed: false, newestMs: null, serverMs, difference: null };
+      return { isEarlier: true, isServed: false, newestMs: null, serverMs, difference: null, cursors: [] };
     const keyId = await knownKeyOf(connection);
     const key = presentKey(keyFile);
     if (keyId !== null && keyId !== masterKeyCheck(key)) throw masterKeyMismatch(keyFile);
@@ -44,13 +44,19 @@ export async function examinePostgres({
 async function recordsOf(
   url: string,
   masterKey: Uint8Array,
-): Promise<Pick<ExaminedStore, 'newestMs' | 'difference'>> {
+): Promise<Pick<ExaminedStore, 'newestMs' | 'difference' | 'cursors'>> {
   const pool = createReadPool(url);
   try {
     const [first] = await consistencyStore(pool, sealKeyOf(masterKey)).differences({ isQuick: true });
     return {
       newestMs: await chainReads(pool.queries).latestAtMs(),
       difference: first === undefined ? null : `${nameOfDifference(first)}: ${first.message}`,
+      cursors: await Promise.all(
+        (await pool.queries.rows(streamCursors)).map(async (stored) => {
+          const [row] = await pool.queries.rows(firstAfter(sequenceOf(stored)));
+          return examinedCursor(stored, row?.atMs ?? null);
+        }),
+      ),
     };
   } finally {
     await pool.close();

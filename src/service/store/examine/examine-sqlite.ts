@@ -11,13 +11,13 @@ import {
 import type { SchemaVersions } from '../contract/schema-version.ts';
 import { sealKeyOf } from '../contract/seal.ts';
 import { nameOfDifference } from '../contract/state.ts';
-import { latest } from '../queries/records.ts';
+import { firstAfter, latest, streamCursors } from '../queries/records.ts';
 import { withStoreErrors } from '../sqlite/file/errors.ts';
 import { isServedByProcess } from '../sqlite/file/serving-lock.ts';
 import { schemaOfFile } from '../sqlite/migrate.ts';
 import { createSyncQueryRunner } from '../sqlite/query-runner.ts';
 import { checkStored, quickRowsMax } from '../sqlite/seal/seal-check.ts';
-import type { ExaminedStore } from './examined-store.ts';
+import { type ExaminedStore, examinedCursor, sequenceOf } from './examined-store.ts';
 
 const busyTimeoutMs = 5_000;
 
@@ -34,12 +34,18 @@ export function examineSqlite(path: string): ExaminedStore {
       if (keyId !== null && keyId !== masterKeyCheck(key)) throw masterKeyMismatch(`${path}.key`);
       const { actual: found, own } = schemaOfFile(database);
       const isEarlier = found !== own;
+      const { all } = createSyncQueryRunner(database);
       return {
         isEarlier,
         isServed: isServedByProcess(path),
-        newestMs: isEarlier ? null : (createSyncQueryRunner(database).all(latest)[0]?.atMs ?? null),
+        newestMs: isEarlier ? null : (all(latest)[0]?.atMs ?? null),
         serverMs: null,
         difference: isEarlier ? null : firstDifference(database, key),
+        cursors: isEarlier
+          ? []
+          : all(streamCursors).map((stored) =>
+              examinedCursor(stored, all(firstAfter(sequenceOf(stored)))[0]?.atMs ?? null),
+            ),
       };
     } finally {
       database.close();

@@ -68,6 +68,27 @@ export const firstAfterPruning: Query<{ readonly atMs: number | null }> = query(
   `SELECT (SELECT min(at_ms) FROM ${timesOf('ASC')}) AS "atMs" FROM checkpoints WHERE purpose = 'pruned' LIMIT 1`,
 );
 
+/** The cursors of streams to other programs, with the number of the last record. */
+export const streamCursors: Query<{
+  readonly name: string;
+  readonly json: string;
+  readonly lastSequence: number | null;
+}> = query(
+  `SELECT id AS name, json, (SELECT max(sequence) FROM (${Object.keys(timeColumns)
+    .map((table) => `SELECT max(sequence) AS sequence FROM ${table}`)
+    .join(' UNION ALL ')}) AS ends) AS "lastSequence"
+   FROM documents WHERE kind = 'siem-cursor' ORDER BY id`,
+);
+
+/** The time of the first record after a number; null if there is none. */
+export function firstAfter(sequence: number): Query<{ readonly atMs: number | null }> {
+  const each = Object.entries(timeColumns).map(
+    ([table, column]) =>
+      `SELECT * FROM (SELECT ${column} AS at_ms FROM ${table} WHERE sequence > @sequence ORDER BY sequence LIMIT 1) AS ${table}`,
+  );
+  return query(`SELECT min(at_ms) AS "atMs" FROM (${each.join(' UNION ALL ')}) AS times`, { sequence });
+}
+
 /** The columns under the names that readers know, so that no row has to be copied. */
 const logColumns = {
   requests: `'request' AS kind, sequence, id, action_key AS action, created_ms AS "createdAtMs",
