@@ -17,7 +17,11 @@ import { readSources } from '../../../src/service/policies/bundles/read-sources.
 import { writeBundle } from '../../../src/service/policies/compiled/bundle.ts';
 import { createSetCompiler } from '../../../src/service/policies/set-compiler.ts';
 import { loadConfig } from '../../../src/service/settings/load.ts';
+import { type Cursor, cursorsIn, firstCursor } from '../../../src/service/siem/cursor.ts';
 import { openStore } from '../../../src/service/store/open.ts';
+import { authority, ofStranger } from '../../service/siem/certificates.ts';
+import { startHttpReceiver, startSyslogReceiver } from '../../service/siem/receivers.ts';
+import { writtenFile } from '../../service/siem/stream.ts';
 import { requestRow, temporaryFolder } from '../../service/store/rows.ts';
 import { startMailServer } from '../../service/webhooks/mail-server.ts';
 import { writ } from '../writ.ts';
@@ -419,5 +423,56 @@ describe('an issuer', () => {
   test('of users', async () => {
     const users = (issuer: string) => ({ WRIT_USERS_ISSUER: issuer, WRIT_USERS_AUDIENCE: 'writ' });
     expect(await fault('users', users(await issuerWith(right, {})))).toMatch(/no keys.*users\.issuer/);
+  });
+});
+
+describe('the receiver of records', () => {
+  const siem = (url: string, more: Readonly<Record<string, string>> = {}) => ({
+    WRIT_SIEM_URL: url,
+    WRIT_SIEM_CA: writtenFile('ca.pem', authority),
+    ...more,
+  });
+  const withCursor = async (change: Partial<Cursor>) => {
+    const store = await openStore({ path: database });
+    const cursor = await firstCursor(store.chain, { id: 'siem', start: 'beginning', nowMs: Date.now() });
+    const { version = 0 } = (await cursorsIn(store).find('siem')) ?? {};
+    await store.documents.write([cursorsIn(store).put({ ...cursor, ...change }, version)], null);
+    await store.close();
+  };
+  const lineOf = ({ findings }: Said) => {
+    const found = findings.find(({ part }) => part === 'siem');
+    return `${found?.state}: ${found?.what}`;
+  };
+
+  test('is unused, new, or has all records', async () => {
+    expect(lineOf(await doctor())).toBe('unused: no siem.url: records are not sent to a SIEM');
+    const { url } = await startHttpReceiver();
+    const { host } = new URL(url);
+    expect(lineOf(await doctor(siem(url)))).toBe(
+      `ok: ${host} can be reached; nothing was sent under the name siem yet`,
+    );
+    await withCursor({ sequence: 1 });
+    expect(lineOf(await doctor(siem(url)))).toBe(`ok: ${host} has all records`);
+  });
+
+  test('cannot be reached, or has another name', async () => {
+    expect(await fault('siem', siem('https://localhost:1/'))).toMatch(/ECONNREFUSED.*reachable/);
+    const { url } = await startHttpReceiver(ofStranger);
+    expect(await fault('siem', siem(url))).toMatch(/ERR_TLS_CERT_ALTNAME_INVALID/);
+    const missing = { WRIT_SIEM_CA: join(folder, 'none.pem') };
+    expect(await fault('siem', siem(url, missing))).toMatch(/ENOENT/);
+  });
+
+  test('is behind, has refused a record, or has a gap', async () => {
+    const { url } = await startSyslogReceiver();
+    const cef = siem(url, { WRIT_SIEM_FORMAT: 'cef' });
+    await withCursor({ failure: { reason: 'ECONNRESET', sinceMs: 1 } });
+    expect(await fault('siem', cef)).toMatch(
+      /lacks 1 record, the oldest from 2026-03-02T10:00:00.000Z: ECONNRESET/,
+    );
+    await withCursor({ refused: { sequence: 1, reason: 'no such field', sinceMs: 1 } });
+    expect(await fault('siem', cef)).toMatch(/refuses record 1 \(no such field\).*siem\.skip/);
+    await withCursor({ sequence: 9, gap: { firstSequence: 1, sequence: 3, atMs: Date.now() } });
+    expect(await fault('siem', cef)).toMatch(/did not get the records 1 to 3/);
   });
 });

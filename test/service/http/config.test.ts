@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ConfigSources, loadConfig } from '../../../src/service/settings/load.ts';
 import { settings as allSettings } from '../../../src/service/settings/table.ts';
 import { temporaryDirectory } from './service.ts';
@@ -312,4 +312,65 @@ test('the witnesses of the transparency log, and how many of them have to cosign
   expect(transparencyOf({ 'transparency.name': 'two words' })).toContain('must be a name without spaces');
   for (const wrong of [key, `${key.replace('f849', '0000')} https://w.example`, `${key} gopher://w.example`])
     expect(transparencyOf({ 'transparency.witnesses': wrong })).toContain('transparency.witnesses');
+});
+
+describe('the receiver of records', () => {
+  const siem = (lines: string) =>
+    load({ yaml: `siem:\n  url: https://siem.example.com/in\n${lines}` }).loaded;
+
+  test('is set as a whole, with the defaults of what is left out', () => {
+    expect(load({ yaml: '' }).loaded).toMatchObject({ config: { siem: null } });
+    expect(
+      siem('  headers: authorization=Bearer%20t\n  payload_fields: [amount, to.country]\n'),
+    ).toMatchObject({
+      config: {
+        siem: {
+          name: 'siem',
+          url: 'https://siem.example.com/in',
+          format: 'ocsf',
+          body: 'array',
+          start: 'now',
+          headers: new Map([['authorization', 'Bearer t']]),
+          payloadFields: ['amount', 'to.country'],
+          recordsMax: 500,
+          bytesMax: 1_048_576,
+          timeoutMs: 30_000,
+          isCompressed: true,
+          ca: null,
+          skip: null,
+        },
+      },
+    });
+    const loaded = siem('  headers: x-api-key=s3cret\n');
+    expect(JSON.stringify(loaded.ok && loaded.settings)).not.toContain('s3cret');
+  });
+
+  test.each([
+    ['siem:\n  url: http://siem.example.com/\n', /siem\.url .* must be an https or syslog\+tls address/],
+    ['siem:\n  url: syslog://siem.example.com\n', /siem\.url .* must be/],
+    ['siem:\n  url: https://a:b@siem.example.com\n', /siem\.url .* must be/],
+    ['siem:\n  url: https://siem.example.com\n  format: cef\n', /cef requires a siem\.url with syslog\+tls/],
+    ['siem:\n  url: syslog+tls://siem.example.com\n', /all other formats one with https/],
+    [
+      'siem:\n  url: https://siem.example.com\n  key: k.pem\n',
+      /siem\.certificate and siem\.key are set together/,
+    ],
+    ['siem:\n  format: otlp\n', /siem\.url is required with siem\.format/],
+    [
+      'siem:\n  url: https://siem.example.com\n  payload_fields: [a..b]\n',
+      /payload_fields .* paths of fields/,
+    ],
+    ['siem:\n  url: https://siem.example.com\n  skip: 0\n', /siem\.skip .* a whole number from 1/],
+  ])('%j is refused', (yaml, problem) => {
+    expect(problemsOf({ yaml })).toMatch(problem);
+  });
+
+  test.each(['http://localhost:4318/v1/logs', 'http://127.0.0.1:4318/v1/logs', 'http://[::1]:4318/v1/logs'])(
+    'may be without encryption on this machine: %s',
+    (url) => {
+      expect(load({ yaml: `siem:\n  url: ${url}\n  format: otlp\n` }).loaded).toMatchObject({
+        config: { siem: { url } },
+      });
+    },
+  );
 });

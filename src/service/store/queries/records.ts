@@ -74,7 +74,7 @@ export const streamCursors: Query<{
   readonly json: string;
   readonly lastSequence: number | null;
 }> = query(
-  `SELECT id AS name, json, (SELECT max(sequence) FROM (${Object.keys(timeColumns)
+  `SELECT id AS name, document_json AS json, (SELECT max(sequence) FROM (${Object.keys(timeColumns)
     .map((table) => `SELECT max(sequence) AS sequence FROM ${table}`)
     .join(' UNION ALL ')}) AS ends) AS "lastSequence"
    FROM documents WHERE kind = 'siem-cursor' ORDER BY id`,
