@@ -51,6 +51,21 @@ test('records reach the receiver, and people see how far it is', async () => {
   expect(metrics).toMatch(/^writ_siem_records_sent_total [1-9]/m);
 });
 
+test('a field that the policies declare secret stays here, although it is listed', async () => {
+  const receiver = await startHttpReceiver();
+  const service = await startService({
+    startsWith:
+      'action pay.out { amount: integer, pin: secret string }\npolicy pay on pay.* { allow all for 5m }\n',
+    siem: siemSettings({ url: receiver.url, payloadFields: ['amount', 'pin', 'pin.secret'] }),
+  });
+  await authorize(service, { body: '{"action_key":"pay.out","payload":{"amount":7,"pin":"4711"}}' });
+  await authorize(service, { body: '{"action_key":"pay.unknown","payload":{"amount":8,"pin":"4712"}}' });
+  await until(() => codesIn(receiver).filter((code) => code === 'decision').length === 2);
+  const text = receiver.batches.map(({ body }) => body).join('\n');
+  expect(text).toContain('"data":{"amount":7}');
+  expect(text).not.toMatch(/471[12]|hmac|"amount":8/);
+});
+
 test('without a receiver there is no stream', async () => {
   const service = await startService();
   const admin = await tokenClient(service, await firstAdmin(service));

@@ -15,11 +15,13 @@ const everyMs = 2_000;
 
 export function RecordStream() {
   const read = useResource('getRecordStream', {}, []);
+  const stream = read.data?.stream ?? null;
+  const isThere = stream !== null;
   useEffect(() => {
+    if (!isThere) return;
     const timer = setInterval(read.reload, everyMs);
     return () => clearInterval(timer);
-  }, [read.reload]);
-  const stream = read.data?.stream ?? null;
+  }, [isThere, read.reload]);
   return stream === null ? null : (
     <Section title="Stream to the SIEM">
       <Position stream={stream} />
@@ -45,7 +47,8 @@ function Position({ stream }: { readonly stream: Stream }) {
   return (
     <>
       <p>
-        {where} lacks {lacking.toLocaleString()} records; the oldest was made <Ago at={since} />.
+        {where} lacks {lacking === 1 ? '1 record' : `${lacking.toLocaleString()} records`}; the oldest was
+        made <Ago at={since} />.
       </p>
       <div class="audit-progress">
         <progress aria-label="Records sent" max={last} value={sequence} />
@@ -70,11 +73,11 @@ function Faults({ stream: { failure, refused, gap } }: { readonly stream: Stream
       )}
       {failure !== null && (
         <Note tone="unknown" icon="warning">
-          <strong>
-            Sending has failed since <Ago at={failure.since} />
-          </strong>
+          <strong>The receiver takes no records</strong>
           <p>
             <PlainText text={failure.reason} />
+            {'. First attempt that failed: '}
+            <Ago at={failure.since} />.
           </p>
         </Note>
       )}
