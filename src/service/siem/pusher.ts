@@ -28,6 +28,8 @@ export interface PusherDeps {
   readonly eventOf: (record: ChainRecord) => SiemEvent;
   /** Names this process among those that serve the store. */
   readonly holder: string;
+  /** Whether other processes may serve the store meanwhile; if not, whoever holds the cursor has ended. */
+  readonly isShared: boolean;
   readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   /** A random number from 0 up to, but not including, 1. */
   readonly chance?: () => number;
@@ -113,9 +115,13 @@ class Stream implements Pusher {
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
     clearTimeout(this.#timer ?? undefined);
-    const late = new Promise<void>((done) => setTimeout(done, closeMs).unref());
-    await Promise.race([this.#work.then(() => this.#release()), late]);
+    await within(closeMs, this.#work);
+    // Ends a delivery that takes longer, so that the turn can be passed on.
     this.#deps.destination.close();
+    await within(
+      closeMs,
+      this.#work.then(() => this.#release()),
+    );
   };
 
   async #step(): Promise<NextLook> {
@@ -137,6 +143,8 @@ class Stream implements Pusher {
     const [first = cursor.sequence] = batch.sequences;
     if (batch.texts.length === 0) return await this.#idle(cursor, batch);
     const delivery = await this.#deps.destination.deliver(batch.texts);
+    // What fails because the service stops is no failure of the receiver.
+    if (this.#isClosed && delivery.kind !== 'delivered') return { afterMs: idleMs };
     switch (delivery.kind) {
       case 'delivered':
         await this.#delivered(cursor, batch);
@@ -227,7 +235,7 @@ class Stream implements Pusher {
 
   /** The cursor, if this process is the sender or becomes it; null when another process is. */
   async #hold(): Promise<Cursor | null> {
-    const { store, clock, name, start, holder, timeoutMs } = this.#deps;
+    const { store, clock, name, start, holder, isShared, timeoutMs } = this.#deps;
     if (this.#unstored !== null && this.#cursor !== null) {
       await this.#store(this.#unstored);
       this.#unstored = null;
@@ -239,7 +247,7 @@ class Stream implements Pusher {
       value: await firstCursor(store.chain, { id: name, start, nowMs }),
       version: 0,
     };
-    const isOthers = found.value.holder !== null && found.value.holder !== holder;
+    const isOthers = isShared && found.value.holder !== null && found.value.holder !== holder;
     if (isOthers && found.value.heldUntilMs > nowMs) return null;
     // A delivery of this process that is not stored yet counts, unless another process has sent more meanwhile.
     const isAhead = (this.#unstored?.sequence ?? 0) > found.value.sequence;
@@ -314,6 +322,12 @@ class Stream implements Pusher {
       await pause();
     }
   }
+}
+
+/** Waits for the work, but no longer than that. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const late = new Promise<void>((done) => setTimeout(done, ms).unref());
+  await Promise.race([work, late]);
 }
 
 function now(clock: () => number): number {

@@ -16,7 +16,7 @@ export interface RecordStream extends Pick<Pusher, 'start' | 'counts' | 'close'>
 
 export interface RecordStreamDeps {
   readonly settings: SiemSettings;
-  readonly store: Pick<Store, 'chain' | 'documents'>;
+  readonly store: Pick<Store, 'chain' | 'documents' | 'replicas'>;
   readonly clock: () => number;
   /** The shape of an action's payload by the active policies; null when they do not declare the action. */
   readonly shapeOf: (action: string) => Shape | null;
@@ -38,6 +38,7 @@ export function createRecordStream(deps: RecordStreamDeps): RecordStream {
     eventOf: (record) =>
       eventOf(record, (action, payload) => allowedFields(payload, settings.payloadFields, shapeOf(action))),
     holder: randomUUID(),
+    isShared: store.replicas !== null,
     log,
   });
   return {

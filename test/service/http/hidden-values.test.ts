@@ -8,6 +8,8 @@ import { expect, test, vi } from 'vitest';
 import { openTracing } from '../../../src/service/http/telemetry/tracing.ts';
 import { createDirectory } from '../../../src/service/people/directory.ts';
 import { makeWebhook, webhookEvents, webhookFormats } from '../../../src/service/webhooks/webhook.ts';
+import { startHttpReceiver } from '../siem/receivers.ts';
+import { siemSettings } from '../siem/stream.ts';
 import { startReceiver } from '../webhooks/service.ts';
 import { listening } from './listening.ts';
 import { firstAdmin, personWith } from './person-client.ts';
@@ -125,7 +127,7 @@ interface Places {
   readonly service: Service;
   /** What it has logged. */
   readonly lines: readonly string[];
-  /** What left the service by webhooks, mail to chats, and traces. */
+  /** What left the service by webhooks, mail to chats, traces, and the stream to a SIEM. */
   readonly sent: () => Promise<string>;
   readonly get: (path: string) => Promise<string>;
 }
@@ -143,6 +145,7 @@ async function places(): Promise<Places> {
     log: { warn: () => {} },
     exportTimeoutMs: 5_000,
   });
+  const siem = await startHttpReceiver();
   const lines: string[] = [];
   const stream = { write: (line: string) => void lines.push(line) };
   const service = await startService({
@@ -150,6 +153,19 @@ async function places(): Promise<Places> {
     isInFile: true,
     tracing,
     areWebhooksPrivate: true,
+    siem: siemSettings({
+      url: siem.url,
+      payloadFields: [
+        'user',
+        'password',
+        'password.secret',
+        'keys',
+        'inner.token',
+        'note',
+        'secret',
+        'pasword',
+      ],
+    }),
     log: { level: 'trace', stream },
   });
   const admin = await firstAdmin(service);
@@ -173,7 +189,10 @@ async function places(): Promise<Places> {
       timeout: 60_000,
     });
     await tracing.close();
-    return [...receiver.received.map(({ body }) => body), ...spans].join('\n');
+    const streamed = () => siem.batches.map(({ body }) => body).join('\n');
+    await vi.waitFor(() => expect(streamed()).toContain('idempotency_mismatch'), { timeout: 60_000 });
+    expect(streamed()).toContain('"data":{"user":"ann"}');
+    return [streamed(), ...receiver.received.map(({ body }) => body), ...spans].join('\n');
   };
   const get = async (path: string): Promise<string> => {
     const reply = await fetch(`${service.url}${path}`, { headers: everybody.headers });

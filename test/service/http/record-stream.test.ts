@@ -20,17 +20,24 @@ async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
   expect(await isDone()).toBe(true);
 }
 
-test('records reach the receiver, and people see how far it is', async () => {
+test('records reach the receiver without secrets, and people see how far it is', async () => {
   const receiver = await startHttpReceiver();
-  const service = await startService({ siem: siemSettings({ url: receiver.url }) });
+  const service = await startService({
+    startsWith:
+      'action pay.out { amount: integer, pin: secret string, note: string }\npolicy pay on pay.* { allow all for 5m because "a note {payload.note}" }\n',
+    siem: siemSettings({ url: receiver.url, payloadFields: ['amount', 'pin', 'pin.secret'] }),
+  });
   const admin = await tokenClient(service, await firstAdmin(service));
-  await authorize(service, { body: '{"action_key":"demo.allow","payload":{"amount":7,"note":"private"}}' });
+  for (const action of ['pay.out', 'pay.unknown'])
+    await authorize(service, {
+      body: `{"action_key":"${action}","payload":{"amount":7,"pin":"4711","note":"private"}}`,
+    });
   await authorize(service, { body: '{' });
   await until(() => codesIn(receiver).includes('refusal'));
-  expect(codesIn(receiver)).toEqual(expect.arrayContaining(['agent-added', 'decision', 'refusal']));
+  expect(codesIn(receiver).filter((code) => code === 'decision')).toHaveLength(2);
   const text = receiver.batches.map(({ body }) => body).join('\n');
-  expect(text).toContain('"data":{"amount":7}');
-  expect(text).not.toMatch(/private|demo says/);
+  expect(text.match(/"data":\{"amount":7\}/g)).toHaveLength(1);
+  expect(text).not.toMatch(/private|a note|4711|hmac/);
   const status = async () => {
     const { stream } = (await admin.send('/v1/audit/stream')).body as {
       readonly stream: { readonly lacking: number; readonly sequence: number };
@@ -49,28 +56,6 @@ test('records reach the receiver, and people see how far it is', async () => {
   for (const line of ['writ_siem_lag_records 0', 'writ_siem_lag_seconds 0', 'writ_siem_stopped 0'])
     expect(metrics).toContain(`${line}\n`);
   expect(metrics).toMatch(/^writ_siem_records_sent_total [1-9]/m);
-});
-
-test('a field that the policies declare secret stays here, although it is listed', async () => {
-  const receiver = await startHttpReceiver();
-  const service = await startService({
-    startsWith:
-      'action pay.out { amount: integer, pin: secret string }\npolicy pay on pay.* { allow all for 5m }\n',
-    siem: siemSettings({ url: receiver.url, payloadFields: ['amount', 'pin', 'pin.secret'] }),
-  });
-  await authorize(service, { body: '{"action_key":"pay.out","payload":{"amount":7,"pin":"4711"}}' });
-  await authorize(service, { body: '{"action_key":"pay.unknown","payload":{"amount":8,"pin":"4712"}}' });
-  await until(() => codesIn(receiver).filter((code) => code === 'decision').length === 2);
-  const text = receiver.batches.map(({ body }) => body).join('\n');
-  expect(text).toContain('"data":{"amount":7}');
-  expect(text).not.toMatch(/471[12]|hmac|"amount":8/);
-});
-
-test('without a receiver there is no stream', async () => {
-  const service = await startService();
-  const admin = await tokenClient(service, await firstAdmin(service));
-  expect((await admin.send('/v1/audit/stream')).body).toEqual({ stream: null });
-  expect(await (await fetch(`${service.url}/metrics`)).text()).not.toContain('writ_siem');
 });
 
 test('decisions wait for no receiver', async () => {

@@ -271,6 +271,15 @@ describe('between delivery and cursor', () => {
     expect(await stream.cursor()).toMatchObject({ sequence: 2 });
   });
 
+  test('a process that alone serves its store does not wait for the one that was killed', async () => {
+    const receiver = await startHttpReceiver();
+    const { store, run, another } = await startStream({ url: receiver.url });
+    await run();
+    await fill(store, 1);
+    await run(another({ isShared: false }));
+    expect(batchesOf(receiver)).toEqual([[1]]);
+  });
+
   test('a store that fails for a moment does not cause the batch to be sent again', async () => {
     const receiver = await startHttpReceiver();
     const store = await openRecords();
@@ -315,6 +324,31 @@ describe('of two processes', () => {
     await pusher.close();
     await run(other);
     expect(batchesOf(receiver)).toEqual([[1, 2], [3]]);
+  });
+
+  test('one that closes while its receiver hangs passes its turn on, and blames nobody', async () => {
+    const receiver = await startHttpReceiver();
+    const { store, pusher, run, another, cursor, warnings } = await startStream({
+      url: receiver.url,
+      timeoutMs: 60_000,
+    });
+    const other = another();
+    await fill(store, 1);
+    const asked = new Promise<void>((resolve) => {
+      receiver.reply = () => {
+        resolve();
+        return 'silent';
+      };
+    });
+    const step = pusher.step();
+    await asked;
+    await pusher.close();
+    await step;
+    expect(await cursor()).toMatchObject({ sequence: 0, holder: null, failure: null });
+    expect(warnings).toEqual([]);
+    receiver.reply = () => ({ status: 200 });
+    await run(other);
+    expect(batchesOf(receiver)).toEqual([[1]]);
   });
 
   test('the other sends when the first is silent for a while, and the first gives way', async () => {
@@ -413,6 +447,34 @@ test('a read that fails is tried again, later each time', async () => {
   await run();
   expect(batchesOf(receiver)).toEqual([[1, 2]]);
   expect(await cursor()).toMatchObject({ sequence: 2 });
+});
+
+test('while the receiver hangs, no further record is read', async () => {
+  const receiver = await startHttpReceiver();
+  const store = await openRecords();
+  let reads = 0;
+  const chain = {
+    ...store.chain,
+    segment: async (after: number, count: number): Promise<ChainSegment> => {
+      reads += 1;
+      return store.chain.segment(after, count);
+    },
+  };
+  const { run, cursor } = await startStream({
+    url: receiver.url,
+    store,
+    recordsMax: 30,
+    timeoutMs: 500,
+    deps: { store: { chain, documents: store.documents } },
+  });
+  await run();
+  await fill(store, 200);
+  reads = 0;
+  receiver.reply = () => 'silent';
+  await run();
+  // Two reads of 25 numbers each hold a batch of 30 records.
+  expect(reads).toBe(2);
+  expect(await cursor()).toMatchObject({ sequence: 0 });
 });
 
 test('a stream that runs by itself sends what comes, and ends', async () => {

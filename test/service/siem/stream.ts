@@ -191,6 +191,7 @@ export async function startStream({ deps, store: given, ...options }: StreamOpti
       ...settings,
       eventOf: readEvent(settings.payloadFields),
       holder: `process-${processes}`,
+      isShared: true,
       log: {
         info: () => undefined,
         warn: (fields, message) => warnings.push(`${message} ${JSON.stringify(fields)}`),

@@ -23,9 +23,10 @@ const families: readonly (readonly [string, ChangeFamily])[] = [
   ...(
     [
       ...['person-', 'invitation-', 'access-', 'password-', 'codes-', 'passkey-', 'factors-'],
-      ...['recovery-codes-', 'reset-link-', 'first-admin-', 'set-up-link-', 'provisioning-', 'token-'],
+      ...['recovery-codes-', 'reset-link-', 'first-admin-', 'set-up-link-', 'provisioning-'],
     ] as const
   ).map((begin) => [begin, sent('account', 'person')] as const),
+  ['token-', sent('entity', 'token')],
   ['group-', sent('group', 'group')],
   ['agent-', sent('entity', 'agent')],
   ['key-', sent('entity', 'agent')],
