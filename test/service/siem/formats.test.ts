@@ -231,6 +231,20 @@ describe('OCSF', () => {
   });
 });
 
+test.each([Number.NaN, -1, 1e20, 1.5])(
+  'a record changed to the time %s is sent all the same',
+  async (atMs) => {
+    const store = await openRecords();
+    await fillWithEveryKind(store);
+    const { records } = await store.chain.segment(3, 1);
+    const [refusal] = records;
+    const event = readEvent([])({ ...refusal!, entry: { ...refusal!.entry, at_ms: atMs } });
+    expect(event.kind).toBe('refusal');
+    for (const format of Object.values(formats)) expect(format(event)).toContain('4');
+    expect(problemsOfClass(JSON.parse(formats.ocsf(event)) as Json)).toEqual([]);
+  },
+);
+
 describe('OTLP', () => {
   test('log records have times in nanoseconds, severities and typed attributes', async () => {
     const [granted] = await everyEvent(['amount']);

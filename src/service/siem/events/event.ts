@@ -127,6 +127,8 @@ export function gapEvent(gap: Pick<GapEvent, 'firstSequence' | 'sequence' | 'bec
   return { kind: 'gap', ...gap, uid: `${because}-${firstSequence}-${sequence}`, lane: 0, follows: null };
 }
 
+const dateMsMax = 8.64e15;
+
 function placeOf({ entry, hash }: ChainRecord): EventPlace {
   const atMs = timeOf(entry);
   return {
@@ -134,7 +136,8 @@ function placeOf({ entry, hash }: ChainRecord): EventPlace {
     uid: hash,
     lane: laneOf(entry),
     follows: followedBy(entry),
-    atMs: Number.isFinite(atMs) ? atMs : 0,
+    // A time that no date has is that of a record which was changed.
+    atMs: atMs >= 0 && atMs <= dateMsMax ? Math.trunc(atMs) : 0,
   };
 }
 
