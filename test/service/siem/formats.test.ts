@@ -200,6 +200,7 @@ describe('OCSF', () => {
       ],
       metadata: { version: '1.8.0', sequence: 1, profiles: ['security_control'], event_code: 'decision' },
       message: 'ALLOW payment.create for buyer by payments/small',
+      unmapped: { lane: 0, follows: 0, key_id: 'key00001', session: 'run 7' },
     });
     expect(denied).toMatchObject({ severity_id: 3, status_id: 2, action_id: 2, disposition_id: 2 });
     expect(held).toMatchObject({ severity_id: 2, status_id: 99, action_id: 99, disposition_id: 14 });
@@ -265,6 +266,7 @@ describe('OTLP', () => {
     expect(values).toMatchObject({
       'gen_ai.agent.id': { stringValue: 'agent-1' },
       'gen_ai.tool.name': { stringValue: 'payment.create' },
+      'gen_ai.conversation.id': { stringValue: 'run 7' },
       'writ.sequence': { intValue: '1' },
       'writ.signed': { boolValue: false },
       'writ.payload.amount': { intValue: '25' },

@@ -42,7 +42,7 @@ function decided(decision: Decision, change: Partial<RequestRecord> = {}): Reque
     payload: { amount: 25, vendor: 'Staples', iban: { secret: `hmac-sha256:${'ab'.repeat(32)}` } },
     title: 'Pay 25 to Staples',
     agent: { id: 'agent-1', name: 'buyer' },
-    request: { user: { id: 'u1', email: 'ann@example.com' } },
+    request: { session: 'run 7', user: { id: 'u1', email: 'ann@example.com' } },
     meters: {},
     satisfied: { escalate: [], reauth: [] },
     createdAtMs: startMs,

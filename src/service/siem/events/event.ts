@@ -38,6 +38,8 @@ export interface DecisionEvent extends EventPlace {
   readonly keyId: string;
   readonly isSigned: boolean;
   readonly clientAddress: string;
+  /** What the agent has called its session; null when it has not. */
+  readonly session: string | null;
   /** The name of the enforcement point that asked; null when the agent asked itself. */
   readonly point: string | null;
   /** The person on whose behalf the agent asked; null when not known. */
@@ -177,6 +179,7 @@ function readDecision(entry: ChainEntry, pickFields: PickFields): Omit<DecisionE
     keyId: key.id,
     isSigned,
     clientAddress,
+    session: request.session ?? null,
     point: point?.name ?? null,
     user:
       request.user === undefined ? null : { id: request.user.id ?? null, email: request.user.email ?? null },

@@ -283,7 +283,7 @@ function correlationOf(event: SiemEvent): string | null {
 function unmappedOf(event: SiemEvent): Attributes {
   switch (event.kind) {
     case 'decision':
-      return { key_id: event.keyId, is_signed: event.isSigned };
+      return withoutNulls({ key_id: event.keyId, is_signed: event.isSigned, session: event.session });
     case 'refusal':
       return { key_id: event.keyId };
     case 'request-change':

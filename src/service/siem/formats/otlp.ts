@@ -68,6 +68,7 @@ function attributesOf(event: SiemEvent): Readonly<Record<string, CanonicalValue>
         'gen_ai.agent.name': event.agentName,
         'gen_ai.operation.name': 'execute_tool',
         'gen_ai.tool.name': event.action,
+        'gen_ai.conversation.id': event.session,
         'client.address': event.clientAddress,
         'user.id': event.user?.id ?? null,
         'user.email': event.user?.email ?? null,
