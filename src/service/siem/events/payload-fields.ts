@@ -1,4 +1,4 @@
-// Picks the payload fields that may leave the house. INVARIANT: only a listed field is sent, and only a text, a number, a
+// Picks the payload fields that may be sent. INVARIANT: only a listed field is sent, and only a text, a number, a
 // boolean or a list of these; never a field that was secret when it was recorded or is secret by the active policies.
 
 import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
