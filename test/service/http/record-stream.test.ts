@@ -115,3 +115,10 @@ test('the stream stores nothing but its cursor, and its faults change no decisio
   await until(() => other.log.some((line) => line.includes('could not read the records for the SIEM')));
   expect([...kinds]).toEqual(['siem-cursor unrecorded']);
 });
+
+test('a certificate that cannot be read keeps the service from starting, and the message names it', async () => {
+  const siem = { ...siemSettings({ url: 'https://siem.example.com/' }), ca: '/nowhere/ca.pem' };
+  await expect(startService({ store: await openRecords(), siem })).rejects.toThrow(
+    'writ: /nowhere/ca.pem does not exist',
+  );
+});
