@@ -133,7 +133,10 @@ class Stream implements Pusher {
     } catch (error) {
       this.#cursor = null;
       if (error instanceof CursorLost || this.#isClosed) return { afterMs: otherHolderMs };
-      this.#deps.log.warn({ err: error }, 'could not read the records for the SIEM; retrying');
+      this.#deps.log.warn(
+        { err: error },
+        'could not read records for the SIEM, or store its position; retrying',
+      );
       return { afterMs: this.#backOff(null) };
     }
   }

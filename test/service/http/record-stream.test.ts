@@ -112,7 +112,7 @@ test('the stream stores nothing but its cursor, and its faults change no decisio
     decisions.push(((await reply.json()) as { readonly decision: string }).decision);
   }
   expect(decisions).toEqual(['DENY', 'ESCALATE', 'ALLOW']);
-  await until(() => other.log.some((line) => line.includes('could not read the records for the SIEM')));
+  await until(() => other.log.some((line) => line.includes('could not read records for the SIEM')));
   expect([...kinds]).toEqual(['siem-cursor unrecorded']);
 });
 

@@ -442,7 +442,7 @@ test('a read that fails is tried again, later each time', async () => {
   await fill(store, 2);
   isBroken = true;
   expect([await run(), await run()]).toEqual([1_000, 2_000]);
-  expect(warnings[0]).toContain('could not read the records');
+  expect(warnings[0]).toContain('could not read records');
   isBroken = false;
   await run();
   expect(batchesOf(receiver)).toEqual([[1, 2]]);
