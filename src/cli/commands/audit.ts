@@ -12,7 +12,6 @@ import {
   type ListedApproval,
 } from '../../service/audit/approvals.ts';
 import { checkpointText, createCheckpointSigner, readCheckpoint } from '../../service/audit/checkpoint.ts';
-import { type ExportFormat, exportFormats, exportRecords } from '../../service/audit/export.ts';
 import { pruneRecords } from '../../service/audit/prune.ts';
 import type { ChainBreak, Verification, WholeChain } from '../../service/audit/verify.ts';
 import { isWhole, type StoreVerification, verifyStore } from '../../service/audit/verify-store.ts';
@@ -40,6 +39,7 @@ import { createTable, markForeignLetters } from '../output/table.ts';
 import { addExamples } from '../support/help-layout.ts';
 import { readMoment } from '../support/parse-time.ts';
 import { defineConsistency, defineProve } from './audit-proofs.ts';
+import { defineExport } from './audit-export.ts';
 import { defineReplay } from './audit-replay.ts';
 import { defineWitness } from './audit-witness.ts';
 
@@ -65,6 +65,7 @@ Examples:
   writ audit checkpoint > /elsewhere/writ-checkpoint.json
   writ audit verify --checkpoint /elsewhere/writ-checkpoint.json
   writ audit export --since 2026-03-01 --format csv > march.csv
+  writ audit export --since 2026-03-01 --until 2026-04-01 --policies sets > march.jsonl
   writ audit approvals --since 2026-03-01 --until 2026-04-01 --csv > march.csv
   writ audit prune --before 2025-01-01
   writ audit accept
@@ -177,31 +178,6 @@ function printBreak({ sequence, name, message }: ChainBreak): void {
 function printTreeBreak({ sequence, message }: TreeBreak): void {
   const subject = sequence === null ? 'transparency log' : `record ${count(sequence)}`;
   printError(`${createMarks(process.stderr).bad('✗')} ${subject}: ${message}\n`);
-}
-
-interface ExportCommandOptions extends DataOption {
-  readonly since?: number;
-  readonly until?: number;
-  readonly format: ExportFormat;
-}
-
-function defineExport(command: Command, finish: Finish): void {
-  withDataOption(command.command('export'))
-    .description('print the records, oldest first')
-    .option('--since <time>', 'records since this time', readMoment)
-    .option('--until <time>', 'records before this time', readMoment)
-    .addOption(new Option('--format <format>', 'output format').choices(exportFormats).default('jsonl'))
-    .action(async (options: ExportCommandOptions) => {
-      finish(await withStore(options, (store) => exportAll(store, options)));
-    });
-}
-
-async function exportAll(store: Store, { since, until, format }: ExportCommandOptions): Promise<ExitCode> {
-  for await (const line of exportRecords(store, { format, sinceMs: since, untilMs: until })) {
-    // With a slow reader, lines must not pile up in memory.
-    if (!process.stdout.write(line)) await once(process.stdout, 'drain');
-  }
-  return exitCodes.ok;
 }
 
 interface ApprovalsCommandOptions extends DataOption {

@@ -16,6 +16,8 @@ export interface ExportOptions {
   /** Exports records before this moment; milliseconds since 1970-01-01T00:00Z. */
   readonly untilMs?: number | undefined;
   readonly recordsAtOnce?: number;
+  /** Called with each record before its line is yielded. */
+  readonly onRecord?: ((entry: ChainEntry) => void) | undefined;
 }
 
 interface ExportedRecord extends ChainRecord {
@@ -26,15 +28,20 @@ const recordsAtOnce = 100;
 
 /**
  * Yields the lines in the order of the chain, each with its line end; CSV begins with a line of names.
- * Rejects with a StoreError.
+ * INVARIANT: a period is a stretch of the chain without gaps, so consecutive periods have every record once:
+ * a record that is a little older than one before it counts at the time of that one. Rejects with a StoreError.
  */
 export async function* exportRecords(store: Store, options: ExportOptions): AsyncGenerator<string> {
   const { format, sinceMs = -Infinity, untilMs = Infinity } = options;
   const lineOf = format === 'csv' ? csvLine : jsonLine;
   if (format === 'csv') yield `${csvNames.join(',')}\r\n`;
+  let latestMs = -Infinity;
   for await (const record of records(store, options.recordsAtOnce ?? recordsAtOnce)) {
     const atMs = timeOf(record.entry);
-    if (atMs >= sinceMs && atMs < untilMs) yield lineOf(record);
+    if (atMs > latestMs) latestMs = atMs;
+    if (latestMs < sinceMs || latestMs >= untilMs) continue;
+    options.onRecord?.(record.entry);
+    yield lineOf(record);
   }
 }
 

@@ -16,6 +16,19 @@ export function digest(set: PolicySet): string {
   return hash.digest('hex');
 }
 
+/** The names of all declarations, each with the text of its meaning: all that the digest is computed over. */
+export type DigestedSet = Readonly<
+  Record<keyof PolicySet, readonly { readonly name: string; readonly meaning: string }[]>
+>;
+
+export function digestedSet(set: PolicySet): DigestedSet {
+  const sections = Object.entries(sectionsOf(set)).map(([section, declarations]) => [
+    section,
+    inOrder(declarations).map(([name, declaration]) => ({ name, meaning: canonicalMeaning(declaration) })),
+  ]);
+  return Object.fromEntries(sections) as DigestedSet;
+}
+
 type Declarations = readonly (readonly [name: string, declaration: object])[];
 
 function sectionsOf(set: PolicySet): Readonly<Record<keyof PolicySet, Declarations>> {

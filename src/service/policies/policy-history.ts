@@ -76,10 +76,7 @@ export function createPolicyHistory(options: PolicyHistoryOptions): PolicyHistor
       const withTexts = digestsWithTexts(rows, limits);
       return rows.map((row) => activationOf(row, withTexts));
     },
-    async texts(digest) {
-      const row = await documents.find(textsKind, digest);
-      return row === null ? null : await unpackTexts(row.json);
-    },
+    texts: (digest) => keptTexts(documents, digest),
   };
 }
 
@@ -178,7 +175,12 @@ async function removals(
 /** The texts of the set that became active last; null when they are not kept. */
 export async function lastTexts(documents: DocumentStore): Promise<SetTexts | null> {
   const [last] = await rowsOf(documents, limitsDefault);
-  const row = await documents.find(textsKind, last?.parent ?? '');
+  return await keptTexts(documents, last?.parent ?? '');
+}
+
+/** The texts of the set with this digest; null when they are not kept. */
+export async function keptTexts(documents: DocumentStore, digest: string): Promise<SetTexts | null> {
+  const row = await documents.find(textsKind, digest);
   return row === null ? null : await unpackTexts(row.json);
 }
 
