@@ -2933,6 +2933,7 @@ SUCCESSORS: Dict[str, Dict[str, Tuple[str, ...]]] = {
     "withdrawn": {"withdrawn": ("commented",)},
 }
 ENDED_KEPT = 100_000
+STANDING = "standing approvals, which were given for an earlier request"
 
 
 class Open:
@@ -2954,7 +2955,8 @@ class Verifier:
         self.sets = PolicySets(options.policies, report)
         self.lanes: Dict[int, Tuple[int, str]] = {}
         self.tree: Optional[Tree] = None
-        self.is_whole = self.has_begun = False
+        # Whether the export begins with the first record, or where a checkpoint or the report before ends.
+        self.is_whole = self.is_anchored = self.has_begun = False
         self.first = self.last = self.count = 0
         self.first_at = self.latest_ms = -(2**62)
         self.open: Dict[str, Open] = {}
@@ -3000,24 +3002,29 @@ class Verifier:
             self.report.find("line", f"line {self.count} is not in its canonical form", sequence)
         if not is_form:
             return
-        self._begin(sequence)
+        self._begin(sequence, lane, (entry.get("follows", sequence - 1), previous))
         self._place(sequence, entry, previous, hash_)
         self._compare(sequence, hash_, entry_text)
         self._time(sequence, _time_of(entry))
         self._content(sequence, entry)
 
-    def _begin(self, sequence: int) -> None:
+    def _begin(self, sequence: int, lane: int, end: Tuple[int, str]) -> None:
+        """Finds out where the export begins: `end` is what its first record follows."""
         if self.has_begun:
             return
         self.has_begun, self.first = True, sequence
-        if self.options.after is None:
-            self.is_whole = sequence == 1
-            self.tree = Tree() if self.is_whole else None
-        if not self.is_whole and self.options.whole and not self._has_prune_mark(sequence):
+        if self.options.after is not None:
+            return
+        self.is_whole = end == (0, ZEROS) and self.last == 0 and sequence == 1
+        self.tree = Tree() if self.is_whole else None
+        before = [one for one in self.evidence.checkpoints if one.sequence < sequence]
+        mark = next((one for one in before if one.ends.get(lane, (0, ZEROS)) == end), None)
+        if mark is not None:
+            self.lanes, self.is_anchored = dict(mark.ends), True
+            self.report.check("beginnings are at a checkpoint")
+        is_permitted = mark is not None and mark.purpose == "pruned"
+        if not self.is_whole and self.options.whole and not is_permitted:
             self.report.find("begin", f"the export begins with record {sequence}, and no prune mark permits that")
-
-    def _has_prune_mark(self, sequence: int) -> bool:
-        return any(one.purpose == "pruned" and one.sequence == sequence - 1 for one in self.evidence.checkpoints)
 
     def _continue(self, path: str) -> None:
         """Begins where the report of an earlier verification ended."""
@@ -3027,7 +3034,7 @@ class Verifier:
             tree = earlier["end"]["tree"]
             if earlier["ok"] is not True or ends is None:
                 raise UsageError(f"{path} is no report of records without problems")
-            self.lanes, self.last = ends, earlier["last"]
+            self.lanes, self.last, self.is_anchored = ends, earlier["last"], True
             if tree is not None:
                 self.tree = Tree(tree["size"], map(bytes.fromhex, tree["peaks"]))
         except (OSError, ValueError, KeyError, TypeError):
@@ -3043,7 +3050,7 @@ class Verifier:
             self.report.find("order", f"record {sequence} comes after record {self.last}", sequence)
         follows = entry.get("follows", sequence - 1)
         end = self.lanes.get(lane)
-        if end is None and (self.is_whole or self.options.after is not None):
+        if end is None and (self.is_whole or self.is_anchored):
             end = (0, ZEROS)
         if end is None:
             self._check_start(lane, follows, previous, sequence)
@@ -3081,7 +3088,7 @@ class Verifier:
         self.report.check("knots agree with the lanes")
         for lane, (at, hash_) in tied.items():
             end = self.lanes.get(lane, (0, ZEROS))
-            is_before = at < self.first and lane not in self.lanes
+            is_before = at < self.first and lane not in self.lanes and not self.is_anchored
             if at > end[0] and not is_before:
                 self.report.find("missing", f"record {at} of lane {lane}, which the knot names, is missing", sequence)
             elif at == end[0] and hash_ != end[1]:
@@ -3150,6 +3157,10 @@ class Verifier:
         record = strict_json(entry["record_json"])
         decision = record["decision"]
         status = FIRST_STATUS.get(decision["outcome"])
+        evaluation = record.get("evaluation")
+        if status == "pending" and evaluation is not None and evaluation["deniedId"] is None:
+            # An AuthZEN evaluation is never pending.
+            status = "rejected"
         if entry["outcome"] != decision["outcome"] or entry["status"] != status:
             self.report.find("columns", f"its outcome is {decision['outcome']}, but {entry['outcome']} in its columns", sequence)
         if record["agent"].get("id") != entry["agent_id"]:
@@ -3160,6 +3171,10 @@ class Verifier:
         given = record["satisfied"]
         if any(rule not in given.get("standing", {}) for rule in given["escalate"]):
             self.report.find("approval", "an approval counts before anybody could give one", sequence)
+        if given.get("standing"):
+            self.report.leave(STANDING)
+        if given["reauth"] and entry["agent_id"] not in self.stepped_up:
+            self._miss_step_up(sequence)
         self._decide(sequence, Made(entry["action_key"], entry["created_ms"], record, record))
         self._follow(sequence, entry, record)
 
@@ -3285,13 +3300,19 @@ class Verifier:
         for rule_id in given["escalate"]:
             rule = policy_set.rules.get(rule_id)
             if rule_id in given.get("standing", {}):
-                self.report.leave("standing approvals, which were given for an earlier request")
+                self.report.leave(STANDING)
             elif rule is None or rule["requirement"] is None or not self._is_approved(rule, one):
                 self.report.find("approval", f"`{rule_id}` was not approved by as many people as it needs", sequence)
             else:
                 self.report.check("approvals are by as many people as their rule needs")
-        if given["reauth"] and not one.has_step_up and one.entry["agent_id"] not in self.stepped_up and self.is_whole:
+        if given["reauth"] and not one.has_step_up and one.entry["agent_id"] not in self.stepped_up:
+            self._miss_step_up(sequence)
+
+    def _miss_step_up(self, sequence: int) -> None:
+        if self.is_whole:
             self.report.find("approval", "nobody has stepped up for it", sequence)
+        else:
+            self.report.leave("whether somebody stepped up before the export began")
 
     def _is_approved(self, rule: Dict[str, Any], one: Open) -> bool:
         condition = hashlib.sha256(rule["conditionText"].encode()).hexdigest()
@@ -3357,7 +3378,7 @@ class Verifier:
         if self.count == 0:
             report.find("empty", "the export has no records")
             return
-        if not self.is_whole and self.options.after is None:
+        if not self.is_whole and not self.is_anchored:
             report.leave(f"what was recorded before record {self.first}")
         self._finish_checkpoints()
         self._finish_notes()

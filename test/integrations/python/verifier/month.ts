@@ -10,14 +10,14 @@ import { exportedSet } from '../../../../src/service/policies/exported-set.ts';
 import { keptTexts } from '../../../../src/service/policies/policy-history.ts';
 import type { Store } from '../../../../src/service/store/contract/store.ts';
 import { firstAdmin, personWith } from '../../../service/http/person-client.ts';
-import { authorize, type Service, startService } from '../../../service/http/service.ts';
+import { authorize, type Service } from '../../../service/http/service.ts';
 import { ask, give, usePolicies } from '../../../service/http/written-policies.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 const packs = ['banking', 'coding', 'payments', 'slack'] as const;
 
 /** The policies of all packs as one text; the list of a file is written out. */
-function packPolicies(): string {
+export function packPolicies(): string {
   const texts = packs.map((pack) => readFileSync(join(root, `policies/${pack}/${pack}.policy`), 'utf8'));
   const blocked = readFileSync(join(root, 'policies/payments/lists/blocked-vendors.txt'), 'utf8');
   const entries = blocked.split('\n').filter((line) => line !== '');
@@ -53,9 +53,8 @@ export interface Month {
 
 const pay = { currency: 'USD', vendor: 'Staples', description: 'paper' };
 
-/** Records a month with one of so many requests of the packs' logs. */
-export async function recordMonth(every: number): Promise<Month> {
-  const service = await startService({ startsWith: packPolicies() });
+/** Records a month at a service with these policies, with one of so many requests of the packs' logs. */
+export async function recordMonth(service: Service, every: number): Promise<Month> {
   await service.takeMeters();
   for (const { action_key, payload } of loggedRequests(every)) {
     const reply = await authorize(service, { body: JSON.stringify({ action_key, payload }) });
