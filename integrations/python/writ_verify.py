@@ -35,7 +35,7 @@ from decimal import (
     Underflow,
 )
 from pathlib import Path
-from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple, Union
+from typing import Any, BinaryIO, Callable, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple, Union
 
 Json = Any
 Value = Any
@@ -116,7 +116,9 @@ class NotStrict(ValueError):
 def strict_json(text: str) -> Json:
     """Reads JSON as I-JSON (RFC 7493): no name twice in an object, numbers as doubles, no lone surrogates."""
     try:
-        return json.loads(text, object_pairs_hook=_members, parse_int=_integer, parse_float=_float, parse_constant=_constant)
+        return json.loads(
+            text, object_pairs_hook=_members, parse_int=_integer, parse_float=_float, parse_constant=_constant
+        )
     except RecursionError:
         raise NotStrict("it is nested too deeply") from None
 
@@ -487,7 +489,9 @@ class Cidr(NamedTuple):
     prefix: int
 
 
-_EXACT = Context(34, ROUND_HALF_EVEN, -6143, 6144, 1, 0, [], [Inexact, Overflow, Underflow, InvalidOperation, DivisionByZero])
+_EXACT = Context(
+    34, ROUND_HALF_EVEN, -6143, 6144, 1, 0, [], [Inexact, Overflow, Underflow, InvalidOperation, DivisionByZero]
+)
 _ROUNDED = Context(34, ROUND_HALF_EVEN, -6143, 6144, 1, 0, [], [Overflow, Underflow, InvalidOperation, DivisionByZero])
 ZERO = Decimal(0)
 
@@ -645,7 +649,11 @@ def all_of(truths: Iterable[Callable[[], Value]]) -> Value:
 
 
 def any_of(truths: Iterable[Callable[[], Value]]) -> Value:
-    return negated(all_of((lambda truth=truth: negated(_truth(truth()))) for truth in truths))
+    return negated(all_of(functools.partial(_negation, truth) for truth in truths))
+
+
+def _negation(truth: Callable[[], Value]) -> Value:
+    return negated(_truth(truth()))
 
 
 def _truth(value: Value) -> Value:
@@ -679,7 +687,9 @@ def fold(text: str) -> str:
     else:
         text = text.lower()
     spaced = re.sub(r"[\t-\r \x85]+", " ", text)
-    return spaced[1 if spaced.startswith(" ") else 0 : -1 if spaced.endswith(" ") and len(spaced) > 1 else None].strip(" ")
+    return spaced[1 if spaced.startswith(" ") else 0 : -1 if spaced.endswith(" ") and len(spaced) > 1 else None].strip(
+        " "
+    )
 
 
 _TOKEN = re.compile(r"\w+|\W", re.DOTALL)
@@ -1472,7 +1482,9 @@ class MeaningReader:
             raise ValueError("a meaning has something behind its end")
         return value
 
-    _LEAF = re.compile(r'(-?\d+)(?:(n)|(")|(bytes))|(true|false|null|undefined)|(-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity)|NaN)')
+    _LEAF = re.compile(
+        r'(-?\d+)(?:(n)|(")|(bytes))|(true|false|null|undefined)|(-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity)|NaN)'
+    )
 
     def _value(self) -> Any:
         first = self.text[self.at : self.at + 1]
@@ -2148,10 +2160,10 @@ class Evaluator:
         return negated(self.truth(expression["operand"], scope))
 
     def _and(self, expression: Dict[str, Any], scope: Scope) -> Value:
-        return all_of((lambda one=one: self.truth(one, scope)) for one in expression["operands"])
+        return all_of(functools.partial(self.truth, one, scope) for one in expression["operands"])
 
     def _or(self, expression: Dict[str, Any], scope: Scope) -> Value:
-        return any_of((lambda one=one: self.truth(one, scope)) for one in expression["operands"])
+        return any_of(functools.partial(self.truth, one, scope) for one in expression["operands"])
 
     def _compare(self, expression: Dict[str, Any], scope: Scope) -> Value:
         left, right = self.value(expression["left"], scope), self.value(expression["right"], scope)
@@ -2295,7 +2307,7 @@ class Evaluator:
         quantifier = expression["quantifier"]
         if quantifier in ("some", "every"):
             combine = any_of if quantifier == "some" else all_of
-            return combine((lambda one=one: self.truth(body, one)) for one in scopes)
+            return combine(functools.partial(self.truth, body, one) for one in scopes)
         results = [self.value(body, one) for one in scopes]
         if any(one is UNKNOWN or (one is None and quantifier == "sum") for one in results):
             return UNKNOWN
@@ -2327,9 +2339,11 @@ def equals(a: Value, b: Value) -> Value:
 
 
 def _is_among(subject: Value, elements: List[Value]) -> Value:
-    return any_of(
-        (lambda one=one: UNKNOWN if subject is UNKNOWN or one is UNKNOWN else equals(subject, one)) for one in elements
-    )
+    return any_of(functools.partial(_is_equal, subject, one) for one in elements)
+
+
+def _is_equal(subject: Value, element: Value) -> Value:
+    return UNKNOWN if subject is UNKNOWN or element is UNKNOWN else equals(subject, element)
 
 
 _METHODS: Dict[str, Callable[[Evaluator, Dict[str, Any], Scope], Value]] = {
@@ -2412,7 +2426,9 @@ def _local_date(instant: Value, zone: str) -> Value:
 _BUILTINS: Dict[str, Callable[[Evaluator, List[Value]], Value]] = {
     "length": lambda _, args: Decimal(len(args[0])),
     "lower": lambda _, args: _assigned(args[0]).lower(),
-    "trim": lambda _, args: args[0].strip("\t\n\v\f\r \u00a0\ufeff\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))),
+    "trim": lambda _, args: args[0].strip(
+        "\t\n\v\f\r \u00a0\ufeff\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+    ),
     "fold": lambda _, args: fold(args[0]),
     "links": _links,
     "domain": lambda _, args: args[0].rpartition("@")[2],
@@ -2444,7 +2460,9 @@ class Decided(NamedTuple):
     taken: Dict[str, str]
 
 
-def decide(policy_set: PolicySet, facts: Facts, recorded: Optional[Dict[str, Value]] = None, chain: Json = None) -> Decided:
+def decide(
+    policy_set: PolicySet, facts: Facts, recorded: Optional[Dict[str, Value]] = None, chain: Json = None
+) -> Decided:
     """Decides a request. `recorded` has the recorded truths of rules, for conditions that are not covered."""
     action = policy_set.actions.get(facts.action)
     if action is None:
@@ -2509,7 +2527,9 @@ _Verdict = Tuple[str, Optional[Dict[str, Any]], List[Dict[str, Any]]]
 class _Judgement:
     """The truths of some rules for one request, and what follows from them."""
 
-    def __init__(self, policy_set: PolicySet, facts: Facts, rules: List[Dict[str, Any]], recorded: Optional[Dict[str, Value]]) -> None:
+    def __init__(
+        self, policy_set: PolicySet, facts: Facts, rules: List[Dict[str, Any]], recorded: Optional[Dict[str, Value]]
+    ) -> None:
         self.rules, self.recorded, self.satisfied = rules, recorded, facts.satisfied
         self.taken: Dict[str, str] = {}
         self.evaluator = Evaluator(policy_set, facts)
@@ -2563,7 +2583,7 @@ class _Judgement:
         def order(rule: Dict[str, Any]) -> Tuple[bool, int, str]:
             return self.truths[rule["id"]] is UNKNOWN, -rule["points"], rule["id"]
 
-        return min(rules, key=order, default=None)
+        return min(rules, key=order) if rules else None
 
     def describe(self, verdict: _Verdict, with_shadow: str) -> Dict[str, Json]:
         outcome, decider, demanding = verdict
@@ -2651,7 +2671,7 @@ class _Judgement:
 def _people(rule: Dict[str, Any]) -> int:
     requirement = rule["requirement"]
     is_approval = requirement is not None and requirement["kind"] == "approval"
-    return requirement["needs"] * len(requirement["groups"]) if is_approval else 0
+    return int(requirement["needs"]) * len(requirement["groups"]) if is_approval else 0
 
 
 # --- Evidence from elsewhere ------------------------------------------------------------------------------------------
@@ -2759,9 +2779,7 @@ class Evidence:
         signed = {name: value[name] for name in ("sequence", "hash", "purpose", "at_ms", "lanes") if name in value}
         message = canonical_json({"type": "writ checkpoint", **signed}).encode()
         signature = url_bytes(value["signature"]) if isinstance(value.get("signature"), str) else None
-        is_genuine = signature is not None and any(
-            is_signed(key, message, signature) for key in self.keys.checkpoints
-        )
+        is_genuine = signature is not None and any(is_signed(key, message, signature) for key in self.keys.checkpoints)
         checkpoint = _checkpoint_of(value) if is_genuine else None
         if checkpoint is None:
             self.report.find("checkpoint", f"{path}: the checkpoint is not signed by the key of the service")
@@ -2780,7 +2798,9 @@ class Evidence:
             return None
         missing = self.threshold - len(note.witnesses)
         if missing > 0:
-            self.report.find("witness", f"{path}: {len(note.witnesses)} of {self.threshold} witnesses have signed size {note.size}")
+            self.report.find(
+                "witness", f"{path}: {len(note.witnesses)} of {self.threshold} witnesses have signed size {note.size}"
+            )
         elif self.threshold > 0:
             self.report.check("signed checkpoints have their witnesses")
         self.report.check("signed checkpoints are genuine")
@@ -2925,8 +2945,16 @@ SUCCESSORS: Dict[str, Dict[str, Tuple[str, ...]]] = {
         "expired": ("expired",),
         "withdrawn": ("withdrawn",),
     },
-    "auto_approved": {"auto_approved": ("released", "commented"), "consumed": ("consumed",), "expired": ("expired", "released")},
-    "approved": {"approved": ("released", "commented"), "consumed": ("consumed", "taken"), "expired": ("expired", "released")},
+    "auto_approved": {
+        "auto_approved": ("released", "commented"),
+        "consumed": ("consumed",),
+        "expired": ("expired", "released"),
+    },
+    "approved": {
+        "approved": ("released", "commented"),
+        "consumed": ("consumed", "taken"),
+        "expired": ("expired", "released"),
+    },
     "consumed": {"consumed": ("consumed", "released", "commented", "taken")},
     "rejected": {"rejected": ("commented",)},
     "expired": {"expired": ("commented", "released")},
@@ -3100,8 +3128,9 @@ class Verifier:
     def _compare(self, sequence: int, hash_: str, entry_text: str) -> None:
         """Compares a record with the evidence about it."""
         for checkpoint in self.checkpoints.get(sequence, []):
-            ends = self.lanes if len(checkpoint.ends) > 1 or 0 not in checkpoint.ends else {0: self.lanes.get(0)}
-            if checkpoint.hash != hash_ or (self.is_whole and dict(ends) != checkpoint.ends):
+            names_lanes = len(checkpoint.ends) > 1 or 0 not in checkpoint.ends
+            is_same = not names_lanes or not self.is_whole or self.lanes == checkpoint.ends
+            if checkpoint.hash != hash_ or not is_same:
                 self.report.find("rewritten", "it is not the record that a checkpoint names", sequence)
             else:
                 self.report.check("checkpoints agree with the records")
@@ -3162,7 +3191,9 @@ class Verifier:
             # An AuthZEN evaluation is never pending.
             status = "rejected"
         if entry["outcome"] != decision["outcome"] or entry["status"] != status:
-            self.report.find("columns", f"its outcome is {decision['outcome']}, but {entry['outcome']} in its columns", sequence)
+            self.report.find(
+                "columns", f"its outcome is {decision['outcome']}, but {entry['outcome']} in its columns", sequence
+            )
         if record["agent"].get("id") != entry["agent_id"]:
             self.report.find("columns", "its agent is another one in its columns", sequence)
         if decision["outcome"] == "ALLOW":
@@ -3208,7 +3239,12 @@ class Verifier:
         if request in self.open or request in self.ended:
             self.report.find("inserted", f"the request {request} is recorded twice", sequence)
         if request in self.evidence.receipts:
-            self.receipted[request] = {"entry": entry, "record": record, "sets": {record["policySet"]["digest"]: {record["decision"]["by"]}}, "granted": entry["outcome"] == "ALLOW"}
+            self.receipted[request] = {
+                "entry": entry,
+                "record": record,
+                "sets": {record["policySet"]["digest"]: {record["decision"]["by"]}},
+                "granted": entry["outcome"] == "ALLOW",
+            }
         if entry["status"] == "pending":
             scope = {"agent": entry["agent_id"], "action": entry["action_key"], "payload": record["payload"]}
             user = record["request"].get("user")
@@ -3273,14 +3309,18 @@ class Verifier:
     def _vote(self, sequence: int, vote: Dict[str, Json], one: Open) -> None:
         if vote["digest"] != one.digest:
             self.report.find("vote", "the approval was given for another request", sequence)
-        groups = {approval["group"] for approval in ((one.record["decision"].get("requires") or {}).get("approvals") or [])}
+        groups = {
+            approval["group"] for approval in ((one.record["decision"].get("requires") or {}).get("approvals") or [])
+        }
         if vote.get("group") not in groups and not one.has_fallback and not one.votes:
             self.report.leave("approvals for groups that the first decision did not ask")
         one.votes[vote["person"]] = vote
 
     def _decided(self, sequence: int, entry: Dict[str, Json], detail: Dict[str, Json], one: Open) -> None:
         if NEXT_STATUS.get(detail["decision"]["outcome"]) != entry["status"]:
-            self.report.find("columns", f"it was decided {detail['decision']['outcome']}, but is {entry['status']}", sequence)
+            self.report.find(
+                "columns", f"it was decided {detail['decision']['outcome']}, but is {entry['status']}", sequence
+            )
         self._decide(sequence, Made(one.entry["action_key"], entry["at_ms"], one.record, detail), one)
         policy_set = self.sets.get(detail["policySet"]["digest"])
         if policy_set is not None and detail["decision"]["outcome"] == "ALLOW":
@@ -3320,11 +3360,13 @@ class Verifier:
         everybody: Set[str] = set()
         for group in requirement["groups"]:
             wanted = {"id": rule["id"], "group": group, "condition": condition}
-            people = {person for person, vote in one.votes.items() if wanted in vote["rules"] and vote["digest"] == one.digest}
+            people = {
+                person for person, vote in one.votes.items() if wanted in vote["rules"] and vote["digest"] == one.digest
+            }
             if len(people) < requirement["needs"]:
                 return False
             everybody |= people
-        return len(everybody) >= requirement["needs"] * len(requirement["groups"])
+        return len(everybody) >= int(requirement["needs"]) * len(requirement["groups"])
 
     # -- Decisions
 
@@ -3358,10 +3400,16 @@ class Verifier:
         differing = [name for name in now if name not in ignored and now[name] != then.get(name)]
         if differing:
             name = differing[0]
-            self.report.find("decision", f"`{name}` is recorded as {_short(then.get(name))}, but follows as {_short(now[name])}", sequence)
+            self.report.find(
+                "decision",
+                f"`{name}` is recorded as {_short(then.get(name))}, but follows as {_short(now[name])}",
+                sequence,
+            )
             return
         recorded = _recorded_truths(made.detail.get("trace")) or {}
-        wrong = [rule for rule, truth in recorded.items() if again.truths and again.truths.get(rule, truth) is not truth]
+        wrong = [
+            rule for rule, truth in recorded.items() if again.truths and again.truths.get(rule, truth) is not truth
+        ]
         if wrong:
             self.report.find("decision", f"`{wrong[0]}` is recorded with another truth than follows", sequence)
         elif again.taken:
@@ -3390,12 +3438,17 @@ class Verifier:
             for claims in receipts:
                 self._finish_receipt(request, claims)
         if not self.evidence.checkpoints and not self.evidence.notes:
-            report.leave("whether somebody with the key of the service has rewritten everything, since no checkpoint was given")
+            report.leave(
+                "whether somebody with the key of the service has rewritten everything, since no checkpoint was given"
+            )
 
     def _finish_checkpoints(self) -> None:
         for checkpoint in self.evidence.checkpoints:
             if checkpoint.sequence > self.last and not self._is_later(checkpoint.at_ms):
-                self.report.find("truncated", f"the export ends with record {self.last}, but a checkpoint has record {checkpoint.sequence}")
+                self.report.find(
+                    "truncated",
+                    f"the export ends with record {self.last}, but a checkpoint has record {checkpoint.sequence}",
+                )
 
     def _is_later(self, at_ms: int) -> bool:
         return self.options.until is not None and at_ms >= self.options.until
@@ -3405,9 +3458,15 @@ class Verifier:
         for size in sizes:
             notes = self.sizes[size]
             if self.tree is None:
-                self.report.leave("the roots of signed checkpoints, since the export does not begin with the first record: give `--after`")
-            elif size > self.tree.size and not all(note.witnesses and self._is_later(1000 * min(note.witnesses.values())) for note in notes):
-                self.report.find("truncated", f"the log has {self.tree.size} records, but a signed checkpoint has {size}")
+                self.report.leave(
+                    "the roots of signed checkpoints, since the export does not begin with the first record: give `--after`"
+                )
+            elif size > self.tree.size and not all(
+                note.witnesses and self._is_later(1000 * min(note.witnesses.values())) for note in notes
+            ):
+                self.report.find(
+                    "truncated", f"the log has {self.tree.size} records, but a signed checkpoint has {size}"
+                )
         if self.tree is None:
             for old, new in zip(sizes, sizes[1:]):
                 if (old, new) not in self.evidence.consistent:
@@ -3470,7 +3529,16 @@ class Made(NamedTuple):
         }
         record = self.record
         rows = self.detail.get("rows") or {}
-        return Facts(self.action, record["payload"], record["agent"], record["request"], self.at_ms, readings, rows, self.detail["satisfied"])
+        return Facts(
+            self.action,
+            record["payload"],
+            record["agent"],
+            record["request"],
+            self.at_ms,
+            readings,
+            rows,
+            self.detail["satisfied"],
+        )
 
 
 class PolicySets:
@@ -3541,8 +3609,10 @@ def _why_no_receipt(claims: Dict[str, Json], known: Dict[str, Json]) -> Optional
     if not known["granted"]:
         return f"the request {entry['id']} was never granted"
     details = claims.get("authorization_details")
-    detail = details[0] if isinstance(details, list) and len(details) == 1 and isinstance(details[0], dict) else {}
-    policy = claims.get("policy") if isinstance(claims.get("policy"), dict) else {}
+    detail: Json = details[0] if isinstance(details, list) and len(details) == 1 else None
+    if not isinstance(detail, dict):
+        return "it does not say what it is for"
+    policy = claims["policy"] if isinstance(claims.get("policy"), dict) else {}
     digest = str(policy.get("set", "")).partition("sha256:")[2]
     if detail.get("action_key") != entry["action_key"] or claims.get("sub") != f"agent:{entry['agent_id']}":
         return "it is for another agent or action than the request"
@@ -3608,13 +3678,40 @@ def _arguments(arguments: List[str]) -> argparse.Namespace:
     )
     parser.add_argument("export", help="the export, as JSON Lines; `.gz` is unpacked, `-` is standard input")
     parser.add_argument("--policies", metavar="DIR", help="the policy sets that `writ audit export --policies` wrote")
-    parser.add_argument("--evidence", metavar="FILE", nargs="+", default=[], help="checkpoints, proofs and receipts that were kept elsewhere")
-    parser.add_argument("--key", metavar="KEY", nargs="+", default=[], help="public keys of the service, the log and witnesses, or a file with the keys of receipts")
-    parser.add_argument("--witnesses", metavar="N", type=int, help="how many witnesses must have signed (default: all whose keys are given)")
+    parser.add_argument(
+        "--evidence",
+        metavar="FILE",
+        nargs="+",
+        default=[],
+        help="checkpoints, proofs and receipts that were kept elsewhere",
+    )
+    parser.add_argument(
+        "--key",
+        metavar="KEY",
+        nargs="+",
+        default=[],
+        help="public keys of the service, the log and witnesses, or a file with the keys of receipts",
+    )
+    parser.add_argument(
+        "--witnesses",
+        metavar="N",
+        type=int,
+        help="how many witnesses must have signed (default: all whose keys are given)",
+    )
     parser.add_argument("--after", metavar="REPORT", help="the report (`--json`) of the export before this one")
-    parser.add_argument("--until", metavar="TIME", type=_moment, help="the end of the export: later checkpoints may cover more")
-    parser.add_argument("--whole", action="store_true", help="the export must begin with the first record, or at a prune mark")
-    parser.add_argument("--tolerance", metavar="SECONDS", type=float, default=60.0, help="how much older a record may be than one before it (default: 60)")
+    parser.add_argument(
+        "--until", metavar="TIME", type=_moment, help="the end of the export: later checkpoints may cover more"
+    )
+    parser.add_argument(
+        "--whole", action="store_true", help="the export must begin with the first record, or at a prune mark"
+    )
+    parser.add_argument(
+        "--tolerance",
+        metavar="SECONDS",
+        type=float,
+        default=60.0,
+        help="how much older a record may be than one before it (default: 60)",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser.parse_args(arguments)
 

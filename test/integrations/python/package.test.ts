@@ -50,6 +50,8 @@ print(writ.__version__, importlib.metadata.version('writ'), client.run('demo.all
   const { stdout } = await run(inPlace, ['-B', '-c', program], { cwd: temporaryFolder(), env });
   const { version } = manifest;
   expect(stdout).toBe(`${version} ${version} ran True ["cryptography ; extra == 'receipts'"]\n`);
+  const help = await run(join(place, 'bin/writ-verify'), ['--help'], { cwd: temporaryFolder(), env });
+  expect(help.stdout).toMatch(/^usage: writ-verify /);
 });
 
 test('is written in the syntax of Python 3.9', async () => {
@@ -59,7 +61,7 @@ for path in pathlib.Path(sys.argv[1]).glob('**/*.py'):
     ast.parse(path.read_text(), str(path), feature_version=(3, 9))
     print(path.name)`;
   const { stdout } = await run(python, ['-c', program, sources]);
-  expect(stdout.split('\n')).toContain('client.py');
+  expect(stdout.split('\n')).toEqual(expect.arrayContaining(['client.py', 'writ_verify.py']));
 });
 
 const typed = `
@@ -102,6 +104,7 @@ test('has types that a strict checker accepts, and that a program sees', async (
   const options = ['--strict', '--no-error-summary', '--cache-dir', join(folder, 'cache')];
   const files = [
     join(sources, 'writ'),
+    join(sources, 'writ_verify.py'),
     join(import.meta.dirname, '../../../examples/python-async.py'),
     'typed.py',
   ];
