@@ -5,6 +5,11 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { commandLineUser } from '../../src/cli/client/with-store.ts';
+import { compile } from '../../src/pipeline.ts';
+import { digest } from '../../src/service/policies/digest.ts';
+import { createPolicyHistory } from '../../src/service/policies/policy-history.ts';
+import type { SetSummary } from '../../src/service/policies/set-summary.ts';
+import { packTexts } from '../../src/service/policies/texts.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { createFolder } from '../service/policies/folder.ts';
@@ -188,6 +193,57 @@ describe('writ audit export', () => {
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('`yesterday` is not a date') });
   });
 });
+
+describe('writ audit export --policies', () => {
+  it('writes the sets that decided and the checkpoints, and names sets whose texts are gone', async () => {
+    const { run, store } = await createData();
+    const text = 'action a.b { n: number }\n\npolicy p on a.b {\n  allow small when payload.n < 3\n}\n';
+    const digest = await keepSet(store, text);
+    for (const set of [digest, '0'.repeat(64)])
+      await store.requests.append(requestRow({ recordJson: `{"policySet":{"digest":"${set}"}}` }), {
+        openMax: 20,
+      });
+    expect((await run('audit', 'checkpoint')).code).toBe(0);
+    const sets = join(createFolder(), 'sets');
+    const ran = await run('audit', 'export', '--policies', sets);
+    expect(ran).toMatchObject({
+      code: 1,
+      stderr: `error: the policy set ${'0'.repeat(64)} cannot be written: its texts are no longer kept\n`,
+    });
+    expect(ran.stdout.trimEnd().split('\n')).toHaveLength(5);
+    expect(readdirSync(sets).sort()).toEqual([`${digest}.json`, 'checkpoints.jsonl'].sort());
+    const file = JSON.parse(readFileSync(join(sets, `${digest}.json`), 'utf8')) as object;
+    expect(file).toMatchObject({ digest, texts: [{ path: 'a.policy', kind: 'policy', text }] });
+    const checkpoint = JSON.parse(readFileSync(join(sets, 'checkpoints.jsonl'), 'utf8')) as object;
+    expect(checkpoint).toMatchObject({ sequence: 5, purpose: 'end' });
+    const later = await run('audit', 'export', '--since', '2026-03-05', '--policies', sets);
+    expect(later).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+const missing = (path: string) => ({ code: 'list-file-missing', message: `there is no ${path}` }) as const;
+
+/** Keeps a set with its texts, as a service does when it becomes active; returns its digest. */
+async function keepSet({ documents }: Store, text: string): Promise<string> {
+  const sources = { files: [{ path: 'a.policy', text }], readListFile: missing };
+  const set = digest(compile(sources).set!);
+  const history = createPolicyHistory({
+    documents,
+    current: () => ({
+      digest: set,
+      commit: null,
+      texts: packTexts({ sources }, []),
+      about: () => ({ policies: [], actions: [] }) as unknown as SetSummary,
+    }),
+    clock: () => startMs,
+    onNoted: () => undefined,
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  await history.note();
+  return set;
+}
 
 describe('writ audit prune', () => {
   it('deletes older records, records the user, and the rest is verified', async () => {

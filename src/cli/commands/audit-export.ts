@@ -8,7 +8,7 @@ import { Option } from 'commander';
 import { checkpointText, createCheckpointSigner } from '../../service/audit/checkpoint.ts';
 import { decidingSets } from '../../service/audit/deciding-sets.ts';
 import { type ExportFormat, exportFormats, exportRecords } from '../../service/audit/export.ts';
-import { exportedSet } from '../../service/policies/exported-set.ts';
+import { exportedSet } from '../../service/policies/bundles/exported-set.ts';
 import { keptTexts } from '../../service/policies/policy-history.ts';
 import type { Store } from '../../service/store/contract/store.ts';
 import { type DataOption, withDataOption, withStore } from '../client/with-store.ts';

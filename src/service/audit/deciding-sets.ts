@@ -1,15 +1,30 @@
 // Finds the policy sets that a record names: those by which its request was decided, decided again, or taken.
 
-import { decisionRecord } from '../requests/record/record.ts';
-import type { DecidedDetail, TakenDetail } from '../requests/record/request-state.ts';
 import type { ChainEntry } from '../store/contract/chain.ts';
 
-/** Returns the digests of the sets; none for a record that no policies decided. */
-export function decidingSets(entry: ChainEntry): readonly string[] {
-  const { kind, what, record_json: record, detail_json: detail } = entry;
-  if (kind === 'request') return [decisionRecord(String(record)).policySet.digest];
-  if (kind !== 'event' || typeof detail !== 'string') return [];
-  // Only the service writes details, so their form follows from the kind of event.
-  if (what === 'decided') return [(JSON.parse(detail) as DecidedDetail).policySet.digest];
-  return what === 'taken' ? [(JSON.parse(detail) as TakenDetail).call.policySet] : [];
+/** Returns the digests of the sets; none for a record that no policies decided, or that somebody has changed. */
+export function decidingSets({
+  kind,
+  what,
+  record_json: record,
+  detail_json: detail,
+}: ChainEntry): readonly string[] {
+  if (kind === 'request') return digestAt(record, 'policySet', 'digest');
+  if (kind === 'event' && what === 'decided') return digestAt(detail, 'policySet', 'digest');
+  return kind === 'event' && what === 'taken' ? digestAt(detail, 'call', 'policySet') : [];
+}
+
+function digestAt(text: unknown, ...steps: readonly string[]): readonly string[] {
+  let value = parsed(text);
+  for (const step of steps)
+    value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[step] : null;
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value) ? [value] : [];
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text)) as unknown;
+  } catch {
+    return null;
+  }
 }

@@ -64,6 +64,18 @@ test('`since` is inclusive, `until` is exclusive', async () => {
   expect(lines.map((line) => (JSON.parse(line) as Line).sequence)).toEqual([3, 4, 5]);
 });
 
+test('consecutive periods have each record once, and none has a gap', async () => {
+  const { store } = await createChainedStore();
+  // A record that is older than the one before it.
+  await store.requests.appendRefusal(refusalRecord({ atMs: startMs + 2_500 }));
+  const numbers = async (options: Omit<ExportOptions, 'format'>) =>
+    (await linesOf(store, { format: 'jsonl', ...options })).map(
+      (line) => (JSON.parse(line) as Line).sequence,
+    );
+  expect(await numbers({ untilMs: startMs + 3_000 })).toEqual([1, 2, 3]);
+  expect(await numbers({ sinceMs: startMs + 3_000 })).toEqual([4, 5, 6, 7, 8]);
+});
+
 test('CSV has a line of names, quotes fields, and defuses formulas', async () => {
   const { store } = await createChainedStore();
   await store.requests.appendRefusal(refusalRecord({ id: '=1+1', code: 'a "b", c', atMs: startMs + 9000 }));

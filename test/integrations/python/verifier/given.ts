@@ -47,7 +47,7 @@ export interface World extends Given {
   readonly note: (records: readonly Line[], seconds?: number, by?: NoteKey) => string;
 }
 
-export const origin = 'writ.example.com/writ';
+const origin = 'writ.example.com/writ';
 /** How many records the earlier checkpoint covers. */
 export const earlySize = 20;
 const noteSeconds = 1_800_000_000;
@@ -134,7 +134,7 @@ export function lineOf({ sequence, at, previous, hash, entry }: Line): string {
 export function relinked(entries: readonly ChainEntry[]): readonly string[] {
   let previous: string = chainStart.hash;
   return entries.map((one, at) => {
-    const entry = { ...one, sequence: at + 1 };
+    const entry: ChainEntry = { ...one, sequence: at + 1 };
     const hash = linkHash(previous, entry);
     const atMs = Number(entry[entry.kind === 'request' ? 'created_ms' : 'at_ms']);
     const line = { sequence: at + 1, at: new Date(atMs).toISOString(), previous, hash, entry };

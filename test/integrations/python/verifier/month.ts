@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { rotateKey } from '../../../../src/service/agents/registry.ts';
 import { decidingSets } from '../../../../src/service/audit/deciding-sets.ts';
 import { exportRecords } from '../../../../src/service/audit/export.ts';
-import { exportedSet } from '../../../../src/service/policies/exported-set.ts';
+import { exportedSet } from '../../../../src/service/policies/bundles/exported-set.ts';
 import { keptTexts } from '../../../../src/service/policies/policy-history.ts';
 import type { Store } from '../../../../src/service/store/contract/store.ts';
 import { firstAdmin, personWith } from '../../../service/http/person-client.ts';

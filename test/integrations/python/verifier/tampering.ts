@@ -130,8 +130,11 @@ function laneLines(): readonly Line[] {
     const end = ends.get(lane) ?? { sequence: 0, hash: '0'.repeat(64) };
     const follows = lane === 0 && end.sequence === sequence - 1 ? {} : { follows: end.sequence };
     const entry = {
-      ...{ at_ms: 1_800_000_000_000 + sequence, sequence, ...follows, ...columns },
-      ...(lane === 0 ? {} : { lane }),
+      at_ms: 1_800_000_000_000 + sequence,
+      sequence,
+      ...follows,
+      ...columns,
+      ...(lane > 0 && { lane }),
     } as unknown as ChainEntry;
     const hash = linkHash(end.hash, entry);
     lines.push({

@@ -2,11 +2,11 @@
 // declaration, as the digest of the set covers it, with the texts for people. INVARIANT: the meanings give the digest
 // that the file is named after; texts that mean something else in this release are not exported.
 
-import { findErrors } from '../../pipeline.ts';
-import { sourcesOf } from './bundles/read-sources.ts';
-import type { BundledText } from './compiled/bundle.ts';
-import { digest, digestedSet } from './digest.ts';
-import { entriesOf, type SetTexts, textOfFile } from './texts.ts';
+import { findErrors } from '../../../pipeline.ts';
+import type { BundledText } from '../compiled/bundle.ts';
+import { digest, digestedSet } from '../digest.ts';
+import { entriesOf, type SetTexts, textOfFile } from '../texts.ts';
+import { sourcesOf } from './read-sources.ts';
 
 /** Returns the file of the set with this digest, as JSON; null when the texts do not give this digest. */
 export function exportedSet(texts: SetTexts, expected: string): string | null {
