@@ -2691,13 +2691,17 @@ class Checkpoint(NamedTuple):
     ends: Dict[int, Tuple[int, str]]
 
 
+RECEIPT, STATEMENT = "writ-receipt+jwt", "writ-statement+jwt"
+
+
 class Keys:
     """The public keys that the auditor got by another way."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.checkpoints: List[bytes] = []
         self.notes: List[NoteKey] = []
-        self.receipts: Dict[str, bytes] = {}
+        # The keys of each type of token, by id; no key is of two types.
+        self.tokens: Dict[str, Dict[str, bytes]] = {RECEIPT: {}, STATEMENT: {}}
         for text in texts:
             self._take(text)
 
@@ -2712,14 +2716,25 @@ class Keys:
             self._take_set(text)
 
     def _take_set(self, path: str) -> None:
+        """Reads the keys of receipts, or the log's own keys; witnesses are named by the auditor alone."""
         try:
-            keys = strict_json(Path(path).read_text("utf-8"))["keys"]
-            for key in keys:
-                public = url_bytes(key["x"]) if key.get("crv") == "Ed25519" else None
-                if public is not None:
-                    self.receipts[key["kid"]] = public
+            value = strict_json(Path(path).read_text("utf-8"))
+            if "keys" in value:
+                for key in value["keys"]:
+                    self._take_token_key(RECEIPT, key)
+                return
+            log = note_key(value["verifier_key"])
+            if log is not None:
+                self.notes.append(log)
+            if value.get("statement_key") is not None:
+                self._take_token_key(STATEMENT, value["statement_key"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise UsageError(f"{path} is no public key, and no file with a set of keys") from None
+
+    def _take_token_key(self, type_: str, key: Dict[str, Json]) -> None:
+        public = url_bytes(key["x"]) if key.get("crv") == "Ed25519" else None
+        if public is not None:
+            self.tokens[type_][key["kid"]] = public
 
     @property
     def witnesses(self) -> List[NoteKey]:
@@ -2736,12 +2751,14 @@ class Evidence:
         self.notes: List[Note] = []
         # The canonical entry that each proof is for, by sequence.
         self.entries: Dict[int, List[str]] = {}
+        # The records with which a log is shown to begin.
+        self.first_leaves: Set[int] = set()
         # Proofs without an entry: leaf index, path and note.
         self.paths: List[Tuple[int, List[bytes], Note]] = []
         self.consistent: List[Tuple[int, int]] = []
         self._pending_consistency: List[Tuple[Json, Note]] = []
-        # The claims of receipts, by request.
-        self.receipts: Dict[str, List[Json]] = {}
+        # The claims of receipts and statements, by request.
+        self.tokens: Dict[str, List[Json]] = {}
 
     def read(self, path: str) -> None:
         try:
@@ -2751,7 +2768,7 @@ class Evidence:
         if text.startswith("c2sp.org/tlog-proof@v1\n"):
             self._log_proof(text, path)
         elif re.fullmatch(r"\s*[\w-]+\.[\w-]+\.[\w-]+\s*", text, re.ASCII):
-            self._receipt(text.strip(), path)
+            self._token(text.strip(), path)
         elif "\n\n\u2014 " in text and not text.startswith("{"):
             self._note(text, path)
         else:
@@ -2763,7 +2780,10 @@ class Evidence:
                 value = strict_json(part)
             except ValueError:
                 raise UsageError(f"{path} is no evidence that this program knows") from None
-            if isinstance(value, dict) and "inclusion" in value:
+            if isinstance(value, dict) and isinstance(value.get("items"), list):
+                for item in value["items"]:
+                    self._inclusion(item, path)
+            elif isinstance(value, dict) and "inclusion" in value:
                 self._inclusion(value, path)
             elif isinstance(value, dict) and "consistency" in value:
                 self._consistency(value, path)
@@ -2826,6 +2846,8 @@ class Evidence:
             return
         self.report.check("records are shown to be in the log")
         self.entries.setdefault(sequence, []).append(entry)
+        if index == 0:
+            self.first_leaves.add(sequence)
 
     def _log_proof(self, text: str, path: str) -> None:
         head, _, note_text = text.partition("\n\n")
@@ -2879,22 +2901,20 @@ class Evidence:
             self.report.check("signed checkpoints continue earlier ones")
             self.consistent.append((old, new))
 
-    def _receipt(self, text: str, path: str) -> None:
-        if not self.keys.receipts:
-            self.report.leave("receipts, since no set of keys was given")
-            return
+    def _token(self, text: str, path: str) -> None:
+        """Reads a receipt or a statement; each type has keys of its own."""
         head, body, mark = text.split(".")
         header, claims, signature = _jwt_part(head), _jwt_part(body), url_bytes(mark)
-        key = self.keys.receipts.get(str(header.get("kid")), b"")
-        is_genuine = header.get("alg") == "EdDSA" and is_signed(key, f"{head}.{body}".encode(), signature or b"")
-        if not is_genuine or header.get("typ") not in RECEIPT_TYPES or not isinstance(claims.get("txn"), str):
-            self.report.find("receipt", f"{path}: the receipt is not signed by a key of the service")
-            return
-        self.report.check("receipts are genuine")
-        self.receipts.setdefault(claims["txn"], []).append({**claims, "typ": header["typ"], "path": path})
-
-
-RECEIPT_TYPES = ("writ-receipt+jwt",)
+        keys = self.keys.tokens.get(str(header.get("typ")))
+        if keys is None or header.get("alg") != "EdDSA" or not isinstance(claims.get("txn"), str):
+            self.report.find("receipt", f"{path}: it is no receipt and no statement")
+        elif not keys:
+            self.report.leave("receipts or statements, since their keys were not given")
+        elif not is_signed(keys.get(str(header.get("kid")), b""), f"{head}.{body}".encode(), signature or b""):
+            self.report.find("receipt", f"{path}: it is not signed by a key of the service")
+        else:
+            self.report.check("receipts and statements are genuine")
+            self.tokens.setdefault(claims["txn"], []).append({**claims, "typ": header["typ"], "path": path})
 
 
 def _is_one_json(text: str) -> bool:
@@ -3044,7 +3064,7 @@ class Verifier:
         if self.options.after is not None:
             return
         self.is_whole = end == (0, ZEROS) and self.last == 0 and sequence == 1
-        self.tree = Tree() if self.is_whole else None
+        self.tree = Tree() if self.is_whole or sequence in self.evidence.first_leaves else None
         before = [one for one in self.evidence.checkpoints if one.sequence < sequence]
         mark = next((one for one in before if one.ends.get(lane, (0, ZEROS)) == end), None)
         if mark is not None:
@@ -3238,12 +3258,12 @@ class Verifier:
         request = entry["id"]
         if request in self.open or request in self.ended:
             self.report.find("inserted", f"the request {request} is recorded twice", sequence)
-        if request in self.evidence.receipts:
+        if request in self.evidence.tokens:
             self.receipted[request] = {
                 "entry": entry,
                 "record": record,
                 "sets": {record["policySet"]["digest"]: {record["decision"]["by"]}},
-                "granted": entry["outcome"] == "ALLOW",
+                "statuses": {entry["status"]},
             }
         if entry["status"] == "pending":
             scope = {"agent": entry["agent_id"], "action": entry["action_key"], "payload": record["payload"]}
@@ -3276,6 +3296,8 @@ class Verifier:
         if what not in SUCCESSORS.get(before, {}).get(status, ()):
             self.report.find("state", f"`{what}` cannot make a request {status} that is {before}", sequence)
         self.report.check("events follow from the state of their request")
+        if request in self.receipted:
+            self.receipted[request]["statuses"].add(status)
         if one is None:
             self._end(request, status)
             return
@@ -3283,8 +3305,6 @@ class Verifier:
         detail = strict_json(detail_text) if detail_text else {}
         self._detail(sequence, entry, detail, one)
         one.status = status
-        if request in self.receipted and status == "approved":
-            self.receipted[request]["granted"] = True
         if status not in ("pending", "approved"):
             del self.open[request]
             self._end(request, status)
@@ -3434,7 +3454,7 @@ class Verifier:
         for sequence in self.evidence.entries:
             if self.first <= sequence <= self.last and sequence not in self.proved:
                 report.find("missing", "the record that a proof is for is missing", sequence)
-        for request, receipts in self.evidence.receipts.items():
+        for request, receipts in self.evidence.tokens.items():
             for claims in receipts:
                 self._finish_receipt(request, claims)
         if not self.evidence.checkpoints and not self.evidence.notes:
@@ -3488,13 +3508,13 @@ class Verifier:
             if self.is_whole:
                 self.report.find("receipt", f"{claims['path']}: the request {request} is not in the records")
             else:
-                self.report.leave("receipts of requests that are not in the export")
+                self.report.leave("receipts and statements of requests that are not in the export")
             return
         why = _why_no_receipt(claims, known)
         if why is not None:
             self.report.find("receipt", f"{claims['path']}: {why}", known["entry"]["sequence"])
         else:
-            self.report.check("receipts agree with the records")
+            self.report.check("receipts and statements agree with the records")
 
     def result(self) -> Dict[str, Json]:
         report = self.report
@@ -3604,24 +3624,37 @@ def _recorded_truths(trace: Json) -> Optional[Dict[str, Value]]:
 
 
 def _why_no_receipt(claims: Dict[str, Json], known: Dict[str, Json]) -> Optional[str]:
-    """Why a receipt does not agree with the records of its request; None when it does."""
-    entry, record = known["entry"], known["record"]
-    if not known["granted"]:
+    """Why a receipt or a statement does not agree with the records of its request; None when it does."""
+    entry, record, is_receipt = known["entry"], known["record"], claims["typ"] == RECEIPT
+    if is_receipt and not known["statuses"] & {"auto_approved", "approved"}:
         return f"the request {entry['id']} was never granted"
     details = claims.get("authorization_details")
-    detail: Json = details[0] if isinstance(details, list) and len(details) == 1 else None
+    only = details[0] if isinstance(details, list) and len(details) == 1 else None
+    detail: Json = only if is_receipt else claims.get("statement")
     if not isinstance(detail, dict):
-        return "it does not say what it is for"
-    policy = claims["policy"] if isinstance(claims.get("policy"), dict) else {}
-    digest = str(policy.get("set", "")).partition("sha256:")[2]
+        return "it does not say what it is about"
     if detail.get("action_key") != entry["action_key"] or claims.get("sub") != f"agent:{entry['agent_id']}":
         return "it is for another agent or action than the request"
+    stated = claims.get("policy") if is_receipt else detail.get("policy")
+    policy = stated if isinstance(stated, dict) else {}
+    digest = str(policy.get("set", "")).partition("sha256:")[2]
     if policy.get("rule") not in known["sets"].get(digest, set()):
         return "it names another policy set or rule than the records"
-    if not holds_secrets(record["payload"]):
-        mark = base64.urlsafe_b64encode(hashlib.sha256(canonical_json(record["payload"]).encode()).digest())
-        if detail.get("payload_digest") != f"sha-256:{mark.decode().rstrip('=')}":
+    mark = detail.get("payload_digest")
+    if (is_receipt or mark is not None) and not holds_secrets(record["payload"]):
+        own = base64.urlsafe_b64encode(hashlib.sha256(canonical_json(record["payload"]).encode()).digest())
+        if mark != f"sha-256:{own.decode().rstrip('=')}":
             return "it is for another payload than the request"
+    return None if is_receipt else _why_no_statement(detail, known)
+
+
+def _why_no_statement(detail: Dict[str, Json], known: Dict[str, Json]) -> Optional[str]:
+    if detail.get("first_decision") != known["entry"]["outcome"]:
+        return f"it states {detail.get('first_decision')}, but the request was decided {known['entry']['outcome']}"
+    # A wait and a grant end by themselves.
+    ends = {"expired"} if known["statuses"] & {"pending", "auto_approved", "approved"} else set()
+    if detail.get("status") not in known["statuses"] | ends:
+        return f"it states that the request was {detail.get('status')}, which it never was"
     return None
 
 

@@ -1,7 +1,7 @@
 // What an auditor is given: the export of a month with the policy sets, and the evidence that was kept elsewhere, all
 // of it genuine. Tampering changes a part of it.
 
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHash, sign } from 'node:crypto';
 import { signingKeysOf } from '../../../../src/service/agents/signing-key.ts';
 import { checkpointText, createCheckpointSigner } from '../../../../src/service/audit/checkpoint.ts';
 import { canonicalJson } from '../../../../src/service/store/contract/canonical-json.ts';
@@ -68,11 +68,13 @@ export function worldOf(month: Month): World {
     'early.txt': note(records.slice(0, earlySize)),
     'late.txt': note(records),
     'denial.json': inclusionOf(records, denialIn(records), note(records)),
+    'items.json': `{"items":[${inclusionOf(records, 0, note(records))}]}`,
     'denial.tlog-proof': logProofOf(records, denialIn(records), note(records)),
     'consistency.json': consistencyOf(records, note(records)),
     'receipt.jwt': month.receipt,
+    'statement.jwt': statementOf(month, records[denialIn(records)]!),
   };
-  const keys = [signer.publicKey, logKey.text, ...witnesses.map(({ text }) => text)];
+  const keys = [signer.publicKey, ...witnesses.map(({ text }) => text)];
   return { lines: month.lines, sets: month.sets, evidence, keys, month, records, logKey, witnesses, note };
 }
 
@@ -145,22 +147,48 @@ export function relinked(entries: readonly ChainEntry[]): readonly string[] {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A receipt with these claims by somebody who has the service's key, or another key. */
-export function receiptOf(
-  { masterKey, jwks }: Month,
+type TokenType = 'writ-receipt+jwt' | 'writ-statement+jwt';
+
+/** The key id by which the service names a key (RFC 7638). */
+function kidOf(publicText: string): string {
+  return createHash('sha256').update(`{"crv":"Ed25519","kty":"OKP","x":"${publicText}"}`).digest('base64url');
+}
+
+/** A receipt or statement with these claims, by somebody who has the service's key for `purpose`. */
+export function tokenOf(
+  { masterKey }: Pick<Month, 'masterKey'>,
   claims: Json,
-  privateKey: KeyObject = signingKeysOf(masterKey, 'receipts 1').privateKey,
+  { typ, purpose }: { readonly typ: TokenType; readonly purpose: 'receipts 1' | 'statements' },
 ): string {
-  const { kid } = (JSON.parse(jwks) as { keys: readonly { kid: string }[] }).keys[0]!;
+  const { privateKey, publicText } = signingKeysOf(masterKey, purpose);
   const encoded = (value: Json) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const signed = `${encoded({ alg: 'EdDSA', typ: 'writ-receipt+jwt', kid })}.${encoded(claims)}`;
+  const signed = `${encoded({ alg: 'EdDSA', typ, kid: kidOf(publicText) })}.${encoded(claims)}`;
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
+}
+
+/** A statement about a request as it was first decided. */
+export function statementOf(month: Month, { entry }: Line, change: Json = {}): string {
+  const { policySet, decision } = JSON.parse(String(entry.record_json)) as {
+    readonly policySet: { readonly digest: string };
+    readonly decision: { readonly by: string };
+  };
+  const statement = {
+    action_key: entry.action_key,
+    first_decision: entry.outcome,
+    status: entry.status,
+    policy: { set: `sha256:${policySet.digest}`, rule: decision.by },
+    ...change,
+  };
+  const claims = { iat: 1, sub: `agent:${entry.agent_id}`, txn: entry.id, statement };
+  return tokenOf(month, claims, { typ: 'writ-statement+jwt', purpose: 'statements' });
 }
 
 export function claimsOf(receipt: string): Json {
   return JSON.parse(Buffer.from(receipt.split('.')[1]!, 'base64url').toString()) as Json;
 }
 
-export function otherKey(): KeyObject {
-  return generateKeyPairSync('ed25519').privateKey;
+/** The file of the log's keys, as the service publishes them. */
+export function logKeys({ masterKey }: Pick<Month, 'masterKey'>, logKey: NoteKey): string {
+  const { publicText: x } = signingKeysOf(masterKey, 'statements');
+  return JSON.stringify({ verifier_key: logKey.text, statement_key: { crv: 'Ed25519', x, kid: kidOf(x) } });
 }

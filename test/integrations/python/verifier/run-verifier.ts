@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../../../service/store/rows.ts';
 import { python, sources } from '../python.ts';
-import type { Given, World } from './given.ts';
+import { type Given, logKeys, type World } from './given.ts';
 
 export interface Result {
   readonly ok: boolean;
@@ -32,7 +32,10 @@ for line in sys.stdin:
 `;
 
 /** Writes the files; returns the arguments of the command. */
-export function argumentsFor({ lines, sets, evidence, keys, options = [] }: Given, { jwks }: World['month']) {
+export function argumentsFor(
+  { lines, sets, evidence, keys, options = [] }: Given,
+  { month, logKey }: Pick<World, 'month' | 'logKey'>,
+) {
   const folder = temporaryFolder();
   const put = (name: string, text: string): string => {
     const path = join(folder, name);
@@ -44,16 +47,16 @@ export function argumentsFor({ lines, sets, evidence, keys, options = [] }: Give
   const files = Object.entries(evidence).map(([name, text]) => put(name, text));
   return [
     ...[put('export.jsonl', lines.join('')), '--policies', join(folder, 'sets')],
-    ...['--key', ...keys, put('jwks.json', jwks)],
+    ...['--key', ...keys, put('jwks.json', month.jwks), put('log-keys.json', logKeys(month, logKey))],
     ...(files.length === 0 ? [] : ['--evidence', ...files]),
     ...options,
   ];
 }
 
-export async function runVerifier(given: readonly Given[], { month }: World): Promise<readonly Result[]> {
+export async function runVerifier(given: readonly Given[], world: World): Promise<readonly Result[]> {
   const options = { env: { ...process.env, PYTHONPATH: sources }, maxBuffer: 2 ** 26 };
   const running = promisify(execFile)(python, ['-B', '-c', program], options);
-  for (const one of given) running.child.stdin?.write(`${JSON.stringify(argumentsFor(one, month))}\n`);
+  for (const one of given) running.child.stdin?.write(`${JSON.stringify(argumentsFor(one, world))}\n`);
   running.child.stdin?.end();
   const { stdout } = await running;
   return stdout

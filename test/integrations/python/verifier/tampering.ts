@@ -14,9 +14,9 @@ import {
   type Line,
   lineOf,
   logProofOf,
-  otherKey,
-  receiptOf,
   relinked,
+  statementOf,
+  tokenOf,
   type World,
 } from './given.ts';
 import { noteKey } from './log.ts';
@@ -182,13 +182,9 @@ function editedSet(world: World, change: (text: string) => string): Partial<Give
   return { sets: new Map([...world.sets, [digest, changed]]) };
 }
 
-function receiptCase(
-  world: World,
-  claims: Readonly<Record<string, unknown>>,
-  key?: Parameters<typeof receiptOf>[2],
-) {
-  const receipt = receiptOf(world.month, { ...claimsOf(world.month.receipt), ...claims }, key);
-  return evidence({ 'receipt.jwt': receipt });
+function receiptCase({ month }: World, claims: Readonly<Record<string, unknown>>): Partial<Given> {
+  const type = { typ: 'writ-receipt+jwt', purpose: 'receipts 1' } as const;
+  return evidence({ 'receipt.jwt': tokenOf(month, { ...claimsOf(month.receipt), ...claims }, type) });
 }
 
 const cut = (world: World, from: number, to = world.lines.length): Partial<Given> => ({
@@ -1010,7 +1006,13 @@ const ofEvidence: readonly Tampering[] = [
   {
     name: 'a receipt is of another key',
     finds: 'receipt',
-    change: (world) => receiptCase(world, {}, otherKey()),
+    change: (world) =>
+      evidence({
+        'receipt.jwt': tokenOf({ masterKey: Buffer.alloc(32, 7) }, claimsOf(world.month.receipt), {
+          typ: 'writ-receipt+jwt',
+          purpose: 'receipts 1',
+        }),
+      }),
   },
   {
     name: 'a receipt is for another payload',
@@ -1048,6 +1050,47 @@ const ofEvidence: readonly Tampering[] = [
           /^[^.]+/,
           Buffer.from('{"alg":"none","typ":"writ-receipt+jwt"}').toString('base64url'),
         ),
+      }),
+  },
+  {
+    name: 'the statement of a denial says that it was allowed',
+    finds: 'receipt',
+    change: (world) =>
+      evidence({
+        'a.jwt': statementOf(world.month, world.records[placeOf(world, denial)]!, {
+          first_decision: 'ALLOW',
+        }),
+      }),
+  },
+  {
+    name: 'a statement says that a denial was carried out',
+    finds: 'receipt',
+    change: (world) =>
+      evidence({
+        'a.jwt': statementOf(world.month, world.records[placeOf(world, denial)]!, { status: 'consumed' }),
+      }),
+  },
+  {
+    name: 'a statement is shown as a receipt',
+    finds: 'receipt',
+    change: (world) =>
+      evidence({
+        'a.jwt': tokenOf(
+          world.month,
+          claimsOf(statementOf(world.month, world.records[placeOf(world, denial)]!)),
+          { typ: 'writ-receipt+jwt', purpose: 'statements' },
+        ),
+      }),
+  },
+  {
+    name: 'a receipt is shown as a statement',
+    finds: 'receipt',
+    change: (world) =>
+      evidence({
+        'a.jwt': tokenOf(world.month, claimsOf(world.month.receipt), {
+          typ: 'writ-statement+jwt',
+          purpose: 'receipts 1',
+        }),
       }),
   },
 ];
