@@ -89,8 +89,14 @@ class Report:
             where: Dict[str, Json] = {} if sequence is None else {"sequence": sequence}
             self.problems.append({"code": code, **where, "message": message})
 
-    def check(self, what: str, count: int = 1) -> None:
-        self.checked[what] += count
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    def check(self, what: str, unless_since: Optional[int] = None) -> None:
+        """Counts a check as passed, unless problems have been found since there were so many of them."""
+        if unless_since is None or self.total == unless_since:
+            self.checked[what] += 1
 
     def leave(self, what: str) -> None:
         self.not_checked[what] += 1
@@ -3091,7 +3097,7 @@ class Verifier:
     # -- The chain
 
     def _place(self, sequence: int, entry: Dict[str, Json], previous: str, hash_: str) -> None:
-        lane = entry.get("lane", 0)
+        lane, problems = entry.get("lane", 0), self.report.total
         if entry["sequence"] != sequence:
             self.report.find("columns", "the record has another number than its line", sequence)
         if sequence <= self.last:
@@ -3111,7 +3117,7 @@ class Verifier:
             self.report.find("inserted", f"it follows another record than record {end[0]}", sequence)
         if _link_hash(previous, entry) != hash_:
             self.report.find("hash", "its content does not have its hash", sequence)
-        self.report.check("records have their hash and their place")
+        self.report.check("records have their hash and their place", problems)
         self.lanes[lane] = (sequence, hash_)
         self.last = max(self.last, sequence)
         if entry["kind"] == "knot":
@@ -3133,7 +3139,7 @@ class Verifier:
         if tied is None:
             self.report.find("line", "the knot is malformed", sequence)
             return
-        self.report.check("knots agree with the lanes")
+        problems = self.report.total
         for lane, (at, hash_) in tied.items():
             end = self.lanes.get(lane, (0, ZEROS))
             is_before = at < self.first and lane not in self.lanes and not self.is_anchored
@@ -3144,6 +3150,7 @@ class Verifier:
         for lane, (at, _) in self.lanes.items():
             if lane > 0 and at > tied.get(lane, (0, ZEROS))[0]:
                 self.report.find("inserted", f"record {at} of lane {lane} is later than the knot says", sequence)
+        self.report.check("knots agree with the lanes", problems)
 
     def _compare(self, sequence: int, hash_: str, entry_text: str) -> None:
         """Compares a record with the evidence about it."""
@@ -3176,6 +3183,7 @@ class Verifier:
         behind = self.latest_ms - at_ms
         if behind > self.options.tolerance * 1000:
             self.report.find("time", f"it is {behind // 1000} seconds older than records before it", sequence)
+            self.latest_ms = at_ms
         self.latest_ms = max(self.latest_ms, at_ms)
 
     # -- What records say
@@ -3230,7 +3238,7 @@ class Verifier:
         self._follow(sequence, entry, record)
 
     def _check_key(self, sequence: int, entry: Dict[str, Json], record: Dict[str, Json]) -> None:
-        agent = self.agents.get(entry["agent_id"])
+        agent, problems = self.agents.get(entry["agent_id"]), self.report.total
         if agent is None:
             if self.is_whole:
                 self.report.find("key", "its agent was never added", sequence)
@@ -3243,7 +3251,7 @@ class Verifier:
         end = None if key is None else key["notAfterMs"]
         if key is None or (end is not None and entry["created_ms"] > end + 1000):
             self.report.find("key", f"its key {record['key']['id']} is not a key of the agent at that time", sequence)
-        self.report.check("grants used a key of their agent")
+        self.report.check("grants used a key of their agent", problems)
 
     def _check_agent(self, sequence: int, entry: Dict[str, Json], record: Dict[str, Json]) -> None:
         agent = self.agents.get(entry["agent_id"])
@@ -3293,9 +3301,10 @@ class Verifier:
             else:
                 self.report.leave("events of requests from before the export")
             return
+        problems = self.report.total
         if what not in SUCCESSORS.get(before, {}).get(status, ()):
             self.report.find("state", f"`{what}` cannot make a request {status} that is {before}", sequence)
-        self.report.check("events follow from the state of their request")
+        self.report.check("events follow from the state of their request", problems)
         if request in self.receipted:
             self.receipted[request]["statuses"].add(status)
         if one is None:

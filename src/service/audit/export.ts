@@ -28,21 +28,28 @@ const recordsAtOnce = 100;
 
 /**
  * Yields the lines in the order of the chain, each with its line end; CSV begins with a line of names.
- * INVARIANT: a period is a stretch of the chain without gaps, so consecutive periods have every record once:
- * a record that is a little older than one before it counts at the time of that one. Rejects with a StoreError.
+ * INVARIANT: unless the clock was set back, a period is a stretch of the chain without gaps, and consecutive
+ * periods have every record once. Rejects with a StoreError.
  */
 export async function* exportRecords(store: Store, options: ExportOptions): AsyncGenerator<string> {
   const { format, sinceMs = -Infinity, untilMs = Infinity } = options;
   const lineOf = format === 'csv' ? csvLine : jsonLine;
   if (format === 'csv') yield `${csvNames.join(',')}\r\n`;
-  let latestMs = -Infinity;
+  let countsAtMs = -Infinity;
   for await (const record of records(store, options.recordsAtOnce ?? recordsAtOnce)) {
-    const atMs = timeOf(record.entry);
-    if (atMs > latestMs) latestMs = atMs;
-    if (latestMs < sinceMs || latestMs >= untilMs) continue;
+    countsAtMs = timeInOrder(timeOf(record.entry), countsAtMs);
+    if (!(countsAtMs >= sinceMs && countsAtMs < untilMs)) continue;
     options.onRecord?.(record.entry);
     yield lineOf(record);
   }
+}
+
+/** How much older a record may be than one before it, since several are made at once. */
+const disorderMs = 60_000;
+
+/** A record that is a little older than the one before counts at the time of that one. */
+function timeInOrder(atMs: number, beforeMs: number): number {
+  return atMs < beforeMs && atMs >= beforeMs - disorderMs ? beforeMs : atMs;
 }
 
 async function* records(store: Store, atOnce: number): AsyncGenerator<ExportedRecord> {

@@ -74,6 +74,9 @@ test('consecutive periods have each record once, and none has a gap', async () =
     );
   expect(await numbers({ untilMs: startMs + 3_000 })).toEqual([1, 2, 3]);
   expect(await numbers({ sinceMs: startMs + 3_000 })).toEqual([4, 5, 6, 7, 8]);
+  // A clock that was set back: the record counts at its own time.
+  await store.requests.appendRefusal(refusalRecord({ atMs: startMs - 3_600_000 }));
+  expect(await numbers({ untilMs: startMs - 1 })).toEqual([9]);
 });
 
 test('CSV has a line of names, quotes fields, and defuses formulas', async () => {

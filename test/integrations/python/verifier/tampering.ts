@@ -358,7 +358,7 @@ const inExport: readonly Tampering[] = [
     finds: 'inserted',
     change: (world) =>
       withLine(world, grant, (line) =>
-        line.replace(/"previous":"./, '"previous":"x').replace('"previous":"x', '"previous":"0'),
+        line.replace(/"previous":"(.)/, (_, digit: string) => `"previous":"${digit === '0' ? '1' : '0'}`),
       ),
   },
   {
