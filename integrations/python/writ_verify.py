@@ -15,6 +15,7 @@ import datetime
 import functools
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -3799,23 +3800,27 @@ def _print_report(result: Dict[str, Json]) -> None:
     for code, count in problems["counts"].items():
         print(f"  {code} ({count:,}): {MEANINGS[code]}")
     for one in problems["first"][:20]:
-        print(f"    {'record ' + str(one['sequence']) + ': ' if 'sequence' in one else ''}{one['message']}")
+        where = f"record {one['sequence']}: " if "sequence" in one else ""
+        # Who wrote the records chose the words, which must not steer a terminal.
+        print(f"    {where}{escaped(one['message'])}")
     for title, counts in (("checked", result["checked"]), ("not checked", result["not_checked"])):
         if counts:
             print(f"{title}:")
         for what, count in counts.items():
-            print(f"  {count:,} {what}" if title == "checked" else f"  {what} ({count:,})")
+            print(f"  {count:,} {what}" if title == "checked" else f"  {escaped(what)} ({count:,})")
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
     options = _arguments(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     try:
         result = verify(options)
     except UsageError as reason:
         print(f"error: {reason}", file=sys.stderr)
         return 2
     if options.json:
-        print(json.dumps(result, ensure_ascii=False, indent=2))
+        print(json.dumps(result, indent=2))
     else:
         _print_report(result)
     return 0 if result["ok"] else 1
